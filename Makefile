@@ -1,0 +1,44 @@
+# Two commands do everything on a machine that has Python 3.11 and make: `make evaluate` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+MYPATH := .typecheck
+
+.PHONY: evaluate test test-all check bench ui clean
+
+evaluate: $(READY)
+	$(BIN)/contrapose run --suite quickstart --exit-zero
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+test-all: $(READY)
+	$(BIN)/python -m pytest -m ""
+
+check: $(READY) $(MYPATH)/contrapose
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	MYPYPATH=$(MYPATH) $(BIN)/mypy -p contrapose.flows -p contrapose.tasks
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+ui: $(READY)
+	DO_NOT_TRACK=1 PREFECT_SERVER_ANALYTICS_ENABLED=false $(BIN)/prefect server start
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis $(MYPATH)
+
+# Set up once; again only when the requirements change.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=…")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[embedded,dev]"
+	touch $@
+
+# mypy cannot follow the folder mapping of pyproject.toml; this link shows it the same tree.
+$(MYPATH)/contrapose:
+	mkdir -p $(MYPATH)
+	ln -sfn .. $@
