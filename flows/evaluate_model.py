@@ -1,0 +1,40 @@
+"""The main flow: how does a model behave when its prompts change a little?"""
+
+from __future__ import annotations
+
+from prefect import flow
+
+from contrapose.flows import corridor
+from contrapose.flows.entrance import enter
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.policy import RESULTS, SERIALIZER
+
+
+@flow(
+    name="evaluate-model",
+    flow_run_name="{config.suite} on {config.model}",
+    description="Perturbs prompts, asks a model both versions, and judges what the change did to its answers.",
+    persist_result=True,
+    result_storage=RESULTS,
+    result_serializer=SERIALIZER,
+)
+def evaluate_model(config: RunConfig) -> corridor.Published:
+    """Evaluate one model on the selected tests.
+
+    Args:
+        config: the whole run; every field has its own description.
+
+    Returns:
+        The folder of the run and the content of its summary.json.
+
+    Raises:
+        ContraposeError: something the user can mend; nothing was published.
+    """
+    run = enter(config)
+    samples = corridor.load(run)
+    cases = corridor.perturb(run, samples)
+    corridor.validate_cases(run, cases)
+    trials = corridor.infer(run, cases)
+    results = corridor.evaluate(run, trials)
+    corridor.validate_results(run, results, trials)
+    return corridor.report(run, samples, cases, trials, results)

@@ -1,0 +1,29 @@
+"""What `contrapose list` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+
+from contrapose.tasks import registry
+from contrapose.tasks.config_file import bundled_suites
+
+
+def listing(what: str | None) -> Iterator[str]:
+    """Lines about one kind of thing, or about all."""
+    for kind in (what,) if what else ("probes", "suites", "providers", "sources", "data"):
+        yield f"{kind}:"
+        yield from (f"  {line}" for line in _lines(kind))
+
+
+def _lines(kind: str) -> Iterator[str]:
+    if kind == "probes":
+        for probe in map(registry.probe, registry.names("probes")):
+            yield f"{probe.name:<18}{probe.category:<13}v{probe.version}  {probe.summary}"
+    elif kind == "suites":
+        yield from bundled_suites()
+    elif kind == "data":
+        folder = files("contrapose.data").joinpath("samples")
+        yield from sorted(entry.name.removesuffix(".jsonl") for entry in folder.iterdir() if entry.name.endswith(".jsonl"))
+    else:
+        yield from registry.names(kind)

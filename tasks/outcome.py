@@ -1,0 +1,90 @@
+"""The outcome of a run in figures: the content of summary.json."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+Verdict = Literal["pass", "fail", "inconclusive", "incomplete"]
+
+EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "incomplete": 4}
+"""What the command returns; 2 is a usage or configuration error."""
+
+class DataSummary(TypedDict):
+    """Where a test's samples came from."""
+
+    source: str
+    sha256: str
+    rows: int
+
+
+class Outcome(TypedDict):
+    """The outcome of one test: counts always sum, `cases = skipped + scored + unscored + errors`."""
+
+    test_type: str
+    category: str
+    probe_version: str
+    verdict: Verdict
+    reason: str
+    min_pass_rate: float
+    cases: int
+    skipped: int
+    skip_reasons: dict[str, int]
+    refused: list[str]
+    scored: int
+    passed: int
+    unscored: int
+    errors: int
+    pass_rate: float | None
+    interval: tuple[float, float] | None
+    chance: float | None
+    settings: dict[str, object]
+    scorers: dict[str, int]
+    figures: dict[str, float | int | None]
+    data: DataSummary
+
+
+class ModelSummary(TypedDict):
+    """Which model answered."""
+
+    id: str
+    provider: str
+    revision: str
+    dtype: str
+    device: str
+
+
+class UsageSummary(TypedDict):
+    """What the answers took; `cached_calls` of the `calls` were answered by an earlier run."""
+
+    calls: int
+    cached_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class Summary(TypedDict):
+    """The content of summary.json."""
+
+    schema_version: int
+    run_id: str
+    suite: str
+    started: str
+    seconds: float
+    contrapose: str
+    seed: int
+    verdict: Verdict
+    reason: str
+    model: ModelSummary
+    usage: UsageSummary
+    tests: list[Outcome]
+    warnings: list[str]
+
+
+SEVERITY: tuple[Verdict, ...] = ("pass", "inconclusive", "fail", "incomplete")
+
+
+def overall(tests: list[Outcome]) -> tuple[Verdict, str]:
+    """The verdict on a run, which is the worst of its tests, and which tests made it so."""
+    verdict = max((outcome["verdict"] for outcome in tests), key=SEVERITY.index)
+    names = ", ".join(outcome["test_type"] for outcome in tests if outcome["verdict"] == verdict)
+    return verdict, f"Every test passed: {names}." if verdict == "pass" else f"{verdict.capitalize()}: {names}."

@@ -1,0 +1,1 @@
+"""The perturb room: samples in, cases out."""

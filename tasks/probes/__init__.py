@@ -1,0 +1,1 @@
+"""Probes: each turns a sample into a case and scores the trial. One file each, all pure."""

@@ -1,0 +1,156 @@
+"""What travels through the corridor: sample, case, completion, trial, score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Asks = Literal["generate", "choose"]
+LossOf = Literal["expected_result", "prompt"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextSample:
+    """A text or question, with options when it is a multiple choice."""
+
+    id: str
+    """Unique within its data source."""
+    text: str
+    """The statement, question or unfinished sentence."""
+    options: tuple[str, ...] = ()
+    """Option texts without their letters; empty for open text."""
+    answer: str | None = None
+    """Text of the right option, when the source knows it."""
+    slice: str | None = None
+    """Value of the tag column (`slice_by`)."""
+    cluster: str | None = None
+    """Samples that share it are not independent (one article, one document)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryPair:
+    """An article with one summary that agrees with it and one that does not."""
+
+    id: str
+    """Unique within its data source."""
+    article_sentence: str
+    """The source text."""
+    correct_sentence: str
+    """The summary that the article supports."""
+    incorrect_sentence: str
+    """The summary that the article contradicts."""
+    slice: str | None = None
+    """Value of the tag column (`slice_by`)."""
+    cluster: str | None = None
+    """Pairs of one article share it."""
+
+
+Sample = TextSample | SummaryPair
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One sample under one probe: two prompts for the model, or the reason why there are none."""
+
+    id: str
+    """`<probe>/<sample id>`."""
+    sample_id: str
+    """The sample that it was made from."""
+    probe: str
+    """Name of the probe, as in `PROBES`."""
+    version: str
+    """Version of the probe that made it."""
+    original: str
+    """The unchanged text, as people read it."""
+    perturbed: str | None
+    """The changed text; None when the case is skipped."""
+    original_prompt: str
+    """What the model is sent for the original."""
+    perturbed_prompt: str | None
+    """What the model is sent for the perturbation; None when the case is skipped."""
+    scorer: str
+    """How the trial will be scored; one of the probe's scorers."""
+    asks: Asks
+    """`generate` a reply, or `choose` among `labels` by their log-likelihood."""
+    loss_of: LossOf | None = None
+    """Which text's mean per-token loss the scorer needs, if any."""
+    labels: tuple[str, ...] = ()
+    """Letters that stand for the options in the prompts: A, B, …"""
+    options: tuple[str, ...] = ()
+    """Option texts of the original prompt, in the order of `labels`."""
+    skip_reason: str | None = None
+    """Why the sample cannot be perturbed; None when it was."""
+    confidence: str | None = None
+    """`high` or `medium`: how sure the perturbation is to mean what it should."""
+    slice: str | None = None
+    """The sample's slice."""
+    cluster: str | None = None
+    """The sample's cluster."""
+    details: Mapping[str, str] = field(default_factory=dict)
+    """What the probe itself needs again when it scores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one or more model calls."""
+
+    calls: int = 0
+    """Requests made."""
+    prompt_tokens: int = 0
+    """Tokens read by the model."""
+    completion_tokens: int = 0
+    """Tokens written by the model."""
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls + other.calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """What a model returned for one prompt. With `error` set there is no answer in it."""
+
+    text: str | None = None
+    """The reply, or the label chosen by likelihood."""
+    option_loglikelihoods: tuple[float, ...] | None = None
+    """Log-likelihood of each label, in nats, in the order of `Case.labels`."""
+    loss: float | None = None
+    """Mean per-token loss, in nats, of the text named by `Case.loss_of`."""
+    usage: Usage = Usage()
+    """What it took."""
+    error: str | None = None
+    """Why there is no answer; None when there is one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A case with the model's two completions."""
+
+    case: Case
+    """The case that was asked."""
+    expected: Completion
+    """For the original prompt."""
+    actual: Completion
+    """For the perturbed prompt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """The outcome of one trial. `passed` is None when it cannot be told."""
+
+    value: float | None
+    """The eval_score; None when it cannot be computed."""
+    passed: bool | None
+    """True, False, or None when the trial is unscored."""
+    reason: str
+    """One sentence: what decided."""
+    columns: Mapping[str, str | float | int | bool | None] = field(default_factory=dict)
+    """The probe's own result columns, named in `Probe.columns`."""
+    expected_result: str | None = None
+    """What people read as the reply to the original, when it differs from the raw text."""
+    actual_result: str | None = None
+    """Likewise for the perturbed prompt."""

@@ -1,0 +1,70 @@
+"""Every test works in its own caches; the converted embedded model alone is shared, as users share it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contrapose.flows.quiet import be_quiet
+
+from fake_endpoint import serving
+
+REPOSITORY = Path(__file__).parent.parent
+SHARED_DATA = REPOSITORY.parent / "shared" / "data"
+
+
+def _own_home() -> str:
+    """A home of this test session, with a link to the models that were converted before."""
+    from contrapose.tasks.tables import home
+
+    models = home() / "models"
+    models.mkdir(parents=True, exist_ok=True)
+    own = tempfile.mkdtemp(prefix="contrapose-tests-")
+    (Path(own) / "models").symlink_to(models)
+    return own
+
+
+# Prefect and our policy read these when they are imported, which is before any fixture runs.
+os.environ["CONTRAPOSE_HOME"] = _own_home()
+os.environ["PREFECT_HOME"] = tempfile.mkdtemp(prefix="prefect-tests-")
+os.environ.pop("PREFECT_API_URL", None)
+os.environ.pop("OPENAI_API_KEY", None)
+os.environ.pop("OPENAI_BASE_URL", None)
+os.environ["HF_HUB_OFFLINE"] = "1"
+be_quiet(logs=False)
+
+
+@pytest.fixture(scope="session")
+def prefect_server() -> Iterator[None]:
+    """One Prefect server for all tests that run a flow."""
+    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+    from prefect.testing.utilities import prefect_test_harness
+
+    with prefect_test_harness(server_startup_timeout=180), temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
+        yield
+
+
+@pytest.fixture
+def in_tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A test that runs in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Real input beside the checkout; tests that need it are skipped where it is absent."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("../shared/data is not beside this checkout")
+    return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def endpoint() -> Iterator[int]:
+    """Port of an OpenAI-compatible server on loopback."""
+    with serving() as served:
+        yield served.port
