@@ -1,0 +1,70 @@
+"""Where samples come from, and what their columns are called there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Format = Literal["bundled", "hf", "jsonl", "json", "csv", "tsv", "parquet", "xlsx"]
+
+FIELDS = (
+    "text",
+    "options",
+    "answer",
+    "article_sentence",
+    "correct_sentence",
+    "incorrect_sentence",
+    "id",
+    "cluster",
+)
+"""Our names of what a row holds: the keys that `columns` may have."""
+
+
+class DataSettings(BaseModel):
+    """A data source. A plain string stands for `{source: <string>}`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Data")
+
+    source: str = Field(
+        min_length=1,
+        description="A bundled name (negation, toxic_words, summary_pairs), a path or fsspec URL "
+        "that ends in .jsonl, .json, .csv, .tsv, .parquet or .xlsx, hf/<org>/<name>, or hf/<folder>.",
+    )
+    format: Format | None = Field(
+        default=None, description="Format of the source; empty: told by the end of its name."
+    )
+    columns: dict[str, str] = Field(
+        default_factory=dict,
+        description="Our field (text, options, answer, article_sentence, correct_sentence, "
+        "incorrect_sentence, id, cluster) to the source's column; empty: the usual names.",
+    )
+    shuffle: bool = Field(
+        default=True, description="A limit draws rows at random, by the seed; off: it takes the first rows."
+    )
+    slice_by: str | None = Field(
+        default=None, description="Column whose values split the results into slices; empty: none."
+    )
+    cluster_by: str | None = Field(
+        default=None,
+        description="Column whose equal values mark rows that are not independent, such as an article's id.",
+    )
+    subset: str | None = Field(
+        default=None, description="Configuration of a Hugging Face dataset; empty: its only one."
+    )
+    split: str = Field(default="test", min_length=1, description="Split of a Hugging Face dataset.")
+    sheet: str | None = Field(default=None, description="Sheet of an Excel file; empty: the first.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _source_alone(cls, values: Any) -> Any:
+        return {"source": values} if isinstance(values, str) else values
+
+    @field_validator("columns")
+    @classmethod
+    def _known_fields(cls, columns: Mapping[str, str]) -> dict[str, str]:
+        unknown = [name for name in columns if name not in FIELDS]
+        if unknown:
+            raise ValueError(f"columns has no field {unknown[0]!r}; its fields are {', '.join(FIELDS)}")
+        return dict(columns)

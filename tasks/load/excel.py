@@ -1,0 +1,68 @@
+"""Excel, one sheet of it: values as they were last computed, never formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import IO, Any
+
+from contrapose.tasks.errors import DataError
+from contrapose.tasks.load.headers import header, row_of
+from contrapose.tasks.load.opening import failure, told
+from contrapose.tasks.load.rows import Row, listed, shown
+from contrapose.tasks.data_settings import DataSettings
+
+
+def read(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
+    """Rows of a sheet, numbered as in the sheet.
+
+    A number in a cell is read as its text: Excel makes a number of every 42 that people type.
+
+    Raises:
+        DataError: the file is damaged or no .xlsx, or there is no such sheet.
+    """
+    records = _records(file, data)
+    names = header(next(records, []), data.source)
+    for number, cells in enumerate(records, start=2):
+        row = row_of(number, cells, names)
+        if row is not None:
+            yield row
+
+
+def _records(file: IO[bytes], data: DataSettings) -> Iterator[list[Any]]:
+    import openpyxl
+
+    try:
+        book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        sheet = _sheet(book, data)
+        # Some programs store a wrong size, and rows beyond it would be lost.
+        sheet.reset_dimensions()
+        for cells in sheet.iter_rows(values_only=True):
+            yield [_text(cell) for cell in cells]
+    except DataError:
+        raise
+    # A damaged file surfaces as whatever openpyxl, its zip or its XML reader stumbles over.
+    except Exception as error:
+        raise failure(
+            data.source, f"the file cannot be read ({told(error)})", expected="an .xlsx file"
+        ) from error
+
+
+def _sheet(book: Any, data: DataSettings) -> Any:
+    sheets = {sheet.title: sheet for sheet in book.worksheets}
+    wanted = data.sheet or next(iter(sheets), "")
+    if wanted not in sheets:
+        raise failure(
+            data.source,
+            f"there is no sheet {shown(wanted)}",
+            expected=f"one of {listed(list(sheets))}",
+            remedy="Correct sheet.",
+        )
+    return sheets[wanted]
+
+
+def _text(cell: Any) -> Any:
+    """A number as its text, 42.0 as 42; an empty text as null; everything else as it is."""
+    if isinstance(cell, bool) or not isinstance(cell, int | float):
+        return None if cell == "" else cell
+    whole = isinstance(cell, float) and cell.is_integer()
+    return str(int(cell)) if whole else str(cell)

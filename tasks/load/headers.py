@@ -1,0 +1,44 @@
+"""Names of a table's columns, from its first row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from contrapose.tasks.errors import DataError
+from contrapose.tasks.load.opening import failure
+from contrapose.tasks.load.rows import Problem, Row, shown
+
+
+def header(cells: Sequence[Any], source: str) -> list[str | None]:
+    """Column names in their order; None for a column without one.
+
+    Raises:
+        DataError: there are no names, or two columns share one.
+    """
+    found = [None if cell is None or not str(cell).strip() else str(cell).strip() for cell in cells]
+    named = [name for name in found if name is not None]
+    if not named:
+        raise _refused(source, "row 1 holds no column names")
+    twice = [name for name in dict.fromkeys(named) if named.count(name) > 1]
+    if twice:
+        raise _refused(source, f"two columns are called {shown(twice[0])}")
+    return found
+
+
+def row_of(number: int, cells: Sequence[Any], names: Sequence[str | None]) -> Row | None:
+    """A record under its column names; None for an empty one."""
+    if all(cell is None for cell in cells):
+        return None
+    if any(cell is not None for cell in cells[len(names) :]):
+        problem = Problem(f"{len(cells)} fields", f"{len(names)} fields, as in the header")
+        return Row(number=number, problem=problem)
+    padded = [*cells, *[None] * (len(names) - len(cells))]
+    pairs = zip(names, padded, strict=False)
+    return Row(number=number, values={name: cell for name, cell in pairs if name is not None})
+
+
+def _refused(source: str, found: str) -> DataError:
+    return failure(
+        source, found, expected="a header of distinct column names in row 1", remedy="Correct the header."
+    )

@@ -1,0 +1,97 @@
+"""Hugging Face datasets: from the hub, from a folder of data files, or as `save_to_disk` left them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from contrapose.tasks.errors import ConfigError, DataError
+from contrapose.tasks.load.naming import HUGGING_FACE
+from contrapose.tasks.load.opening import failure, told
+from contrapose.tasks.load.rows import Row, listed, shown
+from contrapose.tasks.data_settings import DataSettings
+
+BATCH = 1024
+"""Rows that are decoded at once."""
+
+
+def read_rows(data: DataSettings) -> Iterator[Row]:
+    """Rows of one split, counted from 1.
+
+    Raises:
+        ConfigError: the package `datasets` is not installed.
+        DataError: there is no such dataset, subset or split.
+    """
+    for number, values in enumerate(_values(data), start=1):
+        yield Row(number=number, values=values)
+
+
+def sha256(data: DataSettings) -> str:
+    """Of the split's rows as JSON, in their order: the same wherever and however they are stored."""
+    digest = hashlib.sha256()
+    for values in _values(data):
+        digest.update(
+            json.dumps(values, sort_keys=True, default=repr).encode("utf-8", "surrogatepass") + b"\n"
+        )
+    return digest.hexdigest()
+
+
+def _values(data: DataSettings) -> Iterator[dict[str, Any]]:
+    """Rows as plain values; images and sounds stay undecoded."""
+    for batch in _split(data).with_format("arrow").iter(batch_size=BATCH):
+        yield from batch.to_pylist()
+
+
+def _split(data: DataSettings) -> Any:
+    name = data.source.removeprefix(HUGGING_FACE)
+    folder = Path(name).expanduser()
+    try:
+        import datasets
+    except ImportError as error:
+        raise _not_installed(data) from error
+    # The library raises its own, the hub's, the network's and the file formats' errors here.
+    try:
+        if folder.is_dir():
+            return _from_folder(datasets, folder, data)
+        return _chosen(datasets.load_dataset(name, name=data.subset), data)
+    except DataError:
+        raise
+    except Exception as error:
+        raise failure(
+            data.source,
+            f"the dataset cannot be loaded ({told(error)})",
+            expected="a dataset on the Hugging Face hub, or a folder that holds one",
+            remedy="Check name, subset and network; HF_HUB_OFFLINE=1 allows only what is cached.",
+        ) from error
+
+
+def _from_folder(datasets: Any, folder: Path, data: DataSettings) -> Any:
+    saved = any((folder / name).is_file() for name in ("state.json", "dataset_dict.json"))
+    if saved:
+        return _chosen(datasets.load_from_disk(str(folder)), data)
+    return _chosen(datasets.load_dataset(str(folder), name=data.subset), data)
+
+
+def _chosen(loaded: Any, data: DataSettings) -> Any:
+    """The split that was asked for; a dataset that was saved without splits is taken whole."""
+    splits = loaded if isinstance(loaded, dict) else {str(loaded.split or data.split): loaded}
+    if data.split not in splits:
+        raise failure(
+            data.source,
+            f"there is no split {shown(data.split)}",
+            expected=f"one of {listed(list(splits))}",
+            remedy="Set split.",
+        )
+    return splits[data.split]
+
+
+def _not_installed(data: DataSettings) -> ConfigError:
+    return ConfigError(
+        "the package datasets is not installed",
+        expected="it, for a source that starts with hf/",
+        remedy='Run: pip install "contrapose[huggingface]".',
+        where=data.source,
+    )

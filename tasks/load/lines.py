@@ -1,0 +1,53 @@
+"""JSON lines: one object a line, read one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import IO, Any
+
+from contrapose.tasks.load.rows import Problem, Row, shown
+
+BOM = b"\xef\xbb\xbf"
+MAX_LINE = 32 * 2**20
+"""Longest line, in bytes; a file without line ends must not fill the memory."""
+
+
+def parse_lines(file: IO[bytes]) -> Iterator[Row]:
+    """Rows of JSON lines; blank lines count as lines and are left out."""
+    offset = 0
+    for number, line in enumerate(iter(lambda: file.readline(MAX_LINE), b""), start=1):
+        content = line.removeprefix(BOM) if number == 1 else line
+        if content.strip():
+            yield _row(number, content, offset + len(line) - len(content))
+        if len(line) == MAX_LINE:
+            return
+        offset += len(line)
+
+
+def _row(number: int, line: bytes, offset: int) -> Row:
+    if len(line) == MAX_LINE:
+        return _bad(number, f"a line of {MAX_LINE:,} bytes or more", "one JSON object a line")
+    try:
+        # The line end is not part of the row: a column is counted from what people see.
+        values = json.loads(line.decode("utf-8").rstrip("\r\n"))
+    except UnicodeDecodeError as error:
+        return _bad(
+            number, f"byte {offset + error.start} is not UTF-8 (0x{line[error.start]:02x})", "text in UTF-8"
+        )
+    except json.JSONDecodeError as error:
+        return _bad(number, f"invalid JSON at column {error.colno} ({error.msg})", "one JSON object a line")
+    except (ValueError, RecursionError) as error:
+        return _bad(number, f"invalid JSON ({type(error).__name__})", "one JSON object a line")
+    return checked(number, values)
+
+
+def checked(number: int, values: Any) -> Row:
+    """A parsed value as a row, or as the problem that it is no object."""
+    if isinstance(values, dict):
+        return Row(number=number, values=values)
+    return _bad(number, f"{shown(values)} is no object", "an object of columns and values")
+
+
+def _bad(number: int, found: str, expected: str) -> Row:
+    return Row(number=number, problem=Problem(found, expected))

@@ -1,0 +1,141 @@
+"""Bad sources are refused in one line that says where, what, and what to do."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contrapose.tasks.errors import DataError
+from contrapose.tasks.load.samples import load_samples
+from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.records import Sample, SummaryPair, TextSample
+
+
+def refused(source: Path | str, kind: type[Sample] = TextSample, **settings: Any) -> str:
+    """The line that refuses a source."""
+    with pytest.raises(DataError) as caught:
+        load_samples(DataSettings(source=str(source), **settings), kind, limit=1, seed=0)
+    line = str(caught.value)
+    assert line.isprintable()
+    return line
+
+
+def lines(*rows: object) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.jsonl", b"", "the file is empty"),
+        ("a.jsonl", b"\n\n", "there are no rows"),
+        ("a.json", b"[]", "there are no rows"),
+        ("a.csv", b"text\n", "there are no rows"),
+        ("a.jsonl", b'{"text": "x"}\n{"text": "caf\xe9"}\n', "row 2: byte 27 is not UTF-8 (0xe9)"),
+        ("a.csv", b"text\nx\ncaf\xe9\n", "line 3: byte 10 is not UTF-8 (0xe9)"),
+        ("a.jsonl", b'{"text": "x"\n', "row 1: invalid JSON at column 13"),
+        ("a.jsonl", b'["x"]\n', "row 1: ['x'] is no object"),
+        ("a.jsonl", b"[" * 100_000 + b"\n", "row 1: invalid JSON (RecursionError)"),
+        ("a.json", b'[{"text": "x"},]', "line 1, column"),
+        ("a.json", lines({"text": "x"}, {"text": "y"}), "Set format: jsonl"),
+        ("a.json", b'{"text": "x"}', "expected a list of objects"),
+        ("a.json", b'[{"text": "x"}, 7]', "row 2: 7 is no object"),
+        ("a.jsonl", lines({"txet": "x"}), "expected one of the columns 'txet'. Name the column"),
+        ("a.jsonl", lines({"txet": "x"}), "columns: {text: txet}"),
+        ("a.jsonl", lines({"text": None}), "column 'text': null; expected a text"),
+        ("a.jsonl", lines({"text": " \n"}), r"column 'text': ' \n' is blank"),
+        ("a.csv", b"id,text\n1,x\n2,\n", "row 3: column 'text': null"),
+        ("a.jsonl", lines({"text": 5}), "column 'text': 5 is a number"),
+        ("a.jsonl", lines({"text": True}), "column 'text': True is a truth value"),
+        ("a.jsonl", lines({"text": "x", "id": ["y"]}), "column 'id': ['y'] is a list"),
+        ("a.jsonl", lines({"text": "x", "id": ""}), "column 'id': '' is blank"),
+        ("a.jsonl", lines({"text": "x"}, {"id": "y"}), "row 2: column 'text' is missing"),
+        (
+            "a.jsonl",
+            lines({"id": "x", "text": "1"}, {"id": "y", "text": "2"}, {"id": "x", "text": "3"}),
+            "row 3: id 'x' is that of row 1 too",
+        ),
+        ("a.jsonl", lines({"text": "x" * 1_000_001}), "1,000,001 characters; expected at most 1,000,000"),
+        ("a.jsonl", lines({"text": "a\0b"}), r"'a\x00b' holds a NUL byte"),
+        ("a.csv", b"text\nx\na\0b\n", "line 3: the file holds a NUL byte"),
+        ("a.jsonl", b'{"text": "a\\ud800b"}\n', r"'a\ud800b' holds half a surrogate pair"),
+        ("a.jsonl", lines({"text": "x", "options": ["y"]}), "column 'options': 1 option; expected 2 to 26"),
+        ("a.jsonl", lines({"text": "x", "options": ["y", "z"], "answer": "w"}), "'w' is none of the options"),
+        ("a.csv", b'a,text\n"1\n2",x\n3,y,z\n', "row 3: 3 fields; expected 2 fields"),
+        ("a.csv", b'text\nx\n"y\n', "row 3: a quote is never closed"),
+        ("a.csv", b"text,text\nx,y\n", "two columns are called 'text'"),
+        ("a.csv", b",\nx,y\n", "row 1 holds no column names"),
+        ("a.parquet", b"PAR1 or not", "expected Parquet"),
+        ("a.xlsx", b"no workbook", "expected an .xlsx file"),
+        ("a.jsonl.gz", b"no gzip", "the file cannot be read (BadGzipFile"),
+        ("a.csv.gz", gzip.compress(b"text\n" + b"x" * 999)[:-9], "the file cannot be read"),
+        ("a.docx", b"x", "unknown suffix '.docx'"),
+    ],
+)
+def test_a_bad_file_is_refused_in_one_line(name: str, content: bytes, says: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    line = refused(tmp_path / name)
+    assert says in line
+    assert line.startswith(str(tmp_path / name))
+
+
+def test_many_bad_rows_are_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"{}\n" + b"no JSON\n" * 2 + lines({"text": "x"}, *[{"text": 5}] * 14))
+    line = refused(tmp_path / "a.jsonl")
+    assert "17 rows cannot be used: row 1: column 'text' is missing; row 2: invalid JSON" in line
+    assert "; row 6: column 'text': 5 is a number; …and 12 more; expected" in line
+
+
+def test_a_long_value_is_shortened_and_escaped(tmp_path: Path) -> None:
+    value = "\x1b[31m" + "x" * 500
+    (tmp_path / "a.jsonl").write_bytes(lines({"text": "x", "options": ["a", "b"], "answer": value}))
+    line = refused(tmp_path / "a.jsonl")
+    assert r"'\x1b[31mxxx" in line
+    assert "x" * 80 not in line
+
+
+def test_texts_are_no_pairs(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines({"text": "x"}))
+    assert "no column 'article_sentence' or 'article_sent'" in refused(tmp_path / "a.jsonl", SummaryPair)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"slice_by": "topci"}, {"cluster_by": "topci"}, {"columns": {"answer": "topci"}}]
+)
+def test_a_named_column_must_be_there(settings: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines({"text": "x", "topic": "y"}))
+    line = refused(tmp_path / "a.jsonl", **settings)
+    assert "names column 'topci', which is not there" in line
+    assert "Did you mean 'topic'?" in line
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    assert "no.jsonl: there is no such file" in refused(tmp_path / "no.jsonl")
+
+
+@pytest.mark.parametrize("name", ["folder", "folder.jsonl"])
+def test_a_folder_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    assert "this is a folder; expected a file" in refused(tmp_path / name)
+
+
+def test_an_unknown_bundled_name_lists_the_bundled_ones() -> None:
+    line = refused("negatoin")
+    assert "one of negation, summary_pairs, toxic_words" in line
+    assert "Did you mean 'negation'?" in line
+
+
+def test_an_unknown_protocol_is_refused() -> None:
+    assert "Protocol not known: nope" in refused("nope://a/b.jsonl")
+
+
+def test_an_address_that_does_not_answer_is_refused() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        source = f"http://127.0.0.1:{free.getsockname()[1]}/rows.jsonl"
+        assert "the address cannot be read" in refused(source)

@@ -1,0 +1,79 @@
+"""Hugging Face datasets from local folders, without a network."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from contrapose.tasks.errors import ConfigError, DataError
+from contrapose.tasks.load.samples import content_sha256, load_samples
+from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.records import TextSample
+
+datasets = pytest.importorskip("datasets")
+
+CHOICES = {"label": ["A", "B"], "text": ["blue", "green"]}
+ROWS = {"question": ["The sky is", "Grass is"], "choices": [CHOICES, CHOICES], "answerKey": ["A", "B"]}
+COLUMNS = {"options": "choices", "answer": "answerKey"}
+SAMPLES = [
+    TextSample(id="saved-0001", text="The sky is", options=("blue", "green"), answer="blue"),
+    TextSample(id="saved-0002", text="Grass is", options=("blue", "green"), answer="green"),
+]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps what datasets prepares out of the user's cache."""
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+
+
+def settings(folder: Path, split: str = "test") -> DataSettings:
+    return DataSettings(source=f"hf/{folder}", split=split, columns=COLUMNS)
+
+
+def test_a_saved_dataset_loads(tmp_path: Path) -> None:
+    datasets.Dataset.from_dict(ROWS).save_to_disk(str(tmp_path / "saved"))
+    assert load_samples(settings(tmp_path / "saved"), TextSample, limit=None, seed=0).samples == SAMPLES
+
+
+def test_the_split_of_a_saved_dataset_is_chosen(tmp_path: Path) -> None:
+    splits = {"train": datasets.Dataset.from_dict({"text": ["x"]}), "test": datasets.Dataset.from_dict(ROWS)}
+    datasets.DatasetDict(splits).save_to_disk(str(tmp_path / "saved"))
+    assert load_samples(settings(tmp_path / "saved"), TextSample, limit=None, seed=0).samples == SAMPLES
+
+
+def test_a_folder_with_a_data_file_loads(tmp_path: Path) -> None:
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    rows = datasets.Dataset.from_dict(ROWS).to_list()
+    (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert load_samples(settings(folder), TextSample, limit=None, seed=0).samples == SAMPLES
+
+
+def test_the_hash_is_that_of_the_rows(tmp_path: Path) -> None:
+    rows = datasets.Dataset.from_dict(ROWS)
+    rows.save_to_disk(str(tmp_path / "one"))
+    rows.save_to_disk(str(tmp_path / "two"), num_shards=2)
+    rows.select([1, 0]).save_to_disk(str(tmp_path / "three"))
+    one, two, three = (content_sha256(settings(tmp_path / name)) for name in ("one", "two", "three"))
+    assert one == two != three
+
+
+def test_an_unknown_split_lists_the_splits(tmp_path: Path) -> None:
+    datasets.DatasetDict(test=datasets.Dataset.from_dict(ROWS)).save_to_disk(str(tmp_path / "saved"))
+    with pytest.raises(DataError, match="no split 'dev'; expected one of 'test'"):
+        load_samples(settings(tmp_path / "saved", "dev"), TextSample, limit=None, seed=0)
+
+
+def test_a_folder_that_holds_no_dataset_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="the dataset cannot be loaded"):
+        load_samples(settings(tmp_path / "absent"), TextSample, limit=None, seed=0)
+
+
+def test_a_missing_package_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(ConfigError, match=r'pip install "contrapose\[huggingface\]"'):
+        load_samples(settings(tmp_path), TextSample, limit=None, seed=0)

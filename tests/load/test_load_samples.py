@@ -1,0 +1,135 @@
+"""Drawing samples, their ids, slices and clusters, and the bundled and real sets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contrapose.tasks.load.bundled import bundled_names
+from contrapose.tasks.load.samples import load_samples
+from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.records import Sample, SummaryPair, TextSample
+
+PAIR = {"article_sent": "It rained.", "correct_sent": "Rain.", "incorrect_sent": "Snow."}
+
+
+def stored(folder: Path, rows: Sequence[dict[str, Any]]) -> str:
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def texts(folder: Path, count: int) -> str:
+    return stored(folder, [{"text": f"text {number}"} for number in range(count)])
+
+
+def ids(source: str, limit: int | None, seed: int = 0, *, shuffle: bool = True) -> list[str]:
+    data = DataSettings(source=source, shuffle=shuffle)
+    return [each.id for each in load_samples(data, TextSample, limit=limit, seed=seed).samples]
+
+
+def one(folder: Path, row: dict[str, Any], kind: type[Sample] = TextSample, **settings: Any) -> Any:
+    data = DataSettings(source=stored(folder, [row]), **settings)
+    return load_samples(data, kind, limit=None, seed=0).samples[0]
+
+
+def test_a_smaller_limit_draws_a_part_of_a_larger_one(tmp_path: Path) -> None:
+    source = texts(tmp_path, 100)
+    assert set(ids(source, 10)) < set(ids(source, 20)) < set(ids(source, None))
+
+
+def test_what_is_drawn_keeps_the_order_of_the_file(tmp_path: Path) -> None:
+    drawn = ids(texts(tmp_path, 100), 20)
+    assert drawn == sorted(drawn)
+
+
+def test_the_seed_decides_what_is_drawn(tmp_path: Path) -> None:
+    source = texts(tmp_path, 100)
+    assert ids(source, 10, seed=1) == ids(source, 10, seed=1) != ids(source, 10, seed=2)
+
+
+def test_without_shuffle_a_limit_takes_the_first_rows(tmp_path: Path) -> None:
+    assert ids(texts(tmp_path, 9), 2, shuffle=False) == ["rows-0001", "rows-0002"]
+
+
+def test_rows_counts_the_source_and_not_the_draw(tmp_path: Path) -> None:
+    loaded = load_samples(DataSettings(source=texts(tmp_path, 9)), TextSample, limit=2, seed=0)
+    assert (loaded.rows, len(loaded.samples)) == (9, 2)
+
+
+def test_a_number_is_good_as_an_id(tmp_path: Path) -> None:
+    assert one(tmp_path, {"id": 7, "text": "x"}).id == "7"
+
+
+def test_question_comes_before_text(tmp_path: Path) -> None:
+    assert one(tmp_path, {"text": "a passage", "question": "a question"}).text == "a question"
+
+
+def test_a_mapping_comes_before_the_usual_names(tmp_path: Path) -> None:
+    row = {"text": "no", "stem": "yes", "choices": ["a", "b"], "key": "B"}
+    sample = one(tmp_path, row, columns={"text": "stem", "options": "choices", "answer": "key"})
+    assert (sample.text, sample.options, sample.answer) == ("yes", ("a", "b"), "b")
+
+
+def test_an_open_question_keeps_its_answer(tmp_path: Path) -> None:
+    assert one(tmp_path, {"text": "x", "options": None, "answer": "because"}).answer == "because"
+
+
+def test_slice_and_cluster_are_texts(tmp_path: Path) -> None:
+    sample = one(tmp_path, {"text": "x", "year": 2020, "doc": 5}, slice_by="year", cluster_by="doc")
+    assert (sample.slice, sample.cluster) == ("2020", "5")
+
+
+def test_an_article_is_a_cluster(tmp_path: Path) -> None:
+    assert one(tmp_path, {**PAIR, "article_id": "news-1"}, SummaryPair).cluster == "news-1"
+
+
+def test_equal_summaries_load(tmp_path: Path) -> None:
+    pair = one(tmp_path, {**PAIR, "incorrect_sent": "Rain."}, SummaryPair)
+    assert pair.correct_sentence == pair.incorrect_sentence
+
+
+def test_options_in_a_column_that_nobody_named_are_warned_about(tmp_path: Path) -> None:
+    source = stored(tmp_path, [{"question": "x", "choices": ["a", "b"]}])
+    loaded = load_samples(DataSettings(source=source), TextSample, limit=None, seed=0)
+    assert "'choices' is not used" in loaded.warnings[0]
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_every_bundled_set_loads(name: str) -> None:
+    kind: type[Sample] = SummaryPair if name == "summary_pairs" else TextSample
+    loaded = load_samples(DataSettings(source=name, slice_by="topic"), kind, limit=None, seed=0)
+    assert len(loaded.samples) == loaded.rows > 0
+    assert all(each.slice for each in loaded.samples)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "rows"),
+    [
+        ("factual_summary_pairs.jsonl", SummaryPair, 371),
+        ("anyscale_sentence_pairs.json", SummaryPair, 373),
+        ("openbookqa_test.jsonl", TextSample, 500),
+        ("wiki_test.jsonl", TextSample, 1000),
+    ],
+)
+def test_real_data_loads_without_a_mapping(
+    name: str, kind: type[Sample], rows: int, shared_data: Path
+) -> None:
+    loaded = load_samples(DataSettings(source=str(shared_data / name)), kind, limit=None, seed=0)
+    assert (loaded.rows, len({each.id for each in loaded.samples})) == (rows, rows)
+
+
+def test_openbookqa_answers_are_options(shared_data: Path) -> None:
+    data = DataSettings(source=str(shared_data / "openbookqa_test.jsonl"))
+    samples = load_samples(data, TextSample, limit=None, seed=0).samples
+    assert all(len(each.options) == 4 and each.answer in each.options for each in samples)
+
+
+def test_anyscale_pairs_come_from_145_articles(shared_data: Path) -> None:
+    data = DataSettings(source=str(shared_data / "anyscale_sentence_pairs.json"))
+    samples = load_samples(data, SummaryPair, limit=None, seed=0).samples
+    assert len({each.cluster for each in samples}) == 145

@@ -1,0 +1,54 @@
+"""Data settings: what they accept, and the format that they imply."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from contrapose.tasks.errors import DataError
+from contrapose.tasks.load.naming import format_of, stem_of
+from contrapose.tasks.data_settings import DataSettings
+
+
+def test_a_plain_string_is_the_source() -> None:
+    assert DataSettings.model_validate("negation") == DataSettings(source="negation")
+
+
+def test_settings_survive_json() -> None:
+    data = DataSettings(source="a.csv", columns={"text": "stem"}, slice_by="topic")
+    assert DataSettings.model_validate_json(data.model_dump_json()) == data
+
+
+def test_an_unknown_field_in_columns_is_refused() -> None:
+    with pytest.raises(ValidationError, match="columns has no field 'txt'"):
+        DataSettings(source="a.csv", columns={"txt": "text"})
+
+
+def test_every_field_is_described() -> None:
+    assert all(field.description for field in DataSettings.model_fields.values())
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "stem"),
+    [
+        ("negation", "bundled", "negation"),
+        ("a/rows.JSONL", "jsonl", "rows"),
+        ("rows.v2.csv.gz", "csv", "rows.v2"),
+        ("https://example.org/rows.parquet?download=true", "parquet", "rows"),
+        ("zip://rows.tsv::archive.zip", "tsv", "rows"),
+        ("hf/org/name.v2", "hf", "name.v2"),
+        ("C:\\data\\rows.xlsx", "xlsx", "rows"),
+    ],
+)
+def test_the_name_tells_format_and_stem(source: str, name: str, stem: str) -> None:
+    data = DataSettings(source=source)
+    assert (format_of(data), stem_of(data)) == (name, stem)
+
+
+def test_a_set_format_wins_over_the_suffix() -> None:
+    assert format_of(DataSettings(source="rows.txt", format="jsonl")) == "jsonl"
+
+
+def test_an_unknown_suffix_names_the_closest_format() -> None:
+    with pytest.raises(DataError, match=r"unknown suffix '\.jsnl'.*Did you mean \.json"):
+        format_of(DataSettings(source="rows.jsnl"))
