@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from importlib.metadata import version
 from pathlib import Path
 from platform import platform
 from time import monotonic
-from typing import Any, TypedDict
+from typing import Any, Concatenate, ParamSpec, TypedDict, TypeVar, cast
 
 from contrapose.flows.entrance import Run
 from contrapose.flows.progress import track
@@ -42,6 +43,24 @@ class Trials:
     """How many cases they hold."""
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def timed(room: Callable[Concatenate[Run, P], R]) -> Callable[Concatenate[Run, P], R]:
+    """A room that notes in `Run.timings` how long it took."""
+
+    @wraps(room)
+    def inside(run: Run, *args: P.args, **kwargs: P.kwargs) -> R:
+        start = monotonic()
+        try:
+            return room(run, *args, **kwargs)
+        finally:
+            run.timings[room.__name__] = round(monotonic() - start, 3)
+
+    return cast(Callable[Concatenate[Run, P], R], inside)
+
+
 class Published(TypedDict):
     """What a run leaves: its folder, and the content of summary.json."""
 
@@ -49,6 +68,7 @@ class Published(TypedDict):
     summary: Summary
 
 
+@timed
 def load(run: Run) -> dict[str, Samples]:
     """Samples of every test."""
     return {
@@ -65,6 +85,7 @@ def load(run: Run) -> dict[str, Samples]:
     }
 
 
+@timed
 def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
     """Cases of every test."""
     return {
@@ -80,12 +101,14 @@ def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
     }
 
 
+@timed
 def validate_cases(run: Run, cases: Mapping[str, Table]) -> None:
     """The gate before the model."""
     for plan in run.plans:
         call(validate_cases_task, refresh=run.config.refresh, test=plan.test, cases=cases[plan.test])
 
 
+@timed
 def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     """Trials of every test, chunk by chunk: a chunk that was answered is never asked again."""
     todo = [chunk for plan in run.plans for chunk in chunks(plan.test, cases[plan.test], run.provider.cases_per_task)]
@@ -115,6 +138,7 @@ def _add(trials: Trials, table: Table, cached: bool) -> Trials:
     )
 
 
+@timed
 def evaluate(run: Run, trials: Mapping[str, Trials]) -> dict[str, Table]:
     """Results of every test."""
     return {
@@ -130,6 +154,7 @@ def evaluate(run: Run, trials: Mapping[str, Trials]) -> dict[str, Table]:
     }
 
 
+@timed
 def validate_results(run: Run, results: Mapping[str, Table], trials: Mapping[str, Trials]) -> None:
     """The gate before publication."""
     for plan in run.plans:
@@ -181,7 +206,7 @@ def report(
         seed=run.config.seed,
         verdict=overall(outcomes)[0],
         reason=overall(outcomes)[1],
-        model=ModelSummary(id=run.config.model, provider=run.spec.provider, **_shown(run.identity)),
+        model=_model(run),
         usage=_usage(trials),
         tests=outcomes,
         warnings=[warning for each in samples.values() for warning in each["warnings"]],
@@ -197,8 +222,15 @@ def report(
     return Published(folder=str(folder.resolve()), summary=summary)
 
 
-def _shown(identity: Mapping[str, str]) -> dict[str, str]:
-    return {name: identity.get(name, "unknown") for name in ("revision", "dtype", "device")}
+def _model(run: Run) -> ModelSummary:
+    found = run.identity
+    return ModelSummary(
+        id=run.config.model,
+        provider=run.spec.provider,
+        revision=found["revision"],
+        dtype=found["dtype"],
+        device=found["device"],
+    )
 
 
 def _usage(trials: Mapping[str, Trials]) -> UsageSummary:
@@ -218,6 +250,7 @@ def _manifest(run: Run, summary: Summary) -> dict[str, Any]:
         "run_id": summary["run_id"],
         "started": summary["started"],
         "seconds": summary["seconds"],
+        "timings": run.timings,
         "config": run.config.model_dump(mode="json"),
         "model": dict(run.identity),
         "data": {outcome["test_type"]: outcome["data"] for outcome in summary["tests"]},

@@ -32,6 +32,8 @@ class Run:
     """In UTC."""
     clock: float = field(default_factory=monotonic)
     """Seconds, to tell how long the run took."""
+    timings: dict[str, float] = field(default_factory=dict)
+    """Seconds spent in each room so far; the only thing that the rooms add to."""
 
 
 def enter(config: RunConfig) -> Run:
@@ -39,7 +41,10 @@ def enter(config: RunConfig) -> Run:
     selected = plans(config)
     if not selected:
         raise ConfigError(
-            "no test is selected", expected="at least one test", remedy="Name one under tests, or use --test.", where="tests"
+            "no test is selected",
+            expected="at least one test",
+            remedy="Name one under tests, or use --test.",
+            where="tests",
         )
     spec = config.model_spec()
     provider = cast(Provider, find("providers", spec.provider)())

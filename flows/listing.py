@@ -24,6 +24,8 @@ def _lines(kind: str) -> Iterator[str]:
         yield from bundled_suites()
     elif kind == "data":
         folder = files("contrapose.data").joinpath("samples")
-        yield from sorted(entry.name.removesuffix(".jsonl") for entry in folder.iterdir() if entry.name.endswith(".jsonl"))
+        yield from sorted(
+            entry.name.removesuffix(".jsonl") for entry in folder.iterdir() if entry.name.endswith(".jsonl")
+        )
     else:
         yield from registry.names(kind)

@@ -29,7 +29,9 @@ def _assignment(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise ConfigError(
-            f"--set {text!r}", expected="KEY=VALUE", remedy="Write, for example, --set gen_kwargs.max_new_tokens=64."
+            f"--set {text!r}",
+            expected="KEY=VALUE",
+            remedy="Write, for example, --set gen_kwargs.max_new_tokens=64.",
         )
     try:
         return key.strip(), yaml.safe_load(value)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, create_model, model_validator
 
 from contrapose.tasks import registry
-from contrapose.tasks.load.settings import DataSettings
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.probes.base import ProbeSettings
 
 FROZEN = ConfigDict(extra="forbid", frozen=True)
 DEFAULT_MIN_PASS_RATE = 0.65
+
+SECRET = re.compile("key|token|secret|password", re.IGNORECASE)
+NO_SECRETS = ("api_key_env", "max_tokens_field")
+"""Arguments whose names match SECRET and that hold none."""
 
 
 class Generation(BaseModel):
@@ -124,7 +129,8 @@ class RunConfig(BaseModel):
         description="embedded, hf/<org>/<name>, hf/<folder>, openai/<model> (with base_url in model_args), or mock.",
     )
     model_args: Annotated[dict[str, Any], BeforeValidator(_as_mapping)] = Field(
-        default_factory=dict, description="Arguments of the provider, such as base_url, dtype, device or revision."
+        default_factory=dict,
+        description="Arguments of the provider, such as base_url, dtype, device or revision.",
     )
     data: DataSettings | None = Field(
         default=None, description="Data source of every test; empty: the bundled samples of each."
@@ -138,7 +144,8 @@ class RunConfig(BaseModel):
     )
     gen_kwargs: Annotated[Generation, BeforeValidator(_as_mapping)] = Generation()
     embedding_model: str = Field(
-        default="all-MiniLM-L6-v2", description="Sentence-transformers model: the bundled one, a folder or a hub id."
+        default="all-MiniLM-L6-v2",
+        description="Sentence-transformers model: the bundled one, a folder or a hub id.",
     )
     max_error_share: FiniteFloat = Field(
         default=0.02, ge=0, le=1, description="Above this share of failed calls a run is incomplete."
@@ -160,7 +167,7 @@ class RunConfig(BaseModel):
 
     @model_validator(mode="after")
     def _no_secret(self) -> Self:
-        secret = [key for key in self.model_args if any(word in key.lower() for word in ("api_key", "token", "secret", "password")) and key not in ALLOWED_ARGS]
+        secret = [key for key in self.model_args if SECRET.search(key) and key not in NO_SECRETS]
         if secret:
             raise ValueError(
                 f"model_args.{secret[0]} looks like a secret; secrets come from the environment (OPENAI_API_KEY), "
@@ -178,9 +185,6 @@ class RunConfig(BaseModel):
             apply_chat_template=self.apply_chat_template,
             batch_size=self.batch_size,
         )
-
-
-ALLOWED_ARGS = ("api_key_env", "max_tokens_field")
 
 
 class Plan(BaseModel):
@@ -222,5 +226,3 @@ def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         data=DataSettings.model_validate(data),
         limit=settings.limit or config.limit,
     )
-
-

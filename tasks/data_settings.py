@@ -32,9 +32,7 @@ class DataSettings(BaseModel):
         description="A bundled name (negation, toxic_words, summary_pairs), a path or fsspec URL "
         "that ends in .jsonl, .json, .csv, .tsv, .parquet or .xlsx, hf/<org>/<name>, or hf/<folder>.",
     )
-    format: Format | None = Field(
-        default=None, description="Format of the source; empty: told by the end of its name."
-    )
+    format: Format | None = Field(default=None, description="Format of the source; empty: told by the end of its name.")
     columns: dict[str, str] = Field(
         default_factory=dict,
         description="Our field (text, options, answer, article_sentence, correct_sentence, "

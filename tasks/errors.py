@@ -46,7 +46,5 @@ class GateError(ContraposeError):
     exit_code = 4
 
 
-def _rebuild(
-    kind: type[ContraposeError], found: str, expected: str, remedy: str, where: str
-) -> ContraposeError:
+def _rebuild(kind: type[ContraposeError], found: str, expected: str, remedy: str, where: str) -> ContraposeError:
     return kind(found, expected=expected, remedy=remedy, where=where)

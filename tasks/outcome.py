@@ -9,6 +9,7 @@ Verdict = Literal["pass", "fail", "inconclusive", "incomplete"]
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "incomplete": 4}
 """What the command returns; 2 is a usage or configuration error."""
 
+
 class DataSummary(TypedDict):
     """Where a test's samples came from."""
 
@@ -87,4 +88,7 @@ def overall(tests: list[Outcome]) -> tuple[Verdict, str]:
     """The verdict on a run, which is the worst of its tests, and which tests made it so."""
     verdict = max((outcome["verdict"] for outcome in tests), key=SEVERITY.index)
     names = ", ".join(outcome["test_type"] for outcome in tests if outcome["verdict"] == verdict)
-    return verdict, f"Every test passed: {names}." if verdict == "pass" else f"{verdict.capitalize()}: {names}."
+    return (
+        verdict,
+        f"Every test passed: {names}." if verdict == "pass" else f"{verdict.capitalize()}: {names}.",
+    )

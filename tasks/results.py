@@ -48,7 +48,7 @@ def schema_for(probe: Probe) -> pa.Schema:
 def result_row(trial: Trial, score: Score, *, probe: Probe, model: str) -> dict[str, object]:
     """One row of results; a value that is no finite number is stored as missing, never as NaN."""
     case = trial.case
-    row: dict[str, object] = {
+    common: dict[str, object] = {
         "test_type": case.probe,
         "category": probe.category,
         "sample_id": case.sample_id,
@@ -68,8 +68,12 @@ def result_row(trial: Trial, score: Score, *, probe: Probe, model: str) -> dict[
         "slice": case.slice,
         "cluster": case.cluster,
         "error": trial.expected.error or trial.actual.error,
-    } | dict(score.columns)
-    return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()}
+    }
+    return {name: _finite(value) for name, value in (common | dict(score.columns)).items()}
+
+
+def _finite(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def lettered(labels: tuple[str, ...], options: tuple[str, ...]) -> str:

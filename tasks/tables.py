@@ -110,7 +110,7 @@ def to_arrow(records: Iterable[Any], kind: type[Any]) -> pa.Table:
 
 
 @cache
-def schema_of(kind: type[Any]) -> pa.Schema:
+def schema_of(kind: Any) -> pa.Schema:
     """The Arrow schema of a record: the dataclass is the only place that lists its fields."""
     hints = get_type_hints(kind)
     return pa.schema([pa.field(each.name, _arrow_type(hints[each.name])) for each in fields(kind)])
@@ -136,7 +136,7 @@ def _build(kind: type[Any], row: Mapping[str, Any]) -> Any:
 
 
 @cache
-def _makers(kind: type[Any]) -> list[tuple[str, Any]]:
+def _makers(kind: Any) -> list[tuple[str, Any]]:
     """How each field is built back from what Arrow returns."""
     hints = get_type_hints(kind)
     return [(each.name, _maker(hints[each.name])) for each in fields(kind)]

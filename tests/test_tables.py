@@ -35,7 +35,12 @@ TRIAL = Trial(
 
 @pytest.mark.parametrize(
     "record",
-    [TextSample(id="1", text="It is.", options=("x", "y")), SummaryPair(id="1", article_sentence="a", correct_sentence="b", incorrect_sentence="c"), CASE, TRIAL],
+    [
+        TextSample(id="1", text="It is.", options=("x", "y")),
+        SummaryPair(id="1", article_sentence="a", correct_sentence="b", incorrect_sentence="c"),
+        CASE,
+        TRIAL,
+    ],
     ids=lambda record: type(record).__name__,
 )
 def test_a_record_comes_back_as_it_was(record: object) -> None:

@@ -5,7 +5,32 @@ from __future__ import annotations
 from pathlib import Path
 
 CHAT = "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}{% endfor %}<assistant>"
-VOCABULARY = "A B C D Answer : . , ? the sky is blue green not a and so it was red , in on".split()
+VOCABULARY = [
+    "A",
+    "B",
+    "C",
+    "D",
+    "Answer",
+    ":",
+    ".",
+    ",",
+    "?",
+    "the",
+    "sky",
+    "is",
+    "blue",
+    "green",
+    "not",
+    "a",
+    "and",
+    "so",
+    "it",
+    "was",
+    "red",
+    ",",
+    "in",
+    "on",
+]
 
 
 def save_tiny_model(folder: Path, *, chat_template: str | None = None, seed: int = 0, context: int = 64) -> Path:

@@ -117,7 +117,9 @@ def _save(gguf: Path, folder: Path) -> None:
 
     source: dict[str, Any] = {"gguf_file": gguf.name, "local_files_only": True, "trust_remote_code": False}
     tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **source)
-    model = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.bfloat16, **source)
+    loaded: Any = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.float32, **source)
+    model = loaded.to(torch.bfloat16)
+    model.config.dtype = torch.bfloat16
     # transformers would otherwise try to save it as GGUF again.
     model.hf_quantizer = None
     if hasattr(model.config, "quantization_config"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -156,7 +156,7 @@ def load_model(source: str, spec: ModelSpec) -> TransformerModel:
     options: dict[str, Any] = {"revision": spec.args.get("revision"), "trust_remote_code": False}
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, **options)
-        model = AutoModelForCausalLM.from_pretrained(
+        model: Any = AutoModelForCausalLM.from_pretrained(
             source, dtype=getattr(torch, where["dtype"]), use_safetensors=True, **options
         )
     except (OSError, ValueError, KeyError) as error:
@@ -173,4 +173,3 @@ def load_model(source: str, spec: ModelSpec) -> TransformerModel:
         generation=spec.generation,
         batch_size=spec.batch_size,
     )
-

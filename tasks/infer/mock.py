@@ -10,7 +10,7 @@ from typing import ClassVar
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.records import Completion, Usage
 
-WORDS = tuple("the a small river often carries light across wide fields and returns before evening".split())
+WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")
 
 
 class Mock:

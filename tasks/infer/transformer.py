@@ -76,7 +76,9 @@ class TransformerModel:
         results: list[Completion] = [Completion()] * len(questions)
         # One pass per prompt answers for labels of a single token; longer labels are scored as texts.
         single = [all(len(ids) == 1 for ids in row) for row in labels]
-        for batch in self._batches(encoded, room=max((len(i) for row in labels for i in row), default=1), results=results):
+        for batch in self._batches(
+            encoded, room=max((len(i) for row in labels for i in row), default=1), results=results
+        ):
             easy = [index for index in batch if single[index]]
             rows = self._next_token([encoded[i] for i in easy], [[ids[0] for ids in labels[i]] for i in easy])
             for index, row in zip(easy, rows, strict=True):
@@ -169,7 +171,9 @@ class TransformerModel:
                 pad_token_id=self.pad_id,
                 **stops,
             )
-        return [self._decoded(row, written) for row, written in zip(rows, output[:, ids.shape[1] :].tolist(), strict=True)]
+        return [
+            self._decoded(row, written) for row, written in zip(rows, output[:, ids.shape[1] :].tolist(), strict=True)
+        ]
 
     def _decoded(self, row: list[int], written: list[int]) -> Completion:
         text = self.tokenizer.decode(written, skip_special_tokens=True)
@@ -192,7 +196,11 @@ class TransformerModel:
         ids, mask = self._padded(rows, left=True)
         with torch.inference_mode():
             logits = self.model(
-                input_ids=ids, attention_mask=mask, position_ids=_positions(mask), logits_to_keep=1, use_cache=False
+                input_ids=ids,
+                attention_mask=mask,
+                position_ids=_positions(mask),
+                logits_to_keep=1,
+                use_cache=False,
             ).logits
             logs = logits[:, -1].float().log_softmax(-1)
         return [[float(logs[place, token]) for token in tokens] for place, tokens in enumerate(wanted)]

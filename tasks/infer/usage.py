@@ -18,6 +18,9 @@ def usage_of(tables: Sequence[Table]) -> Usage:
         for side in ("expected", "actual"):
             used = pc.struct_field(rows[side], "usage")
             total += Usage(
-                **{name: int(pc.sum(pc.struct_field(used, name)).as_py() or 0) for name in ("calls", "prompt_tokens", "completion_tokens")}
+                **{
+                    name: int(pc.sum(pc.struct_field(used, name)).as_py() or 0)
+                    for name in ("calls", "prompt_tokens", "completion_tokens")
+                }
             )
     return total

@@ -33,7 +33,7 @@ def check_cases(frame: pd.DataFrame) -> list[Violation]:
     Returns:
         What does not hold; empty when all is well.
     """
-    import great_expectations.expectations as gxe
+    from great_expectations.expectations import core as gxe
 
     asked = _where(frame["skip_reason"].isna())
     return _violations(
@@ -64,7 +64,7 @@ def check_results(frame: pd.DataFrame, *, asked: int) -> list[Violation]:
     Returns:
         What does not hold; empty when all is well.
     """
-    import great_expectations.expectations as gxe
+    from great_expectations.expectations import core as gxe
 
     told = ("test_type", "sample_id", "case_id", "test_case", "reason", "scorer", "model", "probe_version")
     return _violations(
@@ -79,7 +79,11 @@ def check_results(frame: pd.DataFrame, *, asked: int) -> list[Violation]:
             gxe.ExpectColumnValuesToBeUnique(column="case_id"),
             gxe.ExpectColumnValuesToBeBetween(column="eval_score", min_value=-1e6, max_value=1e6),
             gxe.ExpectColumnValuesToBeBetween(
-                column="eval_score", min_value=0, max_value=1, row_condition='scorer=="choice"', condition_parser="pandas"
+                column="eval_score",
+                min_value=0,
+                max_value=1,
+                row_condition='scorer=="choice"',
+                condition_parser="pandas",
             ),
             gxe.ExpectColumnValuesToBeInSet(column="answered_error", value_set=[False]),
             gxe.ExpectColumnValuesToBeInSet(column="passed_unscored", value_set=[False]),
@@ -99,9 +103,10 @@ def _violations(frame: pd.DataFrame, expectations: Sequence[Expectation], *, key
         # Great Expectations warns about its own future; none of it concerns these expectations.
         warnings.simplefilter("ignore")
         import great_expectations as gx
+        from great_expectations.data_context.types.base import ProgressBarsConfig
 
         context = gx.get_context(mode="ephemeral")
-        context.variables.progress_bars = {"globally": False}
+        context.variables.progress_bars = ProgressBarsConfig(globally=False)
         asset = context.data_sources.add_pandas("frames").add_dataframe_asset("rows")
         batch = asset.add_batch_definition_whole_dataframe("all").get_batch({"dataframe": frame})
         suite = gx.ExpectationSuite(name="gate", expectations=list(expectations))

@@ -77,8 +77,19 @@ def lines(*rows: object) -> str:
 NEGATION = "tests:\n  sensitivity:\n    add_negation: "
 
 BAD = [
-    Bad("missing file", plain("--model", "mock", "--test", "add_negation", "--data", "nope.jsonl"), "nope.jsonl"),
-    Bad("folder as file", lambda f: ((f / "d.jsonl").mkdir(), ["--model", "mock", "--test", "add_negation", "--data", "d.jsonl"])[1], "d.jsonl"),
+    Bad(
+        "missing file",
+        plain("--model", "mock", "--test", "add_negation", "--data", "nope.jsonl"),
+        "nope.jsonl",
+    ),
+    Bad(
+        "folder as file",
+        lambda f: (
+            (f / "d.jsonl").mkdir(),
+            ["--model", "mock", "--test", "add_negation", "--data", "d.jsonl"],
+        )[1],
+        "d.jsonl",
+    ),
     Bad("empty file", data(""), "empty"),
     Bad("header only", data("question,options\n", "rows.csv"), "rows.csv"),
     Bad("wrong column", data(lines({"prompt": "The sky is blue."})), "prompt"),
@@ -91,16 +102,44 @@ BAD = [
     Bad("JSON that is no list of rows", data('"text"', "rows.json"), "rows.json"),
     Bad("number for text", data(lines({"text": 5})), "text"),
     Bad("unknown suffix", data("x", "rows.docx"), "docx"),
-    Bad("unknown protocol", plain("--model", "mock", "--test", "add_negation", "--data", "nope://a/b.jsonl"), "nope"),
+    Bad(
+        "unknown protocol",
+        plain("--model", "mock", "--test", "add_negation", "--data", "nope://a/b.jsonl"),
+        "nope",
+    ),
     Bad("too many fields in a row", data("text\nIt is,really,so\n", "rows.csv"), "rows.csv"),
     Bad("a single option", data(lines({**QUESTION, "options": ["blue"]})), "options"),
     Bad("answer that is no option", data(lines({**QUESTION, "answer": "red"})), "red"),
-    Bad("unknown bundled data", plain("--model", "mock", "--test", "add_negation", "--data", "negatoin"), "negatoin"),
-    Bad("column mapping to nothing", lambda f: [*data(lines({"text": "It is."}))(f), "--set", "data={source: rows.jsonl, columns: {text: txt}}"], "txt"),
-    Bad("slice_by of nothing", lambda f: [*data(lines({"text": "It is."}))(f), "--set", "data={source: rows.jsonl, slice_by: topic}"], "topic"),
+    Bad(
+        "unknown bundled data",
+        plain("--model", "mock", "--test", "add_negation", "--data", "negatoin"),
+        "negatoin",
+    ),
+    Bad(
+        "column mapping to nothing",
+        lambda f: [
+            *data(lines({"text": "It is."}))(f),
+            "--set",
+            "data={source: rows.jsonl, columns: {text: txt}}",
+        ],
+        "txt",
+    ),
+    Bad(
+        "slice_by of nothing",
+        lambda f: [
+            *data(lines({"text": "It is."}))(f),
+            "--set",
+            "data={source: rows.jsonl, slice_by: topic}",
+        ],
+        "topic",
+    ),
     Bad("pairs for a text test", data(lines(PAIR)), "article_sent"),
     Bad("texts for a pair test", data(lines({"text": "It is."}), test="order_bias"), "text"),
-    Bad("every row refused", data(lines({**PAIR, "incorrect_sent": PAIR["correct_sent"]}), test="order_bias"), "equal_sentences"),
+    Bad(
+        "every row refused",
+        data(lines({**PAIR, "incorrect_sent": PAIR["correct_sent"]}), test="order_bias"),
+        "equal_sentences",
+    ),
     Bad("unknown suite", plain("--suite", "quickstrat"), "quickstart"),
     Bad("missing suite file", plain("--suite", "nope.yaml"), "nope.yaml"),
     Bad("YAML with a mistake", suite("tests: [\n"), "line"),
@@ -116,7 +155,11 @@ BAD = [
     Bad("unknown provider", plain("--model", "gpt/4"), "gpt"),
     Bad("no API key", plain("--model", "openai/gpt-4.1-mini"), "OPENAI_API_KEY"),
     Bad("endpoint refused", refused_endpoint, "127.0.0.1"),
-    Bad("base_url that is none", plain("--model", "openai/x", "--set", "model_args.base_url=localhost:8000"), "base_url"),
+    Bad(
+        "base_url that is none",
+        plain("--model", "openai/x", "--set", "model_args.base_url=localhost:8000"),
+        "base_url",
+    ),
     Bad("API model without a name", plain("--model", "openai"), "openai/<model>"),
     Bad("model folder without weights", folder_model("config.json"), "without weights"),
     Bad("folder that is no model", folder_model("readme.txt"), "config.json"),
@@ -124,18 +167,37 @@ BAD = [
     Bad("unknown model argument", plain("--model", "embedded", "--set", "model_args.dtpye=float32"), "dtpye"),
     Bad("unknown dtype", plain("--model", "embedded", "--set", "model_args.dtype=int3"), "int3"),
     Bad("unknown device", plain("--model", "embedded", "--set", "model_args.device=cuda:99"), "cuda:99"),
-    Bad("sampling with a local model", plain("--model", "embedded", "--set", "gen_kwargs.temperature=0.7"), "0.7"),
-    Bad("secret in the configuration", plain("--model", "openai/x", "--set", "model_args.api_key=sk-1"), "environment"),
-    Bad("loss scorer with an API model", plain("--model", "openai/x", "--set", "model_args.base_url=http://127.0.0.1:{port}/v1", "--test", "add_negation", "--set", "tests.sensitivity.add_negation.scorer=loss"), "loss"),
+    Bad(
+        "sampling with a local model",
+        plain("--model", "embedded", "--set", "gen_kwargs.temperature=0.7"),
+        "0.7",
+    ),
+    Bad(
+        "secret in the configuration",
+        plain("--model", "openai/x", "--set", "model_args.api_key=sk-1"),
+        "environment",
+    ),
+    Bad(
+        "loss scorer with an API model",
+        plain(
+            "--model",
+            "openai/x",
+            "--set",
+            "model_args.base_url=http://127.0.0.1:{port}/v1",
+            "--test",
+            "add_negation",
+            "--set",
+            "tests.sensitivity.add_negation.scorer=loss",
+        ),
+        "loss",
+    ),
     Bad("limit of zero", plain("--limit", "0"), "limit"),
     Bad("assignment without a value", plain("--set", "seed"), "KEY=VALUE"),
 ]
 
 
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad.name)
-def test_one_clear_line(
-    bad: Bad, in_tmp: Path, endpoint: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_clear_line(bad: Bad, in_tmp: Path, endpoint: int, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [word.replace("{port}", str(endpoint)) for word in bad.arguments(in_tmp)]
     code = main(["validate", *arguments])
     out, err = capsys.readouterr()

@@ -37,7 +37,10 @@ class Counting(MockModel):
 
     def generate(self, prompts: Sequence[str]) -> list[Completion]:
         self.prompts += prompts
-        return [Completion(error="it broke") if "broken" in prompt else Completion(text=f"re: {prompt}") for prompt in prompts]
+        return [
+            Completion(error="it broke") if "broken" in prompt else Completion(text=f"re: {prompt}")
+            for prompt in prompts
+        ]
 
     def losses(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
         self.pairs += pairs
@@ -71,7 +74,13 @@ def test_the_loss_of_the_prompts_has_no_context() -> None:
 
 def test_a_failed_call_stays_an_error_and_gets_no_loss() -> None:
     model = Counting()
-    trials = ask([case("one", original_prompt="broken", loss_of="expected_result"), case("two", loss_of="expected_result")], model)
+    trials = ask(
+        [
+            case("one", original_prompt="broken", loss_of="expected_result"),
+            case("two", loss_of="expected_result"),
+        ],
+        model,
+    )
     assert trials[0].expected.error == "it broke"
     assert trials[0].expected.text is None
     assert trials[0].actual.loss is None

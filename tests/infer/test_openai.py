@@ -24,9 +24,16 @@ def spec(server: Endpoint, **changes: object) -> ModelSpec:
 
 
 def test_chat_sends_the_system_instruction_and_greedy_settings(server: Endpoint) -> None:
-    reply = OpenAI().open(spec(server, system_instruction="Be brief.", generation=Generation(stop=("\n",)))).generate(["Hello"])[0]
+    reply = (
+        OpenAI()
+        .open(spec(server, system_instruction="Be brief.", generation=Generation(stop=("\n",))))
+        .generate(["Hello"])[0]
+    )
     body = server.bodies[0]
-    assert body["messages"] == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}]
+    assert body["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Hello"},
+    ]
     assert (body["temperature"], body["max_tokens"], body["stop"]) == (0.0, 32, ["\n"])
     assert reply.text
     assert (reply.usage.calls, reply.usage.prompt_tokens, reply.usage.completion_tokens) == (1, 10, 2)

@@ -24,7 +24,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def opened(folder: Path, **changes: object) -> TransformerModel:
     spec = ModelSpec.model_validate(
-        {"id": f"hf/{folder}", "args": {"dtype": "float32", "device": "cpu"}, "generation": Generation(max_new_tokens=8), **changes}
+        {
+            "id": f"hf/{folder}",
+            "args": {"dtype": "float32", "device": "cpu"},
+            "generation": Generation(max_new_tokens=8),
+            **changes,
+        }
     )
     return HuggingFace().open(spec)
 

@@ -1,0 +1,1 @@
+"""Measurements, each with the command that makes it. Ratios within one run count; absolute times do not."""

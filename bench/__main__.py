@@ -1,0 +1,5 @@
+"""`python -m bench`: the measurements that take minutes, not hours."""
+
+from bench import corridor
+
+corridor.main()

@@ -1,0 +1,84 @@
+"""The house stands as it is drawn: packaging complete, imports light, nothing foreign inside."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY
+
+HEAVY = (
+    "prefect",
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "openai",
+    "great_expectations",
+    "pandas",
+    "pydantic",
+)
+
+
+def loaded_after(code: str) -> set[str]:
+    """Top-level names in sys.modules after running some code in a new process."""
+    program = f"{code}\nimport sys\nprint(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(found.stdout.splitlines()[-1].split())
+
+
+def test_the_help_imports_nothing_heavy() -> None:
+    loaded = loaded_after(
+        "from contrapose.flows.cli import main\ntry:\n    main(['run', '--help'])\nexcept SystemExit:\n    pass"
+    )
+    assert not loaded & set(HEAVY)
+
+
+def test_an_api_run_imports_no_model_library() -> None:
+    loaded = loaded_after("import contrapose.flows.evaluate_model, contrapose.tasks.infer.openai")
+    assert not loaded & {"torch", "transformers", "sentence_transformers", "great_expectations"}
+
+
+def test_every_package_folder_is_listed() -> None:
+    listed = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    found = {
+        "contrapose." + ".".join(path.parent.relative_to(REPOSITORY).parts)
+        for top in ("flows", "tasks", "data")
+        for path in (REPOSITORY / top).rglob("__init__.py")
+    }
+    assert set(listed) == found
+
+
+@pytest.mark.parametrize("table", ["PROBES", "PROVIDERS", "SOURCES", "REPORTS"])
+def test_every_line_of_every_table_leads_somewhere(table: str) -> None:
+    from contrapose.tasks import registry
+
+    for name in getattr(registry, table):
+        assert registry.find(table.lower(), name) is not None
+
+
+def test_no_file_is_long() -> None:
+    for top in ("flows", "tasks"):
+        for path in (REPOSITORY / top).rglob("*.py"):
+            assert len(path.read_text().splitlines()) <= 400, path
+
+
+def test_constraints_pin_every_version() -> None:
+    lines = [
+        line for line in (REPOSITORY / "constraints.txt").read_text().splitlines() if line and not line.startswith("#")
+    ]
+    assert all("==" in line and "@" not in line for line in lines)
+    assert "torch==2.13.0" in lines
+
+
+def test_every_bundled_file_is_on_the_data_card_with_its_hash() -> None:
+    import hashlib
+
+    card = (REPOSITORY / "data" / "README.md").read_text()
+    for path in sorted(
+        p for folder in ("samples", "lexicons", "suites") for p in (REPOSITORY / "data" / folder).iterdir()
+    ):
+        assert f"{path.parent.name}/{path.name}" in card, path
+        assert hashlib.sha256(Path(path).read_bytes()).hexdigest() in card, path

@@ -1,0 +1,185 @@
+"""The whole corridor, through Prefect, on the mock model: what a run leaves, and what a second one reuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from fake_endpoint import Endpoint, serving
+
+from contrapose.flows.cli import main
+
+FILES = {
+    "manifest.json",
+    "cases.parquet",
+    "results.parquet",
+    "results.csv",
+    "summary.json",
+    "report.md",
+    "report.html",
+}
+DOCUMENTED = [
+    "test_type", "category", "sample_id", "case_id", "original", "test_case", "options", "expected_result",
+    "actual_result", "eval_score", "pass", "reason", "scorer", "model", "probe_version",
+]  # fmt: skip
+
+pytestmark = pytest.mark.usefixtures("prefect_server")
+
+
+def run(*arguments: str) -> tuple[int, Path]:
+    """Run the command; its exit code and the newest run folder."""
+    code = main(["run", "--model", "mock", "--limit", "12", "--out", "out", *arguments])
+    folders = sorted(Path("out").glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
+    return code, folders[-1] if folders else Path("none")
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_a_run_leaves_a_folder_that_people_can_read() -> None:
+    code, folder = run()
+    assert {path.name for path in folder.iterdir()} == FILES
+    summary = json.loads((folder / "summary.json").read_text())
+    assert code == {"pass": 0, "fail": 1, "inconclusive": 3, "incomplete": 4}[summary["verdict"]]
+    assert [outcome["test_type"] for outcome in summary["tests"]] == [
+        "add_negation",
+        "add_toxic_words",
+        "order_bias",
+    ]
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_counts_are_conserved_from_room_to_room() -> None:
+    _, folder = run()
+    summary = json.loads((folder / "summary.json").read_text())
+    cases = pq.read_table(folder / "cases.parquet").to_pandas()
+    results = pq.read_table(folder / "results.parquet").to_pandas()
+    for outcome in summary["tests"]:
+        assert outcome["cases"] == 12 == (cases["probe"] == outcome["test_type"]).sum()
+        assert outcome["cases"] == outcome["skipped"] + outcome["scored"] + outcome["unscored"] + outcome["errors"]
+        own = results[results["test_type"] == outcome["test_type"]]
+        assert len(own) == outcome["cases"] - outcome["skipped"]
+        assert (own["pass"] == True).sum() == outcome["passed"]  # noqa: E712
+    assert list(results.columns[: len(DOCUMENTED)]) == DOCUMENTED
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_a_second_run_asks_nothing_and_says_the_same() -> None:
+    _, first = run("--set", "seed=7")
+    _, second = run("--set", "seed=7")
+    usage = json.loads((second / "summary.json").read_text())["usage"]
+    assert usage["cached_calls"] == usage["calls"] > 0
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(first / "results.parquet"), pd.read_parquet(second / "results.parquet")
+    )
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_refresh_asks_again() -> None:
+    run("--set", "seed=8")
+    _, folder = run("--set", "seed=8", "--refresh")
+    assert json.loads((folder / "summary.json").read_text())["usage"]["cached_calls"] == 0
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_another_threshold_judges_anew_without_asking_again() -> None:
+    run("--set", "seed=9", "--test", "add_negation")
+    _, folder = run(
+        "--set",
+        "seed=9",
+        "--test",
+        "add_negation",
+        "--set",
+        "tests.sensitivity.add_negation.threshold=[-9, 9]",
+    )
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["usage"]["cached_calls"] == summary["usage"]["calls"]
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_emptied_tables_are_computed_again() -> None:
+    from contrapose.tasks.tables import storage
+
+    run("--set", "seed=10")
+    for table in Path(storage()).glob("*.parquet"):
+        table.unlink()
+    code, folder = run("--set", "seed=10")
+    assert code in (0, 1, 3)
+    assert (folder / "report.html").is_file()
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_json_prints_the_summary_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    _, folder = run("--json")
+    out, _ = capsys.readouterr()
+    assert json.loads(out) == json.loads((folder / "summary.json").read_text())
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_exit_zero_returns_zero_on_any_verdict() -> None:
+    code, folder = run("--exit-zero", "--set", "tests.defaults.min_pass_rate=1", "--set", "tests.defaults.gate=rate")
+    assert json.loads((folder / "summary.json").read_text())["verdict"] == "fail"
+    assert code == 0
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_equal_pairs_are_refused_by_name_and_the_rest_is_scored(capsys: pytest.CaptureFixture[str]) -> None:
+    pair = {
+        "article_sent": "It rained all Monday.",
+        "correct_sent": "It rained.",
+        "incorrect_sent": "It snowed.",
+    }
+    same = {**pair, "incorrect_sent": "It  RAINED."}
+    Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in (pair, same, pair)))
+    _, folder = run("--test", "order_bias", "--data", "pairs.jsonl")
+    outcome = json.loads((folder / "summary.json").read_text())["tests"][0]
+    assert outcome["refused"] == ["pairs-2"]
+    assert outcome["scored"] == 2
+    assert "pairs-2" in capsys.readouterr().out
+
+
+@pytest.fixture
+def server() -> object:
+    with serving() as endpoint:
+        yield endpoint
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_the_same_suite_runs_through_an_endpoint(server: Endpoint) -> None:
+    code = main(
+        [
+            "run",
+            "--model",
+            "openai/any",
+            "--limit",
+            "6",
+            "--out",
+            "out",
+            "--set",
+            f"model_args.base_url=http://127.0.0.1:{server.port}/v1",
+        ]
+    )
+    assert code in (0, 1, 3)
+    assert server.asked
+    assert set(server.asked.values()) == {1}
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_an_endpoint_that_always_fails_ends_incomplete_and_is_asked_again_later(server: Endpoint) -> None:
+    arguments = ["run", "--model", "openai/any", "--limit", "4", "--test", "order_bias", "--out", "out"]
+    arguments += ["--set", "model_args.retries=0"]
+    arguments += ["--set", f"model_args.base_url=http://127.0.0.1:{server.port}/v1"]
+    server.fail = True
+    assert main(arguments) == 4
+    server.fail = False
+    assert main(arguments) in (0, 1, 3)
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_a_folder_that_cannot_be_written_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("out").write_text("a file")
+    assert main(["run", "--model", "mock", "--limit", "3", "--out", "out"]) == 2
+    err = capsys.readouterr().err
+    assert "Traceback" not in err
+    assert "--out" in err
