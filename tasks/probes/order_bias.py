@@ -1,0 +1,168 @@
+"""order_bias: does the model still choose the consistent summary when the two change places?"""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal
+
+import pandas as pd
+from pydantic import Field, FiniteFloat
+
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.probes.base import ColumnType, Embed, ProbeSettings, letters
+from contrapose.tasks.probes.order_bias_figures import figures
+from contrapose.tasks.probes.order_bias_score import (
+    likelier,
+    read_replies,
+    scored,
+    without_likelihoods,
+)
+from contrapose.tasks.probes.reply import Choice, read_choice
+from contrapose.tasks.records import Case, Score, SummaryPair, Trial
+
+__all__ = ["Choice", "OrderBias", "OrderBiasSettings", "read_choice"]
+
+# What both orders share comes first, so that a server can reuse the longest possible prefix.
+PROMPT = """\
+Compare two summaries of an article. One agrees with the article, the other contradicts it.
+
+Article: {article}
+
+Summary A: {first}
+Summary B: {second}
+
+Which summary is consistent with the article, A or B? Reply with the letter only.
+Answer:"""
+
+
+class OrderBiasSettings(ProbeSettings):
+    """Settings of order_bias."""
+
+    read_with: Literal["auto", "reply", "likelihood"] = Field(
+        default="auto",
+        description="How the choice is read: from the reply's text, or by the likelier letter; "
+        "auto: by likelihood where the model gives it.",
+    )
+    similarity_threshold: FiniteFloat = Field(
+        default=0.85,
+        ge=0,
+        le=1,
+        description="Smallest cosine at which a reply in other words means a summary.",
+    )
+    margin: FiniteFloat = Field(
+        default=0.05, ge=0, le=1, description="Smallest lead in cosine over the other summary."
+    )
+
+
+class OrderBias:
+    """Ask which of two summaries an article supports, in both orders."""
+
+    name: ClassVar[str] = "order_bias"
+    category: ClassVar[str] = "factuality"
+    version: ClassVar[str] = "1"
+    summary: ClassVar[str] = "Swaps two summaries: the choice must follow the content, not the position."
+    sample_type: ClassVar[type[SummaryPair]] = SummaryPair
+    settings_type: ClassVar[type[OrderBiasSettings]] = OrderBiasSettings
+    bundled_data: ClassVar[str] = "summary_pairs"
+    columns: ClassVar[Mapping[str, ColumnType]] = {
+        "article_sentence": "string",
+        "correct_sentence": "string",
+        "incorrect_sentence": "string",
+        "result": "string",
+        "swapped_result": "string",
+        "outcome": "string",
+        "result_step": "string",
+        "swapped_step": "string",
+        "content_score": "float",
+        "position_score": "float",
+        "debiased_choice_right": "bool",
+    }
+    chance: ClassVar[float | None] = 0.25
+
+    def case(
+        self, sample: SummaryPair, settings: OrderBiasSettings, *, rng: random.Random, likelihoods: bool
+    ) -> Case:
+        """Make a prompt with the correct summary as A, and one with it as B. Nothing is drawn from `rng`.
+
+        Raises:
+            ConfigError: `read_with: likelihood`, and the model gives no log-likelihoods.
+        """
+        by_likelihood = _by_likelihood(settings, likelihoods=likelihoods)
+        correct, incorrect = sample.correct_sentence, sample.incorrect_sentence
+        skipped = _skip_reason(sample)
+        return Case(
+            id=f"{self.name}/{sample.id}",
+            sample_id=sample.id,
+            probe=self.name,
+            version=self.version,
+            original=f"A: {correct}\nB: {incorrect}",
+            perturbed=None if skipped else f"A: {incorrect}\nB: {correct}",
+            original_prompt=_prompt(sample.article_sentence, correct, incorrect),
+            perturbed_prompt=None if skipped else _prompt(sample.article_sentence, incorrect, correct),
+            scorer="likelihood" if by_likelihood else "reply",
+            asks="choose" if by_likelihood else "generate",
+            labels=letters(2),
+            options=(correct, incorrect),
+            skip_reason=skipped,
+            confidence=None if skipped else "high",
+            slice=sample.slice,
+            cluster=sample.cluster,
+            details={
+                "article_sentence": sample.article_sentence,
+                "correct_sentence": correct,
+                "incorrect_sentence": incorrect,
+            },
+        )
+
+    def score(self, trials: Sequence[Trial], settings: OrderBiasSettings, *, embed: Embed) -> list[Score]:
+        """Pass a trial only when the answers are A, then B.
+
+        The documents give order_bias no numeric score: the value is 1.0 for a pass and 0.0 otherwise.
+        """
+        replies = [trial for trial in trials if trial.case.scorer == "reply"]
+        read = iter(read_replies(replies, settings, embed=embed))
+        return [
+            scored(trial, *next(read)) if trial.case.scorer == "reply" else _by_labels(trial)
+            for trial in trials
+        ]
+
+    def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
+        """Outcome counts, accuracy over both orders, position bias index and the debiased figures."""
+        return figures(results)
+
+
+def _by_labels(trial: Trial) -> Score:
+    first, second = likelier(trial.expected), likelier(trial.actual)
+    return without_likelihoods(trial) if first is None or second is None else scored(trial, first, second)
+
+
+def _by_likelihood(settings: OrderBiasSettings, *, likelihoods: bool) -> bool:
+    if settings.read_with == "likelihood" and not likelihoods:
+        raise ConfigError(
+            "read_with is 'likelihood', but this model gives no log-likelihoods",
+            expected="reply or auto",
+            remedy="Set read_with to auto, or run a local model.",
+            where="tests.factuality.order_bias.read_with",
+        )
+    return likelihoods and settings.read_with != "reply"
+
+
+def _skip_reason(sample: SummaryPair) -> str | None:
+    correct, incorrect = _plain(sample.correct_sentence), _plain(sample.incorrect_sentence)
+    if not (correct and incorrect and _plain(sample.article_sentence)):
+        return "empty"
+    return "equal_sentences" if correct == incorrect else None
+
+
+def _plain(text: str) -> str:
+    """A sentence as equality sees it: without case, compatibility forms and spacing."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _prompt(article: str, first: str, second: str) -> str:
+    """A summary stays on its line: a line break in it could pose as another label."""
+    return PROMPT.format(
+        article=article.strip(), first=" ".join(first.split()), second=" ".join(second.split())
+    )

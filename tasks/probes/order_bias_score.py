@@ -1,0 +1,127 @@
+"""Score order_bias: the table of the two orders, and what likelihoods add to it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+from contrapose.tasks.probes.base import Embed
+from contrapose.tasks.probes.reply import Choice, nearer, needs_meaning, read_words
+from contrapose.tasks.probes.reply_text import window
+from contrapose.tasks.records import Completion, Score, Trial
+
+Value = str | float | int | bool | None
+_MEANING = {
+    "AB": "The consistent summary was chosen in both orders.",
+    "AA": "A was chosen in both orders: the position decided.",
+    "BB": "B was chosen in both orders: the position decided.",
+    "BA": "The inconsistent summary was chosen in both orders.",
+}
+
+
+class Reading(Protocol):
+    """The settings that reading a reply needs."""
+
+    @property
+    def similarity_threshold(self) -> float:
+        """Smallest cosine at which a sentence is taken as meant."""
+        ...
+
+    @property
+    def margin(self) -> float:
+        """Smallest lead in cosine over the other sentence."""
+        ...
+
+
+def read_replies(trials: Sequence[Trial], settings: Reading, *, embed: Embed) -> list[tuple[Choice, Choice]]:
+    """The choices of trials under both orders; all replies that need embeddings share one batch."""
+    asked = [
+        (reply.text or "", options)
+        for trial in trials
+        for reply, options in ((trial.expected, trial.case.options), (trial.actual, trial.case.options[::-1]))
+    ]
+    read = [read_words(reply, option_a=a, option_b=b) for reply, (a, b) in asked]
+    unread = [index for index, choice in enumerate(read) if needs_meaning(choice)]
+    for index, cosines in zip(unread, _cosines([asked[index] for index in unread], embed), strict=True):
+        read[index] = nearer(
+            cosines, similarity_threshold=settings.similarity_threshold, margin=settings.margin
+        )
+    return list(zip(read[::2], read[1::2], strict=True))
+
+
+def _cosines(asked: Sequence[tuple[str, tuple[str, ...]]], embed: Embed) -> list[tuple[float, float]]:
+    """For (reply, its two options): the cosine of the reply to each option."""
+    if not asked:
+        return []
+    vectors = embed([text for reply, options in asked for text in (window(reply), *options)])
+    triples = vectors.reshape(len(asked), 3, -1)
+    return [(float(reply @ first), float(reply @ second)) for reply, first, second in triples]
+
+
+def likelier(reply: Completion) -> Choice | None:
+    """The label with the larger log-likelihood; None when the two are not both finite."""
+    lead = _lead_of_a(reply)
+    if lead is None:
+        return None
+    if lead == 0:
+        return Choice(choice=None, step="unparsed", reason="tie")
+    return Choice(choice="A" if lead > 0 else "B", step="likelihood", reason=f"A leads by {lead:.3f} nats")
+
+
+def scored(trial: Trial, first: Choice, second: Choice) -> Score:
+    """The documents' table: A then B passes, everything else fails."""
+    unread = [name for name, each in (("original", first), ("swapped", second)) if each.choice is None]
+    outcome = "unparsed" if unread else f"{first.choice}{second.choice}"
+    passed = outcome == "AB"
+    reasons = [
+        f"{name}: {each.reason}"
+        for name, each in (("original", first), ("swapped", second))
+        if name in unread
+    ]
+    columns: dict[str, Value] = {
+        **_sentences(trial),
+        "result": first.choice or "",
+        "swapped_result": second.choice or "",
+        "outcome": outcome,
+        "result_step": first.step,
+        "swapped_step": second.step,
+        **_debiased(trial),
+    }
+    reason = _MEANING.get(outcome) or f"No choice could be read ({'; '.join(reasons)})."
+    return Score(value=float(passed), passed=passed, reason=reason, columns=columns)
+
+
+def without_likelihoods(trial: Trial) -> Score:
+    """A trial whose log-likelihoods are missing or not finite: unscored."""
+    reason = "The log-likelihoods of A and B are not both finite."
+    return Score(value=None, passed=None, reason=reason, columns=_sentences(trial))
+
+
+def _sentences(trial: Trial) -> dict[str, Value]:
+    return {
+        name: trial.case.details[name]
+        for name in ("article_sentence", "correct_sentence", "incorrect_sentence")
+    }
+
+
+def _debiased(trial: Trial) -> dict[str, Value]:
+    """Content s = (m1 + m2)/2 and position b = (m1 - m2)/2, in nats; b is the pull of the letter A."""
+    first, second = _lead_of_a(trial.expected), _lead_of_a(trial.actual)
+    if first is None or second is None:
+        return dict.fromkeys(("content_score", "position_score", "debiased_choice_right"))
+    # In the swapped order the correct summary is B, so its lead is the opposite of A's.
+    content, position = (first - second) / 2, (first + second) / 2
+    return {
+        "content_score": content,
+        "position_score": position,
+        "debiased_choice_right": content > 0 if content else None,
+    }
+
+
+def _lead_of_a(reply: Completion) -> float | None:
+    """The log-likelihood of A minus that of B, in nats; None when the two are not both finite."""
+    given = reply.option_loglikelihoods
+    if given is None or len(given) != 2 or not all(math.isfinite(each) for each in given):
+        return None
+    return given[0] - given[1]

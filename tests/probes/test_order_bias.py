@@ -1,0 +1,195 @@
+"""order_bias: its cases, its table, and its figures."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
+from contrapose.tasks.records import Case, Completion, Score, SummaryPair, Trial
+
+PAIR = SummaryPair(
+    id="radio",
+    article_sentence="those who receive centrelink payments made up half of radio rental's income last year.",
+    correct_sentence="centrelink payments made up half of radio rental's income.",
+    incorrect_sentence="centrelink payments made up radio rental's income.",
+)
+
+
+def make(sample: SummaryPair = PAIR, *, likelihoods: bool = False, **settings: Any) -> Case:
+    return OrderBias().case(
+        sample, OrderBiasSettings(**settings), rng=random.Random(0), likelihoods=likelihoods
+    )
+
+
+def never(texts: Sequence[str]) -> np.ndarray:
+    raise AssertionError(f"nothing needs embedding: {texts}")
+
+
+def answered(first: str, second: str) -> Score:
+    trial = Trial(case=make(), expected=Completion(text=first), actual=Completion(text=second))
+    return OrderBias().score([trial], OrderBiasSettings(), embed=never)[0]
+
+
+def weighed(first: tuple[float, ...] | None, second: tuple[float, ...] | None) -> Score:
+    before, after = (Completion(text="A", option_loglikelihoods=each) for each in (first, second))
+    trial = Trial(case=make(likelihoods=True), expected=before, actual=after)
+    return OrderBias().score([trial], OrderBiasSettings(), embed=never)[0]
+
+
+def test_the_summaries_change_places() -> None:
+    case = make()
+    assert case.original == f"A: {PAIR.correct_sentence}\nB: {PAIR.incorrect_sentence}"
+    assert case.perturbed == f"A: {PAIR.incorrect_sentence}\nB: {PAIR.correct_sentence}"
+
+
+def test_the_prompts_differ_in_the_summaries_alone() -> None:
+    case = make()
+    assert case.perturbed_prompt is not None
+    prefix, rest = case.original_prompt.split("Summary A: ")
+    assert case.perturbed_prompt.startswith(prefix)
+    assert case.perturbed_prompt.endswith(rest.split("\n\n", 1)[1])
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"incorrect_sentence": PAIR.correct_sentence.upper() + "  "}, "equal_sentences"),
+        ({"article_sentence": " "}, "empty"),
+        ({"correct_sentence": "", "incorrect_sentence": ""}, "empty"),
+    ],
+)
+def test_a_pair_that_cannot_be_asked_is_skipped(change: dict[str, str], reason: str) -> None:
+    case = make(replace(PAIR, **change))
+    assert (case.skip_reason, case.perturbed, case.perturbed_prompt) == (reason, None, None)
+
+
+@pytest.mark.parametrize(
+    ("read_with", "likelihoods", "asks"),
+    [
+        ("auto", True, "choose"),
+        ("auto", False, "generate"),
+        ("reply", True, "generate"),
+        ("likelihood", True, "choose"),
+    ],
+)
+def test_the_model_is_asked_in_the_way_it_is_read(read_with: str, likelihoods: bool, asks: str) -> None:
+    assert make(likelihoods=likelihoods, read_with=read_with).asks == asks
+
+
+def test_likelihood_without_likelihoods_is_refused() -> None:
+    with pytest.raises(ConfigError, match="read_with"):
+        make(read_with="likelihood")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "passed"), [("A", "B", True), ("A", "A", False), ("B", "B", False), ("B", "A", False)]
+)
+def test_only_a_then_b_passes(first: str, second: str, passed: bool) -> None:
+    score = answered(first, second)
+    assert (score.passed, score.value, score.columns["outcome"]) == (passed, float(passed), first + second)
+
+
+def test_an_unparsed_reply_fails_and_says_why() -> None:
+    score = answered("A", "Both")
+    assert (score.passed, score.columns["outcome"], score.columns["swapped_result"]) == (
+        False,
+        "unparsed",
+        "",
+    )
+    assert "swapped: both" in score.reason
+
+
+def test_a_restated_sentence_counts_for_the_letter_it_stood_under() -> None:
+    score = answered(PAIR.correct_sentence, PAIR.correct_sentence)
+    assert (score.columns["outcome"], score.columns["swapped_step"]) == ("AB", "restated")
+
+
+def test_replies_that_need_embeddings_share_one_batch() -> None:
+    calls: list[int] = []
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        calls.append(len(texts))
+        return np.asarray([(1.0, 0.0) if "half" in text else (0.0, 1.0) for text in texts], dtype=np.float32)
+
+    other = Completion(text="It was half of the income.")
+    plain = Trial(case=make(), expected=Completion(text="A"), actual=Completion(text="B"))
+    trials = [replace(plain, expected=other), replace(plain, actual=other), plain]
+    scores = OrderBias().score(trials, OrderBiasSettings(), embed=embed)
+    assert calls == [6]
+    assert [score.passed for score in scores] == [True, True, True]
+
+
+def test_the_likelier_letter_is_chosen() -> None:
+    score = weighed((-0.2, -2.0), (-1.5, -0.3))
+    assert (score.passed, score.columns["result_step"]) == (True, "likelihood")
+
+
+def test_content_and_position_are_told_apart() -> None:
+    # Leads: A by 3 in the original order, B by -1 in the swapped one.
+    score = weighed((-1.0, -4.0), (-1.0, -2.0))
+    assert (score.columns["content_score"], score.columns["position_score"]) == (1.0, 2.0)
+    assert (score.columns["outcome"], score.columns["debiased_choice_right"]) == ("AA", True)
+
+
+def test_an_exact_tie_is_no_choice() -> None:
+    score = weighed((-1.0, -1.0), (-1.0, -1.0))
+    assert (score.passed, score.columns["outcome"], score.columns["debiased_choice_right"]) == (
+        False,
+        "unparsed",
+        None,
+    )
+    assert "tie" in score.reason
+
+
+@pytest.mark.parametrize("given", [None, (float("nan"), -1.0), (float("-inf"), float("-inf")), (-1.0,)])
+def test_likelihoods_that_cannot_be_used_leave_the_trial_unscored(given: tuple[float, ...] | None) -> None:
+    score = weighed((-1.0, -2.0), given)
+    assert (score.value, score.passed) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "score", [answered("A", "B"), weighed((-1.0, -2.0), (-2.0, -1.0)), weighed(None, None)]
+)
+def test_only_declared_columns_are_written(score: Score) -> None:
+    assert set(score.columns) <= set(OrderBias.columns)
+
+
+def results(*scores: Score) -> pd.DataFrame:
+    return pd.DataFrame([dict(score.columns) for score in scores])
+
+
+def test_counts_accuracy_and_position_bias() -> None:
+    found = OrderBias().summarise(
+        results(
+            answered("A", "B"), answered("A", "A"), answered("A", "A"), answered("B", "B"), answered("A", "?")
+        )
+    )
+    assert {name: found[name] for name in ("AB", "AA", "BB", "BA", "unparsed")} == {
+        "AB": 1, "AA": 2, "BB": 1, "BA": 0, "unparsed": 1,
+    }  # fmt: skip
+    assert (found["accuracy_original"], found["accuracy_swapped"], found["accuracy"]) == (0.8, 0.4, 0.6)
+    assert found["position_bias_index"] == 0.125
+
+
+def test_debiased_figures_are_means_over_what_could_be_computed() -> None:
+    found = OrderBias().summarise(results(weighed((-1.0, -4.0), (-1.0, -2.0)), weighed(None, None)))
+    assert (found["content_score"], found["position_score"], found["debiased_accuracy"]) == (1.0, 2.0, 1.0)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame(), results(weighed(None, None))])
+def test_figures_that_cannot_be_computed_are_none(frame: pd.DataFrame) -> None:
+    found = OrderBias().summarise(frame)
+    assert (found["AB"], found["accuracy"], found["position_bias_index"], found["debiased_accuracy"]) == (
+        0,
+        None,
+        None,
+        None,
+    )

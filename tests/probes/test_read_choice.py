@@ -1,0 +1,141 @@
+"""Reading a choice between A and B out of free text."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contrapose.tasks.probes.order_bias import Choice, read_choice
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "replies.jsonl"
+APPROVED = "The council approved the new library budget on Monday."
+REJECTED = "The council rejected the new library budget on Monday."
+
+
+@cache
+def golden(split: str) -> list[dict[str, Any]]:
+    rows = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+    return [row for row in rows if row["split"] == split]
+
+
+def read(reply: str) -> Choice:
+    return read_choice(reply, option_a=APPROVED, option_b=REJECTED)
+
+
+@pytest.mark.parametrize(("split", "least"), [("tune", 0.985), ("held_out", 0.95)])
+def test_golden_replies_are_read_as_labelled(split: str, least: float) -> None:
+    rows = golden(split)
+    right = sum(read(row["reply"]).choice == row["choice"] for row in rows)
+    assert right / len(rows) >= least
+
+
+@pytest.mark.parametrize("split", ["tune", "held_out"])
+def test_no_golden_reply_is_given_a_letter_that_it_does_not_choose(split: str) -> None:
+    wrong = [row["reply"] for row in golden(split) if read(row["reply"]).choice not in (None, row["choice"])]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "reply", ["cannot answer as", "bother", "The answer based on the text", "A cat", "As an AI"]
+)
+def test_words_that_merely_hold_the_letters_decide_nothing(reply: str) -> None:
+    assert read_choice(reply).choice is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("", "empty"),
+        (" ** ", "empty"),
+        ("Both", "both"),
+        ("A or B", "both"),
+        ("Neither.", "neither"),
+        ("I cannot tell.", "refusal"),
+        ("Answer: A. Answer: B.", "contradictory"),
+        ("The council met.", "no choice found"),
+    ],
+)
+def test_an_unparsed_reply_says_why(reply: str, reason: str) -> None:
+    assert read_choice(reply) == Choice(choice=None, step="unparsed", reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("reply", "step"), [("(b)", "letter"), ("Answer: B", "pattern"), (f"Summary: {REJECTED}", "restated")]
+)
+def test_the_step_that_decided_is_recorded(reply: str, step: str) -> None:
+    assert (read(reply).choice, read(reply).step) == ("B", step)
+
+
+def test_a_final_answer_beats_earlier_musing() -> None:
+    assert read_choice("Answer: A, it seems. Let me check. Final answer: B").choice == "B"
+
+
+def test_an_afterthought_undoes_a_final_answer() -> None:
+    assert read_choice("Final answer: B. Wait, the answer is A.").reason == "contradictory"
+
+
+def test_rejecting_one_summary_does_not_choose_the_other() -> None:
+    assert read_choice("Summary A is inconsistent with the article.").choice is None
+
+
+def test_a_letter_with_the_other_letters_sentence_is_contradictory() -> None:
+    assert read(f"A: {REJECTED}").reason == "contradictory"
+
+
+def test_without_options_a_restated_sentence_is_unparsed() -> None:
+    assert read_choice(APPROVED).step == "unparsed"
+
+
+@pytest.mark.parametrize(
+    "template", ["{}", "Answer: {}", "Summary {} is correct.", "I choose {}.", "{} vitamins", "Not {}"]
+)
+def test_both_letters_are_read_by_the_same_rules(template: str) -> None:
+    a, b = read_choice(template.format("A")), read_choice(template.format("B"))
+    assert (a.choice == "A", a.step) == (b.choice == "B", b.step)
+
+
+@pytest.mark.parametrize(
+    "part", ["A", "A or ", "\n", "(", "answer: ", "\\boxed{", "a\u0301", "not A ", "I say "]
+)
+def test_a_hostile_megabyte_is_read_at_once(part: str) -> None:
+    started = time.perf_counter()
+    read(part * (1_000_000 // len(part)))
+    assert time.perf_counter() - started < 2
+
+
+def test_the_end_of_a_long_reply_is_read() -> None:
+    assert read_choice("The article is long. " * 2_000 + "Final answer: B").choice == "B"
+
+
+def pointing(reply: tuple[float, float]) -> Any:
+    """An embedding in which A lies along x, B along y, and the reply as given."""
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        assert len(texts) == 3
+        return np.asarray([reply, (1.0, 0.0), (0.0, 1.0)], dtype=np.float32)
+
+    return embed
+
+
+def by_meaning(reply: str, cosines: tuple[float, float]) -> Choice:
+    return read_choice(reply, option_a=APPROVED, option_b=REJECTED, embed=pointing(cosines))
+
+
+def test_the_nearer_sentence_wins_by_embedding() -> None:
+    assert by_meaning("Councillors turned it down.", (0.4, 0.9)).choice == "B"
+
+
+@pytest.mark.parametrize("cosines", [(0.2, 0.84), (0.88, 0.9), (float("nan"), 0.9)])
+def test_a_distant_a_tied_or_an_unusable_embedding_decides_nothing(cosines: tuple[float, float]) -> None:
+    assert by_meaning("Councillors turned it down.", cosines).step == "unparsed"
+
+
+def test_a_refusal_is_never_decided_by_embedding() -> None:
+    assert by_meaning("I cannot tell.", (0.1, 0.99)).reason == "refusal"
