@@ -1,0 +1,87 @@
+"""What negating a text gives: the new text, or the reason why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Style = Literal["rules", "langtest"]
+ExistingNegation = Literal["skip", "remove"]
+Confidence = Literal["high", "medium"]
+Kind = Literal["insert", "rewrite", "remove"]
+
+SkipReason = Literal[
+    "empty",  # no word in the text
+    "no_finite_verb",  # a title, a fragment, or a verb that the lexicon lacks
+    "ambiguous_verb",  # several readings; a "not" could land in the wrong clause
+    "existing_negation",  # a negation is there already, or cannot be removed soundly
+    "semi_negative",  # hardly, rarely, never, few …
+    "quantifier_only",  # only, each, most, a fronted "usually": a "not" would not reverse it
+    "subordinate_boundary",  # a fronted clause whose end cannot be told
+    "coordinated_clauses",  # two main clauses: reversing one leaves the other
+    "wh_subject_boundary",  # an inverted question whose subject's end cannot be told
+    "negative_island_how",  # "How many … not …" has no sensible answer
+    "alternative_question",  # "Is it A or B?" asks for a choice, not for a truth value
+    "polarity_item",  # "any", "ever" in a yes/no question cannot stand in a statement
+    "unbalanced_quotes",  # where the quotation ends cannot be told
+    "options_in_text",  # the text ends in lettered options
+    "langtest_no_change",  # style "langtest" found nothing to replace
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Negation:
+    """A negated text, or the reason why there is none."""
+
+    text: str | None
+    """The negated text; None when it was skipped."""
+    reason: SkipReason | None
+    """Why it was skipped; None when it was not."""
+    confidence: Confidence | None
+    """How sure the new text is to say the opposite; None when it was skipped."""
+    original: str
+    """What the original prompt must say: the text, or a yes/no question as a true-or-false statement."""
+    kind: Kind | None
+    """`insert`: one cue was added to `original`; `rewrite`: other words changed too; `remove`: one went."""
+
+
+class SkipError(Exception):
+    """Raised inside the engine when a sound negation cannot be made; never leaves it."""
+
+    def __init__(self, reason: SkipReason) -> None:
+        """Keep the reason."""
+        super().__init__(reason)
+        self.reason: SkipReason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace `text[start:end]` by `new`; offsets count characters of the whole text."""
+
+    start: int
+    """First character replaced."""
+    end: int
+    """One past the last; equal to `start` for an insertion."""
+    new: str
+    """What stands there afterwards."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The edits that negate a text, and those that its original needs."""
+
+    edits: tuple[Edit, ...]
+    """Edits that give the negated text."""
+    original_edits: tuple[Edit, ...] = ()
+    """Edits that give the original prompt; empty when it is the text itself."""
+    confidence: Confidence = "high"
+    """How sure the plan is."""
+    kind: Kind = "insert"
+    """What the edits do."""
+
+
+def apply(text: str, edits: tuple[Edit, ...]) -> str:
+    """The text with non-overlapping edits made; every other character stays."""
+    for edit in sorted(edits, key=lambda each: each.start, reverse=True):
+        text = text[: edit.start] + edit.new + text[edit.end :]
+    return text

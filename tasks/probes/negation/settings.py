@@ -1,0 +1,41 @@
+"""Settings of the add_negation probe."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, FiniteFloat, field_validator
+
+from contrapose.tasks.probes.base import ProbeSettings
+from contrapose.tasks.probes.negation.result import ExistingNegation, Style
+
+Scorer = Literal["auto", "embedding", "loss", "choice", "langtest_loss"]
+
+
+class AddNegationSettings(ProbeSettings):
+    """How texts are negated, and when a change of the answer counts."""
+
+    threshold: tuple[FiniteFloat, FiniteFloat] = Field(
+        default=(-0.2, 0.2),
+        description="Scores inside this closed interval (lower, upper) mean that the answer stayed the same.",
+    )
+    scorer: Scorer = Field(
+        default="auto",
+        description="How answers are compared; auto: choice with options, else loss, else embedding.",
+    )
+    style: Style = Field(default="rules", description="Negate by rules, or literally as LangTest does.")
+    existing_negation: ExistingNegation = Field(
+        default="skip", description="What to do with a text that is negated already."
+    )
+    rewrite_polar: bool = Field(
+        default=True,
+        description="Turn a yes/no question into a true-or-false statement, which a 'not' reverses.",
+    )
+
+    @field_validator("threshold")
+    @classmethod
+    def _in_order(cls, value: tuple[float, float]) -> tuple[float, float]:
+        lower, upper = value
+        if lower >= upper:
+            raise ValueError(f"threshold ({lower}, {upper}) is reversed; expected (lower, upper) with lower < upper")
+        return value

@@ -1,0 +1,89 @@
+"""The cases that add_negation makes, and its settings."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from pydantic import ValidationError
+
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
+from contrapose.tasks.records import Case, TextSample
+
+OPEN = TextSample(id="1", text="Iron is a metal.")
+CHOICE = TextSample(id="2", text="Water is ", options=("dry", "liquid"), answer="liquid")
+
+
+def make(sample: TextSample, *, likelihoods: bool = False, **settings: object) -> Case:
+    """A case under the given settings."""
+    chosen = AddNegationSettings.model_validate(settings)
+    return AddNegation().case(sample, chosen, rng=random.Random(0), likelihoods=likelihoods)
+
+
+def test_an_open_text_is_its_own_prompt() -> None:
+    case = make(OPEN)
+    assert (case.original_prompt, case.perturbed_prompt) == ("Iron is a metal.", "Iron is not a metal.")
+    assert (case.scorer, case.asks, case.loss_of) == ("embedding", "generate", None)
+
+
+def test_options_follow_the_text_in_letters() -> None:
+    case = make(CHOICE)
+    assert case.perturbed_prompt == "Water is not \nA. dry\nB. liquid\nAnswer:"
+    assert (case.labels, case.options, case.details["answer"]) == (("A", "B"), ("dry", "liquid"), "liquid")
+
+
+@pytest.mark.parametrize(
+    ("sample", "likelihoods", "scorer", "asks"),
+    [
+        (OPEN, True, "loss", "generate"),
+        (CHOICE, True, "choice", "choose"),
+        (CHOICE, False, "choice", "generate"),
+    ],
+)
+def test_the_scorer_follows_the_sample_and_the_provider(
+    sample: TextSample, likelihoods: bool, scorer: str, asks: str
+) -> None:
+    case = make(sample, likelihoods=likelihoods)
+    assert (case.scorer, case.asks) == (scorer, asks)
+
+
+@pytest.mark.parametrize(("scorer", "loss_of"), [("loss", "expected_result"), ("langtest_loss", "prompt")])
+def test_a_loss_scorer_says_whose_loss_it_needs(scorer: str, loss_of: str) -> None:
+    assert make(OPEN, likelihoods=True, scorer=scorer).loss_of == loss_of
+
+
+@pytest.mark.parametrize("scorer", ["loss", "langtest_loss"])
+def test_a_loss_scorer_without_likelihoods_is_refused(scorer: str) -> None:
+    with pytest.raises(ConfigError, match="log-likelihoods"):
+        make(OPEN, scorer=scorer)
+
+
+def test_choice_without_options_is_skipped() -> None:
+    case = make(OPEN, scorer="choice")
+    assert (case.perturbed, case.skip_reason) == (None, "no_options")
+
+
+def test_a_text_that_cannot_be_negated_is_skipped() -> None:
+    case = make(TextSample(id="3", text="How many?"))
+    assert (case.perturbed_prompt, case.skip_reason) == (None, "negative_island_how")
+
+
+def test_both_prompts_of_a_yes_no_question_are_statements() -> None:
+    case = make(TextSample(id="4", text="Is iron hard?", options=("True", "False")))
+    assert case.original_prompt == "True or false: Iron is hard.\nA. True\nB. False\nAnswer:"
+    assert case.perturbed == "True or false: Iron is not hard."
+
+
+def test_a_reversed_threshold_is_refused() -> None:
+    expected = r"threshold \(0.2, -0.2\) is reversed; expected \(lower, upper\) with lower < upper"
+    with pytest.raises(ValidationError, match=expected):
+        AddNegationSettings.model_validate({"threshold": [0.2, -0.2]})
+
+
+def test_a_threshold_may_be_a_list() -> None:
+    assert AddNegationSettings.model_validate({"threshold": [-1, 1]}).threshold == (-1.0, 1.0)
+
+
+def test_every_setting_is_described() -> None:
+    assert all(field.description for field in AddNegationSettings.model_fields.values())
