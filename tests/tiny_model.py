@@ -33,7 +33,7 @@ VOCABULARY = [
 ]
 
 
-def save_tiny_model(folder: Path, *, chat_template: str | None = None, seed: int = 0, context: int = 64) -> Path:
+def save_tiny_model(folder: Path, *, chat_template: str | None = None, seed: int = 5, context: int = 64) -> Path:
     """Write config, safetensors and tokenizer of a two-layer Llama over a handful of words."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers

@@ -156,9 +156,6 @@ class TransformerModel:
         import torch
 
         ids, mask = self._padded(rows, left=True)
-        stops: dict[str, Any] = {}
-        if self.generation.stop:
-            stops = {"stop_strings": list(self.generation.stop), "tokenizer": self.tokenizer}
         with torch.inference_mode():
             output = self.model.generate(
                 input_ids=ids,
@@ -169,11 +166,23 @@ class TransformerModel:
                 top_p=None,
                 top_k=None,
                 pad_token_id=self.pad_id,
-                **stops,
+                stopping_criteria=self._stopping(ids.shape[1]),
             )
         return [
             self._decoded(row, written) for row, written in zip(rows, output[:, ids.shape[1] :].tolist(), strict=True)
         ]
+
+    def _stopping(self, width: int) -> Any:
+        """Ends each row whose reply holds a stop. Replies start after `width` tokens."""
+        import torch
+        from transformers import StoppingCriteriaList
+
+        def stopped(ids: Any, _: Any) -> Any:
+            texts = self.tokenizer.batch_decode(ids[:, width:], skip_special_tokens=True)
+            found = [any(stop in text for stop in self.generation.stop) for text in texts]
+            return torch.tensor(found, device=ids.device)
+
+        return StoppingCriteriaList([stopped] if self.generation.stop else [])
 
     def _decoded(self, row: list[int], written: list[int]) -> Completion:
         text = self.tokenizer.decode(written, skip_special_tokens=True)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from contrapose.tasks.outcome import Summary
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """One run, ready to be shown."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import platform
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -20,32 +22,58 @@ from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.registry import find, names
 from contrapose.tasks.report.base import Report
 
-PACKAGES = ("contrapose", "prefect", "great-expectations", "pandas", "pyarrow", "transformers", "torch", "openai")
+PACKAGES = (
+    "contrapose",
+    "prefect",
+    "great-expectations",
+    "pandas",
+    "pyarrow",
+    "transformers",
+    "torch",
+    "openai",
+)
 
 
-def write_folder(folder: Path, *, report: Report, cases: pa.Table, results: pa.Table, manifest: Mapping[str, Any]) -> None:
-    """Write every file of a run into a new folder.
+def files_of(report: Report, *, cases: pa.Table, results: pa.Table, manifest: Mapping[str, Any]) -> dict[str, bytes]:
+    """Every file of a run folder: name and content."""
+    rendered = {name: find("reports", name)(report) for name in names("reports")}
+    return {
+        "manifest.json": (json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode(),
+        "cases.parquet": _parquet(cases),
+        "results.parquet": _parquet(results),
+        **rendered,
+    }
+
+
+def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write a new folder, aside first: whoever looks finds it whole or not at all.
 
     Raises:
         ConfigError: the folder cannot be written.
     """
-    part = folder.with_name(f".{folder.name}.part")
     try:
-        part.mkdir(parents=True)
-        pq.write_table(cases, part / "cases.parquet", compression="zstd")
-        pq.write_table(results, part / "results.parquet", compression="zstd")
-        (part / "manifest.json").write_text(json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
-        for name in names("reports"):
-            (part / name).write_bytes(find("reports", name)(report))
-        part.rename(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        try:
+            for name, content in files.items():
+                (part / name).write_bytes(content)
+            part.chmod(0o755)
+            part.rename(folder)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
     except OSError as error:
-        shutil.rmtree(part, ignore_errors=True)
         raise ConfigError(
             f"cannot write the run folder ({error.strerror or type(error).__name__})",
             expected="a folder that can be written",
             remedy="Choose another one with --out.",
             where=str(folder),
         ) from error
+
+
+def _parquet(table: pa.Table) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
 
 
 def run_id(started: str, config: RunConfig) -> str:
@@ -57,7 +85,7 @@ def run_id(started: str, config: RunConfig) -> str:
 def free_folder(base: Path, name: str) -> Path:
     """A folder that does not exist yet: two runs of one second do not meet."""
     folder, count = base / name, 1
-    while folder.exists() or folder.with_name(f".{folder.name}.part").exists():
+    while folder.exists():
         count += 1
         folder = base / f"{name}-{count}"
     return folder

@@ -14,7 +14,7 @@ from contrapose.tasks.policy import room_task
 from contrapose.tasks.report.artifacts import artifact_key, verdict_row
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.markdown import render
-from contrapose.tasks.report.publish import write_folder
+from contrapose.tasks.report.publish import files_of, write_folder
 from contrapose.tasks.tables import Table, read_arrow
 
 SKIPPED = ["test_type", "sample_id", "original", "skip_reason"]
@@ -50,13 +50,13 @@ def publish(
         skipped=_skipped(all_cases),
         show_toxic=show_toxic,
     )
-    write_folder(Path(folder), report=report, cases=all_cases, results=all_results, manifest=manifest)
+    write_folder(Path(folder), files_of(report, cases=all_cases, results=all_results, manifest=manifest))
     _create_artifacts(report, folder)
     return folder
 
 
 def _skipped(cases: pa.Table) -> pd.DataFrame:
-    frame = cases.select(["probe", *SKIPPED[1:]]).to_pandas().rename(columns={"probe": "test_type"})
+    frame: pd.DataFrame = cases.select(["probe", *SKIPPED[1:]]).to_pandas().rename(columns={"probe": "test_type"})
     return frame[frame["skip_reason"].notna()].reset_index(drop=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
 from collections.abc import Sequence
@@ -105,6 +106,8 @@ def _violations(frame: pd.DataFrame, expectations: Sequence[Expectation], *, key
         import great_expectations as gx
         from great_expectations.data_context.types.base import ProgressBarsConfig
 
+        # It sets its own level when it is imported, and tells about its temporary folders.
+        logging.getLogger("great_expectations").setLevel(logging.WARNING)
         context = gx.get_context(mode="ephemeral")
         context.variables.progress_bars = ProgressBarsConfig(globally=False)
         asset = context.data_sources.add_pandas("frames").add_dataframe_asset("rows")

@@ -1,0 +1,1 @@
+"""The report room: one run, shown to people and to programs."""

@@ -1,0 +1,105 @@
+"""Result rows as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from contrapose.tasks.report.cleaning import cut, visible
+from contrapose.tasks.report.masking import Show
+from contrapose.tasks.report.wording import number
+
+RowOutcome = Literal["pass", "fail", "unscored", "error"]
+
+PLACED = frozenset(
+    "test_type category sample_id case_id original test_case expected_result actual_result eval_score pass "
+    "reason error model probe_version".split()
+)
+"""Columns that a row shows, or that all rows of a report share; every other column is a detail."""
+
+LONGEST_ID = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One trial; every text is masked and cleaned."""
+
+    test: str
+    """Name of the probe."""
+    id: str
+    """Sample id; cleaned but not masked, since it is looked up."""
+    outcome: RowOutcome
+    """What became of it."""
+    score: str
+    """The eval_score; empty when there is none."""
+    original: str
+    """The unchanged text."""
+    changed: str
+    """The perturbed text."""
+    before: str
+    """Reply to the original."""
+    after: str
+    """Reply to the perturbed prompt."""
+    reason: str
+    """What decided."""
+    details: tuple[tuple[str, str], ...]
+    """Names and values of the columns that only some tests have."""
+
+
+def outcomes(results: pd.DataFrame) -> pd.Series:
+    """What became of every row: a series of `RowOutcome`, indexed like the results."""
+    failed = _column(results, "error").notna()
+    verdict = _column(results, "pass")
+    found = verdict.map({True: "pass", False: "fail"}).astype(object).where(verdict.notna(), "unscored")
+    return found.where(~failed, "error")
+
+
+def read_rows(results: pd.DataFrame, show: Show) -> Iterator[Row]:
+    """Rows of the results, in their order."""
+    for record, outcome in zip(results.to_dict("records"), outcomes(results), strict=True):
+        yield _row({str(name): value for name, value in record.items()}, outcome, show)
+
+
+def name_of(identifier: object) -> str:
+    """A sample id or test name as people see it."""
+    return visible(cut(_text(identifier), LONGEST_ID))
+
+
+def _row(record: Mapping[str, Any], outcome: RowOutcome, show: Show) -> Row:
+    def shown(name: str) -> str:
+        return show(_text(record.get(name)))
+
+    return Row(
+        test=name_of(record.get("test_type")),
+        id=name_of(record.get("sample_id")),
+        outcome=outcome,
+        score=_text(record.get("eval_score")),
+        original=shown("original"),
+        changed=shown("test_case"),
+        before=shown("expected_result"),
+        after=shown("actual_result"),
+        reason=shown("reason") or shown("error"),
+        details=tuple(_details(record, show)),
+    )
+
+
+def _details(record: Mapping[str, Any], show: Show) -> Iterator[tuple[str, str]]:
+    for name, value in record.items():
+        text = _text(value)
+        if name not in PLACED and text:
+            yield visible(name.replace("_", " ")), show(text)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or value is pd.NA or value != value:
+        return ""
+    return number(value) if isinstance(value, float) else str(value)
+
+
+def _column(results: pd.DataFrame, name: str) -> pd.Series:
+    return results[name] if name in results else pd.Series(None, index=results.index, dtype=object)

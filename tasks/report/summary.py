@@ -1,0 +1,38 @@
+"""summary.json: verdicts and counts, for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from contrapose.tasks.outcome import Summary
+from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.cleaning import valid
+
+
+def render(report: Report) -> bytes:
+    """The summary as strictly valid JSON, ended by a newline."""
+    return f"{to_json(report.summary)}\n".encode()
+
+
+def to_json(summary: Summary) -> str:
+    """The summary as JSON: keys sorted, indented by two, ASCII only so that every terminal can print it.
+
+    A number that is not finite becomes null, a lone surrogate the replacement character.
+    """
+    return json.dumps(_plain(summary), indent=2, sort_keys=True, allow_nan=False)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {valid(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, (bool, int)) else valid(str(value))

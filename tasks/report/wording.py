@@ -1,0 +1,87 @@
+"""Figures in words, the same in every report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+
+from contrapose.tasks.outcome import Outcome, Summary
+
+COUNTED = ("skipped", "scored", "unscored", "errors")
+"""What a case can become; the four always sum to the number of cases."""
+
+
+def number(value: float) -> str:
+    """A figure with up to four decimals, without idle zeros; a dash when it is not finite."""
+    if not math.isfinite(value):
+        return "–"
+    text = f"{value:,.4f}".rstrip("0").rstrip(".")
+    if text not in ("0", "-0"):
+        return text
+    return f"{value:.2g}" if value else "0"
+
+
+def figure(value: float | int | None) -> str:
+    """A figure of a probe; a dash when it could not be computed."""
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else number(value)
+
+
+def percent(share: float | None) -> str:
+    """A share between 0 and 1, as a percentage with at most one decimal."""
+    return "–" if share is None or not math.isfinite(share) else f"{100 * share:.1f}".removesuffix(".0") + "%"
+
+
+def interval(outcome: Outcome) -> str:
+    """The 95 % interval of the pass rate, such as `65.1-78.9%`; a dash when nothing was scored."""
+    ends = outcome["interval"]
+    return "–" if ends is None else f"{100 * ends[0]:.1f}-{100 * ends[1]:.1f}%"
+
+
+def counted(name: str, count: int) -> str:
+    """A count with its name, such as `1 error` or `3 skipped`."""
+    return f"{count:,} {name.removesuffix('s') if count == 1 else name}"
+
+
+def sums(outcome: Outcome) -> str:
+    """How the cases add up, in one line."""
+    parts = " + ".join(counted(name, outcome[name]) for name in COUNTED)  # type: ignore[literal-required]
+    return f"{outcome['cases']:,} cases = {parts}"
+
+
+def because(summary: Summary) -> str:
+    """The reason of the verdict without the verdict itself, which stands beside it."""
+    prefix = f"{summary['verdict'].capitalize()}: "
+    reason = summary["reason"]
+    return f"because of {reason.removeprefix(prefix)}" if reason.startswith(prefix) else reason
+
+
+def totals(summary: Summary) -> dict[str, int]:
+    """Cases, passed, and what the cases became, over all tests."""
+    names = ("cases", "passed", *COUNTED)
+    return {name: sum(outcome[name] for outcome in summary["tests"]) for name in names}  # type: ignore[literal-required]
+
+
+def reasons(counts: Mapping[str, int]) -> str:
+    """Reasons with their counts, such as `existing_negation 3, empty 1`."""
+    return ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
+
+
+def moment(started: str) -> str:
+    """An ISO time as people write it; unchanged when it is none."""
+    try:
+        when = datetime.fromisoformat(started)
+    except ValueError:
+        return started
+    zone = when.tzname() or ""
+    return f"{when.day} {when:%B %Y, %H:%M} {zone}".strip()
+
+
+def span(seconds: float) -> str:
+    """A duration, such as `2 h 5 min`, `3 min 12 s` or `8.4 s`."""
+    if not math.isfinite(seconds) or seconds < 60:
+        return f"{number(round(seconds, 1))} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
