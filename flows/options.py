@@ -20,7 +20,7 @@ PLAIN = {"model": "model", "data": "data", "limit": "limit", "out": "output", "r
 def overrides(arguments: argparse.Namespace) -> dict[str, Any]:
     """Dotted keys and values; `--set` comes last and so wins."""
     given = {key: getattr(arguments, name, None) for name, key in PLAIN.items()}
-    return {key: value for key, value in given.items() if value not in (None, False)} | dict(
+    return {key: value for key, value in given.items() if value is not None and value is not False} | dict(
         _assignment(text) for text in arguments.set
     )
 

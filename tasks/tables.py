@@ -104,7 +104,7 @@ def read(table: Table, kind: type[Record]) -> list[Record]:
     return [cast(Record, _build(kind, row)) for row in read_arrow(table).to_pylist()]
 
 
-def to_arrow(records: Iterable[Any], kind: type[Any]) -> pa.Table:
+def to_arrow(records: Iterable[Any], kind: Any) -> pa.Table:
     """Records as an Arrow table whose schema is the dataclass's own."""
     return pa.Table.from_pylist([asdict(record) for record in records], schema=schema_of(kind))
 
@@ -118,7 +118,7 @@ def schema_of(kind: Any) -> pa.Schema:
 
 def _arrow_type(hint: Any) -> pa.DataType:
     if is_dataclass(hint):
-        return pa.struct(list(schema_of(cast(type[Any], hint))))
+        return pa.struct(list(schema_of(cast(Any, hint))))
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         return _arrow_type(next(arg for arg in args if arg is not type(None)))
@@ -131,7 +131,7 @@ def _arrow_type(hint: Any) -> pa.DataType:
     return _PLAIN[hint]
 
 
-def _build(kind: type[Any], row: Mapping[str, Any]) -> Any:
+def _build(kind: Any, row: Mapping[str, Any]) -> Any:
     return kind(**{name: make(row[name]) for name, make in _makers(kind)})
 
 

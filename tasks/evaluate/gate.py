@@ -63,7 +63,10 @@ def _by_interval(counts: Counts, rate: float, wanted: float) -> Decision:
     if high < wanted:
         return Decision("fail", f"With 95 % confidence the pass rate is at most {high:.1%}; the gate is {wanted:.1%}.")
     if wanted == 1:
-        return Decision("inconclusive", "No finite sample shows a pass rate of 100 %; set the gate lower or use gate: rate.")
+        return Decision(
+            "inconclusive",
+            "No finite sample shows a pass rate of 100 %; set the gate lower or use gate: rate.",
+        )
     return Decision(
         "inconclusive",
         f"The pass rate {rate:.1%} over {counts.scored} samples lies too near the gate {wanted:.1%} to tell.",

@@ -39,9 +39,7 @@ def summarise(
         gate: how the pass rate is held against `min_pass_rate`.
     """
     counts = count(results)
-    verdict, reason = decide(
-        counts, min_pass_rate=plan.min_pass_rate, max_error_share=max_error_share, gate=gate
-    )
+    verdict, reason = decide(counts, min_pass_rate=plan.min_pass_rate, max_error_share=max_error_share, gate=gate)
     chosen = probe(plan.test)
     return Outcome(
         test_type=plan.test,

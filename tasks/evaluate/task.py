@@ -12,7 +12,14 @@ from contrapose.tasks.policy import room_task
 from contrapose.tasks.records import Case, Trial
 from contrapose.tasks.tables import Table, read, read_arrow, write_arrow
 
-SOURCES = ("tasks/evaluate", "tasks/probes", "tasks/records.py", "tasks/results.py", "tasks/outcome.py", "data/lexicons")
+SOURCES = (
+    "tasks/evaluate",
+    "tasks/probes",
+    "tasks/records.py",
+    "tasks/results.py",
+    "tasks/outcome.py",
+    "data/lexicons",
+)
 
 
 @room_task("evaluate", sources=SOURCES, run_name="evaluate {plan.test}")
@@ -30,9 +37,7 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str) 
 
 
 @room_task("judge", sources=SOURCES, run_name="judge {plan.test}")
-def judge(
-    plan: Plan, cases: Table, results: Table, data: DataSummary, max_error_share: float, gate: Gate
-) -> Outcome:
+def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, max_error_share: float, gate: Gate) -> Outcome:
     """Count, rate and judge one test.
 
     Args:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.load.cells import label, optional_label, text
 from contrapose.tasks.load.columns import PAIR, candidates, cell
 from contrapose.tasks.load.options import Options, read_options, resolve
 from contrapose.tasks.load.rows import Problem, Row, Unfit, shown
-from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.records import Sample, SummaryPair, TextSample
 
 Value = TypeVar("Value")

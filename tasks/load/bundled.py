@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.lines import parse_lines
 from contrapose.tasks.load.rows import Row, shown
-from contrapose.tasks.data_settings import DataSettings
 
 SUFFIX = ".jsonl"
 

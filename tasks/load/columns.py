@@ -6,9 +6,9 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.rows import escaped, listed, shown
-from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.records import Sample, SummaryPair
 
 USUAL: Mapping[str, tuple[str, ...]] = {
@@ -61,9 +61,7 @@ def check_shape(columns: Sequence[str], sample_type: type[Sample], data: DataSet
     """
     for setting, column in _named(data):
         if column not in columns:
-            raise _absent(
-                f"{setting} names column {shown(column)}, which is not there", [column], columns, data
-            )
+            raise _absent(f"{setting} names column {shown(column)}, which is not there", [column], columns, data)
     for name in required(sample_type):
         usual = candidates(name, data)
         if not set(usual) & set(columns):
@@ -86,6 +84,4 @@ def _absent(
         remedy = f"Did you mean {shown(close[0])}?" if close else "Correct the settings."
     else:
         remedy = f"Name the column that holds it: columns: {{{name}: {escaped(close[0]) if close else '…'}}}."
-    return DataError(
-        found, expected=f"one of the columns {listed(columns)}", remedy=remedy, where=escaped(data.source)
-    )
+    return DataError(found, expected=f"one of the columns {listed(columns)}", remedy=remedy, where=escaped(data.source))

@@ -9,11 +9,11 @@ from typing import IO
 
 import pandas as pd
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.headers import header, row_of
 from contrapose.tasks.load.opening import decoded, failure
 from contrapose.tasks.load.rows import Row, escaped
-from contrapose.tasks.data_settings import DataSettings
 
 
 def read_csv(file: IO[bytes], data: DataSettings) -> Iterator[Row]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO, Any
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.headers import header, row_of
 from contrapose.tasks.load.opening import failure, told
 from contrapose.tasks.load.rows import Row, listed, shown
-from contrapose.tasks.data_settings import DataSettings
 
 
 def read(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
@@ -42,9 +42,7 @@ def _records(file: IO[bytes], data: DataSettings) -> Iterator[list[Any]]:
         raise
     # A damaged file surfaces as whatever openpyxl, its zip or its XML reader stumbles over.
     except Exception as error:
-        raise failure(
-            data.source, f"the file cannot be read ({told(error)})", expected="an .xlsx file"
-        ) from error
+        raise failure(data.source, f"the file cannot be read ({told(error)})", expected="an .xlsx file") from error
 
 
 def _sheet(book: Any, data: DataSettings) -> Any:

@@ -39,6 +39,4 @@ def row_of(number: int, cells: Sequence[Any], names: Sequence[str | None]) -> Ro
 
 
 def _refused(source: str, found: str) -> DataError:
-    return failure(
-        source, found, expected="a header of distinct column names in row 1", remedy="Correct the header."
-    )
+    return failure(source, found, expected="a header of distinct column names in row 1", remedy="Correct the header.")

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import ConfigError, DataError
 from contrapose.tasks.load.naming import HUGGING_FACE
 from contrapose.tasks.load.opening import failure, told
 from contrapose.tasks.load.rows import Row, listed, shown
-from contrapose.tasks.data_settings import DataSettings
 
 BATCH = 1024
 """Rows that are decoded at once."""
@@ -33,9 +33,7 @@ def sha256(data: DataSettings) -> str:
     """Of the split's rows as JSON, in their order: the same wherever and however they are stored."""
     digest = hashlib.sha256()
     for values in _values(data):
-        digest.update(
-            json.dumps(values, sort_keys=True, default=repr).encode("utf-8", "surrogatepass") + b"\n"
-        )
+        digest.update(json.dumps(values, sort_keys=True, default=repr).encode("utf-8", "surrogatepass") + b"\n")
     return digest.hexdigest()
 
 

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.lines import checked, parse_lines
 from contrapose.tasks.load.naming import format_of
 from contrapose.tasks.load.opening import decoded, failure, opened
 from contrapose.tasks.load.rows import Row, escaped, shown
-from contrapose.tasks.data_settings import DataSettings
 
 
 def read_rows(data: DataSettings) -> Iterator[Row]:
@@ -50,6 +50,4 @@ def _parsed(content: bytes, source: str) -> Any:
             where=f"{escaped(source)}, line {error.lineno}, column {error.colno}",
         ) from error
     except (ValueError, RecursionError) as error:
-        raise failure(
-            source, f"invalid JSON ({type(error).__name__})", expected="a list of objects"
-        ) from error
+        raise failure(source, f"invalid JSON ({type(error).__name__})", expected="a list of objects") from error

@@ -32,9 +32,7 @@ def _row(number: int, line: bytes, offset: int) -> Row:
         # The line end is not part of the row: a column is counted from what people see.
         values = json.loads(line.decode("utf-8").rstrip("\r\n"))
     except UnicodeDecodeError as error:
-        return _bad(
-            number, f"byte {offset + error.start} is not UTF-8 (0x{line[error.start]:02x})", "text in UTF-8"
-        )
+        return _bad(number, f"byte {offset + error.start} is not UTF-8 (0x{line[error.start]:02x})", "text in UTF-8")
     except json.JSONDecodeError as error:
         return _bad(number, f"invalid JSON at column {error.colno} ({error.msg})", "one JSON object a line")
     except (ValueError, RecursionError) as error:

@@ -6,11 +6,11 @@ import difflib
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load import bundled
 from contrapose.tasks.load.opening import folder_given
 from contrapose.tasks.load.rows import escaped, shown
-from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.registry import names
 
 HUGGING_FACE = "hf/"

@@ -40,9 +40,7 @@ def opened(source: str) -> Iterator[IO[bytes]]:
             file.seek(0)
             yield file
         except (OSError, EOFError, zlib.error) as error:
-            raise failure(
-                source, f"the file cannot be read ({told(error)})", expected="an intact file"
-            ) from error
+            raise failure(source, f"the file cannot be read ({told(error)})", expected="an intact file") from error
 
 
 def sha256(source: str) -> str:
@@ -55,9 +53,7 @@ def sha256(source: str) -> str:
         return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
-def failure(
-    source: str, found: str, *, expected: str, remedy: str = "Correct the file or its path."
-) -> DataError:
+def failure(source: str, found: str, *, expected: str, remedy: str = "Correct the file or its path.") -> DataError:
     """A DataError about a source as a whole."""
     return DataError(found, expected=expected, remedy=remedy, where=escaped(source))
 
@@ -133,9 +129,7 @@ def _unopened(source: str, error: Exception) -> DataError:
                 remedy="Change its permissions.",
             )
         case ImportError():
-            return failure(
-                source, told(error), expected="the package for this kind of address", remedy="Install it."
-            )
+            return failure(source, told(error), expected="the package for this kind of address", remedy="Install it.")
         case ValueError() if "Protocol not known" in str(error):
             return failure(
                 source,

@@ -62,9 +62,7 @@ def resolve(answer: Any, options: Options) -> str:
         return wanted
     found = _by_letter(wanted, named)
     if found is None:
-        raise Unfit(
-            f"{shown(wanted)} is none of the options", expected=f"one of {listed(options.texts, most=4)}"
-        )
+        raise Unfit(f"{shown(wanted)} is none of the options", expected=f"one of {listed(options.texts, most=4)}")
     return found
 
 
@@ -97,9 +95,7 @@ def _block(value: str) -> list[str]:
         if match is None and found:
             found[-1] += f"\n{line}"
         elif match is None or (match[1] or match[2]) != letters(len(found) + 1)[-1]:
-            raise Unfit(
-                f"{shown(line)} in a block of options", expected="lines that begin with A. , B. , C. , …"
-            )
+            raise Unfit(f"{shown(line)} in a block of options", expected="lines that begin with A. , B. , C. , …")
         else:
             found.append(line)
     return found
@@ -117,21 +113,15 @@ def _without_letters(texts: Sequence[str]) -> list[str] | None:
 def _from_mapping(value: dict[str, Any]) -> Options:
     texts, labels = value.get("text"), value.get("label")
     if not isinstance(texts, list) or not isinstance(labels, list) or len(texts) != len(labels):
-        raise Unfit(
-            f"{shown(value)} is no set of options", expected='{"label": […], "text": […]}, equally long'
-        )
+        raise Unfit(f"{shown(value)} is no set of options", expected='{"label": […], "text": […]}, equally long')
     if len(set(map(str, labels))) != len(labels):
         raise Unfit(f"labels {shown(labels)}", expected="labels that differ")
-    return _checked(
-        [text(each).strip() for each in texts], [label(each).strip() for each in labels], labelled=True
-    )
+    return _checked([text(each).strip() for each in texts], [label(each).strip() for each in labels], labelled=True)
 
 
 def _checked(texts: Sequence[str], labels: Sequence[str], *, labelled: bool) -> Options:
     if not 2 <= len(texts) <= MOST:
-        raise Unfit(
-            f"{len(texts)} {'option' if len(texts) == 1 else 'options'}", expected=f"2 to {MOST} options"
-        )
+        raise Unfit(f"{len(texts)} {'option' if len(texts) == 1 else 'options'}", expected=f"2 to {MOST} options")
     if "" in texts:
         raise Unfit("an option is blank", expected="a text for each letter")
     twice = next((each for each in texts if texts.count(each) > 1), None)

@@ -8,9 +8,9 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.load.opening import failure, told
 from contrapose.tasks.load.rows import Row
-from contrapose.tasks.data_settings import DataSettings
 
 BATCH = 1024
 """Rows that are decoded at once."""

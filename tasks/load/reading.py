@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.building import Builder
 from contrapose.tasks.load.columns import check_shape
 from contrapose.tasks.load.naming import format_of, stem_of
 from contrapose.tasks.load.opening import failure
 from contrapose.tasks.load.rows import Problem, escaped, shown
-from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.records import Sample
 from contrapose.tasks.registry import find
 
@@ -40,9 +40,7 @@ class Reading:
             if first == number:
                 self.samples.append(built)
                 return
-            built = Problem(
-                f"id {shown(built.id)} is that of row {first} too", "an id of its own for each row"
-            )
+            built = Problem(f"id {shown(built.id)} is that of row {first} too", "an id of its own for each row")
         self.bad += 1
         if len(self.problems) < SHOWN_ROWS:
             self.problems.append((number, built))

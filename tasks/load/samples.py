@@ -6,11 +6,11 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.load import bundled, huggingface, opening
 from contrapose.tasks.load.naming import format_of
 from contrapose.tasks.load.reading import Reading, read_all
 from contrapose.tasks.load.rows import escaped
-from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.records import Sample, TextSample
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import IO
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.load import delimited, excel, parquet
 from contrapose.tasks.load.naming import format_of
 from contrapose.tasks.load.opening import opened
 from contrapose.tasks.load.rows import Row
-from contrapose.tasks.data_settings import DataSettings
 
 READERS: dict[str, Callable[[IO[bytes], DataSettings], Iterator[Row]]] = {
     "csv": delimited.read_csv,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.outcome import DataSummary
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.registry import probe

@@ -51,9 +51,7 @@ class OrderBiasSettings(ProbeSettings):
         le=1,
         description="Smallest cosine at which a reply in other words means a summary.",
     )
-    margin: FiniteFloat = Field(
-        default=0.05, ge=0, le=1, description="Smallest lead in cosine over the other summary."
-    )
+    margin: FiniteFloat = Field(default=0.05, ge=0, le=1, description="Smallest lead in cosine over the other summary.")
 
 
 class OrderBias:
@@ -81,9 +79,7 @@ class OrderBias:
     }
     chance: ClassVar[float | None] = 0.25
 
-    def case(
-        self, sample: SummaryPair, settings: OrderBiasSettings, *, rng: random.Random, likelihoods: bool
-    ) -> Case:
+    def case(self, sample: SummaryPair, settings: OrderBiasSettings, *, rng: random.Random, likelihoods: bool) -> Case:
         """Make a prompt with the correct summary as A, and one with it as B. Nothing is drawn from `rng`.
 
         Raises:
@@ -123,10 +119,7 @@ class OrderBias:
         """
         replies = [trial for trial in trials if trial.case.scorer == "reply"]
         read = iter(read_replies(replies, settings, embed=embed))
-        return [
-            scored(trial, *next(read)) if trial.case.scorer == "reply" else _by_labels(trial)
-            for trial in trials
-        ]
+        return [scored(trial, *next(read)) if trial.case.scorer == "reply" else _by_labels(trial) for trial in trials]
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Outcome counts, accuracy over both orders, position bias index and the debiased figures."""
@@ -163,6 +156,4 @@ def _plain(text: str) -> str:
 
 def _prompt(article: str, first: str, second: str) -> str:
     """A summary stays on its line: a line break in it could pose as another label."""
-    return PROMPT.format(
-        article=article.strip(), first=" ".join(first.split()), second=" ".join(second.split())
-    )
+    return PROMPT.format(article=article.strip(), first=" ".join(first.split()), second=" ".join(second.split()))

@@ -44,9 +44,7 @@ def read_replies(trials: Sequence[Trial], settings: Reading, *, embed: Embed) ->
     read = [read_words(reply, option_a=a, option_b=b) for reply, (a, b) in asked]
     unread = [index for index, choice in enumerate(read) if needs_meaning(choice)]
     for index, cosines in zip(unread, _cosines([asked[index] for index in unread], embed), strict=True):
-        read[index] = nearer(
-            cosines, similarity_threshold=settings.similarity_threshold, margin=settings.margin
-        )
+        read[index] = nearer(cosines, similarity_threshold=settings.similarity_threshold, margin=settings.margin)
     return list(zip(read[::2], read[1::2], strict=True))
 
 
@@ -74,11 +72,7 @@ def scored(trial: Trial, first: Choice, second: Choice) -> Score:
     unread = [name for name, each in (("original", first), ("swapped", second)) if each.choice is None]
     outcome = "unparsed" if unread else f"{first.choice}{second.choice}"
     passed = outcome == "AB"
-    reasons = [
-        f"{name}: {each.reason}"
-        for name, each in (("original", first), ("swapped", second))
-        if name in unread
-    ]
+    reasons = [f"{name}: {each.reason}" for name, each in (("original", first), ("swapped", second)) if name in unread]
     columns: dict[str, Value] = {
         **_sentences(trial),
         "result": first.choice or "",
@@ -99,10 +93,7 @@ def without_likelihoods(trial: Trial) -> Score:
 
 
 def _sentences(trial: Trial) -> dict[str, Value]:
-    return {
-        name: trial.case.details[name]
-        for name in ("article_sentence", "correct_sentence", "incorrect_sentence")
-    }
+    return {name: trial.case.details[name] for name in ("article_sentence", "correct_sentence", "incorrect_sentence")}
 
 
 def _debiased(trial: Trial) -> dict[str, Value]:

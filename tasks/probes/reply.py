@@ -91,9 +91,7 @@ def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: flo
 
 _QUOTES = r"\s\"'\u201c-\u201e\u2018\u2019\u00ab\u00bb`*_#>()\[\]{}$."
 _LETTER_ALONE = re.compile(rf"(?:[-\u2022]\s+)?[{_QUOTES}]{{0,40}}([ABab])[{_QUOTES},:;!\u3002]{{0,40}}")
-_LABEL = re.compile(
-    r"(?i)^(?:(?:summary|option|answer|choice)\s*)?(?:[(\"*]*([ab])[)\"*]*\s*[:.)\-]|[:\-])\s*"
-)
+_LABEL = re.compile(r"(?i)^(?:(?:summary|option|answer|choice)\s*)?(?:[(\"*]*([ab])[)\"*]*\s*[:.)\-]|[:\-])\s*")
 
 
 def _restated(reply: str, option_a: str, option_b: str) -> Choice | None:

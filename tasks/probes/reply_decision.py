@@ -44,9 +44,7 @@ _NO_CHOICE = (
         re.compile(rf"(?i)\b(?:both|either|equally|all of the above)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"),
     ),
 )
-_ALSO = re.compile(
-    rf"(?i)\b(?:both|equally|too|as well|also|likewise|same)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"
-)
+_ALSO = re.compile(rf"(?i)\b(?:both|equally|too|as well|also|likewise|same)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b")
 _DOUBTS = re.compile(
     r"(?i)\bnot\b|n't\b|\b(?:no|cannot|unable|sorry|in(?:consistent|correct|accurate)|wrong|false|contradict\w*|fails)\b"
 )

@@ -35,18 +35,10 @@ _FILLERS = _words(
     "directly therefore thus both then still",
 )
 _COMPARES = _words("more most better best only closer closest")
-_GOOD = _words(
-    "consistent accurate correct right faithful factual true truthful aligned supported preferable superior"
-)
-_BAD = _words(
-    "inconsistent incorrect inaccurate wrong false untrue unsupported misleading unfaithful worse worst less"
-)
-_BLAMES = _words(
-    "contradicts misrepresents misstates distorts fails incorrectly inaccurately wrongly falsely omits"
-)
-_AGREES = _words(
-    "matches reflects aligns agrees represents conveys captures summarizes summarises states follows"
-)
+_GOOD = _words("consistent accurate correct right faithful factual true truthful aligned supported preferable superior")
+_BAD = _words("inconsistent incorrect inaccurate wrong false untrue unsupported misleading unfaithful worse worst less")
+_BLAMES = _words("contradicts misrepresents misstates distorts fails incorrectly inaccurately wrongly falsely omits")
+_AGREES = _words("matches reflects aligns agrees represents conveys captures summarizes summarises states follows")
 _AGREE = _words("match reflect align agree represent convey capture follow")
 _SOURCES = _words("article text source original facts passage content information")
 _THINGS = _words("one summary answer choice option statement match")

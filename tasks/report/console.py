@@ -13,7 +13,12 @@ from contrapose.tasks.outcome import Outcome, Summary
 from contrapose.tasks.report.cleaning import cut, one_line, visible
 from contrapose.tasks.report.wording import because, interval, percent, reasons
 
-STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yellow", "incomplete": "bold magenta"}
+STYLES = {
+    "pass": "bold green",
+    "fail": "bold red",
+    "inconclusive": "bold yellow",
+    "incomplete": "bold magenta",
+}
 
 MOST_NAMES = 20
 """Refused samples named one by one; all of them are in summary.json."""

@@ -44,7 +44,12 @@ def _head(report: Report, show: Show) -> Iterator[str]:
     summary = report.summary
     mark = MARKS.get(summary["verdict"], "")
     yield f"**{mark} {escape(summary['verdict'].capitalize())}** {escape(show(because(summary)))}"
-    told = (summary["model"]["id"], f"suite {summary['suite']}", moment(summary["started"]), span(summary["seconds"]))
+    told = (
+        summary["model"]["id"],
+        f"suite {summary['suite']}",
+        moment(summary["started"]),
+        span(summary["seconds"]),
+    )
     yield "## Contrapose report"
     yield " · ".join(escape(name_of(text)) for text in told)
 

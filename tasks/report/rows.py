@@ -15,8 +15,11 @@ from contrapose.tasks.report.wording import number
 RowOutcome = Literal["pass", "fail", "unscored", "error"]
 
 PLACED = frozenset(
-    "test_type category sample_id case_id original test_case expected_result actual_result eval_score pass "
-    "reason error model probe_version".split()
+    {
+        *("test_type", "category", "sample_id", "case_id", "model", "probe_version"),
+        *("original", "test_case", "expected_result", "actual_result"),
+        *("eval_score", "pass", "reason", "error"),
+    }
 )
 """Columns that a row shows, or that all rows of a report share; every other column is a detail."""
 

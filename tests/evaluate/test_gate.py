@@ -8,7 +8,9 @@ from contrapose.tasks.evaluate.gate import Counts, Decision, Gate, decide
 from contrapose.tasks.evaluate.statistics import one_sided, wilson
 
 
-def verdict(asked: int, scored: int, passed: int, *, errors: int = 0, wanted: float = 0.7, gate: Gate = "interval") -> Decision:
+def verdict(
+    asked: int, scored: int, passed: int, *, errors: int = 0, wanted: float = 0.7, gate: Gate = "interval"
+) -> Decision:
     return decide(
         Counts(asked=asked, scored=scored, passed=passed, errors=errors),
         min_pass_rate=wanted,
@@ -32,7 +34,8 @@ def test_one_sided_bounds_are_those_of_a_two_sided_90_percent_interval() -> None
 
 
 @pytest.mark.parametrize(
-    ("passed", "expected"), [(95, "pass"), (80, "pass"), (72, "inconclusive"), (68, "inconclusive"), (55, "fail"), (0, "fail")]
+    ("passed", "expected"),
+    [(95, "pass"), (80, "pass"), (72, "inconclusive"), (68, "inconclusive"), (55, "fail"), (0, "fail")],
 )
 def test_a_verdict_needs_the_interval_on_one_side_of_the_gate(passed: int, expected: str) -> None:
     assert verdict(100, 100, passed).verdict == expected

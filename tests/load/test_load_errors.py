@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.records import Sample, SummaryPair, TextSample
 
 
@@ -104,9 +104,7 @@ def test_texts_are_no_pairs(tmp_path: Path) -> None:
     assert "no column 'article_sentence' or 'article_sent'" in refused(tmp_path / "a.jsonl", SummaryPair)
 
 
-@pytest.mark.parametrize(
-    "settings", [{"slice_by": "topci"}, {"cluster_by": "topci"}, {"columns": {"answer": "topci"}}]
-)
+@pytest.mark.parametrize("settings", [{"slice_by": "topci"}, {"cluster_by": "topci"}, {"columns": {"answer": "topci"}}])
 def test_a_named_column_must_be_there(settings: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(lines({"text": "x", "topic": "y"}))
     line = refused(tmp_path / "a.jsonl", **settings)

@@ -13,10 +13,10 @@ import fsspec
 import pandas as pd
 import pytest
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.rows import Row
 from contrapose.tasks.load.samples import content_sha256, load_samples
-from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.records import TextSample
 from contrapose.tasks.registry import find
 
@@ -114,7 +114,7 @@ def test_a_url_loads_as_a_path_does() -> None:
 
 def test_the_hash_is_that_of_the_stored_bytes(tmp_path: Path) -> None:
     path = written(tmp_path / "rows.jsonl", b'{"text": "x"}\n')
-    assert load_samples(
-        DataSettings(source=str(path)), TextSample, limit=None, seed=0
-    ).sha256 == content_sha256(DataSettings(source=str(path)))
+    assert load_samples(DataSettings(source=str(path)), TextSample, limit=None, seed=0).sha256 == content_sha256(
+        DataSettings(source=str(path))
+    )
     assert content_sha256(DataSettings(source=str(path))) == hashlib.sha256(path.read_bytes()).hexdigest()

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.load.bundled import bundled_names
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.records import Sample, SummaryPair, TextSample
 
 PAIR = {"article_sent": "It rained.", "correct_sent": "Rain.", "incorrect_sent": "Snow."}
@@ -116,9 +116,7 @@ def test_every_bundled_set_loads(name: str) -> None:
         ("wiki_test.jsonl", TextSample, 1000),
     ],
 )
-def test_real_data_loads_without_a_mapping(
-    name: str, kind: type[Sample], rows: int, shared_data: Path
-) -> None:
+def test_real_data_loads_without_a_mapping(name: str, kind: type[Sample], rows: int, shared_data: Path) -> None:
     loaded = load_samples(DataSettings(source=str(shared_data / name)), kind, limit=None, seed=0)
     assert (loaded.rows, len({each.id for each in loaded.samples})) == (rows, rows)
 

@@ -24,9 +24,7 @@ PAIR = SummaryPair(
 
 
 def make(sample: SummaryPair = PAIR, *, likelihoods: bool = False, **settings: Any) -> Case:
-    return OrderBias().case(
-        sample, OrderBiasSettings(**settings), rng=random.Random(0), likelihoods=likelihoods
-    )
+    return OrderBias().case(sample, OrderBiasSettings(**settings), rng=random.Random(0), likelihoods=likelihoods)
 
 
 def never(texts: Sequence[str]) -> np.ndarray:
@@ -155,9 +153,7 @@ def test_likelihoods_that_cannot_be_used_leave_the_trial_unscored(given: tuple[f
     assert (score.value, score.passed) == (None, None)
 
 
-@pytest.mark.parametrize(
-    "score", [answered("A", "B"), weighed((-1.0, -2.0), (-2.0, -1.0)), weighed(None, None)]
-)
+@pytest.mark.parametrize("score", [answered("A", "B"), weighed((-1.0, -2.0), (-2.0, -1.0)), weighed(None, None)])
 def test_only_declared_columns_are_written(score: Score) -> None:
     assert set(score.columns) <= set(OrderBias.columns)
 
@@ -168,9 +164,7 @@ def results(*scores: Score) -> pd.DataFrame:
 
 def test_counts_accuracy_and_position_bias() -> None:
     found = OrderBias().summarise(
-        results(
-            answered("A", "B"), answered("A", "A"), answered("A", "A"), answered("B", "B"), answered("A", "?")
-        )
+        results(answered("A", "B"), answered("A", "A"), answered("A", "A"), answered("B", "B"), answered("A", "?"))
     )
     assert {name: found[name] for name in ("AB", "AA", "BB", "BA", "unparsed")} == {
         "AB": 1, "AA": 2, "BB": 1, "BA": 0, "unparsed": 1,

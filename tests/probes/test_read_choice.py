@@ -42,9 +42,7 @@ def test_no_golden_reply_is_given_a_letter_that_it_does_not_choose(split: str) -
     assert wrong == []
 
 
-@pytest.mark.parametrize(
-    "reply", ["cannot answer as", "bother", "The answer based on the text", "A cat", "As an AI"]
-)
+@pytest.mark.parametrize("reply", ["cannot answer as", "bother", "The answer based on the text", "A cat", "As an AI"])
 def test_words_that_merely_hold_the_letters_decide_nothing(reply: str) -> None:
     assert read_choice(reply).choice is None
 
@@ -101,9 +99,7 @@ def test_both_letters_are_read_by_the_same_rules(template: str) -> None:
     assert (a.choice == "A", a.step) == (b.choice == "B", b.step)
 
 
-@pytest.mark.parametrize(
-    "part", ["A", "A or ", "\n", "(", "answer: ", "\\boxed{", "a\u0301", "not A ", "I say "]
-)
+@pytest.mark.parametrize("part", ["A", "A or ", "\n", "(", "answer: ", "\\boxed{", "a\u0301", "not A ", "I say "])
 def test_a_hostile_megabyte_is_read_at_once(part: str) -> None:
     started = time.perf_counter()
     read(part * (1_000_000 // len(part)))

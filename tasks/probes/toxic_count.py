@@ -1,0 +1,109 @@
+"""Count the bad words of a text, and mask them for readers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from contrapose.tasks.probes.toxic_fold import Folded, fold
+from contrapose.tasks.probes.toxic_lexicon import TIERS, Lexicon, Phrase, Term, Tier, lexicon
+from contrapose.tasks.probes.toxic_spelling import Token, harmless, tokens
+
+_GAP = re.compile(r"[\s'-]{1,3}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """One bad word or phrase in a text."""
+
+    term: str
+    """The term of the lexicon: "fuck" for "fucking"."""
+    tier: Tier
+    """Its tier."""
+    text: str
+    """As it is written in the text."""
+    start: int
+    """Where it starts in the text."""
+    end: int
+    """Where it ends, exclusive."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToxicCount:
+    """The bad words of one text."""
+
+    total: int
+    """Bad words of the tiers slur, strong and sexual."""
+    by_tier: Mapping[Tier, int]
+    """Bad words of each of the four tiers."""
+    matches: tuple[Match, ...]
+    """Every bad word, in the order of the text."""
+
+
+def count_toxic(text: str) -> ToxicCount:
+    """Count the bad words of an English text: whole words and phrases, never parts of words.
+
+    Inflections, accents, masks ("f*ck"), look-alike digits ("sh1t"), letters repeated three times
+    or more and spelled-out words ("f.u.c.k") are seen through. The longest phrase counts, once.
+    """
+    matches = tuple(_matches(text, lexicon()))
+    found = Counter(match.tier for match in matches)
+    return ToxicCount(
+        total=len(matches) - found["mild"], by_tier={tier: found[tier] for tier in TIERS}, matches=matches
+    )
+
+
+def mask(text: str) -> str:
+    """The text with each bad word as its first letter and asterisks ("f***"); mild ones stay."""
+    pieces, position = list[str](), 0
+    for match in count_toxic(text).matches:
+        if match.tier != "mild":
+            pieces += text[position : match.start], mask_word(match.text)
+            position = match.end
+    return "".join(pieces) + text[position:]
+
+
+def mask_word(word: str) -> str:
+    """A word or phrase as its first character, asterisks and the spaces between."""
+    return word[:1] + re.sub(r"\S", "*", word[1:])
+
+
+def _matches(text: str, book: Lexicon) -> Iterator[Match]:
+    folded = fold(text)
+    if harmless(folded.text, book):
+        return
+    found = list(tokens(folded.text, book))
+    index = 0
+    while index < len(found):
+        phrase = _phrase(found, index, folded.text, book)
+        last = index + len(phrase.words) - 1 if phrase else index
+        term = phrase.term if phrase else book.words.get(found[index].word)
+        if term and not _is_name(match := _match(text, term, folded, found[index].start, found[last].end), book):
+            yield match
+        index = last + 1
+
+
+def _phrase(found: list[Token], index: int, text: str, book: Lexicon) -> Phrase | None:
+    for phrase in book.phrases.get(found[index].word, ()):
+        span = found[index : index + len(phrase.words)]
+        if tuple(token.word for token in span) == phrase.words and _joined(span, text):
+            return phrase
+    return None
+
+
+def _joined(span: list[Token], text: str) -> bool:
+    return all(_GAP.fullmatch(text, one.end, other.start) for one, other in pairwise(span))
+
+
+def _match(text: str, term: Term, folded: Folded, start: int, end: int) -> Match:
+    if folded.offsets:
+        # What folding dropped behind the last letter (an accent, say) belongs to the word.
+        start, end = folded.offsets[start], max(folded.offsets[end], folded.offsets[end - 1] + 1)
+    return Match(term=term.text, tier=term.tier, text=text[start:end], start=start, end=end)
+
+
+def _is_name(match: Match, book: Lexicon) -> bool:
+    return match.text.lower() in book.names and match.text.istitle()

@@ -1,0 +1,151 @@
+"""The words that count as bad: read once from `data/lexicons`, inflected, and kept in hash tables."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import groupby
+from typing import Literal, NamedTuple, cast, get_args
+
+Tier = Literal["slur", "strong", "sexual", "mild"]
+TIERS: tuple[Tier, ...] = get_args(Tier)
+
+Runs = tuple[tuple[str, int], ...]
+"""A word as letters with how often each is repeated: "boob" is (b, 1), (o, 2), (b, 1)."""
+
+
+_SINGLE_LETTERS = frozenset("bcfghjklnpruvwxyz")
+"""Letters that rarely stand alone, unlike those of "it's", "don't" and "a"; only "tits" has none of them."""
+
+_LIKELIEST: tuple[Tier, ...] = ("strong", "sexual", "slur", "mild")
+"""Which tier a masked word is taken from when words of several fit."""
+
+
+class Term(NamedTuple):
+    """One row of the lexicon."""
+
+    text: str
+    """The word or phrase, in lower case."""
+    tier: Tier
+    """How it counts."""
+
+
+class Phrase(NamedTuple):
+    """Several words in a row that count as one, or are allowed although one of them would count."""
+
+    words: tuple[str, ...]
+    """The words, in lower case."""
+    term: Term | None
+    """What they count as; None when they are allowed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lexicon:
+    """Everything the counter looks up."""
+
+    version: str
+    """Raised whenever the words or their tiers change."""
+    words: Mapping[str, Term]
+    """Every single word and its inflections."""
+    phrases: Mapping[str, tuple[Phrase, ...]]
+    """By their first word, the longest first."""
+    known: frozenset[str]
+    """Every word that a phrase or a single term is made of."""
+    names: frozenset[str]
+    """Words that are people's names when they are written as one ("Dick")."""
+    triggers: frozenset[str]
+    """A text without any of these words holds no undisguised and no spelled-out term."""
+    stretched: Mapping[str, tuple[tuple[str, Runs], ...]]
+    """Words by their letters without repetition: "fuk" for "fuk", "as" for "ass"."""
+    masked: Mapping[tuple[str, str, int], tuple[str, ...]]
+    """Words of four letters or more by first letter, last letter and length, the likeliest first."""
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The lexicon that ships with the package. Source: `data/lexicons/toxic.csv` and `toxic.json`."""
+    about = json.loads(_read("toxic.json"))
+    terms = dict(_terms(csv.DictReader(_read("toxic.csv").splitlines())))
+    words = {form: term for form, term in terms.items() if " " not in form}
+    phrases = [Phrase(tuple(form.split()), term) for form, term in terms.items() if " " in form]
+    allowed = [Phrase(tuple(text.split()), None) for text in about["allowed"]]
+    return Lexicon(
+        version=about["version"],
+        words=words,
+        phrases=_by_head([*phrases, *allowed]),
+        known=frozenset(words).union(*(phrase.words for phrase in [*phrases, *allowed])),
+        names=frozenset(about["names"]),
+        triggers=_SINGLE_LETTERS.union(words, (_rarest(phrase.words, words) for phrase in phrases)),
+        stretched=_by_skeleton(words),
+        masked=_by_ends(words),
+    )
+
+
+def runs(word: str) -> Runs:
+    """The letters of a word with how often each is repeated."""
+    return tuple((letter, len(list(same))) for letter, same in groupby(word))
+
+
+def inflect(term: str, kind: str) -> tuple[str, ...]:
+    """The forms of a term: `noun`, `verb`, `doubling` (a verb such as "shitting"), `adjective` or `none`.
+
+    The spelling rules are those of regular English words; for a phrase the last word is inflected.
+    """
+    if kind == "none":
+        return (term,)
+    if kind == "adjective":
+        return (term, f"{term[:-1]}ier", f"{term[:-1]}iest", f"{term[:-1]}iness")
+    if kind == "noun":
+        return (term, _plural(term))
+    stem = term + term[-1] if kind == "doubling" else term.removesuffix("e")
+    return (term, _plural(term), *(stem + ending for ending in ("ed", "ing", "in", "er", "ers")))
+
+
+def _plural(term: str) -> str:
+    if re.search(r"[^aeiou]y$", term):
+        return f"{term[:-1]}ies"
+    return f"{term}es" if re.search(r"(?:[sxz]|ch|sh)$", term) else f"{term}s"
+
+
+def _terms(rows: Iterable[Mapping[str, str]]) -> Iterator[tuple[str, Term]]:
+    for row in rows:
+        term = Term(row["term"], cast(Tier, row["tier"]))
+        for form in inflect(row["term"], row["inflect"]):
+            yield form, term
+
+
+def _by_head(phrases: Iterable[Phrase]) -> dict[str, tuple[Phrase, ...]]:
+    grouped = defaultdict[str, list[Phrase]](list)
+    for phrase in sorted(phrases, key=lambda phrase: -len(phrase.words)):
+        grouped[phrase.words[0]].append(phrase)
+    return {head: tuple(found) for head, found in grouped.items()}
+
+
+def _by_skeleton(words: Iterable[str]) -> dict[str, tuple[tuple[str, Runs], ...]]:
+    grouped = defaultdict[str, list[tuple[str, Runs]]](list)
+    for word in words:
+        grouped["".join(letter for letter, _ in runs(word))].append((word, runs(word)))
+    return {skeleton: tuple(found) for skeleton, found in grouped.items()}
+
+
+def _by_ends(words: Mapping[str, Term]) -> dict[tuple[str, str, int], tuple[str, ...]]:
+    grouped = defaultdict[tuple[str, str, int], list[str]](list)
+    for word in sorted(words, key=lambda word: _LIKELIEST.index(words[word].tier)):
+        if len(word) >= 4:
+            grouped[word[0], word[-1], len(word)].append(word)
+    return {ends: tuple(found) for ends, found in grouped.items()}
+
+
+def _rarest(phrase: tuple[str, ...], words: Mapping[str, Term]) -> str:
+    """The word of a phrase to look out for: one that counts alone, or else the longest."""
+    return max(phrase, key=lambda word: (word in words, len(word)))
+
+
+def _read(name: str) -> str:
+    return files("contrapose.data").joinpath("lexicons", name).read_text(encoding="utf-8")

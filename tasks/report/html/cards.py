@@ -1,0 +1,116 @@
+"""One test as a card of the page: every text ready to be shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.report.html.meter import Meter, meter
+from contrapose.tasks.report.masking import Show
+from contrapose.tasks.report.positions import PAIRS, Positions, positions, reading
+from contrapose.tasks.report.rows import name_of
+from contrapose.tasks.report.wording import COUNTED, figure, interval, percent, sums
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One outcome of order_bias in the grid."""
+
+    count: str
+    share: str
+    shade: int
+    """0 (none) to 4 (all), for the strength of the background."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """What was chosen in both orders."""
+
+    cells: dict[str, Cell]
+    """By pair: AB, AA, BB, BA."""
+    unparsed: str
+    """Pairs that could not be read."""
+    reading: str
+    """The pattern in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What the page tells about one test."""
+
+    name: str
+    category: str
+    verdict: str
+    reason: str
+    rate: str
+    interval: str
+    meter: Meter
+    counts: Pairs
+    """What the cases became, with their numbers."""
+    sums: str
+    """The same as one sum."""
+    skips: Pairs
+    refused: tuple[str, ...]
+    figures: Pairs
+    grid: Grid | None
+    settings: Pairs
+
+
+def card(outcome: Outcome, results: pd.DataFrame, show: Show) -> Card:
+    """Build the card of one test from its outcome and its result rows."""
+    return Card(
+        name=name_of(outcome["test_type"]),
+        category=show(outcome["category"]),
+        verdict=outcome["verdict"],
+        reason=show(outcome["reason"]),
+        rate=percent(outcome["pass_rate"]),
+        interval=interval(outcome),
+        meter=meter(outcome),
+        counts=tuple((name, f"{outcome[name]:,}") for name in ("cases", "passed", *COUNTED)),  # type: ignore[literal-required]
+        sums=sums(outcome),
+        skips=tuple((show(reason), f"{count:,}") for reason, count in outcome["skip_reasons"].items()),
+        refused=tuple(name_of(name) for name in outcome["refused"]),
+        figures=_figures(outcome, show),
+        grid=_grid(positions(results)),
+        settings=tuple(_settings(outcome, show)),
+    )
+
+
+def _figures(outcome: Outcome, show: Show) -> Pairs:
+    # The grid shows these already.
+    told = {*PAIRS, "unparsed"}
+    return tuple(
+        (show(name.replace("_", " ")), figure(value))
+        for name, value in outcome["figures"].items()
+        if name.removeprefix("count_") not in told
+    )
+
+
+def _settings(outcome: Outcome, show: Show) -> Iterator[tuple[str, str]]:
+    for name, value in outcome["settings"].items():
+        yield show(name.replace("_", " ")), show(json.dumps(value, ensure_ascii=False, default=str))
+    yield "scorers", show(", ".join(f"{name} ({count:,})" for name, count in outcome["scorers"].items()))
+    yield "data", show(f"{outcome['data']['source']}, {outcome['data']['rows']:,} rows")
+    yield "data sha256", show(outcome["data"]["sha256"])
+    yield "probe version", show(outcome["probe_version"])
+
+
+def _grid(found: Positions | None) -> Grid | None:
+    if found is None:
+        return None
+    return Grid(
+        cells={pair: _cell(found, pair) for pair in PAIRS},
+        unparsed=f"{found.unparsed:,}",
+        reading=reading(found),
+    )
+
+
+def _cell(found: Positions, pair: str) -> Cell:
+    share = found.share(pair)
+    return Cell(count=f"{found.counts[pair]:,}", share=percent(share), shade=round(4 * share))

@@ -1,0 +1,68 @@
+"""The first screen: the verdict, on what, and out of how many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from contrapose.tasks.outcome import Summary
+from contrapose.tasks.report.masking import Show
+from contrapose.tasks.report.rows import name_of
+from contrapose.tasks.report.wording import because, counted, moment, percent, span, totals
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What the page says before anything else."""
+
+    verdict: str
+    reason: str
+    model: str
+    suite: str
+    started: str
+    """As in the summary, for programs."""
+    moment: str
+    """The same for people."""
+    counted: str
+    """One sentence: what was counted."""
+    facts: Pairs
+    """How the run was made."""
+
+
+def head(summary: Summary, show: Show) -> Head:
+    """Build the first screen."""
+    return Head(
+        verdict=summary["verdict"],
+        reason=show(because(summary)),
+        model=name_of(summary["model"]["id"]),
+        suite=name_of(summary["suite"]),
+        started=show(summary["started"]),
+        moment=show(moment(summary["started"])),
+        counted=_counted(summary),
+        facts=tuple((name, show(value)) for name, value in _facts(summary)),
+    )
+
+
+def _counted(summary: Summary) -> str:
+    counts = totals(summary)
+    passed = f"{counts['passed']:,} of {counts['scored']:,} scored cases passed"
+    rate = f" ({percent(counts['passed'] / counts['scored'])})" if counts["scored"] else ""
+    rest = [counted(name, counts[name]) for name in ("skipped", "unscored", "errors") if counts[name]]
+    also = f"; besides {', '.join(rest)}" if rest else ""
+    return f"{passed}{rate}{also}, out of {counts['cases']:,} cases."
+
+
+def _facts(summary: Summary) -> Pairs:
+    model, usage = summary["model"], summary["usage"]
+    return (
+        ("run", summary["run_id"]),
+        ("took", span(summary["seconds"])),
+        ("provider", model["provider"]),
+        ("revision", model["revision"]),
+        ("precision", f"{model['dtype']} on {model['device']}"),
+        ("calls", f"{usage['calls']:,}, of them {usage['cached_calls']:,} answered by an earlier run"),
+        ("tokens", f"{usage['prompt_tokens']:,} read, {usage['completion_tokens']:,} written"),
+        ("seed", str(summary["seed"])),
+        ("contrapose", summary["contrapose"]),
+    )

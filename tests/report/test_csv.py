@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pandas as pd
+import pytest
+from factories import frame, report, row
+from hostile import HOSTILE, hostile_report
+
+from contrapose.tasks.report.csv import inert, render
+from contrapose.tasks.results import COMMON
+
+
+def read(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+
+
+@pytest.mark.parametrize("sign", "=+-@＝＋－＠")
+@pytest.mark.parametrize("before", ["", " ", "\t", "\r", "\n", '"', "' ", "\u200b", "\u00a0"])
+def test_no_text_starts_a_formula(before: str, sign: str) -> None:
+    assert inert(f"{before}{sign}1+1").startswith("'")
+
+
+@pytest.mark.parametrize("text", ["plain", "a=b", "1-2", "", "A. one\nB. two"])
+def test_harmless_texts_stay_what_they_are(text: str) -> None:
+    assert inert(text) == text
+
+
+def test_numbers_stay_numbers() -> None:
+    assert read(render(report(results=frame([row(eval_score=-0.25)]))))[0]["eval_score"] == "-0.25"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_every_row_can_be_read_again(text: str) -> None:
+    rows = read(render(hostile_report(text)))
+    assert len(rows) == 2
+    assert not [cell for one in rows for cell in one.values() if re.match(r"[=+@]|-(?!\d)", cell)]
+
+
+def test_control_characters_are_left_out_but_newlines_are_kept() -> None:
+    found = read(render(report(results=frame([row(original="a\x1b[31m\x00b\n\tc\ud800")]))))[0]["original"]
+    assert found == "a[31mb\n\tc\ufffd"
+
+
+def test_toxic_words_are_raw() -> None:
+    assert "what the fuck is this shit?" in render(report()).decode()
+
+
+def test_missing_values_are_empty() -> None:
+    assert read(render(report(results=frame([row(**{"pass": None}, error=None)]))))[0]["pass"] == ""
+
+
+def test_no_rows_leave_the_header() -> None:
+    assert render(report(results=pd.DataFrame())).decode() == ",".join(COMMON.names) + "\n"

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+from factories import outcome, report, summary
+from hostile import HOSTILE, hostile_report
+from markdown_it import MarkdownIt
+
+from contrapose.tasks.report.markdown import render
+from contrapose.tasks.report.markdown_text import escape
+
+OURS = {
+    "p",
+    "strong",
+    "h2",
+    "h3",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "br",
+    "details",
+    "summary",
+    "ul",
+    "li",
+}
+
+
+def rendered(markdown: str) -> str:
+    """The Markdown as a host would show it."""
+    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(markdown)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_make_no_element(text: str) -> None:
+    page = rendered(render(hostile_report(text)).decode())
+    assert set(re.findall(r"<([a-z][a-z0-9]*)", page)) <= OURS
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_break_no_table(text: str) -> None:
+    page = rendered(render(hostile_report(text)).decode())
+    for line in re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL):
+        assert len(re.findall(r"<t[hd]", line)) in (2, 3, 7)
+
+
+def test_mentions_and_addresses_are_taken_apart() -> None:
+    page = render(hostile_report(" ".join(HOSTILE))).decode()
+    assert not re.search(r"@\w|https?://|www\.|#\d{3}\b(?!;)", page)
+
+
+@pytest.mark.parametrize("text", ["a_b_c", "2 * 3 * 4", "`x` | y", "[a](b) <i> & \\n", "1. one", "# two", "--- three"])
+def test_an_escaped_text_is_shown_as_it_was(text: str) -> None:
+    from html import unescape
+
+    assert unescape(rendered(escape(text))).replace("\u200b", "").strip() == f"<p>{text}</p>"
+
+
+def test_the_verdict_and_its_reason_come_first() -> None:
+    assert render(report()).decode().startswith("**❌ Fail** because of order_bias.\n")
+
+
+def test_toxic_words_are_masked() -> None:
+    assert not re.search(r"shit|fuck", render(report()).decode())
+
+
+def test_toxic_words_are_shown_when_asked_for() -> None:
+    assert "what the fuck is this shit?" in render(report(show_toxic=True)).decode()
+
+
+def test_failing_examples_are_few() -> None:
+    assert "5 of 31 failing examples" in render(report()).decode()
+
+
+def test_refused_rows_are_named() -> None:
+    assert "Refused rows: summary-007, summary-031." in render(report()).decode()
+
+
+def test_a_long_report_still_fits_a_comment() -> None:
+    texts = report().results.assign(original="<|*" * 9_000, test_case="<|*" * 9_000, expected_result="`" * 9_000)
+    assert len(render(report(results=texts)).decode()) < 65_536
+
+
+def test_no_results_are_rendered_too() -> None:
+    nothing = outcome(scored=0, passed=0, unscored=0, errors=0, skipped=40, pass_rate=None, interval=None, figures={})
+    assert "40 cases = 40 skipped" in render(report(summary=summary(tests=[nothing]), results=pd.DataFrame())).decode()
