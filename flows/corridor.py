@@ -17,7 +17,7 @@ from contrapose.tasks.evaluate.task import evaluate as evaluate_task
 from contrapose.tasks.evaluate.task import judge as judge_task
 from contrapose.tasks.infer.chunks import Chunk, chunks
 from contrapose.tasks.infer.task import infer as infer_task
-from contrapose.tasks.infer.usage import usage_of
+from contrapose.tasks.infer.usage import has_failures, usage_of
 from contrapose.tasks.load.samples import content_sha256
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.load.task import load as load_task
@@ -118,22 +118,20 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     return answered
 
 
-def _ask(run: Run, chunk: Chunk) -> tuple[Table, bool]:
-    asked = call(
-        infer_task,
-        refresh=run.config.refresh,
-        label=chunk.label,
-        cases=chunk.table,
-        spec=run.spec,
-        identity=run.identity,
-    )
-    return asked.value, asked.cached
+def _ask(run: Run, chunk: Chunk) -> tuple[Table, Table | None]:
+    """The trials of a chunk, and those of them that an earlier run had asked for."""
+    inputs = {"label": chunk.label, "cases": chunk.table, "spec": run.spec, "identity": run.identity}
+    asked = call(infer_task, refresh=run.config.refresh, **inputs)
+    if asked.cached and has_failures(asked.value):
+        # A failure is no answer: what failed the last time is asked again, and nothing else.
+        return call(infer_task, refresh=True, **inputs, previous=asked.value).value, asked.value
+    return asked.value, asked.value if asked.cached else None
 
 
-def _add(trials: Trials, table: Table, cached: bool) -> Trials:
+def _add(trials: Trials, table: Table, cached: Table | None) -> Trials:
     return Trials(
         tables=[*trials.tables, table],
-        cached=[*trials.cached, table] if cached else trials.cached,
+        cached=[*trials.cached, cached] if cached else trials.cached,
         asked=trials.asked + table["rows"],
     )
 

@@ -33,7 +33,7 @@ class Called(NamedTuple):
 
 
 def room_task(
-    name: str, *, sources: tuple[str, ...], run_name: str, persist: bool = True
+    name: str, *, sources: tuple[str, ...], run_name: str, persist: bool = True, unkeyed: tuple[str, ...] = ()
 ) -> Callable[[Callable[P, R]], Task[P, R]]:
     """A Prefect task with the project's policy.
 
@@ -43,11 +43,12 @@ def room_task(
             A change in any of them is another cache key, so that no stale result is served.
         run_name: name of each task run, a template over the task's arguments.
         persist: whether the outcome is cached.
+        unkeyed: arguments that do not change the outcome, and so are no part of the cache key.
     """
     options: dict[str, Any] = {}
     if persist:
         options = {
-            "cache_policy": CacheKeyFnPolicy(cache_key_fn=partial(_key, sources)),
+            "cache_policy": CacheKeyFnPolicy(cache_key_fn=partial(_key, sources, unkeyed)),
             "persist_result": True,
             "result_storage": RESULTS,
             "result_serializer": SERIALIZER,
@@ -90,8 +91,9 @@ def code_sha256(sources: tuple[str, ...]) -> str:
     return digest.hexdigest()
 
 
-def _key(sources: tuple[str, ...], context: Any, inputs: dict[str, Any]) -> str:
-    return cache_key(context.task.name, sources, inputs)
+def _key(sources: tuple[str, ...], unkeyed: tuple[str, ...], context: Any, inputs: dict[str, Any]) -> str:
+    kept = {name: value for name, value in inputs.items() if name not in unkeyed}
+    return cache_key(context.task.name, sources, kept)
 
 
 def _contents(source: str) -> list[tuple[str, bytes]]:

@@ -80,6 +80,11 @@ def ask(cases: Sequence[Case], model: Model) -> list[Trial]:
     return _with_losses(trials, model)
 
 
+def failed(trial: Trial) -> bool:
+    """Whether a call failed for good: such a trial is no answer, and is worth asking again."""
+    return bool(trial.expected.error or trial.actual.error)
+
+
 def _prompts(case: Case) -> tuple[str, str]:
     if case.perturbed_prompt is None:
         raise ValueError(f"case {case.id} is skipped ({case.skip_reason}) and must not be asked")
@@ -107,8 +112,7 @@ def _with_losses(trials: list[Trial], model: Model) -> list[Trial]:
 
 
 def _has_loss(trial: Trial) -> bool:
-    failed = trial.expected.error or trial.actual.error
-    return trial.case.loss_of is not None and not failed
+    return trial.case.loss_of is not None and not failed(trial)
 
 
 def _loss_pairs(trial: Trial) -> tuple[tuple[str, str], tuple[str, str]]:

@@ -10,6 +10,12 @@ from contrapose.tasks.records import Usage
 from contrapose.tasks.tables import Table, read_arrow
 
 
+def has_failures(table: Table) -> bool:
+    """Whether some trial in a table got no answer."""
+    rows = read_arrow(table)
+    return any(pc.any(pc.is_valid(pc.struct_field(rows[side], "error"))).as_py() for side in ("expected", "actual"))
+
+
 def usage_of(tables: Sequence[Table]) -> Usage:
     """Calls and tokens of all trials in some tables."""
     total = Usage()

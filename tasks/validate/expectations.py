@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from great_expectations.expectations.expectation import Expectation
 
 
+RANGES = {"choice": (0, 1), "embedding": (-1e-6, 2 + 1e-6), "likelihood": (0, 1), "reply": (0, 1)}
+"""Where a scorer's eval_score must lie; a cosine has the round-off of single precision."""
+
+
 class Violation(TypedDict):
     """One expectation that does not hold."""
 
@@ -66,12 +70,13 @@ def check_results(frame: pd.DataFrame, *, asked: int) -> list[Violation]:
         What does not hold; empty when all is well.
     """
     from great_expectations.expectations import core as gxe
+    from great_expectations.expectations.row_conditions import Column
 
     told = ("test_type", "sample_id", "case_id", "test_case", "reason", "scorer", "model", "probe_version")
     return _violations(
         frame.assign(
             answered_error=frame["error"].notna() & frame["pass"].notna(),
-            passed_unscored=frame["pass"].notna() & frame["eval_score"].isna() & (frame["test_type"] != "order_bias"),
+            passed_unscored=frame["pass"].notna() & frame["eval_score"].isna(),
             silent=frame["error"].isna() & frame["expected_result"].isna(),
         ),
         [
@@ -79,12 +84,11 @@ def check_results(frame: pd.DataFrame, *, asked: int) -> list[Violation]:
             *(gxe.ExpectColumnValuesToNotBeNull(column=name) for name in told),
             gxe.ExpectColumnValuesToBeUnique(column="case_id"),
             gxe.ExpectColumnValuesToBeBetween(column="eval_score", min_value=-1e6, max_value=1e6),
-            gxe.ExpectColumnValuesToBeBetween(
-                column="eval_score",
-                min_value=0,
-                max_value=1,
-                row_condition='scorer=="choice"',
-                condition_parser="pandas",
+            *(
+                gxe.ExpectColumnValuesToBeBetween(
+                    column="eval_score", min_value=low, max_value=high, row_condition=Column("scorer") == scorer
+                )
+                for scorer, (low, high) in RANGES.items()
             ),
             gxe.ExpectColumnValuesToBeInSet(column="answered_error", value_set=[False]),
             gxe.ExpectColumnValuesToBeInSet(column="passed_unscored", value_set=[False]),
@@ -106,8 +110,8 @@ def _violations(frame: pd.DataFrame, expectations: Sequence[Expectation], *, key
         import great_expectations as gx
         from great_expectations.data_context.types.base import ProgressBarsConfig
 
-        # It sets its own level when it is imported, and tells about its temporary folders.
-        logging.getLogger("great_expectations").setLevel(logging.WARNING)
+        # This module sets its own level when it is imported, and tells about its temporary folders.
+        logging.getLogger("great_expectations.data_context.types.base").setLevel(logging.WARNING)
         context = gx.get_context(mode="ephemeral")
         context.variables.progress_bars = ProgressBarsConfig(globally=False)
         asset = context.data_sources.add_pandas("frames").add_dataframe_asset("rows")

@@ -83,8 +83,8 @@ def test_the_real_embeddings_of_the_cactus_replies_pass_too() -> None:
 
 TOTAL = (
     "2 98.5 100 100 100 The above table shows the composition of the global economy in 2019, broken down into "
-    "different sectors. The largest sector is services, accounting for 58.9% of the global economy, followed by industry at "
-    "31.3% and agriculture at",
+    "different sectors. The largest sector is services, accounting for 58.9% of the global economy, followed by "
+    "industry at 31.3% and agriculture at",
     "in pussy 135 TaylorMyst 5 TaylorMyst की चैट LianJones 5 Play with me, I’m hot valeryaprince 3 #humilliation "
     "#pussyplay #bigass #dominatrix #lovense #",
 )
