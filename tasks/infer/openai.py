@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ARGUMENTS = ("base_url", "endpoint", "concurrency", "timeout", "retries", "api_key_env", "max_tokens_field")
 REACH_SECONDS = 10.0
+RETRY_SECONDS = 0.5
 
 
 class OpenAI:
@@ -69,11 +70,18 @@ class OpenAIModel:
 
     async def _ask(self, prompt: str, *, client: AsyncOpenAI, gate: asyncio.Semaphore) -> Completion:
         async with gate:
-            try:
-                return await self._complete(prompt, client)
-            except Exception as error:
-                # Whatever broke this one call, the others go on: an error is recorded, never answered.
-                return Completion(error=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
+            for left in reversed(range(_retries(self.spec) + 1)):
+                try:
+                    return await self._complete(prompt, client)
+                except ValueError as error:
+                    # A broken body is worth another try, which the client itself does not make.
+                    failure: Exception = error
+                    await asyncio.sleep(RETRY_SECONDS if left else 0)
+                except Exception as error:
+                    failure = error
+                    break
+        # Whatever broke this one call, the others go on: an error is recorded, never answered.
+        return Completion(error=f"{type(failure).__name__}: {' '.join(str(failure).split())[:300]}")
 
     async def _complete(self, prompt: str, client: AsyncOpenAI) -> Completion:
         if self.spec.args.get("endpoint", "chat") == "chat":
@@ -133,9 +141,13 @@ def _client(spec: ModelSpec) -> AsyncOpenAI:
         base_url=_base_url(spec),
         api_key=_key(spec),
         timeout=float(spec.args.get("timeout", 60)),
-        max_retries=int(spec.args.get("retries", 4)),
+        max_retries=_retries(spec),
         http_client=DefaultAioHttpClient(),
     )
+
+
+def _retries(spec: ModelSpec) -> int:
+    return int(spec.args.get("retries", 4))
 
 
 def _base_url(spec: ModelSpec) -> str:

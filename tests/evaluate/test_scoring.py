@@ -1,0 +1,81 @@
+"""Trials into rows, rows into an outcome: counts are conserved, errors are never answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from contrapose.tasks.config import Plan, RunConfig, plans
+from contrapose.tasks.evaluate.scoring import score_trials
+from contrapose.tasks.evaluate.summarise import summarise
+from contrapose.tasks.infer.base import ask
+from contrapose.tasks.infer.mock import MockModel
+from contrapose.tasks.load.samples import load_samples
+from contrapose.tasks.outcome import Outcome, overall
+from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.records import Completion, Trial
+from contrapose.tasks.registry import probe
+
+DATA = {"source": "x", "sha256": "0", "rows": 10}
+
+
+def no_embeddings(texts: object) -> np.ndarray:
+    raise AssertionError("nothing needs embeddings here")
+
+
+def plan_of(test: str) -> Plan:
+    return next(plan for plan in plans(RunConfig()) if plan.test == test)
+
+
+def trials_of(test: str, count: int = 10) -> list[Trial]:
+    plan = plan_of(test)
+    samples = load_samples(plan.data, probe(test).sample_type, limit=count, seed=1).samples
+    cases = build_cases(samples, plan, seed=1, likelihoods=True)
+    return ask([case for case in cases if case.skip_reason is None], MockModel())
+
+
+def outcome_of(test: str, trials: list[Trial]) -> Outcome:
+    results = score_trials(trials, plan_of(test), model="mock", embed=no_embeddings).to_pandas()
+    return summarise(results, [], plan_of(test), data=DATA, max_error_share=0.02, gate="interval")  # type: ignore[arg-type]
+
+
+def test_a_failed_call_is_a_row_with_its_error_and_no_verdict() -> None:
+    trials = trials_of("order_bias")
+    trials[3] = replace(trials[3], actual=Completion(error="it broke"))
+    row = score_trials(trials, plan_of("order_bias"), model="mock", embed=no_embeddings).to_pylist()[3]
+    assert (row["pass"], row["eval_score"], row["error"]) == (None, None, "it broke")
+    assert "it broke" in row["reason"]
+
+
+def test_rows_keep_the_order_of_the_trials() -> None:
+    trials = trials_of("add_toxic_words")
+    rows = score_trials(trials, plan_of("add_toxic_words"), model="mock", embed=no_embeddings)
+    assert rows["case_id"].to_pylist() == [trial.case.id for trial in trials]
+
+
+def test_errors_count_as_errors_and_nothing_else() -> None:
+    trials = trials_of("order_bias")
+    clean = outcome_of("order_bias", trials)
+    trials[0] = replace(trials[0], expected=Completion(error="it broke"))
+    outcome = outcome_of("order_bias", trials)
+    assert outcome["errors"] == 1
+    assert outcome["scored"] == clean["scored"] - 1
+    assert outcome["cases"] == outcome["skipped"] + outcome["scored"] + outcome["unscored"] + outcome["errors"]
+    assert outcome["verdict"] == "incomplete"
+
+
+def test_only_errors_end_incomplete_without_figures_that_break() -> None:
+    trials = [replace(trial, expected=Completion(error="it broke")) for trial in trials_of("add_negation")]
+    outcome = outcome_of("add_negation", trials)
+    assert outcome["verdict"] == "incomplete"
+    assert outcome["pass_rate"] is None
+    assert outcome["interval"] is None
+
+
+def test_the_run_is_as_bad_as_its_worst_test() -> None:
+    outcome = outcome_of("order_bias", trials_of("order_bias"))
+    verdicts = ("pass", "inconclusive", "fail", "incomplete")
+    for index, verdict in enumerate(verdicts):
+        tests = [Outcome({**outcome, "verdict": each}) for each in verdicts[: index + 1]]  # type: ignore[typeddict-item, misc]
+        assert overall(tests)[0] == verdict

