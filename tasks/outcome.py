@@ -18,6 +18,15 @@ class DataSummary(TypedDict):
     rows: int
 
 
+class Slice(TypedDict):
+    """The samples of a test that share a value of the tag column."""
+
+    name: str
+    scored: int
+    passed: int
+    pass_rate: float | None
+
+
 class Outcome(TypedDict):
     """The outcome of one test: counts always sum, `cases = skipped + scored + unscored + errors`."""
 
@@ -41,6 +50,7 @@ class Outcome(TypedDict):
     settings: dict[str, object]
     scorers: dict[str, int]
     figures: dict[str, float | int | None]
+    slices: list[Slice]
     data: DataSummary
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from contrapose.tasks.config import Plan
 from contrapose.tasks.evaluate.gate import Counts, Gate, decide
 from contrapose.tasks.evaluate.statistics import wilson
-from contrapose.tasks.outcome import DataSummary, Outcome
+from contrapose.tasks.outcome import DataSummary, Outcome, Slice
 from contrapose.tasks.records import Case
 from contrapose.tasks.registry import probe
 
@@ -62,6 +62,7 @@ def summarise(
         settings=plan.settings,
         scorers=dict(Counter(results["scorer"]).most_common()),
         figures=plain(chosen.summarise(results[results["error"].isna()])),
+        slices=slices(results),
         data=data,
     )
 
@@ -76,6 +77,16 @@ def count(results: pd.DataFrame) -> Counts:
         passed=int(results.loc[scored, "pass"].astype(bool).sum()),
         errors=int(failed.sum()),
     )
+
+
+def slices(results: pd.DataFrame) -> list[Slice]:
+    """Pass rate of every slice, in the order of their names; none without a tag column."""
+    found = []
+    for name, rows in results.groupby("slice", sort=True):
+        counts = count(rows)
+        rate = counts.passed / counts.scored if counts.scored else None
+        found.append(Slice(name=str(name), scored=counts.scored, passed=counts.passed, pass_rate=rate))
+    return found
 
 
 def plain(figures: Mapping[str, float | int | None]) -> dict[str, float | int | None]:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from contrapose.tasks.outcome import Outcome, Summary
 from contrapose.tasks.report.cleaning import cut, one_line, visible
-from contrapose.tasks.report.wording import because, interval, percent, reasons
+from contrapose.tasks.report.wording import asked, because, interval, percent, reasons, span
 
 STYLES = {
     "pass": "bold green",
@@ -53,6 +53,7 @@ def print_summary(summary: Summary, *, console: Console, folder: str) -> None:
     console.print()
     for line in _notes(summary):
         console.print(_line(line, console))
+    console.print(_line(f"{asked(summary['usage'])}; {span(summary['seconds'])}", console))
     console.print(_encodable(f"Report: {visible(folder)}/report.html", console), soft_wrap=True)
 
 

@@ -12,7 +12,7 @@ from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show, shower
 from contrapose.tasks.report.positions import positions, reading
 from contrapose.tasks.report.rows import Row, name_of, outcomes, read_rows
-from contrapose.tasks.report.wording import because, figure, interval, moment, percent, reasons, span, sums
+from contrapose.tasks.report.wording import because, figure, interval, moment, percent, reasons, sliced, span, sums
 
 MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "incomplete": "⚠️"}
 
@@ -77,6 +77,9 @@ def _test(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
     if outcome["figures"]:
         named = ((show(name.replace("_", " ")), figure(value)) for name, value in outcome["figures"].items())
         yield table(("figure", "value"), named, numbers=(1,))
+    if outcome["slices"]:
+        named = ((show(each["name"]), sliced(each)) for each in outcome["slices"])
+        yield table(("slice", "pass rate"), named, numbers=(1,))
     yield from _examples(results, show)
 
 

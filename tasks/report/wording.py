@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from datetime import datetime
 
-from contrapose.tasks.outcome import Outcome, Summary
+from contrapose.tasks.outcome import Outcome, Slice, Summary, UsageSummary
 
 COUNTED = ("skipped", "scored", "unscored", "errors")
 """What a case can become; the four always sum to the number of cases."""
@@ -43,6 +43,18 @@ def interval(outcome: Outcome) -> str:
 def counted(name: str, count: int) -> str:
     """A count with its name, such as `1 error` or `3 skipped`."""
     return f"{count:,} {name.removesuffix('s') if count == 1 else name}"
+
+
+def sliced(found: Slice) -> str:
+    """Pass rate of a slice with its counts, such as `75% (9 of 12)`."""
+    return f"{percent(found['pass_rate'])} ({found['passed']:,} of {found['scored']:,})"
+
+
+def asked(usage: UsageSummary) -> str:
+    """What the answers took: calls, how many an earlier run had made, and tokens."""
+    earlier = f", {usage['cached_calls']:,} of them by an earlier run" if usage["cached_calls"] else ""
+    tokens = f"{usage['prompt_tokens']:,} tokens read, {usage['completion_tokens']:,} written"
+    return f"{counted('model calls', usage['calls'])}{earlier}; {tokens}"
 
 
 def sums(outcome: Outcome) -> str:

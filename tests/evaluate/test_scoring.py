@@ -73,6 +73,17 @@ def test_only_errors_end_incomplete_without_figures_that_break() -> None:
     assert outcome["interval"] is None
 
 
+def test_slices_are_counted_each_for_itself() -> None:
+    trials = [
+        replace(trial, case=replace(trial.case, slice="even" if index % 2 else "odd"))
+        for index, trial in enumerate(trials_of("order_bias"))
+    ]
+    outcome = outcome_of("order_bias", trials)
+    assert [each["name"] for each in outcome["slices"]] == ["even", "odd"]
+    assert sum(each["scored"] for each in outcome["slices"]) == outcome["scored"]
+    assert sum(each["passed"] for each in outcome["slices"]) == outcome["passed"]
+
+
 def test_the_run_is_as_bad_as_its_worst_test() -> None:
     outcome = outcome_of("order_bias", trials_of("order_bias"))
     verdicts = ("pass", "inconclusive", "fail", "incomplete")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.outcome import DataSummary, ModelSummary, Outcome, Summary, UsageSummary, overall
+from contrapose.tasks.outcome import DataSummary, ModelSummary, Outcome, Slice, Summary, UsageSummary, overall
 from contrapose.tasks.report.base import Report
 
 TOPICS = (
@@ -45,6 +45,7 @@ def outcome(**changes: Any) -> Outcome:
         settings={"threshold": [-0.2, 0.2], "style": "rules"},
         scorers={"choice": 24, "loss": 14},
         figures={"choice_changed": 0.5833, "mean_eval_score": 0.3127},
+        slices=[Slice(name="biology", scored=12, passed=9, pass_rate=0.75)],
         data=DataSummary(source="bundled", sha256="3f" * 32, rows=40),
     )
     return base | changes  # type: ignore[return-value]

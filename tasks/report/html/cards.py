@@ -13,7 +13,7 @@ from contrapose.tasks.report.html.meter import Meter, meter
 from contrapose.tasks.report.masking import Show
 from contrapose.tasks.report.positions import PAIRS, Positions, positions, reading
 from contrapose.tasks.report.rows import name_of
-from contrapose.tasks.report.wording import COUNTED, figure, interval, percent, sums
+from contrapose.tasks.report.wording import COUNTED, figure, interval, percent, sliced, sums
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -58,6 +58,7 @@ class Card:
     skips: Pairs
     refused: tuple[str, ...]
     figures: Pairs
+    slices: Pairs
     grid: Grid | None
     settings: Pairs
 
@@ -77,6 +78,7 @@ def card(outcome: Outcome, results: pd.DataFrame, show: Show) -> Card:
         skips=tuple((show(reason), f"{count:,}") for reason, count in outcome["skip_reasons"].items()),
         refused=tuple(name_of(name) for name in outcome["refused"]),
         figures=_figures(outcome, show),
+        slices=tuple((show(each["name"]), sliced(each)) for each in outcome["slices"]),
         grid=_grid(positions(results)),
         settings=tuple(_settings(outcome, show)),
     )
