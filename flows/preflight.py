@@ -39,8 +39,8 @@ def _check_test(run: Run, plan: Plan, *, gates: bool) -> str:
         from contrapose.tasks.validate.gates import refuse_bad_cases
 
         refuse_bad_cases(to_arrow(cases, Case), test=plan.test)
-    made = f"{len(asked)} cases from {loaded.rows} rows of {plan.data.source}"
-    return f"{plan.test}: {made}; {len(cases) - len(asked)} skipped"
+    counts = f"rows {loaded.rows}, cases {len(cases)}, to ask {len(asked)}, skipped {len(cases) - len(asked)}"
+    return f"{plan.test} on {plan.data.source}: {counts}"
 
 
 def _nothing_to_ask(plan: Plan, cases: list[Case]) -> DataError:

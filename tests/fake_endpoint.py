@@ -24,11 +24,14 @@ class Endpoint:
     """Answer every request with status 500."""
     garble: bool = False
     """Answer every request with broken JSON."""
+    header: str = ""
+    """The last Authorization header; a failing server repeats it."""
     asked: Counter[str] = field(default_factory=Counter)
     bodies: list[dict[str, object]] = field(default_factory=list)
 
     async def chat(self, request: web.Request) -> web.Response:
         body = await request.json()
+        self.header = request.headers.get("Authorization", "")
         return self.answer(body, body["messages"][-1]["content"], "message")
 
     async def complete(self, request: web.Request) -> web.Response:
@@ -39,7 +42,8 @@ class Endpoint:
         self.asked[prompt] += 1
         self.bodies.append(body)
         if self.fail:
-            return web.json_response({"error": {"message": "fell over"}}, status=500)
+            key = self.header
+            return web.json_response({"error": {"message": f"fell over with {key}"}}, status=500)
         if self.garble:
             return web.Response(body=b'{"id": "x", "choi', content_type="application/json")
         text = LETTERS[hashlib.sha256(prompt.encode()).digest()[0] % len(LETTERS)]

@@ -20,6 +20,9 @@ ARGUMENTS = ("base_url", "endpoint", "concurrency", "timeout", "retries", "api_k
 REACH_SECONDS = 10.0
 RETRY_SECONDS = 0.5
 
+NO_KEY = "none"
+"""What the client is given for a server that wants no key."""
+
 
 class OpenAI:
     """Provider `openai`: OpenAI itself, or vLLM, Ollama, TGI, llama.cpp, LM Studio … by `base_url`."""
@@ -81,7 +84,7 @@ class OpenAIModel:
                     failure = error
                     break
         # Whatever broke this one call, the others go on: an error is recorded, never answered.
-        return Completion(error=f"{type(failure).__name__}: {' '.join(str(failure).split())[:300]}")
+        return Completion(error=_told(failure, _key(self.spec)))
 
     async def _complete(self, prompt: str, client: AsyncOpenAI) -> Completion:
         if self.spec.args.get("endpoint", "chat") == "chat":
@@ -105,6 +108,12 @@ class OpenAIModel:
                 completion_tokens=used.completion_tokens if used else 0,
             ),
         )
+
+
+def _told(failure: Exception, key: str) -> str:
+    """An error in one line. Some servers repeat the key that they were sent: it never gets into a file."""
+    words = " ".join(str(failure).replace(key, "…").split()) if key != NO_KEY else " ".join(str(failure).split())
+    return f"{type(failure).__name__}: {words[:300]}"
 
 
 def _chat_text(reply: Any) -> str | None:
@@ -167,7 +176,7 @@ def _key(spec: ModelSpec) -> str:
             remedy=f"export {name}=…, or set model_args.base_url for a server of your own.",
             where=spec.id,
         )
-    return "none"
+    return NO_KEY
 
 
 def _check(spec: ModelSpec) -> None:

