@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import ClassVar, Protocol, TypeVar
 
 from contrapose.tasks.config import ModelSpec
+from contrapose.tasks.errors import ModelError
 from contrapose.tasks.records import Case, Completion, Trial
 
 Key = TypeVar("Key")
@@ -54,6 +55,22 @@ class Provider(Protocol):
             ModelError: it cannot be loaded.
         """
         ...
+
+
+def refuse_unknown(spec: ModelSpec, known: Sequence[str]) -> None:
+    """Refuse arguments that would otherwise be ignored without a word.
+
+    Raises:
+        ModelError: an argument is not among the known ones.
+    """
+    for name in spec.args:
+        if name not in known:
+            raise ModelError(
+                f"unknown argument {name!r}",
+                expected=f"one of {', '.join(known)}",
+                remedy="Remove it from model_args.",
+                where="model_args",
+            )
 
 
 def ask(cases: Sequence[Case], model: Model) -> list[Trial]:

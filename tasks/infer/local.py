@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
+from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.transformer import Prompting, TransformerModel
 
 WEIGHTS = ("*.safetensors", "*.gguf")
@@ -37,14 +38,7 @@ class HuggingFace:
 
 def check_arguments(spec: ModelSpec) -> None:
     """Refuse arguments that would be silently ignored, and sampling, which has no cache meaning here yet."""
-    for name in spec.args:
-        if name not in ARGUMENTS:
-            raise ModelError(
-                f"unknown argument {name!r}",
-                expected=f"one of {', '.join(ARGUMENTS)}",
-                remedy="Remove it from model_args.",
-                where="model_args",
-            )
+    refuse_unknown(spec, ARGUMENTS)
     if spec.generation.temperature not in (0, None):
         raise ModelError(
             f"temperature {spec.generation.temperature}",

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from contrapose.tasks.config import ModelSpec
+from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.records import Completion, Usage
 
 WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")
@@ -20,7 +21,8 @@ class Mock:
     cases_per_task: ClassVar[int] = 500
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Nothing but its own version."""
+        """Its own version, and the fixed reply if there is one."""
+        refuse_unknown(spec, ("reply",))
         return {"revision": "mock-1", "dtype": "none", "device": "none"}
 
     def open(self, spec: ModelSpec) -> MockModel:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
+from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.records import Completion, Usage
 
 if TYPE_CHECKING:
@@ -187,14 +188,7 @@ def _check(spec: ModelSpec) -> None:
             remedy="Name the model as the endpoint knows it.",
             where=spec.id,
         )
-    for name in spec.args:
-        if name not in ARGUMENTS:
-            raise ModelError(
-                f"unknown argument {name!r}",
-                expected=f"one of {', '.join(ARGUMENTS)}",
-                remedy="Remove it from model_args.",
-                where="model_args",
-            )
+    refuse_unknown(spec, ARGUMENTS)
     url = urlsplit(_base_url(spec))
     if url.scheme not in ("http", "https") or not url.hostname:
         raise ModelError(
