@@ -28,7 +28,7 @@ class Embedded:
     """Provider `embedded`: one small real model that works offline. Gemma's terms of use apply to it."""
 
     likelihoods: ClassVar[bool] = True
-    cases_per_task: ClassVar[int] = 64
+    cases_per_task: ClassVar[int] = 32
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """The hash of the published weights, with the device and dtype of this machine."""

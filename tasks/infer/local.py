@@ -20,7 +20,7 @@ class HuggingFace:
     """Provider `hf`: a local folder, or a hub id that transformers fetches."""
 
     likelihoods: ClassVar[bool] = True
-    cases_per_task: ClassVar[int] = 64
+    cases_per_task: ClassVar[int] = 32
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Hash of a folder's files, or the commit of a hub id, with the device and dtype of this machine."""
