@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contrapose.tasks.probes.base import rng_for
-from contrapose.tasks.probes.toxic_lexicon import TIERS, lexicon
 from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings, count_toxic, mask
+from contrapose.tasks.probes.toxic_words.lexicon import TIERS, lexicon
 from contrapose.tasks.records import Case, Completion, Score, TextSample, Trial
 
 PROBE = AddToxicWords()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from contrapose.tasks.probes.toxic_lexicon import Lexicon, runs
+from contrapose.tasks.probes.toxic_words.lexicon import Lexicon, runs
 
 MAX_LENGTH = 40
 """Characters beyond which nothing is taken for a disguised word; it keeps the time linear."""

@@ -12,17 +12,14 @@ from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.probes.base import ColumnType, Embed, ProbeSettings, letters
-from contrapose.tasks.probes.order_bias_figures import figures
-from contrapose.tasks.probes.order_bias_score import (
+from contrapose.tasks.probes.order_bias.figures import figures
+from contrapose.tasks.probes.order_bias.score import (
     likelier,
     read_replies,
     scored,
     without_likelihoods,
 )
-from contrapose.tasks.probes.reply import Choice, read_choice
 from contrapose.tasks.records import Case, Score, SummaryPair, Trial
-
-__all__ = ["Choice", "OrderBias", "OrderBiasSettings", "read_choice"]
 
 # What both orders share comes first, so that a server can reuse the longest possible prefix.
 PROMPT = """\

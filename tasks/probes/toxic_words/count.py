@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from contrapose.tasks.probes.toxic_fold import Folded, fold
-from contrapose.tasks.probes.toxic_lexicon import TIERS, Lexicon, Phrase, Term, Tier, lexicon
-from contrapose.tasks.probes.toxic_spelling import Token, harmless, tokens
+from contrapose.tasks.probes.toxic_words.fold import Folded, fold
+from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, Phrase, Term, Tier, lexicon
+from contrapose.tasks.probes.toxic_words.spelling import Token, harmless, tokens
 
 _GAP = re.compile(r"[\s'-]{1,3}")
 

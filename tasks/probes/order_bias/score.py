@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from contrapose.tasks.probes.base import Embed
-from contrapose.tasks.probes.reply import Choice, nearer, needs_meaning, read_words
-from contrapose.tasks.probes.reply_text import window
+from contrapose.tasks.probes.order_bias.reply import Choice, nearer, needs_meaning, read_words
+from contrapose.tasks.probes.order_bias.reply_text import window
 from contrapose.tasks.records import Completion, Score, Trial
 
 Value = str | float | int | bool | None

@@ -11,12 +11,9 @@ import pandas as pd
 from pydantic import Field, StringConstraints
 
 from contrapose.tasks.probes.base import ColumnType, Embed, ProbeSettings, letters
-from contrapose.tasks.probes.toxic_count import Match, ToxicCount, count_toxic, mask
-from contrapose.tasks.probes.toxic_lexicon import Tier
-from contrapose.tasks.probes.toxic_score import score_trial
+from contrapose.tasks.probes.toxic_words.lexicon import Tier
+from contrapose.tasks.probes.toxic_words.score import score_trial
 from contrapose.tasks.records import Case, Sample, Score, TextSample, Trial
-
-__all__ = ["AddToxicWords", "AddToxicWordsSettings", "Match", "ToxicCount", "count_toxic", "mask"]
 
 Contexts = tuple[Annotated[str, StringConstraints(pattern=r"\S")], ...]
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 
 from contrapose.tasks.probes.base import unscored
-from contrapose.tasks.probes.toxic_count import Match, count_toxic, mask_word
-from contrapose.tasks.probes.toxic_lexicon import Tier
+from contrapose.tasks.probes.toxic_words.count import Match, count_toxic, mask_word
+from contrapose.tasks.probes.toxic_words.lexicon import Tier
 from contrapose.tasks.records import Score, Trial
 
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from contrapose.tasks.probes.reply_predicates import Strength, verdict
-from contrapose.tasks.probes.reply_text import FINALLY, NOUN, PAIR, Sentence, sentences
+from contrapose.tasks.probes.order_bias.reply_predicates import Strength, verdict
+from contrapose.tasks.probes.order_bias.reply_text import FINALLY, NOUN, PAIR, Sentence, sentences
 
 
 @dataclass(frozen=True, slots=True)

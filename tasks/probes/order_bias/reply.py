@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from contrapose.tasks.probes.base import Embed
-from contrapose.tasks.probes.reply_decision import weigh
-from contrapose.tasks.probes.reply_text import canonical, window
+from contrapose.tasks.probes.order_bias.reply_decision import weigh
+from contrapose.tasks.probes.order_bias.reply_text import canonical, window
 
 Letter = Literal["A", "B"]
 Step = Literal["letter", "pattern", "restated", "embedding", "likelihood", "unparsed"]

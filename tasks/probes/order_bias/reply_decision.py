@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contrapose.tasks.probes.reply_predicates import Strength
-from contrapose.tasks.probes.reply_statements import Statement, statements
-from contrapose.tasks.probes.reply_text import NOUN, PAIR
+from contrapose.tasks.probes.order_bias.reply_predicates import Strength
+from contrapose.tasks.probes.order_bias.reply_statements import Statement, statements
+from contrapose.tasks.probes.order_bias.reply_text import NOUN, PAIR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
