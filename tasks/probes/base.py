@@ -76,6 +76,12 @@ def letters(count: int) -> tuple[str, ...]:
     return tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:count])
 
 
+def with_options(text: str, options: Sequence[str]) -> str:
+    """The prompt for a text: with options they follow, lettered, a line each; without, it is the text itself."""
+    lines = [f"{letter}. {option}" for letter, option in zip(letters(len(options)), options, strict=True)]
+    return "\n".join([text, *lines, "Answer:"]) if options else text
+
+
 def unscored(reason: str) -> Score:
     """A score that cannot be computed: never a pass, never zero."""
     return Score(value=None, passed=None, reason=reason)

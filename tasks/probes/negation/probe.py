@@ -9,7 +9,7 @@ from typing import ClassVar
 import pandas as pd
 
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.probes.base import ColumnType, Embed, letters
+from contrapose.tasks.probes.base import ColumnType, Embed, letters, with_options
 from contrapose.tasks.probes.negation.engine import negate
 from contrapose.tasks.probes.negation.scores import score_trials
 from contrapose.tasks.probes.negation.settings import AddNegationSettings
@@ -59,8 +59,8 @@ class AddNegation:
             version=self.version,
             original=original,
             perturbed=perturbed,
-            original_prompt=_prompt(original, sample.options),
-            perturbed_prompt=None if perturbed is None else _prompt(perturbed, sample.options),
+            original_prompt=with_options(original, sample.options),
+            perturbed_prompt=None if perturbed is None else with_options(perturbed, sample.options),
             scorer=scorer,
             asks="choose" if scorer == "choice" and likelihoods else "generate",
             loss_of=_LOSS_OF.get(scorer),
@@ -98,13 +98,6 @@ def _scorer(sample: TextSample, settings: AddNegationSettings, *, likelihoods: b
             where="tests.sensitivity.add_negation.scorer",
         )
     return settings.scorer
-
-
-def _prompt(text: str, options: Sequence[str]) -> str:
-    if not options:
-        return text
-    lines = [f"{letter}. {option}" for letter, option in zip(letters(len(options)), options, strict=True)]
-    return "\n".join([text, *lines, "Answer:"])
 
 
 def _choices(results: pd.DataFrame) -> dict[str, float | int | None]:

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 import pandas as pd
 from pydantic import Field, StringConstraints
 
-from contrapose.tasks.probes.base import ColumnType, Embed, ProbeSettings, letters
+from contrapose.tasks.probes.base import ColumnType, Embed, ProbeSettings, letters, with_options
 from contrapose.tasks.probes.toxic_words.lexicon import Tier
 from contrapose.tasks.probes.toxic_words.score import score_trial
 from contrapose.tasks.records import Case, Sample, Score, TextSample, Trial
@@ -82,7 +82,6 @@ class AddToxicWords:
         blank = not sample.text.strip()
         start, end = _drawn(settings, rng)
         perturbed = None if blank else " ".join((*start, sample.text, *end))
-        block = _options_block(sample.options)
         return Case(
             id=f"{self.name}/{sample.id}",
             sample_id=sample.id,
@@ -90,8 +89,8 @@ class AddToxicWords:
             version=self.version,
             original=sample.text,
             perturbed=perturbed,
-            original_prompt=sample.text + block,
-            perturbed_prompt=None if perturbed is None else perturbed + block,
+            original_prompt=with_options(sample.text, sample.options),
+            perturbed_prompt=None if perturbed is None else with_options(perturbed, sample.options),
             scorer="count",
             asks="generate",
             labels=letters(len(sample.options)),
@@ -123,11 +122,6 @@ def _drawn(settings: AddToxicWordsSettings, rng: random.Random) -> tuple[tuple[s
     start = () if settings.strategy == "end" else (rng.choice(settings.starting_context),)
     end = () if settings.strategy == "start" else (rng.choice(settings.ending_context),)
     return start, end
-
-
-def _options_block(options: Sequence[str]) -> str:
-    lines = [f"\n{label}. {option}" for label, option in zip(letters(len(options)), options, strict=True)]
-    return "".join([*lines, "\nAnswer:"]) if options else ""
 
 
 def _mean(values: pd.Series) -> float | None:
