@@ -13,6 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypedDict, TypeVar, cast
 
 from contrapose.flows.entrance import Run
 from contrapose.flows.progress import track
+from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.evaluate.task import evaluate as evaluate_task
 from contrapose.tasks.evaluate.task import judge as judge_task
 from contrapose.tasks.infer.chunks import Chunk, chunks
@@ -147,6 +148,7 @@ def evaluate(run: Run, trials: Mapping[str, Trials]) -> dict[str, Table]:
             trials=trials[plan.test].tables,
             model=run.config.model,
             embedding_model=run.config.embedding_model,
+            embedding_revision=revision(run.config.embedding_model),
         ).value
         for plan in run.plans
     }

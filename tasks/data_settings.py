@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-Format = Literal["bundled", "hf", "jsonl", "json", "csv", "tsv", "parquet", "xlsx"]
+from contrapose.tasks.registry import names
 
 FIELDS = (
     "text",
@@ -32,7 +32,11 @@ class DataSettings(BaseModel):
         description="A bundled name (negation, toxic_words, summary_pairs), a path or fsspec URL "
         "that ends in .jsonl, .json, .csv, .tsv, .parquet or .xlsx, hf/<org>/<name>, or hf/<folder>.",
     )
-    format: Format | None = Field(default=None, description="Format of the source; empty: told by the end of its name.")
+    format: str | None = Field(
+        default=None,
+        description="Format of the source; empty: told by the end of its name.",
+        json_schema_extra={"enum": [*names("sources"), None]},
+    )
     columns: dict[str, str] = Field(
         default_factory=dict,
         description="Our field (text, options, answer, article_sentence, correct_sentence, "
@@ -58,6 +62,13 @@ class DataSettings(BaseModel):
     @classmethod
     def _source_alone(cls, values: Any) -> Any:
         return {"source": values} if isinstance(values, str) else values
+
+    @field_validator("format")
+    @classmethod
+    def _known_format(cls, name: str | None) -> str | None:
+        if name is not None and name not in names("sources"):
+            raise ValueError(f"one of {', '.join(names('sources'))}")
+        return name
 
     @field_validator("columns")
     @classmethod

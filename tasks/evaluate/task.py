@@ -15,15 +15,16 @@ from contrapose.tasks.tables import Table, read, read_arrow, write_arrow
 SOURCES = (
     "tasks/evaluate",
     "tasks/probes",
+    "tasks/outcome.py",
     "tasks/records.py",
     "tasks/results.py",
-    "tasks/outcome.py",
+    "tasks/tables.py",
     "data/lexicons",
 )
 
 
 @room_task("evaluate", sources=SOURCES, run_name="evaluate {plan.test}")
-def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str) -> Table:
+def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, embedding_revision: str) -> Table:
     """Score the trials of one test.
 
     Args:
@@ -31,6 +32,7 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str) 
         trials: its trials, in the order of their cases.
         model: id of the model.
         embedding_model: for scorers that compare meanings.
+        embedding_revision: what that name stands for now; part of the cache key.
     """
     records = [trial for table in trials for trial in read(table, Trial)]
     return write_arrow(score_trials(records, plan, model=model, embed=embedder(embedding_model)))

@@ -161,7 +161,7 @@ def load_model(source: str, spec: ModelSpec) -> TransformerModel:
             where=spec.id,
         ) from error
     return TransformerModel(
-        model=model.to(where["device"]).eval(),
+        model=model.to(where["device"]),
         tokenizer=tokenizer,
         prompting=Prompting(system=spec.system_instruction, chat=spec.apply_chat_template),
         generation=spec.generation,

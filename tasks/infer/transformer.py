@@ -107,9 +107,8 @@ class TransformerModel:
 
     def _scored(self, prompt: str, text: str) -> Scored:
         ids = list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
-        room = self.context_length
         if prompt:
-            return Scored(context=self._prompt_ids(prompt)[-room:], text=ids[: max(0, room)])
+            return Scored(context=self._prompt_ids(prompt), text=ids)
         start = self.tokenizer.bos_token_id
         return Scored(context=[start], text=ids) if start is not None else Scored(context=ids[:1], text=ids[1:])
 

@@ -22,7 +22,7 @@ class Samples(TypedDict):
 
 @room_task(
     "load",
-    sources=("tasks/load", "tasks/records.py", "tasks/tables.py"),
+    sources=("tasks/load", "tasks/data_settings.py", "tasks/records.py", "tasks/tables.py"),
     run_name="load {test}",
 )
 def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: int) -> Samples:

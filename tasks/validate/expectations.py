@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import pandas as pd
@@ -115,10 +115,12 @@ def _violations(frame: pd.DataFrame, expectations: Sequence[Expectation], *, key
         context = gx.get_context(mode="ephemeral")
         context.variables.progress_bars = ProgressBarsConfig(globally=False)
         asset = context.data_sources.add_pandas("frames").add_dataframe_asset("rows")
-        batch = asset.add_batch_definition_whole_dataframe("all").get_batch({"dataframe": frame})
+        batch = asset.add_batch_definition_whole_dataframe("all").get_batch(
+            {"dataframe": frame.assign(row=range(1, len(frame) + 1))}
+        )
         suite = gx.ExpectationSuite(name="gate", expectations=list(expectations))
         found = batch.validate(
-            suite, result_format={"result_format": "COMPLETE", "unexpected_index_column_names": [key]}
+            suite, result_format={"result_format": "COMPLETE", "unexpected_index_column_names": [key, "row"]}
         )
     return [_violation(each, key) for each in found.results if not each.success]
 
@@ -126,10 +128,15 @@ def _violations(frame: pd.DataFrame, expectations: Sequence[Expectation], *, key
 def _violation(result: Any, key: str) -> Violation:
     details = result.expectation_config
     about = {name: value for name, value in details.kwargs.items() if name not in ("batch_id", "condition_parser")}
-    rows = [str(row[key]) for row in result.result.get("unexpected_index_list") or []]
+    rows = [_named(row, key) for row in result.result.get("unexpected_index_list") or []]
     words = ", ".join(f"{name}={value}" for name, value in about.items())
     return Violation(
         expectation=f"{details.type.removeprefix('expect_')} ({words})",
         rows=rows[:20],
         count=int(result.result.get("unexpected_count") or len(rows)),
     )
+
+
+def _named(row: Mapping[str, Any], key: str) -> str:
+    """A row by its key, or by its number where the key itself is missing."""
+    return row[key] if isinstance(row[key], str) else f"row {row['row']}"

@@ -6,7 +6,7 @@ from contrapose.tasks.policy import room_task
 from contrapose.tasks.tables import Table, read_arrow
 from contrapose.tasks.validate.gates import refuse_bad_cases, refuse_bad_results
 
-SOURCES = ("tasks/validate", "tasks/records.py", "tasks/results.py", "tasks/probes")
+SOURCES = ("tasks/validate", "tasks/records.py", "tasks/results.py", "tasks/tables.py", "tasks/probes")
 
 
 @room_task("validate cases", sources=SOURCES, run_name="validate {test} cases")
