@@ -6,13 +6,10 @@ The first run starts from an empty cache of tasks (the converted model is kept);
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
+from bench.process import run
 from contrapose.tasks.tables import home
 
 
@@ -28,28 +25,16 @@ def main() -> None:
 
 
 def measure(work: Path, name: str) -> float:
-    """One run in a process of its own; its wall seconds."""
-    environment = os.environ | {"CONTRAPOSE_HOME": str(work / "home"), "PREFECT_HOME": str(work / "prefect")}
-    command = [
-        sys.executable,
-        "-m",
-        "contrapose.flows.cli",
-        "run",
-        "--suite",
-        "quickstart",
-        "--exit-zero",
-        "--json",
-        "--out",
-        str(work / "runs"),
-    ]
-    start = time.monotonic()
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    seconds = time.monotonic() - start
-    summary = json.loads(done.stdout)
+    """One run; its wall seconds."""
+    environment = {"CONTRAPOSE_HOME": str(work / "home"), "PREFECT_HOME": str(work / "prefect")}
+    done = run("--suite", "quickstart", "--out", str(work / "runs"), environment=environment)
+    if done.code:
+        raise SystemExit(done.err)
+    summary = json.loads(done.out)
     manifest = json.loads((work / "runs" / summary["run_id"] / "manifest.json").read_text())
     asked = summary["usage"]["calls"] - summary["usage"]["cached_calls"]
-    print(f"{name}: {seconds:.1f} s, {asked} model calls, rooms in seconds: {manifest['timings']}")
-    return seconds
+    print(f"{name}: {done.seconds:.1f} s, {asked} model calls, rooms in seconds: {manifest['timings']}")
+    return done.seconds
 
 
 if __name__ == "__main__":

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
-import time
 from pathlib import Path
+
+from bench.process import run
 
 JOBS = (
     ("factual_summary_pairs.jsonl", "order_bias"),
@@ -29,48 +28,20 @@ def main() -> None:
     parser.add_argument("--out", default="runs")
     given = parser.parse_args()
     for name, test in JOBS:
-        run(given.folder / name, test, model=given.model, out=given.out)
+        measure(given.folder / name, test, model=given.model, out=given.out)
 
 
-def run(data: Path, test: str, *, model: str, out: str) -> None:
+def measure(data: Path, test: str, *, model: str, out: str) -> None:
     """One file under one test."""
-    command = [
-        sys.executable,
-        "-m",
-        "contrapose.flows.cli",
-        "run",
-        "--suite",
-        "full",
-        "--exit-zero",
-        "--json",
-    ]
-    start = time.monotonic()
-    done = subprocess.run(
-        [
-            *command,
-            "--model",
-            model,
-            "--test",
-            test,
-            "--data",
-            str(data),
-            "--out",
-            out,
-            "--set",
-            "gen_kwargs.max_new_tokens=16",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        print(f"{data.name} {test}: exit {done.returncode}: {done.stderr.strip()}")
+    chosen = ["--suite", "full", "--model", model, "--test", test, "--data", str(data), "--out", out]
+    done = run(*chosen, "--set", "gen_kwargs.max_new_tokens=16")
+    if done.code:
+        print(f"{data.name} {test}: exit {done.code}: {done.err}", flush=True)
         return
-    outcome = json.loads(done.stdout)["tests"][0]
+    outcome = json.loads(done.out)["tests"][0]
     counts = {key: outcome[key] for key in ("cases", "skipped", "scored", "passed", "unscored", "errors")}
-    seconds = time.monotonic() - start
-    print(f"{data.name} {test}: {seconds:.0f} s, {outcome['verdict']}, {counts}, refused {outcome['refused']}")
-    print(f"  skips {outcome['skip_reasons']}", flush=True)
+    told = f"{outcome['verdict']}, {counts}, refused {outcome['refused']}, skips {outcome['skip_reasons']}"
+    print(f"{data.name} {test}: {done.seconds:.0f} s, {told}", flush=True)
 
 
 if __name__ == "__main__":
