@@ -18,7 +18,7 @@ CHOICE = TextSample(id="2", text="Water is ", options=("dry", "liquid"), answer=
 def make(sample: TextSample, *, likelihoods: bool = False, **settings: object) -> Case:
     """A case under the given settings."""
     chosen = AddNegationSettings.model_validate(settings)
-    return AddNegation().case(sample, chosen, rng=random.Random(0), likelihoods=likelihoods)
+    return AddNegation().cases(sample, chosen, rng=random.Random(0), likelihoods=likelihoods)[0]
 
 
 def test_an_open_text_is_its_own_prompt() -> None:

@@ -29,8 +29,17 @@ STATEMENTS = [
 CONTRACTIONS = [
     ("It's raining.", "It's not raining."),
     ("They\u2019re happy.", "They\u2019re not happy."),
-    ("He'll come.", "He'll not come."),
+    ("He'll come.", "He won't come."),
+    ("The dog's sleeping.", "The dog's not sleeping."),
+    ("Anna\u2019s a nurse.", "Anna\u2019s not a nurse."),
     ("The dog's tail is long.", "The dog's tail is not long."),
+]
+COORDINATION = [
+    ("Whales are mammals, and sharks are fish.", "Whales are not mammals, and sharks are fish."),
+    ("He was born in France but lives in Spain.", "He was not born in France but lives in Spain."),
+    ("His heart skipped a beat and he was sad.", "His heart did not skip a beat and he was sad."),
+    ("The cat yawned and stretched.", "The cat did not yawn and stretch."),
+    ("As the forest shrinks the atmosphere will", "As the forest shrinks the atmosphere will not"),
 ]
 DO_SUPPORT = [
     ("Predators eat ", "Predators do not eat "),
@@ -71,7 +80,9 @@ POLAR = [
 ]
 
 
-@pytest.mark.parametrize(("text", "negated"), STATEMENTS + CONTRACTIONS + DO_SUPPORT + QUANTIFIERS + QUESTIONS)
+@pytest.mark.parametrize(
+    ("text", "negated"), STATEMENTS + CONTRACTIONS + COORDINATION + DO_SUPPORT + QUANTIFIERS + QUESTIONS
+)
 def test_the_last_main_clause_is_reversed(text: str, negated: str) -> None:
     result = negate(text)
     assert (result.text, result.original, result.reason) == (negated, text, None)

@@ -34,7 +34,7 @@ def trial(
     """A trial whose prompts do not matter."""
     sample = TextSample(id="1", text="Water is", options=options, answer="liquid" if options else None)
     settings = AddNegationSettings.model_validate({"scorer": scorer})
-    case = AddNegation().case(sample, settings, rng=random.Random(0), likelihoods=likelihoods)
+    case = AddNegation().cases(sample, settings, rng=random.Random(0), likelihoods=likelihoods)[0]
     return Trial(case=case, expected=expected, actual=actual)
 
 

@@ -19,16 +19,11 @@ REFUSED = [
     ("Each student is tired.", "quantifier_only"),
     ("How many legs are there?", "negative_island_how"),
     ("What color is the sky?", "wh_subject_boundary"),
-    ("As the forest shrinks the atmosphere will", "subordinate_boundary"),
-    ("Whales are mammals, and sharks are fish.", "coordinated_clauses"),
-    ("He was born in France but lives in Spain.", "coordinated_clauses"),
-    ("His heart skipped a beat and he was sad.", "ambiguous_verb"),
-    ("She always radiates joy, but he is sad.", "ambiguous_verb"),
     ("Is Pluto a planet or a moon?", "alternative_question"),
     ("Are there any questions?", "polarity_item"),
     ('He said "it is hot.', "unbalanced_quotes"),
     ("Plants are\nA. green\nB. red", "options_in_text"),
-    ("John's running.", "no_finite_verb"),
+    ("John's running shoes.", "no_finite_verb"),
 ]
 
 

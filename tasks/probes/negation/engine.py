@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-
-from contrapose.tasks.probes.negation import tags as t
-from contrapose.tasks.probes.negation.clauses import main_start
+from contrapose.tasks.probes.english import flags as f
+from contrapose.tasks.probes.english.analysis import Analysis, analyse_sentence, flags_in
+from contrapose.tasks.probes.english.edits import apply
+from contrapose.tasks.probes.english.reading import Sentence, UnreadableError, read
+from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.negation.langtest import negate_as_langtest
-from contrapose.tasks.probes.negation.lexical import is_finite_aux
+from contrapose.tasks.probes.negation.order import negate_order
 from contrapose.tasks.probes.negation.polar import negate_polar
 from contrapose.tasks.probes.negation.questions import negate_question
-from contrapose.tasks.probes.negation.reading import Sentence, read
-from contrapose.tasks.probes.negation.remove import remove_negation
-from contrapose.tasks.probes.negation.result import ExistingNegation, Negation, Plan, SkipError, Style, apply
+from contrapose.tasks.probes.negation.remove import remove_negation, remove_never
+from contrapose.tasks.probes.negation.result import (
+    ExistingNegation,
+    Negation,
+    Plan,
+    SkipError,
+    SkipReason,
+    Style,
+)
 from contrapose.tasks.probes.negation.statement import negate_statement
-from contrapose.tasks.probes.negation.words import words
 
-_BEFORE_LITTLE = words("very so too is has have had was")
+_BEFORE_LITTLE = words("very so too is has have had was does do did with")
 _COUNTED = words("a the these those next last first quite past every")
+_FORMULAS = words("thank thanks welcome")
+_UNREADABLE: dict[str, SkipReason] = {
+    "empty": "empty",
+    "no_word": "no_finite_verb",
+    "options_in_text": "options_in_text",
+    "unbalanced_quotes": "unbalanced_quotes",
+}
 
 
 def negate(
@@ -46,41 +58,67 @@ def negate(
         text=apply(text, plan.edits),
         reason=None,
         confidence=plan.confidence,
-        original=apply(text, plan.original_edits),
+        original=apply(text, plan.original_edits) if plan.original_edits else text,
         kind=plan.kind,
     )
 
 
 def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool) -> Plan:
-    if not text.strip():
-        raise SkipError("empty")
-    sentence = read(text)
-    union = reduce(or_, sentence.tags)
-    if union & t.NEG:
-        if existing == "remove":
-            return remove_negation(sentence)
+    parts = text.split(None, 1)
+    if len(parts) < 2:
+        raise SkipError("no_finite_verb" if any(map(str.isalnum, text)) else "empty")
+    sentence = _read(text)
+    union = flags_in(sentence)
+    if union & f.NEG and existing == "skip":
         raise SkipError("existing_negation")
-    if union & t.SEMI or any(_is_small_quantity(sentence, i, word) for i, word in enumerate(sentence.words)):
+    if union & f.NEG:
+        return remove_negation(analyse_sentence(sentence))
+    if union & f.SEMI or (union & f.SMALL and _says_hardly_any(sentence)):
+        if existing == "remove":
+            return remove_never(analyse_sentence(sentence))
         raise SkipError("semi_negative")
-    return _dispatch(sentence, main_start(sentence), rewrite_polar=rewrite_polar)
+    return _dispatch(analyse_sentence(sentence), rewrite_polar=rewrite_polar)
+
+
+def _read(text: str) -> Sentence:
+    try:
+        return read(text)
+    except UnreadableError as error:
+        raise SkipError(_UNREADABLE[error.reason]) from None
+
+
+def _says_hardly_any(s: Sentence) -> bool:
+    return any(_is_small_quantity(s, i, word) for i, word in enumerate(s.words))
 
 
 def _is_small_quantity(s: Sentence, i: int, word: str) -> bool:
     """Whether "few" or "little" says that there is hardly any."""
     if word == "few":
         return s.word(i - 1) not in _COUNTED
+    if word == "yet":
+        return s.word(i + 1) == "to"
+    if word == "either":
+        return "or" in s.words[i:]
+    if word == "little" and i == 0 and s.tag(1) & f.AUX:
+        return True
     return word == "little" and s.word(i - 1) in _BEFORE_LITTLE
 
 
-def _dispatch(s: Sentence, start: int, *, rewrite_polar: bool) -> Plan:
-    if start >= len(s.words):
+def _dispatch(a: Analysis, *, rewrite_polar: bool) -> Plan:
+    if a.kind == "fragment":
         raise SkipError("no_finite_verb")
-    tag = s.tags[start]
-    pied = tag & t.PREP and s.tag(start + 1) & t.WH
-    if tag & t.WH or pied:
-        return negate_question(s, start)
-    if tag & t.AUX and not tag & t.CLITIC and is_finite_aux(s, start):
-        if not s.asks:
-            raise SkipError("ambiguous_verb")
-        return negate_polar(s, start, rewrite=rewrite_polar)
-    return negate_statement(s, start)
+    if a.kind == "wh":
+        return negate_question(a.sentence, a.start)
+    if a.kind == "polar":
+        return negate_polar(a.sentence, a.start, rewrite=rewrite_polar)
+    if a.sentence.words[a.start] in _FORMULAS or a.sentence.words[a.start : a.start + 2] == ["long", "live"]:
+        raise SkipError("no_finite_verb")
+    if a.ambiguous or _correlates(a.sentence, a.start):
+        raise SkipError("ambiguous_verb")
+    return negate_order(a) if a.kind == "order" else negate_statement(a)
+
+
+def _correlates(s: Sentence, i: int) -> bool:
+    """Whether it reads "The more …, the better …": no single "not" reverses it."""
+    compared = s.word(i + 1) in ("more", "less") or s.word(i + 1).endswith("er")
+    return s.word(i) == "the" and bool(compared) and bool(s.tag(i + 2) & f.NP_START)

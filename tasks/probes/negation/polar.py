@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.probes.negation import tags as t
-from contrapose.tasks.probes.negation import verbs
-from contrapose.tasks.probes.negation.lexical import before_adverbs
-from contrapose.tasks.probes.negation.place import with_any
-from contrapose.tasks.probes.negation.reading import Sentence
-from contrapose.tasks.probes.negation.result import Confidence, Edit, Plan, SkipError
-from contrapose.tasks.probes.negation.subject import base_verb, participle, predicate
-from contrapose.tasks.probes.negation.words import words
+from contrapose.tasks.probes.english import closed, vocabulary
+from contrapose.tasks.probes.english import flags as f
+from contrapose.tasks.probes.english.context import before_adverbs
+from contrapose.tasks.probes.english.edits import Edit
+from contrapose.tasks.probes.english.inversion import inverted_participle, inverted_predicate, inverted_verb
+from contrapose.tasks.probes.english.reading import Sentence
+from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.probes.negation.any_form import with_any
+from contrapose.tasks.probes.negation.result import Confidence, Plan, SkipError
 
 PREFIX = "True or false: "
 _POLARITY = words("any anyone anybody anything anywhere ever yet either")
 _MEDIUM = words("may might must shall you we i")
-_SUBJECT_SCOPE = words("all every each both some most many several few everyone everything someone")
+_SUBJECT_SCOPE = words("each both most several few someone something everyone everything everybody somebody much")
+_AT_SUBJECT = {"all": "not all", "every": "not every", "many": "not many", "some": "no"}
 
 
 def negate_polar(s: Sentence, start: int, *, rewrite: bool) -> Plan:
@@ -35,9 +37,9 @@ def negate_polar(s: Sentence, start: int, *, rewrite: bool) -> Plan:
     first = before_adverbs(s, verb, start) + 1
     if first == start + 1:
         raise SkipError("wh_subject_boundary")
-    if any(s.words[k] in t.NARROW for k in range(first, verb + 1)):
+    if any(s.words[k] in closed.NARROW for k in range(first, verb + 1)):
         raise SkipError("quantifier_only")
-    while first < verb and s.words[first] in t.SENTENCE_ADVERBS:
+    while first < verb and s.words[first] in closed.SENTENCE_ADVERBS:
         first += 1
     sure: Confidence = "medium" if _MEDIUM & {s.words[start], s.words[start + 1]} else "high"
     if not rewrite:
@@ -48,45 +50,50 @@ def negate_polar(s: Sentence, start: int, *, rewrite: bool) -> Plan:
 def _verb(s: Sentence, aux: int) -> int:
     """The first word of the predicate behind the subject."""
     tag = s.tags[aux]
-    if tag & t.BE:
-        found = predicate(s, aux)
-    elif tag & t.HAVE:
-        found = participle(s, aux)
+    if tag & f.BE:
+        found = inverted_predicate(s, aux)
+    elif tag & f.HAVE:
+        found = inverted_participle(s, aux)
     else:
-        found = base_verb(s, aux)
+        found = inverted_verb(s, aux)
     if found is None:
         raise SkipError("wh_subject_boundary")
     return found
 
 
 def _statement(s: Sentence, start: int, first: int, verb: int, sure: Confidence) -> Plan:
-    aux = s.words[start]
+    aux, at = s.words[start], s.starts[first]
     frame = _frame(s, start)
-    if not s.tags[start] & t.DO:
-        at = s.starts[first]
+    if s.words[start + 1] in _AT_SUBJECT:
+        return _at_subject(s, start, first, verb, frame)
+    if not s.tags[start] & f.DO:
         negated = "cannot " if aux == "can" else f"{aux} not "
         plan = with_any(s, first, (*frame, Edit(at, at, negated)), sure)
-        return Plan(
-            edits=plan.edits,
-            original_edits=(*frame, Edit(at, at, f"{aux} ")),
-            confidence=sure,
-            kind=plan.kind,
-        )
-    at = s.starts[first]
+        original = (*frame, Edit(at, at, f"{aux} "))
+        return Plan(edits=plan.edits, original_edits=original, confidence=sure, kind=plan.kind)
     plan = with_any(s, verb, (*frame, Edit(at, at, f"{aux} not ")), sure)
-    finite = Edit(s.starts[verb], s.ends[verb], _finite(aux, s.words[verb]))
+    finite = Edit(s.starts[verb], s.ends[verb], finite_form(aux, s.words[verb]))
     return Plan(edits=plan.edits, original_edits=(*frame, finite), confidence=sure, kind="rewrite")
 
 
-def _finite(aux: str, base: str) -> str:
-    if aux == "do":
+def _at_subject(s: Sentence, start: int, first: int, verb: int, frame: tuple[Edit, ...]) -> Plan:
+    """From "Are all metals magnetic?": "All metals are magnetic." and "Not all metals are magnetic."."""
+    aux, word, subject = s.words[start], s.words[start + 1], s.starts[start + 1]
+    if start > 0 or s.word(start + 2) == "of":
+        raise SkipError("quantifier_only")
+    if s.tags[start] & f.DO:
+        finite = Edit(s.starts[verb], s.ends[verb], finite_form(aux, s.words[verb]))
+    else:
+        finite = Edit(s.starts[first], s.starts[first], f"{aux} ")
+    lead = Edit(s.starts[start], subject + len(word), PREFIX + _AT_SUBJECT[word].capitalize())
+    return Plan(edits=(lead, frame[-1], finite), original_edits=(*frame, finite), kind="rewrite")
+
+
+def finite_form(support: str, base: str) -> str:
+    """A bare verb in the person and tense of a form of "do": ("does", "eat") → "eats"."""
+    if support == "do":
         return base
-    if aux == "does":
-        return verbs.third_person(base)
-    found = {"have": "had", "do": "did"}.get(base) or verbs.past_of(base)
-    if found is None:
-        raise SkipError("ambiguous_verb")
-    return found
+    return vocabulary.third_person(base) if support == "does" else vocabulary.past_of(base)
 
 
 def _frame(s: Sentence, start: int) -> tuple[Edit, ...]:

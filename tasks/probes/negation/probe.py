@@ -9,7 +9,8 @@ from typing import ClassVar
 import pandas as pd
 
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.probes.base import ColumnType, Embed, letters, with_options
+from contrapose.tasks.probes.base import ColumnType, Embed, control_of, letters, with_options
+from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.negation.engine import negate
 from contrapose.tasks.probes.negation.scores import score_trials
 from contrapose.tasks.probes.negation.settings import AddNegationSettings
@@ -23,7 +24,7 @@ class AddNegation:
 
     name: ClassVar[str] = "add_negation"
     category: ClassVar[str] = "sensitivity"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     summary: ClassVar[str] = "Adds one negation that reverses the prompt; the answer should change."
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[AddNegationSettings]] = AddNegationSettings
@@ -36,7 +37,9 @@ class AddNegation:
     }
     chance: ClassVar[float | None] = None
 
-    def case(self, sample: TextSample, settings: AddNegationSettings, *, rng: random.Random, likelihoods: bool) -> Case:
+    def cases(
+        self, sample: TextSample, settings: AddNegationSettings, *, rng: random.Random, likelihoods: bool
+    ) -> Sequence[Case]:
         """The sample's text and its negation as prompts; nothing in it is random.
 
         Raises:
@@ -52,7 +55,7 @@ class AddNegation:
         no_options = scorer == "choice" and not sample.options
         perturbed = None if no_options else negation.text
         original = sample.text if no_options else negation.original
-        return Case(
+        case = Case(
             id=f"{self.name}/{sample.id}",
             sample_id=sample.id,
             probe=self.name,
@@ -72,6 +75,16 @@ class AddNegation:
             cluster=sample.cluster,
             details={} if sample.answer is None else {"answer": sample.answer},
         )
+        return [case]
+
+    def control(
+        self, case: Case, sample: TextSample, settings: AddNegationSettings, *, rng: random.Random
+    ) -> Case | None:
+        """An adverb that changes nothing in place of the negation, such as "is indeed" for "is not"."""
+        if case.perturbed is None:
+            return None
+        text, confidence = control_text(case.original, case.perturbed, rng=rng)
+        return control_of(case, perturbed=text, prompt=with_options(text, sample.options), confidence=confidence)
 
     def score(self, trials: Sequence[Trial], settings: AddNegationSettings, *, embed: Embed) -> list[Score]:
         """Score each trial by its case's scorer."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.probes.negation import tags as t
+from contrapose.tasks.probes.english import flags as f
+from contrapose.tasks.probes.english.context import after_adverbs, before_adverbs, is_finite_aux
+from contrapose.tasks.probes.english.inversion import inverted_participle, inverted_verb
+from contrapose.tasks.probes.english.odds import agreement, finite_odds
+from contrapose.tasks.probes.english.reading import Sentence
+from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.negation.copula import be_predicate, behind_copula, low
-from contrapose.tasks.probes.negation.lexical import after_adverbs, before_adverbs, is_finite_aux
 from contrapose.tasks.probes.negation.place import after_auxiliary, with_do
-from contrapose.tasks.probes.negation.reading import Sentence
 from contrapose.tasks.probes.negation.result import Plan, SkipError
-from contrapose.tasks.probes.negation.subject import base_verb
-from contrapose.tasks.probes.negation.words import words
 
 _PLACES = words("where when why")
 
@@ -20,16 +21,14 @@ def negate_question(s: Sentence, start: int) -> Plan:
     Raises:
         SkipError: no sound plan.
     """
-    wh = next(i for i in range(start, len(s.words)) if s.tags[i] & t.WH)
+    wh = next(i for i in range(start, len(s.words)) if s.tags[i] & f.WH)
     if s.words[wh].startswith("how"):
         raise SkipError("negative_island_how")
-    if s.closed and not s.asks:
-        raise SkipError("wh_subject_boundary")
-    if s.tags[wh] & t.CLITIC:
+    if s.tags[wh] & f.CLITIC:
         return behind_copula(s, wh, wh)
     verb = _first_verb(s, wh)
     if not is_finite_aux(s, verb):
-        return with_do(s, verb)
+        return with_do(s, verb, _asked(s, wh, verb))
     return _at_auxiliary(s, wh, verb, pied=wh > start)
 
 
@@ -37,7 +36,7 @@ def _first_verb(s: Sentence, wh: int) -> int:
     """The finite verb of the question's own clause."""
     for i in range(wh + 1, len(s.words)):
         tag = s.tags[i]
-        if tag & (t.OPENER | t.LOOSE | t.BREAK | t.COORD) and not is_finite_aux(s, i):
+        if tag & (f.OPENER | f.LOOSE | f.BREAK | f.COORD) and not is_finite_aux(s, i):
             break
         if is_finite_aux(s, i) or _is_lexical(s, i, wh):
             return i
@@ -45,21 +44,26 @@ def _first_verb(s: Sentence, wh: int) -> int:
 
 
 def _is_lexical(s: Sentence, i: int, wh: int) -> bool:
-    tag, direct = s.tags[i], before_adverbs(s, i, wh) == wh
-    if not tag & t.FINITE_FORM or s.words[wh] in _PLACES or s.tag(i - 1) & (t.PREP | t.TO):
+    """Whether a full verb stands right behind the question word or the noun that it asks about."""
+    if not s.tags[i] & f.FINITE or s.tags[i] & (f.AUX | f.NAME):
         return False
-    of_these = s.words[i - 2 : i] in (["of", "these"], ["of", "those"])
-    if (s.tag(i - 1) & t.DET and not of_these) or _aux_before_clause(s, i + 1):
+    if s.words[wh] in _PLACES or _aux_before_clause(s, i + 1):
         return False
-    if tag & t.PAST and t.is_participle(s.words[i], tag):
-        return direct or bool(s.tag(i + 1) & t.DET)
-    singular = bool(tag & t.THIRD) and (of_these or not t.is_plural(s.words[i - 1]))
-    return not tag & t.NOUNISH and (direct or not tag & t.VERBISH or singular or bool(s.tag(i + 1) & t.DET))
+    odds = finite_odds(s, i, wh)
+    if s.words[i - 2 : i] in (["of", "these"], ["of", "those"]):
+        return True
+    if i == wh + 1 and s.tags[i] & (f.THIRD | f.PAST):
+        return True
+    if i == wh + 1:
+        return False
+    if before_adverbs(s, i, wh) == wh:
+        return bool(s.tags[i] & (f.THIRD | f.PAST))
+    return odds + agreement(s, i, wh + 1) > 0
 
 
 def _aux_before_clause(s: Sentence, begin: int) -> bool:
     for i in range(begin, len(s.words)):
-        if s.tags[i] & (t.OPENER | t.LOOSE | t.BREAK):
+        if s.tags[i] & (f.OPENER | f.LOOSE | f.BREAK):
             return False
         if is_finite_aux(s, i):
             return True
@@ -67,26 +71,46 @@ def _aux_before_clause(s: Sentence, begin: int) -> bool:
 
 
 def _at_auxiliary(s: Sentence, wh: int, aux: int, *, pied: bool) -> Plan:
-    tag, direct = s.tags[aux], aux == wh + 1
+    tag = s.tags[aux]
     adjunct = pied or s.words[wh] in _PLACES
-    if tag & t.BE:
+    if tag & f.BE:
         return low(s, be_predicate(s, aux)) if adjunct else behind_copula(s, wh, aux)
-    if tag & t.HAVE:
+    if tag & f.HAVE:
         return _have(s, aux, adjunct=adjunct)
-    if tag & t.DO:
-        return low(s, base_verb(s, aux))
-    verb = base_verb(s, aux)
-    own = after_adverbs(s, aux) == verb and not adjunct and (direct or s.words[wh] in ("which", "what", "who", "whose"))
-    return after_auxiliary(s, aux) if own else low(s, verb)
+    if tag & f.DO:
+        return low(s, _base(s, aux))
+    if not adjunct and (_is_own(s, aux) or (s.tag(after_adverbs(s, aux)) & f.BASE and inverted_verb(s, aux) is None)):
+        return after_auxiliary(s, aux, wh + 1)
+    return low(s, _base(s, aux))
+
+
+def _is_own(s: Sentence, aux: int) -> bool:
+    """Whether the verb of a modal follows at once, so that the question asks about its subject: "Who will win?"."""
+    k = after_adverbs(s, aux)
+    tag = s.tag(k)
+    if s.word(k) in ("be", "have", "do"):
+        return True
+    plain = tag & f.USUALLY_VERB or not tag & (f.NOUN | f.ADJ) or s.tag(k + 1) & (f.DET | f.OBJ)
+    return bool(tag & f.BASE and plain)
 
 
 def _have(s: Sentence, aux: int, *, adjunct: bool) -> Plan:
-    if adjunct or _participle_later(s, aux + 1):
+    k = after_adverbs(s, aux)
+    if not adjunct and not s.tag(k) & f.NP_START and not s.tag(k) & f.NAME:
+        return after_auxiliary(s, aux, aux)
+    found = inverted_participle(s, aux)
+    if found is None and adjunct:
         raise SkipError("wh_subject_boundary")
-    return after_auxiliary(s, aux)
+    return after_auxiliary(s, aux, aux) if found is None else low(s, found)
 
 
-def _participle_later(s: Sentence, begin: int) -> bool:
-    if not s.tag(begin) & (t.DET | t.SUBJ):
-        return False
-    return any(t.is_participle(s.words[i], s.tags[i]) for i in range(begin + 1, len(s.words)))
+def _base(s: Sentence, aux: int) -> int:
+    found = inverted_verb(s, aux)
+    if found is None:
+        raise SkipError("wh_subject_boundary")
+    return found
+
+
+def _asked(s: Sentence, wh: int, verb: int) -> int:
+    """Where the subject of a question about its subject starts: "Which | boys ran": behind the question word."""
+    return min(wh + 1, verb - 1)

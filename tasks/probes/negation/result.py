@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
+
+from contrapose.tasks.probes.english.edits import Edit
 
 Style = Literal["rules", "langtest"]
 ExistingNegation = Literal["skip", "remove"]
@@ -54,20 +56,7 @@ class SkipError(Exception):
         self.reason: SkipReason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Replace `text[start:end]` by `new`; offsets count characters of the whole text."""
-
-    start: int
-    """First character replaced."""
-    end: int
-    """One past the last; equal to `start` for an insertion."""
-    new: str
-    """What stands there afterwards."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(NamedTuple):
     """The edits that negate a text, and those that its original needs."""
 
     edits: tuple[Edit, ...]
@@ -78,10 +67,3 @@ class Plan:
     """How sure the plan is."""
     kind: Kind = "insert"
     """What the edits do."""
-
-
-def apply(text: str, edits: tuple[Edit, ...]) -> str:
-    """The text with non-overlapping edits made; every other character stays."""
-    for edit in sorted(edits, key=lambda each: each.start, reverse=True):
-        text = text[: edit.start] + edit.new + text[edit.end :]
-    return text

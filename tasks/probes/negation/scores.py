@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from contrapose.tasks.probes.base import Embed, unscored
-from contrapose.tasks.probes.negation.choices import Choice, read_choice, read_option
+from contrapose.tasks.probes.choices import Choice, read_choice, read_option
 from contrapose.tasks.probes.negation.settings import AddNegationSettings
 from contrapose.tasks.records import Case, Completion, Score, Trial
 
@@ -17,7 +18,10 @@ Threshold = tuple[float, float]
 
 
 def score_trials(trials: Sequence[Trial], settings: AddNegationSettings, *, embed: Embed) -> list[Score]:
-    """One score per trial, in order; all texts that need embedding go through one call."""
+    """One score per trial, in order; all texts that need embedding go through one call.
+
+    A control passes where the case itself would not: its answer should stay as it was.
+    """
     vectors = _embedded(trials, embed)
     scorers: dict[str, Callable[[Trial, Threshold], Score]] = {
         "embedding": partial(by_embedding, vectors=vectors),
@@ -25,7 +29,8 @@ def score_trials(trials: Sequence[Trial], settings: AddNegationSettings, *, embe
         "langtest_loss": by_prompt_loss,
         "choice": by_choice,
     }
-    return [scorers[trial.case.scorer](trial, settings.threshold) for trial in trials]
+    scores = [scorers[trial.case.scorer](trial, settings.threshold) for trial in trials]
+    return [_stayed(score) if trial.case.control else score for trial, score in zip(trials, scores, strict=True)]
 
 
 def by_embedding(trial: Trial, threshold: Threshold, *, vectors: dict[str, np.ndarray]) -> Score:
@@ -51,7 +56,10 @@ def by_prompt_loss(trial: Trial, threshold: Threshold) -> Score:
 def by_choice(trial: Trial, threshold: Threshold) -> Score:
     """Jensen-Shannon divergence, in bits, between the distributions over the options."""
     case = trial.case
-    before, after = read_choice(trial.expected, case), read_choice(trial.actual, case)
+    before, after = (
+        read_choice(completion, labels=case.labels, options=case.options)
+        for completion in (trial.expected, trial.actual)
+    )
     if before is None or after is None:
         prompt = "original" if before is None else "perturbed"
         return unscored(f"no option can be read from the reply to the {prompt} prompt")
@@ -87,6 +95,10 @@ def reply_text(completion: Completion, case: Case) -> str:
     reply = completion.text or ""
     index = read_option(reply, labels=case.labels, options=case.options) if case.options else None
     return (reply if index is None else case.options[index]).lower().strip()
+
+
+def _stayed(score: Score) -> Score:
+    return replace(score, passed=None if score.passed is None else not score.passed)
 
 
 def _embedded(trials: Sequence[Trial], embed: Embed) -> dict[str, np.ndarray]:

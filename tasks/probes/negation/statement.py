@@ -1,117 +1,65 @@
-"""Negates a statement, an unfinished sentence, or a plain order."""
+"""Negates a statement or an unfinished sentence."""
 
 from __future__ import annotations
 
-from contrapose.tasks.probes.negation import tags as t
-from contrapose.tasks.probes.negation.later import require_single
-from contrapose.tasks.probes.negation.lexical import before_adverbs, is_finite_aux, reading
-from contrapose.tasks.probes.negation.mainverb import find_main
+from contrapose.tasks.probes.english import flags as f
+from contrapose.tasks.probes.english.analysis import Analysis
+from contrapose.tasks.probes.english.context import before_adverbs
+from contrapose.tasks.probes.english.reading import Sentence
+from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.probes.negation.coordination import with_coordinated
 from contrapose.tasks.probes.negation.place import after_auxiliary, with_do
-from contrapose.tasks.probes.negation.reading import Sentence
-from contrapose.tasks.probes.negation.result import Edit, Plan, SkipError
-from contrapose.tasks.probes.negation.words import words
+from contrapose.tasks.probes.negation.quantifier import at_quantifier, require_plain_scope
+from contrapose.tasks.probes.negation.result import Plan, SkipError
 
-_UNIVERSAL = words("all every everyone everybody everything many")
-_EXISTENTIAL = {"someone": "no one", "somebody": "nobody", "something": "nothing"}
-_OTHER = words(
-    """
-    each both most several few half either enough more less fewer any anyone anybody anything only
-    almost nearly exactly mostly roughly
-    """
-)
-_FREQUENCY = words("usually often sometimes generally typically always frequently occasionally normally rarely")
-_EXCEPT = words("except excluding apart outside but")
-_WHENS = words(
-    """
-    day days night year time week month morning evening afternoon summer winter second along around
-    over at in
-    """
-)
+_MOTION = words("goes go went comes come came")
+_DAYS = words("today tomorrow yesterday tonight")
 _NUMERALS = words("one two three four five six seven eight nine ten")
 
 
-def negate_statement(s: Sentence, start: int) -> Plan:
-    """The plan that reverses the statement whose main clause starts at `start`.
+def negate_statement(a: Analysis) -> Plan:
+    """The plan that reverses a statement at its finite verb, or at the quantifier of its subject.
 
     Raises:
         SkipError: no sound plan.
     """
-    if _is_order(s, start):
-        return _forbid(s, start)
-    main = find_main(s, start)
-    require_single(s, main)
-    if main.lexical and any(s.tags[i] & t.QUOTED for i in (main.index - 1, main.index - 2) if i >= start):
-        raise SkipError("ambiguous_verb")  # "…", said the man: the subject stands behind the verb
-    _require_plain_scope(s, start, main.index)
-    plan = _quantified(s, start, main.index)
+    s, clause = a.sentence, a.clause
+    if _is_inverted(s, a.subject, clause.verb):
+        raise SkipError("ambiguous_verb")
+    require_plain_scope(s, a.subject, clause.verb)
+    plan = at_quantifier(s, a.subject, clause.verb)
     if plan is None:
-        plan = with_do(s, main.index) if main.lexical else after_auxiliary(s, main.index)
-    if s.words[start] in _NUMERALS and s.word(start + 1) != "of":
-        return Plan(edits=plan.edits, kind=plan.kind, confidence="medium")
-    return plan
+        place = with_do if clause.lexical else after_auxiliary
+        plan = place(s, clause.verb, a.subject)
+        plan = with_coordinated(a, plan)
+    elif clause.others:
+        raise SkipError("coordinated_clauses")
+    counted = s.words[a.subject] in _NUMERALS and s.word(a.subject + 1) != "of"
+    doubtful = counted or a.doubtful or clause.others
+    return Plan(edits=plan.edits, kind=plan.kind, confidence="medium" if doubtful else plan.confidence)
 
 
-def _is_order(s: Sentence, start: int) -> bool:
-    """Whether the sentence starts with a verb that is no noun, and its object: "Close the door."."""
-    tag, after = s.tag(start), s.tag(start + 1)
-    if not tag & t.BASE or tag & t.FUNCTION or not s.closed or s.asks or not after & (t.DET | t.OBJ):
+def _is_inverted(s: Sentence, subject: int, verb: int) -> bool:
+    """Whether the subject stands behind its verb: "…", said the man; "Here comes the bus."."""
+    if s.tags[verb] & f.CLITIC:
         return False
-    if s.source(start + 1)[0].isupper():
+    if s.tags[subject] & f.QUOTED and s.tags[verb] & f.EMBED:
+        return True
+    if s.words[subject] in ("such", "so") or (s.words[subject] == "there" and s.words[verb] in _MOTION):
+        return True
+    if before_adverbs(s, verb, subject) < subject or _describes(s, subject, verb):
+        return not s.tags[subject] & f.QUANT
+    return bool(s.tags[subject] & f.PREP) and "," not in s.words[subject:verb] and _only_phrases(s, subject, verb)
+
+
+def _describes(s: Sentence, start: int, verb: int) -> bool:
+    """Whether a predicate stands before the verb: "Attached is …", "Equally important are …"."""
+    if s.words[start] in _DAYS or not all(tag & (f.ADV | f.ADJ | f.PART) for tag in s.tags[start:verb]):
         return False
-    return not any(
-        s.tags[i] & (t.COORD | t.BREAK) or is_finite_aux(s, i) or reading(s, i, start + 1) == "yes"
-        for i in range(start + 1, len(s.words))
-    )
+    return verb > start + 1 or not s.tags[start] & (f.NOUN | f.SUBJ | f.QUANT)
 
 
-def _forbid(s: Sentence, start: int) -> Plan:
-    verb = s.source(start)
-    support = "Do" if verb[0].isupper() else "do"
-    edit = Edit(s.starts[start], s.ends[start], f"{support} not {verb.lower()}")
-    return Plan(edits=(edit,), confidence="medium", kind="rewrite")
-
-
-def _require_plain_scope(s: Sentence, start: int, main: int) -> None:
-    """Refuse subjects and adverbs that would keep a later "not" in their own scope."""
-    if s.words[start] in _OTHER | _FREQUENCY or (s.words[start] == "at" and s.word(start + 1) in ("least", "most")):
-        raise SkipError("quantifier_only")
-    k = before_adverbs(s, main, start)
-    between = s.words[k + 1 : main]
-    if not s.tags[main] & t.FINITE_FORM and any(word in _FREQUENCY for word in between):
-        raise SkipError("quantifier_only")
-    if s.tags[start] & t.PREP and any(_quantifies(s, i) for i in range(start + 1, main)):
-        raise SkipError("quantifier_only")
-
-
-def _quantifies(s: Sentence, i: int) -> bool:
-    free = not s.tags[i - 1] & (t.PREP | t.DET)
-    return free and s.words[i] in _UNIVERSAL | _OTHER | {"some"} | _EXISTENTIAL.keys()
-
-
-def _quantified(s: Sentence, start: int, main: int) -> Plan | None:
-    """Negation at the subject's quantifier: "all" → "not all", "some" → "no"; None for other subjects."""
-    word = s.words[start]
-    if word in _UNIVERSAL:
-        return _not_all(s, start)
-    if word in _EXISTENTIAL:
-        return _replace(s, start, _EXISTENTIAL[word])
-    if word == "some":
-        if s.word(start + 1)[:1].isdigit():
-            raise SkipError("quantifier_only")
-        alone = s.word(start + 1) == "of" or before_adverbs(s, main, start) == start
-        return _replace(s, start, "none" if alone else "no")
-    return None
-
-
-def _not_all(s: Sentence, start: int) -> Plan:
-    if s.word(start + 1) in _WHENS or any(word in _EXCEPT for word in s.words[start:]):
-        raise SkipError("quantifier_only")
-    first = s.source(start)[0]
-    cue = "Not " if first.isupper() else "not "
-    return Plan(edits=(Edit(s.starts[start], s.starts[start] + 1, cue + first.lower()),), kind="rewrite")
-
-
-def _replace(s: Sentence, at: int, new: str) -> Plan:
-    if s.source(at)[0].isupper():
-        new = new[0].upper() + new[1:]
-    return Plan(edits=(Edit(s.starts[at], s.ends[at], new),), kind="rewrite")
+def _only_phrases(s: Sentence, start: int, verb: int) -> bool:
+    """Whether prepositional phrases alone stand before the verb, and its subject behind it."""
+    governed = all(s.tags[k - 1] & (f.PREP | f.DET) for k in range(start + 1, verb) if s.tags[k] & f.NP_START)
+    return governed and bool(s.tag(verb + 1) & (f.DET | f.QUANT)) and not s.tags[verb] & (f.HAVE | f.MODAL | f.DO)

@@ -1,0 +1,1 @@
+"""English for probes: words, clauses, and edits that leave everything else as it is."""

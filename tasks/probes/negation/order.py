@@ -1,0 +1,40 @@
+"""Negates an order: "Close the door." → "Do not close the door.", "Let's go." → "Let's not go."."""
+
+from __future__ import annotations
+
+from contrapose.tasks.probes.english import flags as f
+from contrapose.tasks.probes.english.analysis import Analysis
+from contrapose.tasks.probes.english.edits import Edit
+from contrapose.tasks.probes.negation.any_form import with_any
+from contrapose.tasks.probes.negation.result import Plan, SkipError
+
+
+def negate_order(a: Analysis) -> Plan:
+    """The plan that forbids what the sentence orders.
+
+    Raises:
+        SkipError: a second order or clause follows.
+    """
+    s, verb = a.sentence, a.clause.verb
+    if a.clause.others:
+        raise SkipError("coordinated_clauses")
+    word = s.words[verb]
+    if word == "let's" or (word == "let" and s.word(verb + 1) == "us") or (word == "do" and _bare(a, verb + 1)):
+        after = verb + (word == "let")
+        return with_any(s, after, (Edit(s.ends[after], s.ends[after], _cased(a, " not")),), "high")
+    verb = a.subject if s.words[a.subject] == "always" else verb
+    first = s.source(verb)[0]
+    support = "Do not " if first.isupper() else "do not "
+    edit = Edit(s.starts[verb], s.starts[verb] + 1, _cased(a, support) + (first if s.text.isupper() else first.lower()))
+    plan = with_any(s, verb, (edit,), "high")
+    return Plan(edits=plan.edits, confidence="medium" if a.doubtful else "high", kind="rewrite")
+
+
+def _bare(a: Analysis, i: int) -> bool:
+    """Whether a bare verb follows an emphatic "do": "Do sit down."."""
+    tag = a.sentence.tag(i)
+    return bool(tag & f.BASE) and not tag & (f.DET | f.QUANT) and not tag & f.USUALLY_NOUN
+
+
+def _cased(a: Analysis, text: str) -> str:
+    return text.upper() if a.sentence.text.isupper() else text

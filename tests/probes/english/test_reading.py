@@ -1,0 +1,59 @@
+"""Words, places and sentences of a text."""
+
+from __future__ import annotations
+
+import pytest
+
+from contrapose.tasks.probes.english import flags as f
+from contrapose.tasks.probes.english.reading import UnreadableError, read
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("It is hot. Dogs swim.", ["dogs", "swim"]),
+        ("Mr. Smith left.", ["mr", "smith", "left"]),
+        ("He paid $1,000 (in cash).", ["he", "paid", "1", "000"]),
+        ('The sign "do not enter" is red.', ["the", "sign", '"', "is", "red"]),
+        ("“The sky is blue.”", ["the", "sky", "is", "blue"]),
+        ("(The shop is closed.)", ["the", "shop", "is", "closed"]),
+        ("Q: What is it?\nA:", ["q", ":", "what", "is", "it"]),
+    ],
+)
+def test_the_last_sentence_is_read(text: str, words: list[str]) -> None:
+    assert read(text).words == words
+
+
+def test_offsets_point_into_the_whole_text() -> None:
+    text = "It is hot.  Dogs\tswim."
+    sentence = read(text)
+    assert [sentence.source(i) for i in range(2)] == ["Dogs", "swim"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "empty"),
+        ("...", "empty"),
+        ("Yes. ?", "no_word"),
+        ("He said 'no.", "unbalanced_quotes"),
+        ("Is it\nA. so\nB. no", "options_in_text"),
+    ],
+)
+def test_what_cannot_be_read_says_why(text: str, reason: str) -> None:
+    with pytest.raises(UnreadableError) as error:
+        read(text)
+    assert error.value.reason == reason
+
+
+def test_a_capital_inside_a_sentence_makes_a_name() -> None:
+    assert read("Then Bill paid.").tags[1] & f.NAME
+    assert not read("THEN BILL PAID.").tags[1] & f.NAME
+
+
+@pytest.mark.parametrize("mark", ["\n", ".", "(", '"', "a. ", "a\n", "x"])
+def test_long_repetitions_are_read_in_linear_time(mark: str) -> None:
+    try:
+        read(mark * 20_000)
+    except UnreadableError:
+        return
