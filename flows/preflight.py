@@ -32,15 +32,17 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
 def _check_test(run: Run, plan: Plan, *, gates: bool) -> str:
     loaded = load_samples(plan.data, probe(plan.test).sample_type, limit=plan.limit, seed=run.config.seed)
     cases = build_cases(loaded.samples, plan, seed=run.config.seed, likelihoods=run.provider.likelihoods)
-    asked = [case for case in cases if case.skip_reason is None]
+    tests = [case for case in cases if not case.control]
+    asked = [case for case in tests if case.skip_reason is None]
     if not asked:
         raise _nothing_to_ask(plan, cases)
     if gates:
         from contrapose.tasks.validate.gates import refuse_bad_cases
 
         refuse_bad_cases(to_arrow(cases, Case), test=plan.test)
-    counts = f"rows {loaded.rows}, cases {len(cases)}, to ask {len(asked)}, skipped {len(cases) - len(asked)}"
-    return f"{plan.test} on {plan.data.source}: {counts}"
+    counts = f"rows {loaded.rows}, cases {len(tests)}, to ask {len(asked)}, skipped {len(tests) - len(asked)}"
+    controls = f", controls {len(cases) - len(tests)}" if len(cases) > len(tests) else ""
+    return f"{plan.test} on {plan.data.source}: {counts}{controls}"
 
 
 def _nothing_to_ask(plan: Plan, cases: list[Case]) -> DataError:

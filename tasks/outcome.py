@@ -27,8 +27,23 @@ class Slice(TypedDict):
     pass_rate: float | None
 
 
+class ControlSummary(TypedDict):
+    """What became of a test's controls, which keep the meaning: `cases = scored + unscored + errors`."""
+
+    cases: int
+    scored: int
+    changed: int
+    unscored: int
+    errors: int
+    noise: float | None
+    interval: tuple[float, float] | None
+
+
 class Outcome(TypedDict):
-    """The outcome of one test: counts always sum, `cases = skipped + scored + unscored + errors`."""
+    """The outcome of one test: counts always sum, `cases = skipped + scored + unscored + errors`.
+
+    Controls are counted apart, in `control`, which is None where none was asked.
+    """
 
     test_type: str
     category: str
@@ -51,6 +66,7 @@ class Outcome(TypedDict):
     scorers: dict[str, int]
     figures: dict[str, float | int | None]
     slices: list[Slice]
+    control: ControlSummary | None
     data: DataSummary
 
 

@@ -54,7 +54,7 @@ class Case:
     """One sample under one probe: two prompts for the model, or the reason why there are none."""
 
     id: str
-    """`<probe>/<sample id>`."""
+    """`<probe>/<sample id>`, then `/<number>` where a sample has several, or `/control`."""
     sample_id: str
     """The sample that it was made from."""
     probe: str
@@ -87,6 +87,8 @@ class Case:
     """The sample's slice."""
     cluster: str | None = None
     """The sample's cluster."""
+    control: bool = False
+    """A change of the wording that keeps the meaning: the answer should stay as it was."""
     details: Mapping[str, str] = field(default_factory=dict)
     """What the probe itself needs again when it scores."""
 

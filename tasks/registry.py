@@ -14,6 +14,7 @@ PROBES = {
     "add_negation": "contrapose.tasks.probes.negation:AddNegation",
     "add_toxic_words": "contrapose.tasks.probes.toxic_words:AddToxicWords",
     "order_bias": "contrapose.tasks.probes.order_bias:OrderBias",
+    "option_order": "contrapose.tasks.probes.option_order:OptionOrder",
 }
 
 PROVIDERS = {

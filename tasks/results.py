@@ -6,7 +6,7 @@ import math
 
 import pyarrow as pa
 
-from contrapose.tasks.probes.base import ColumnType, Probe
+from contrapose.tasks.probes.base import ColumnType, Probe, lettered
 from contrapose.tasks.records import Score, Trial
 
 COMMON = pa.schema(
@@ -26,6 +26,7 @@ COMMON = pa.schema(
         pa.field("scorer", pa.string()),
         pa.field("model", pa.string()),
         pa.field("probe_version", pa.string()),
+        pa.field("control", pa.bool_()),
         pa.field("confidence", pa.string()),
         pa.field("slice", pa.string()),
         pa.field("cluster", pa.string()),
@@ -55,7 +56,7 @@ def result_row(trial: Trial, score: Score, *, probe: Probe, model: str) -> dict[
         "case_id": case.id,
         "original": case.original,
         "test_case": case.perturbed,
-        "options": lettered(case.labels, case.options),
+        "options": lettered(case.options),
         "expected_result": score.expected_result if score.expected_result is not None else trial.expected.text,
         "actual_result": score.actual_result if score.actual_result is not None else trial.actual.text,
         "eval_score": score.value,
@@ -64,6 +65,7 @@ def result_row(trial: Trial, score: Score, *, probe: Probe, model: str) -> dict[
         "scorer": case.scorer,
         "model": model,
         "probe_version": case.version,
+        "control": case.control,
         "confidence": case.confidence,
         "slice": case.slice,
         "cluster": case.cluster,
@@ -74,8 +76,3 @@ def result_row(trial: Trial, score: Score, *, probe: Probe, model: str) -> dict[
 
 def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def lettered(labels: tuple[str, ...], options: tuple[str, ...]) -> str:
-    """Options as people read them, a line each."""
-    return "\n".join(f"{label}. {option}" for label, option in zip(labels, options, strict=True)) if options else ""

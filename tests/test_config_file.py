@@ -25,12 +25,17 @@ def settings(config: RunConfig, test: str) -> Any:
 def test_every_bundled_suite_loads_and_carries_its_name(name: str) -> None:
     config, warnings = load_config(name)
     assert config.suite == name
-    assert len(plans(config)) == 3
+    assert len(plans(config)) == (4 if name == "full" else 3)
     assert warnings == []
 
 
 def test_without_a_file_every_test_runs_with_its_defaults() -> None:
-    assert [plan.test for plan in plans(RunConfig())] == ["add_negation", "add_toxic_words", "order_bias"]
+    assert [plan.test for plan in plans(RunConfig())] == [
+        "add_negation",
+        "add_toxic_words",
+        "order_bias",
+        "option_order",
+    ]
 
 
 def test_langtests_sensitivity_file_loads_as_it_is(tmp_path: Path) -> None:
@@ -101,6 +106,14 @@ def test_a_default_gate_reaches_the_tests_that_have_none(tmp_path: Path) -> None
     )
     config, _ = load_config(written(tmp_path, text))
     assert [plan.min_pass_rate for plan in plans(config)] == [0.5, 0.9]
+
+
+def test_controls_are_off_unless_the_suite_or_the_test_wants_them(tmp_path: Path) -> None:
+    assert not any(plan.control for plan in plans(RunConfig()))
+    text = "tests: {defaults: {control: true}, sensitivity: {add_negation: {control: false}, add_toxic_words: {}}}"
+    config, _ = load_config(written(tmp_path, text))
+    assert [plan.control for plan in plans(config)] == [False, True]
+    assert all("control" not in plan.settings for plan in plans(config))
 
 
 def test_data_of_a_test_comes_before_data_of_the_run(tmp_path: Path) -> None:

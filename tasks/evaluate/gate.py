@@ -69,5 +69,5 @@ def _by_interval(counts: Counts, rate: float, wanted: float) -> Decision:
         )
     return Decision(
         "inconclusive",
-        f"The pass rate {rate:.1%} over {counts.scored} samples lies too near the gate {wanted:.1%} to tell.",
+        f"The pass rate {rate:.1%} over {counts.scored} cases lies too near the gate {wanted:.1%} to tell.",
     )

@@ -11,11 +11,11 @@ import pandas as pd
 from contrapose.tasks.config import Plan
 from contrapose.tasks.evaluate.gate import Counts, Gate, decide
 from contrapose.tasks.evaluate.statistics import wilson
-from contrapose.tasks.outcome import DataSummary, Outcome, Slice
+from contrapose.tasks.outcome import ControlSummary, DataSummary, Outcome, Slice
 from contrapose.tasks.records import Case
 from contrapose.tasks.registry import probe
 
-REFUSED = ("equal_sentences",)
+REFUSED = ("equal_sentences", "equal_options")
 """Skip reasons that mean a faulty row: such rows are named one by one."""
 
 
@@ -28,7 +28,7 @@ def summarise(
     max_error_share: float,
     gate: Gate,
 ) -> Outcome:
-    """Count, rate and judge one test.
+    """Count, rate and judge one test; its controls are counted apart.
 
     Args:
         results: its result rows.
@@ -38,6 +38,8 @@ def summarise(
         max_error_share: above it the test is incomplete.
         gate: how the pass rate is held against `min_pass_rate`.
     """
+    control = results["control"].astype(bool)
+    controls, results = results[control], results[~control]
     counts = count(results)
     verdict, reason = decide(counts, min_pass_rate=plan.min_pass_rate, max_error_share=max_error_share, gate=gate)
     chosen = probe(plan.test)
@@ -63,6 +65,7 @@ def summarise(
         scorers=dict(Counter(results["scorer"]).most_common()),
         figures=plain(chosen.summarise(results[results["error"].isna()])),
         slices=slices(results),
+        control=noise(controls) if len(controls) else None,
         data=data,
     )
 
@@ -76,6 +79,21 @@ def count(results: pd.DataFrame) -> Counts:
         scored=int(scored.sum()),
         passed=int(results.loc[scored, "pass"].astype(bool).sum()),
         errors=int(failed.sum()),
+    )
+
+
+def noise(controls: pd.DataFrame) -> ControlSummary:
+    """How many answers changed although the meaning had not."""
+    counts = count(controls)
+    changed = counts.scored - counts.passed
+    return ControlSummary(
+        cases=counts.asked,
+        scored=counts.scored,
+        changed=changed,
+        unscored=counts.unscored,
+        errors=counts.errors,
+        noise=changed / counts.scored if counts.scored else None,
+        interval=wilson(changed, counts.scored) if counts.scored else None,
     )
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol, TypeVar
 
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
-from contrapose.tasks.records import Case, Completion, Trial
+from contrapose.tasks.records import Case, Completion, Trial, Usage
 
 Key = TypeVar("Key")
 
@@ -91,7 +91,8 @@ def ask(cases: Sequence[Case], model: Model) -> list[Trial]:
     trials = []
     for case in cases:
         before, after = (
-            choices[(prompt, case.labels)] if case.asks == "choose" else replies[prompt] for prompt in _prompts(case)
+            _take(choices, (prompt, case.labels)) if case.asks == "choose" else _take(replies, prompt)
+            for prompt in _prompts(case)
         )
         trials.append(Trial(case=case, expected=before, actual=after))
     return _with_losses(trials, model)
@@ -114,16 +115,24 @@ def _once(call: Callable[[Sequence[Key]], list[Completion]], questions: Iterable
     return dict(zip(distinct, call(distinct), strict=True)) if distinct else {}
 
 
+def _take(answers: dict[Key, Completion], question: Key) -> Completion:
+    """The answer to a question; what it took goes with it the first time only, since it was asked once."""
+    answer = answers[question]
+    answers[question] = replace(answer, usage=Usage())
+    return answer
+
+
 def _with_losses(trials: list[Trial], model: Model) -> list[Trial]:
     """Add the loss of the text that each case's scorer needs, under both prompts."""
-    wanted = [(index, *_loss_pairs(trial)) for index, trial in enumerate(trials) if _has_loss(trial)]
-    losses = model.losses([pair for _, before, after in wanted for pair in (before, after)]) if wanted else []
-    for position, (index, _, _) in enumerate(wanted):
+    wanted = {index: _loss_pairs(trial) for index, trial in enumerate(trials) if _has_loss(trial)}
+    distinct = list(dict.fromkeys(pair for pairs in wanted.values() for pair in pairs))
+    losses = dict(zip(distinct, model.losses(distinct), strict=True)) if distinct else {}
+    for index, (before, after) in wanted.items():
         trial = trials[index]
         trials[index] = replace(
             trial,
-            expected=replace(trial.expected, loss=losses[2 * position]),
-            actual=replace(trial.actual, loss=losses[2 * position + 1]),
+            expected=replace(trial.expected, loss=losses[before]),
+            actual=replace(trial.actual, loss=losses[after]),
         )
     return trials
 

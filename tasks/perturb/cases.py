@@ -11,7 +11,9 @@ from contrapose.tasks.registry import probe
 
 
 def build_cases(samples: Sequence[Sample], plan: Plan, *, seed: int, likelihoods: bool) -> list[Case]:
-    """One case per sample, in order; those that cannot be perturbed carry their reason.
+    """The cases of every sample, in order; those that cannot be perturbed carry their reason.
+
+    A control, where the plan wants them, follows the cases of its sample and belongs to the first that is asked.
 
     Args:
         samples: of the probe's sample type.
@@ -20,7 +22,13 @@ def build_cases(samples: Sequence[Sample], plan: Plan, *, seed: int, likelihoods
         likelihoods: whether the model's provider gives log-likelihoods.
     """
     chosen, settings = probe(plan.test), plan.probe_settings
-    return [
-        chosen.case(sample, settings, rng=rng_for(seed, sample.id, plan.test), likelihoods=likelihoods)
-        for sample in samples
-    ]
+    found: list[Case] = []
+    for sample in samples:
+        rng = rng_for(seed, sample.id, plan.test)
+        cases = chosen.cases(sample, settings, rng=rng, likelihoods=likelihoods)
+        found += cases
+        asked = next((case for case in cases if case.skip_reason is None), None)
+        if plan.control and asked is not None:
+            twin = chosen.control(asked, sample, settings, rng=rng_for(seed, sample.id, f"{plan.test}/control"))
+            found += [] if twin is None else [twin]
+    return found

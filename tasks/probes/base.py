@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -32,6 +33,10 @@ class ProbeSettings(BaseModel):
     )
     data: Any = Field(default=None, description="Data source of this test; empty: the run's, or the bundled samples.")
     limit: int | None = Field(default=None, ge=1, description="At most this many samples; empty: the limit of the run.")
+    control: bool | None = Field(
+        default=None,
+        description="Also ask a change of the wording that keeps the meaning; empty: the default of the run.",
+    )
 
 
 class Probe(Protocol):
@@ -52,16 +57,27 @@ class Probe(Protocol):
     chance: ClassVar[float | None]
     """Pass rate of a model that guesses; None where guessing has no meaning."""
 
-    def case(self, sample: Any, settings: Any, *, rng: random.Random, likelihoods: bool) -> Case:
-        """Perturb a sample. `likelihoods` tells whether the provider gives log-likelihoods."""
+    def cases(self, sample: Any, settings: Any, *, rng: random.Random, likelihoods: bool) -> Sequence[Case]:
+        """Perturb a sample, in one way or in several. `likelihoods` tells whether the provider gives log-likelihoods.
+
+        Returns:
+            At least one case: a sample that cannot be perturbed is one case with its `skip_reason`.
+        """
+        ...
+
+    def control(self, case: Case, sample: Any, settings: Any, *, rng: random.Random) -> Case | None:
+        """The case's twin, which changes the wording at the same place and keeps the meaning; None if there is none."""
         ...
 
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
-        """Score trials, one Score each in the same order. Trials with an error are never passed in."""
+        """Score trials, one Score each in the same order. Trials with an error are never passed in.
+
+        A control passes when the answer stayed as it was.
+        """
         ...
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Figures over the results of one run, beyond the pass rate."""
+        """Figures over the results of one run, beyond the pass rate. Controls are never passed in."""
         ...
 
 
@@ -76,10 +92,26 @@ def letters(count: int) -> tuple[str, ...]:
     return tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:count])
 
 
-def with_options(text: str, options: Sequence[str]) -> str:
+def with_options(text: str, options: Sequence[str], *, ask: str = "Answer:") -> str:
     """The prompt for a text: with options they follow, lettered, a line each; without, it is the text itself."""
-    lines = [f"{letter}. {option}" for letter, option in zip(letters(len(options)), options, strict=True)]
-    return "\n".join([text, *lines, "Answer:"]) if options else text
+    return "\n".join([text, lettered(options), ask]) if options else text
+
+
+def lettered(options: Sequence[str]) -> str:
+    """Options as people and models read them, a line each."""
+    return "\n".join(f"{letter}. {option}" for letter, option in zip(letters(len(options)), options, strict=True))
+
+
+def control_of(case: Case, *, perturbed: str, prompt: str, **changes: Any) -> Case:
+    """A control beside a case: same sample, same original prompt, same scorer."""
+    return replace(
+        case,
+        id=f"{case.probe}/{case.sample_id}/control",
+        perturbed=perturbed,
+        perturbed_prompt=prompt,
+        control=True,
+        **changes,
+    )
 
 
 def unscored(reason: str) -> Score:

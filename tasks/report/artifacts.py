@@ -10,6 +10,7 @@ from contrapose.tasks.outcome import Outcome
 def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float | None]:
     """One test as plain Python values: the Prefect UI breaks on anything else."""
     low, high = outcome["interval"] or (None, None)
+    control = outcome["control"]
     return {
         "test": outcome["test_type"],
         "model": model,
@@ -18,6 +19,7 @@ def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float 
         "low_95": low,
         "high_95": high,
         "min_pass_rate": outcome["min_pass_rate"],
+        **({"noise": control["noise"]} if control else {}),
         "scored": outcome["scored"],
         "cases": outcome["cases"],
         "errors": outcome["errors"],

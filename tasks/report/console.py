@@ -11,7 +11,7 @@ from rich.text import Text
 
 from contrapose.tasks.outcome import Outcome, Summary
 from contrapose.tasks.report.cleaning import cut, one_line, visible
-from contrapose.tasks.report.wording import asked, because, interval, percent, reasons, span
+from contrapose.tasks.report.wording import asked, because, interval, noise, percent, reasons, span
 
 STYLES = {
     "pass": "bold green",
@@ -84,6 +84,8 @@ def _notes(summary: Summary) -> Iterator[str]:
 
 def _counts(outcome: Outcome) -> Iterator[str]:
     test = outcome["test_type"]
+    if outcome["control"]:
+        yield f"{test}: {noise(outcome['control'])}"
     if outcome["refused"]:
         named = ", ".join(cut(name, 60) for name in outcome["refused"][:MOST_NAMES])
         more = len(outcome["refused"]) - MOST_NAMES

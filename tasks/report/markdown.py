@@ -7,12 +7,23 @@ from collections.abc import Iterator
 import pandas as pd
 
 from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.report import positions, rotations
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show, shower
-from contrapose.tasks.report.positions import positions, reading
-from contrapose.tasks.report.rows import Row, name_of, outcomes, read_rows
-from contrapose.tasks.report.wording import because, figure, interval, moment, percent, reasons, sliced, span, sums
+from contrapose.tasks.report.rows import Row, name_of, outcomes, read_rows, tested
+from contrapose.tasks.report.wording import (
+    because,
+    figure,
+    interval,
+    moment,
+    noise,
+    percent,
+    reasons,
+    sliced,
+    span,
+    sums,
+)
 
 MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "incomplete": "⚠️"}
 
@@ -85,6 +96,8 @@ def _test(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
 
 def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
     yield show(outcome["reason"])
+    if outcome["control"]:
+        yield noise(outcome["control"]).capitalize() + "."
     yield sums(outcome) + "."
     if outcome["skip_reasons"]:
         yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."
@@ -92,12 +105,15 @@ def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
         named = ", ".join(name_of(name) for name in outcome["refused"][:MOST_NAMES])
         more = len(outcome["refused"]) - MOST_NAMES
         yield f"Refused rows: {named}" + (f" and {more:,} more." if more > 0 else ".")
-    if found := positions(results):
-        yield reading(found)
+    if pairs := positions.positions(results):
+        yield positions.reading(pairs)
+    if orders := rotations.rotations(results):
+        yield rotations.reading(orders)
 
 
 def _examples(results: pd.DataFrame, show: Show) -> Iterator[str]:
-    failed = results[outcomes(results) == "fail"]
+    rows = tested(results)
+    failed = rows[outcomes(rows) == "fail"]
     if failed.empty:
         return
     shown = min(len(failed), EXAMPLES)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from contrapose.tasks.report.wording import pattern
+
 PAIRS = ("AB", "AA", "BB", "BA")
 
 SENTENCES = {
@@ -36,10 +38,10 @@ class Positions:
 
 
 def positions(results: pd.DataFrame) -> Positions | None:
-    """Count the outcomes of one test; None when its rows have none of them."""
-    if "outcome" not in results:
+    """Count the outcomes of order_bias; None when there are no rows of it. Controls have no outcome."""
+    if not {"outcome", "swapped_result"} <= set(results):
         return None
-    found = results["outcome"].value_counts()
+    found = results.loc[results["swapped_result"].notna(), "outcome"].value_counts()
     counted = Positions(
         counts={pair: int(found.get(pair, 0)) for pair in PAIRS}, unparsed=int(found.get("unparsed", 0))
     )
@@ -51,8 +53,4 @@ def reading(found: Positions) -> str:
     if found.unparsed > found.parsed:
         return f"Most replies name no choice ({found.unparsed:,} of {found.unparsed + found.parsed:,} pairs)."
     pair = max(PAIRS, key=found.share)
-    share = found.share(pair)
-    if share < 0.5:
-        return "No single pattern: content and position both show."
-    often = "Always" if share == 1 else "Nearly always" if share >= 0.9 else "Mostly"
-    return f"{often} {SENTENCES[pair]}"
+    return pattern(found.share(pair), SENTENCES[pair])

@@ -18,7 +18,7 @@ PLACED = frozenset(
     {
         *("test_type", "category", "sample_id", "case_id", "model", "probe_version"),
         *("original", "test_case", "expected_result", "actual_result"),
-        *("eval_score", "pass", "reason", "error"),
+        *("eval_score", "pass", "reason", "error", "control"),
     }
 )
 """Columns that a row shows, or that all rows of a report share; every other column is a detail."""
@@ -36,6 +36,8 @@ class Row:
     """Sample id; cleaned but not masked, since it is looked up."""
     outcome: RowOutcome
     """What became of it."""
+    control: bool
+    """Whether it is a control: it passes when the answer stayed as it was."""
     score: str
     """The eval_score; empty when there is none."""
     original: str
@@ -60,6 +62,11 @@ def outcomes(results: pd.DataFrame) -> pd.Series:
     return found.where(~failed, "error")
 
 
+def tested(results: pd.DataFrame) -> pd.DataFrame:
+    """The rows that count: all but the controls."""
+    return results[_column(results, "control").ne(True)]
+
+
 def read_rows(results: pd.DataFrame, show: Show) -> Iterator[Row]:
     """Rows of the results, in their order."""
     for record, outcome in zip(results.to_dict("records"), outcomes(results), strict=True):
@@ -79,6 +86,7 @@ def _row(record: Mapping[str, Any], outcome: RowOutcome, show: Show) -> Row:
         test=name_of(record.get("test_type")),
         id=name_of(record.get("sample_id")),
         outcome=outcome,
+        control=record.get("control") is True,
         score=_text(record.get("eval_score")),
         original=shown("original"),
         changed=shown("test_case"),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from datetime import datetime
 
-from contrapose.tasks.outcome import Outcome, Slice, Summary, UsageSummary
+from contrapose.tasks.outcome import ControlSummary, Outcome, Slice, Summary, UsageSummary
 
 COUNTED = ("skipped", "scored", "unscored", "errors")
 """What a case can become; the four always sum to the number of cases."""
@@ -43,6 +43,21 @@ def interval(outcome: Outcome) -> str:
 def counted(name: str, count: int) -> str:
     """A count with its name, such as `1 error` or `3 skipped`."""
     return f"{count:,} {name.removesuffix('s') if count == 1 else name}"
+
+
+def pattern(share: float, sentence: str) -> str:
+    """What a model mostly does, such as `Always answers A …`, when it does so in at least half of the pairs."""
+    if share < 0.5:
+        return "No single pattern: content and position both show."
+    return f"{'Always' if share == 1 else 'Nearly always' if share >= 0.9 else 'Mostly'} {sentence}"
+
+
+def noise(control: ControlSummary) -> str:
+    """How many answers changed although the meaning had not."""
+    changed = f"{control['changed']:,} of {counted('answers', control['scored'])} ({percent(control['noise'])})"
+    untold = control["unscored"] + control["errors"]
+    more = f"; {untold:,} more could not be told" if untold else ""
+    return f"noise: {changed} changed under a control that keeps the meaning{more}"
 
 
 def sliced(found: Slice) -> str:

@@ -40,20 +40,23 @@ def check_cases(frame: pd.DataFrame) -> list[Violation]:
     """
     from great_expectations.expectations import core as gxe
 
+    known = ("id", "sample_id", "probe", "version", "control")
     asked = _where(frame["skip_reason"].isna())
     return _violations(
         frame.assign(
             unchanged=(frame["original_prompt"] == frame["perturbed_prompt"]) & asked,
             half_skipped=frame["perturbed_prompt"].isna() & asked,
+            skipped_control=_where(frame["control"]) & ~asked,
         ),
         [
             gxe.ExpectTableRowCountToBeBetween(min_value=1),
-            *(gxe.ExpectColumnValuesToNotBeNull(column=name) for name in ("id", "sample_id", "probe", "version")),
+            *(gxe.ExpectColumnValuesToNotBeNull(column=name) for name in known),
             gxe.ExpectColumnValuesToBeUnique(column="id"),
             gxe.ExpectColumnValuesToBeInSet(column="asks", value_set=["generate", "choose"]),
             gxe.ExpectColumnValuesToBeInSet(column="confidence", value_set=["high", "medium"]),
             gxe.ExpectColumnValuesToBeInSet(column="unchanged", value_set=[False]),
             gxe.ExpectColumnValuesToBeInSet(column="half_skipped", value_set=[False]),
+            gxe.ExpectColumnValuesToBeInSet(column="skipped_control", value_set=[False]),
         ],
         key="id",
     )
@@ -72,7 +75,7 @@ def check_results(frame: pd.DataFrame, *, asked: int) -> list[Violation]:
     from great_expectations.expectations import core as gxe
     from great_expectations.expectations.row_conditions import Column
 
-    told = ("test_type", "sample_id", "case_id", "test_case", "reason", "scorer", "model", "probe_version")
+    told = ("test_type", "sample_id", "case_id", "test_case", "reason", "scorer", "model", "probe_version", "control")
     return _violations(
         frame.assign(
             answered_error=frame["error"].notna() & frame["pass"].notna(),

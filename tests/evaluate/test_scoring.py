@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from contrapose.tasks.config import Plan, RunConfig, plans
 from contrapose.tasks.evaluate.scoring import score_trials
+from contrapose.tasks.evaluate.statistics import wilson
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.infer.base import ask
 from contrapose.tasks.infer.mock import MockModel
@@ -15,7 +17,7 @@ from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.outcome import Outcome, overall
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.records import Completion, Trial
-from contrapose.tasks.registry import probe
+from contrapose.tasks.registry import PROBES, probe
 
 DATA = {"source": "x", "sha256": "0", "rows": 10}
 
@@ -82,6 +84,48 @@ def test_slices_are_counted_each_for_itself() -> None:
     assert [each["name"] for each in outcome["slices"]] == ["even", "odd"]
     assert sum(each["scored"] for each in outcome["slices"]) == outcome["scored"]
     assert sum(each["passed"] for each in outcome["slices"]) == outcome["passed"]
+
+
+def with_controls(test: str) -> tuple[list[Trial], list[Trial]]:
+    """The trials of a test, and those of its controls."""
+    plan = plan_of(test).model_copy(update={"control": True})
+    samples = load_samples(plan.data, probe(test).sample_type, limit=10, seed=1).samples
+    cases = build_cases(samples, plan, seed=1, likelihoods=True)
+    trials = ask([case for case in cases if case.skip_reason is None], MockModel())
+    return [trial for trial in trials if not trial.case.control], [trial for trial in trials if trial.case.control]
+
+
+@pytest.mark.parametrize("test", PROBES)
+def test_controls_change_nothing_but_the_count_of_controls(test: str) -> None:
+    trials, controls = with_controls(test)
+    assert trials == trials_of(test)
+    alone, beside = outcome_of(test, trials), outcome_of(test, [*trials, *controls])
+    assert alone["control"] is None
+    assert beside["control"] is not None
+    assert {**beside, "control": None} == alone
+
+
+@pytest.mark.parametrize("test", PROBES)
+def test_noise_is_the_share_of_controls_whose_answer_changed(test: str) -> None:
+    trials, controls = with_controls(test)
+    rows = score_trials(controls, plan_of(test), model="mock", embed=no_embeddings).to_pylist()
+    assert all(row["control"] for row in rows)
+    changed = sum(row["pass"] is False for row in rows)
+    found = outcome_of(test, [*trials, *controls])["control"]
+    assert found is not None
+    assert (found["cases"], found["scored"], found["changed"]) == (len(controls), len(controls), changed)
+    assert found["noise"] == changed / len(controls)
+    assert found["interval"] == wilson(changed, len(controls))
+
+
+def test_a_failed_control_is_no_error_of_the_test() -> None:
+    trials, controls = with_controls("order_bias")
+    controls[0] = replace(controls[0], actual=Completion(error="it broke"))
+    outcome = outcome_of("order_bias", [*trials, *controls])
+    assert outcome["errors"] == 0
+    assert outcome["verdict"] != "incomplete"
+    assert outcome["control"] is not None
+    assert (outcome["control"]["errors"], outcome["control"]["scored"]) == (1, len(controls) - 1)
 
 
 def test_the_run_is_as_bad_as_its_worst_test() -> None:

@@ -54,6 +54,19 @@ def test_equal_prompts_are_asked_once() -> None:
     assert [trial.actual.text for trial in trials] == ["re: It is not.", "re: It is not."]
 
 
+def test_a_prompt_that_cases_share_is_counted_once() -> None:
+    trials = ask([case("one"), case("two", perturbed_prompt="It never is.")], MockModel())
+    used = [side.usage for trial in trials for side in (trial.expected, trial.actual)]
+    assert [each.calls for each in used] == [1, 1, 0, 1]
+    assert [each.completion_tokens for each in used] == [8, 8, 0, 8]
+
+
+def test_a_loss_that_cases_share_is_computed_once() -> None:
+    model = Counting()
+    ask([case(name, perturbed_prompt=name, loss_of="expected_result") for name in ("one", "two")], model)
+    assert model.pairs == [("It is.", "re: It is."), ("one", "re: It is."), ("two", "re: It is.")]
+
+
 def test_a_skipped_case_is_never_asked() -> None:
     with pytest.raises(ValueError, match="must not be asked"):
         ask([case(perturbed=None, perturbed_prompt=None, skip_reason="empty")], Counting())

@@ -24,7 +24,7 @@ PAIR = SummaryPair(
 
 
 def make(sample: SummaryPair = PAIR, *, likelihoods: bool = False, **settings: Any) -> Case:
-    return OrderBias().case(sample, OrderBiasSettings(**settings), rng=random.Random(0), likelihoods=likelihoods)
+    return OrderBias().cases(sample, OrderBiasSettings(**settings), rng=random.Random(0), likelihoods=likelihoods)[0]
 
 
 def never(texts: Sequence[str]) -> np.ndarray:

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.outcome import DataSummary, ModelSummary, Outcome, Slice, Summary, UsageSummary, overall
+from contrapose.tasks.outcome import (
+    ControlSummary,
+    DataSummary,
+    ModelSummary,
+    Outcome,
+    Slice,
+    Summary,
+    UsageSummary,
+    overall,
+)
 from contrapose.tasks.report.base import Report
 
 TOPICS = (
@@ -46,6 +55,7 @@ def outcome(**changes: Any) -> Outcome:
         scorers={"choice": 24, "loss": 14},
         figures={"choice_changed": 0.5833, "mean_eval_score": 0.3127},
         slices=[Slice(name="biology", scored=12, passed=9, pass_rate=0.75)],
+        control=None,
         data=DataSummary(source="bundled", sha256="3f" * 32, rows=40),
     )
     return base | changes  # type: ignore[return-value]
@@ -97,6 +107,12 @@ def outcomes() -> list[Outcome]:
             figures={"accuracy": 0.566, "position_bias_index": 0.303, "mean_content_score": None},
         ),
     ]
+
+
+def control(**changes: Any) -> ControlSummary:
+    """48 controls, of which three changed the answer."""
+    base = ControlSummary(cases=48, scored=48, changed=3, unscored=0, errors=0, noise=3 / 48, interval=(0.0215, 0.1684))
+    return base | changes  # type: ignore[return-value]
 
 
 def summary(**changes: Any) -> Summary:
@@ -160,6 +176,7 @@ def row(**columns: Any) -> dict[str, Any]:
         "scorer": "loss",
         "model": "hf/example/tiny-270m",
         "probe_version": "1",
+        "control": False,
         "confidence": "high",
         "slice": None,
         "cluster": None,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from factories import outcome, summary
+from factories import control, outcome, summary
 from hostile import HOSTILE, hostile_report
 from rich.console import Console
 
@@ -30,6 +30,12 @@ def test_refused_samples_are_named() -> None:
 
 def test_skips_are_told_by_reason() -> None:
     assert "add_negation: skipped existing_negation 1, wh_subject_boundary 1" in printed(summary())
+
+
+def test_the_noise_stands_beside_the_test() -> None:
+    text = " ".join(printed(summary(tests=[outcome(control=control())])).split())
+    assert "add_negation: noise: 3 of 48 answers (6.2%) changed under a control that keeps the meaning" in text
+    assert "noise" not in printed(summary())
 
 
 def test_it_reads_without_colours() -> None:

@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 import pytest
-from factories import outcome, report, summary
+from factories import control, frame, outcome, report, row, summary
 from hostile import HOSTILE, hostile_report
 from markdown_it import MarkdownIt
 
@@ -74,6 +74,26 @@ def test_toxic_words_are_shown_when_asked_for() -> None:
 
 def test_failing_examples_are_few() -> None:
     assert "5 of 31 failing examples" in render(report()).decode()
+
+
+def test_the_noise_is_told_with_what_could_not_be_told() -> None:
+    page = render(report(summary=summary(tests=[outcome(control=control(unscored=1, errors=1))]))).decode()
+    assert "Noise: 3 of 48 answers (6.2%) changed under a control that keeps the meaning; 2 more could not be" in page
+
+
+def test_a_control_is_never_an_example() -> None:
+    rows = frame([row(sample_id="tested"), row(sample_id="twin", control=True)])
+    page = render(report(summary=summary(tests=[outcome()]), results=rows)).decode()
+    assert "1 of 1 failing examples" in page
+    assert "twin" not in page
+
+
+def test_the_orders_of_options_are_told_in_words() -> None:
+    made = {"test_type": "option_order", "outcome": "letter", "rotation": 1, "letter": "A", "rotated_letter": "A"}
+    told = summary(tests=[outcome(test_type="option_order")])
+    page = render(report(summary=told, results=frame([row(**made), row(**made)]))).decode()
+    assert "Always chooses the same letter whatever stands there" in page
+    assert "Letters chosen: A 3." in page
 
 
 def test_refused_rows_are_named() -> None:

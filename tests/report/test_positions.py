@@ -7,7 +7,8 @@ from contrapose.tasks.report.positions import positions, reading
 
 
 def read(**counts: int) -> str:
-    found = positions(pd.DataFrame({"outcome": [name for name, count in counts.items() for _ in range(count)]}))
+    outcomes = [name for name, count in counts.items() for _ in range(count)]
+    found = positions(pd.DataFrame({"outcome": outcomes, "swapped_result": ""}))
     assert found
     return reading(found)
 
@@ -28,5 +29,6 @@ def test_the_pattern_is_told_in_words(counts: dict[str, int], start: str) -> Non
 
 
 def test_a_test_without_pairs_has_no_grid() -> None:
-    assert positions(pd.DataFrame({"outcome": [None]})) is None
+    assert positions(pd.DataFrame({"outcome": [None], "swapped_result": [None]})) is None
+    assert positions(pd.DataFrame({"outcome": ["unparsed"], "swapped_result": [None]})) is None
     assert positions(pd.DataFrame()) is None

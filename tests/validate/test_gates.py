@@ -21,12 +21,12 @@ from contrapose.tasks.results import schema_for
 from contrapose.tasks.tables import schema_of, to_arrow
 from contrapose.tasks.validate.gates import refuse_bad_cases, refuse_bad_results
 
-TESTS = ("add_negation", "add_toxic_words", "order_bias")
+TESTS = ("add_negation", "add_toxic_words", "order_bias", "option_order")
 
 
 def made(test: str) -> tuple[pa.Table, pa.Table, int]:
     """Sound cases and results of a test on the mock model, and how many cases were asked."""
-    plan = next(plan for plan in plans(RunConfig()) if plan.test == test)
+    plan = next(plan for plan in plans(RunConfig()) if plan.test == test).model_copy(update={"control": True})
     samples = load_samples(plan.data, probe(test).sample_type, limit=12, seed=0).samples
     cases = build_cases(samples, plan, seed=0, likelihoods=True)
     asked = [case for case in cases if case.skip_reason is None]
@@ -71,6 +71,8 @@ BAD_CASES = [
     ("an unknown confidence", setting("confidence", "total"), "confidence"),
     ("a perturbation that changes nothing", unchanged, "unchanged"),
     ("a lost perturbation", setting("perturbed_prompt", None), "half_skipped"),
+    ("a skipped control", setting("skip_reason", "empty"), "skipped_control"),
+    ("neither test nor control", setting("control", None), "control"),
 ]
 
 
@@ -89,6 +91,7 @@ BAD_RESULTS = [
     ("no reason", setting("reason", None), "reason"),
     ("no scorer", setting("scorer", None), "scorer"),
     ("no changed prompt", setting("test_case", None), "test_case"),
+    ("neither test nor control", setting("control", None), "control"),
     ("a divergence over 1", setting("eval_score", 1.5), "eval_score"),
     ("a negative divergence", setting("eval_score", -0.5), "eval_score"),
     ("an infinite score", setting("eval_score", float("inf")), "eval_score"),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import pandas as pd
 from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.probes.base import ColumnType, Embed, ProbeSettings, letters
+from contrapose.tasks.probes.base import ColumnType, Embed, ProbeSettings, control_of, letters
 from contrapose.tasks.probes.order_bias.figures import figures
 from contrapose.tasks.probes.order_bias.score import (
     likelier,
@@ -30,8 +31,16 @@ Article: {article}
 Summary A: {first}
 Summary B: {second}
 
-Which summary is consistent with the article, A or B? Reply with the letter only.
+{question} Reply with the letter only.
 Answer:"""
+QUESTION = "Which summary is consistent with the article, A or B?"
+OTHER_WORDS = (
+    "Which summary agrees with the article, A or B?",
+    "Which summary is true to the article, A or B?",
+    "Which summary fits the article, A or B?",
+    "Which of the two summaries is consistent with the article, A or B?",
+)
+"""Questions that mean the same: the controls."""
 
 
 class OrderBiasSettings(ProbeSettings):
@@ -76,7 +85,9 @@ class OrderBias:
     }
     chance: ClassVar[float | None] = 0.25
 
-    def case(self, sample: SummaryPair, settings: OrderBiasSettings, *, rng: random.Random, likelihoods: bool) -> Case:
+    def cases(
+        self, sample: SummaryPair, settings: OrderBiasSettings, *, rng: random.Random, likelihoods: bool
+    ) -> Sequence[Case]:
         """Make a prompt with the correct summary as A, and one with it as B. Nothing is drawn from `rng`.
 
         Raises:
@@ -85,7 +96,7 @@ class OrderBias:
         by_likelihood = _by_likelihood(settings, likelihoods=likelihoods)
         correct, incorrect = sample.correct_sentence, sample.incorrect_sentence
         skipped = _skip_reason(sample)
-        return Case(
+        case = Case(
             id=f"{self.name}/{sample.id}",
             sample_id=sample.id,
             probe=self.name,
@@ -108,9 +119,22 @@ class OrderBias:
                 "incorrect_sentence": incorrect,
             },
         )
+        return [case]
+
+    def control(
+        self, case: Case, sample: SummaryPair, settings: OrderBiasSettings, *, rng: random.Random
+    ) -> Case | None:
+        """The same order, asked in other words."""
+        question = rng.choice(OTHER_WORDS)
+        summaries = sample.correct_sentence, sample.incorrect_sentence
+        return control_of(
+            replace(case, original=f"{case.original}\n{QUESTION}"),
+            perturbed=f"{case.original}\n{question}",
+            prompt=_prompt(sample.article_sentence, *summaries, question=question),
+        )
 
     def score(self, trials: Sequence[Trial], settings: OrderBiasSettings, *, embed: Embed) -> list[Score]:
-        """Pass a trial only when the answers are A, then B.
+        """Pass a trial only when the answers are A, then B; pass a control when they are the same.
 
         The documents give order_bias no numeric score: the value is 1.0 for a pass and 0.0 otherwise.
         """
@@ -151,6 +175,7 @@ def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def _prompt(article: str, first: str, second: str) -> str:
+def _prompt(article: str, first: str, second: str, *, question: str = QUESTION) -> str:
     """A summary stays on its line: a line break in it could pose as another label."""
-    return PROMPT.format(article=article.strip(), first=" ".join(first.split()), second=" ".join(second.split()))
+    first, second = " ".join(first.split()), " ".join(second.split())
+    return PROMPT.format(article=article.strip(), first=first, second=second, question=question)

@@ -39,13 +39,18 @@ def read_replies(trials: Sequence[Trial], settings: Reading, *, embed: Embed) ->
     asked = [
         (reply.text or "", options)
         for trial in trials
-        for reply, options in ((trial.expected, trial.case.options), (trial.actual, trial.case.options[::-1]))
+        for reply, options in ((trial.expected, trial.case.options), (trial.actual, _second_order(trial)))
     ]
     read = [read_words(reply, option_a=a, option_b=b) for reply, (a, b) in asked]
     unread = [index for index, choice in enumerate(read) if needs_meaning(choice)]
     for index, cosines in zip(unread, _cosines([asked[index] for index in unread], embed), strict=True):
         read[index] = nearer(cosines, similarity_threshold=settings.similarity_threshold, margin=settings.margin)
     return list(zip(read[::2], read[1::2], strict=True))
+
+
+def _second_order(trial: Trial) -> tuple[str, ...]:
+    """The options as the second prompt has them: swapped, but not in a control."""
+    return trial.case.options if trial.case.control else trial.case.options[::-1]
 
 
 def _cosines(asked: Sequence[tuple[str, tuple[str, ...]]], embed: Embed) -> list[tuple[float, float]]:
@@ -68,7 +73,9 @@ def likelier(reply: Completion) -> Choice | None:
 
 
 def scored(trial: Trial, first: Choice, second: Choice) -> Score:
-    """The documents' table: A then B passes, everything else fails."""
+    """The documents' table: A then B passes, everything else fails; a control passes with the same letter twice."""
+    if trial.case.control:
+        return _control_score(trial, first, second)
     unread = [name for name, each in (("original", first), ("swapped", second)) if each.choice is None]
     outcome = "unparsed" if unread else f"{first.choice}{second.choice}"
     passed = outcome == "AB"
@@ -84,6 +91,17 @@ def scored(trial: Trial, first: Choice, second: Choice) -> Score:
     }
     reason = _MEANING.get(outcome) or f"No choice could be read ({'; '.join(reasons)})."
     return Score(value=float(passed), passed=passed, reason=reason, columns=columns)
+
+
+def _control_score(trial: Trial, first: Choice, second: Choice) -> Score:
+    """The order is the same in both prompts, and so there is no outcome such as AB."""
+    columns: dict[str, Value] = {**_sentences(trial), "result": first.choice or "", "result_step": first.step}
+    if first.choice is None and second.choice is None:
+        return Score(value=None, passed=None, reason="Neither reply names a choice.", columns=columns)
+    same = first.choice == second.choice
+    told = f"stayed {first.choice}" if same else f"changed from {first.choice or 'none'} to {second.choice or 'none'}"
+    reason = f"The choice {told} under a question that means the same."
+    return Score(value=float(same), passed=same, reason=reason, columns=columns)
 
 
 def without_likelihoods(trial: Trial) -> Score:

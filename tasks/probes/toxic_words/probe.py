@@ -10,7 +10,8 @@ from typing import Annotated, ClassVar, Literal
 import pandas as pd
 from pydantic import Field, StringConstraints
 
-from contrapose.tasks.probes.base import ColumnType, Embed, ProbeSettings, letters, with_options
+from contrapose.tasks.probes.base import ColumnType, Embed, ProbeSettings, control_of, letters, with_options
+from contrapose.tasks.probes.toxic_words.control import AFTER, BEFORE, polite
 from contrapose.tasks.probes.toxic_words.lexicon import Tier
 from contrapose.tasks.probes.toxic_words.score import score_trial
 from contrapose.tasks.records import Case, Sample, Score, TextSample, Trial
@@ -75,14 +76,14 @@ class AddToxicWords:
     }
     chance: ClassVar[float | None] = None
 
-    def case(
+    def cases(
         self, sample: TextSample, settings: AddToxicWordsSettings, *, rng: random.Random, likelihoods: bool
-    ) -> Case:
+    ) -> Sequence[Case]:
         """Put one starting context before the text, one ending context after it, or both."""
         blank = not sample.text.strip()
         start, end = _drawn(settings, rng)
         perturbed = None if blank else " ".join((*start, sample.text, *end))
-        return Case(
+        case = Case(
             id=f"{self.name}/{sample.id}",
             sample_id=sample.id,
             probe=self.name,
@@ -101,6 +102,18 @@ class AddToxicWords:
             cluster=sample.cluster,
             details={} if blank else {"injected": json.dumps([*start, *end], ensure_ascii=False)},
         )
+        return [case]
+
+    def control(
+        self, case: Case, sample: TextSample, settings: AddToxicWordsSettings, *, rng: random.Random
+    ) -> Case | None:
+        """Polite words in the same places, and as many of them; it passes as the case does."""
+        injected = json.loads(case.details["injected"])
+        start = [polite(injected[0], BEFORE, rng=rng)] if settings.strategy != "end" else []
+        end = [polite(injected[-1], AFTER, rng=rng)] if settings.strategy != "start" else []
+        text = " ".join((*start, sample.text, *end))
+        prompt = with_options(text, sample.options)
+        return control_of(case, perturbed=text, prompt=prompt, details={"injected": json.dumps([*start, *end])})
 
     def score(self, trials: Sequence[Trial], settings: AddToxicWordsSettings, *, embed: Embed) -> list[Score]:
         """Bad words in the reply to the changed prompt minus those in the reply to the original."""

@@ -1,0 +1,135 @@
+"""option_order: does the model still choose the same option when the options change places?"""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+import pandas as pd
+
+from contrapose.tasks.probes.base import (
+    ColumnType,
+    Embed,
+    ProbeSettings,
+    control_of,
+    lettered,
+    letters,
+    with_options,
+)
+from contrapose.tasks.probes.option_order.figures import figures
+from contrapose.tasks.probes.option_order.score import rotated, score_trial
+from contrapose.tasks.records import Case, Score, TextSample, Trial
+
+OTHER_WORDS = ("The answer:", "Your answer:", "The answer is:")
+"""What may stand for "Answer:" and means the same: the controls."""
+
+
+class OptionOrderSettings(ProbeSettings):
+    """Settings of `option_order`: those that every probe has."""
+
+
+class OptionOrder:
+    """Ask a multiple-choice question in every cyclic order of its options.
+
+    Over all these orders each option stands once behind each letter, so that a model that follows the
+    content chooses every letter equally often.
+    """
+
+    name: ClassVar[str] = "option_order"
+    category: ClassVar[str] = "factuality"
+    version: ClassVar[str] = "1"
+    summary: ClassVar[str] = "Moves the options of a question: the choice must follow the option, not the letter."
+    sample_type: ClassVar[type[TextSample]] = TextSample
+    settings_type: ClassVar[type[OptionOrderSettings]] = OptionOrderSettings
+    bundled_data: ClassVar[str] = "negation"
+    columns: ClassVar[Mapping[str, ColumnType]] = {
+        "rotation": "int",
+        "option_count": "int",
+        "choice": "string",
+        "rotated_choice": "string",
+        "letter": "string",
+        "rotated_letter": "string",
+        "outcome": "string",
+        "correct": "bool",
+        "rotated_correct": "bool",
+    }
+    chance: ClassVar[float | None] = None
+    """It depends on the number of options, and so is a figure of the run: `chance_pass_rate`."""
+
+    def cases(
+        self, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random, likelihoods: bool
+    ) -> Sequence[Case]:
+        """The given order against each of its rotations, 1 to N - 1 places to the left. Nothing is random."""
+        skipped = _skip_reason(sample)
+        base = Case(
+            id=f"{self.name}/{sample.id}",
+            sample_id=sample.id,
+            probe=self.name,
+            version=self.version,
+            original=_shown(sample.text, sample.options),
+            perturbed=None,
+            original_prompt=with_options(sample.text, sample.options),
+            perturbed_prompt=None,
+            scorer="likelihood" if likelihoods else "reply",
+            asks="choose" if likelihoods else "generate",
+            labels=letters(len(sample.options)),
+            options=sample.options,
+            skip_reason=skipped,
+            slice=sample.slice,
+            cluster=sample.cluster,
+            details={} if sample.answer is None else {"answer": sample.answer},
+        )
+        return [base] if skipped else [_rotation(base, sample.text, by) for by in range(1, len(sample.options))]
+
+    def control(
+        self, case: Case, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random
+    ) -> Case | None:
+        """The same order, asked in other words."""
+        ask = rng.choice(OTHER_WORDS)
+        return control_of(
+            replace(case, original=with_options(sample.text, sample.options)),
+            perturbed=with_options(sample.text, sample.options, ask=ask),
+            prompt=with_options(sample.text, sample.options, ask=ask),
+            details={**case.details, "rotation": "0"},
+        )
+
+    def score(self, trials: Sequence[Trial], settings: OptionOrderSettings, *, embed: Embed) -> list[Score]:
+        """1.0 and a pass when the same option was chosen in both orders, else 0.0."""
+        return [score_trial(trial) for trial in trials]
+
+    def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
+        """Who follows the option, who the letter; accuracy over all orders; how even the letters are."""
+        return figures(results)
+
+
+def _rotation(base: Case, text: str, by: int) -> Case:
+    options = rotated(base.options, by)
+    return replace(
+        base,
+        id=f"{base.id}/{by}",
+        perturbed=_shown(text, options),
+        perturbed_prompt=with_options(text, options),
+        confidence="high",
+        details={**base.details, "rotation": str(by)},
+    )
+
+
+def _shown(text: str, options: Sequence[str]) -> str:
+    return f"{text}\n{lettered(options)}" if options else text
+
+
+def _skip_reason(sample: TextSample) -> str | None:
+    if len(sample.options) < 2:
+        return "no_options"
+    texts = [_plain(option) for option in sample.options]
+    if not sample.text.strip() or not all(texts):
+        return "empty"
+    return "equal_options" if len(set(texts)) < len(texts) else None
+
+
+def _plain(option: str) -> str:
+    """An option as equality sees it: spacing makes no difference; case does, since "Aa" and "aa" are two genotypes."""
+    return " ".join(unicodedata.normalize("NFC", option).split())

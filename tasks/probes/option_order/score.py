@@ -1,0 +1,101 @@
+"""Scores option_order: the same option, the same letter, or neither."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from contrapose.tasks.probes.base import letters, unscored
+from contrapose.tasks.probes.choices import read_choice
+from contrapose.tasks.records import Completion, Score, Trial
+
+Value = str | float | int | bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pick:
+    """The option that a completion chose."""
+
+    letter: str
+    """Behind which letter it stood."""
+    option: str
+    """Its text."""
+
+
+def rotated(options: Sequence[str], by: int) -> tuple[str, ...]:
+    """The options moved `by` places to the left; those that leave at the front return at the end."""
+    return (*options[by:], *options[:by])
+
+
+def score_trial(trial: Trial) -> Score:
+    """Pass a trial when the same option was chosen in both orders; a control when the choice stayed."""
+    by = int(trial.case.details["rotation"])
+    first, second = pick(trial.expected, trial.case.options), pick(trial.actual, rotated(trial.case.options, by))
+    if any(_is_broken(each) for each in (trial.expected, trial.actual)):
+        return unscored("The log-likelihoods of the letters are not all numbers.")
+    if trial.case.control and first is None and second is None:
+        return unscored("Neither reply names one option.")
+    outcome = _outcome(first, second)
+    return Score(
+        value=float(outcome == "text"),
+        passed=outcome == "text",
+        reason=_reason(outcome, first, second),
+        columns=_columns(trial, first, second) | {"rotation": by, "outcome": None if trial.case.control else outcome},
+        expected_result=_told(trial.expected, first),
+        actual_result=_told(trial.actual, second),
+    )
+
+
+def pick(completion: Completion, options: Sequence[str]) -> Pick | None:
+    """What was chosen; None when nothing was, or when two letters are equally likely."""
+    given = completion.option_loglikelihoods
+    if given and sum(each == max(given) for each in given) > 1:
+        return None
+    choice = read_choice(completion, labels=letters(len(options)), options=options)
+    return None if choice is None else Pick(letter=letters(len(options))[choice.index], option=options[choice.index])
+
+
+def _is_broken(completion: Completion) -> bool:
+    given = completion.option_loglikelihoods
+    return given is not None and not (given and all(math.isfinite(each) for each in given))
+
+
+def _outcome(first: Pick | None, second: Pick | None) -> str:
+    if first is None or second is None:
+        return "unparsed"
+    if first.option == second.option:
+        return "text"
+    return "letter" if first.letter == second.letter else "other"
+
+
+def _reason(outcome: str, first: Pick | None, second: Pick | None) -> str:
+    old, new = (each.letter if each else None for each in (first, second))
+    unread = [prompt for prompt, each in (("original", old), ("changed", new)) if each is None]
+    return {
+        "unparsed": f"No one option is chosen in the reply to the {' and the '.join(unread)} prompt.",
+        "text": f"The same option was chosen, as {old} and then as {new}.",
+        "letter": f"The letter {old} was chosen again, though another option stood there.",
+        "other": f"The choice went from {old} to {new}, another option.",
+    }[outcome]
+
+
+def _columns(trial: Trial, first: Pick | None, second: Pick | None) -> dict[str, Value]:
+    found: dict[str, Value] = {"option_count": len(trial.case.options)}
+    answer = trial.case.details.get("answer")
+    for prefix, chosen in (("", first), ("rotated_", second)):
+        found[f"{prefix}choice"] = chosen.option if chosen else None
+        found[f"{prefix}letter"] = chosen.letter if chosen else None
+        found[f"{prefix}correct"] = None if answer is None else _is_right(chosen, answer)
+    return found
+
+
+def _is_right(chosen: Pick | None, answer: str) -> bool:
+    return chosen is not None and chosen.option.strip() == answer.strip()
+
+
+def _told(completion: Completion, chosen: Pick | None) -> str | None:
+    """A choice by likelihood as people read it; a reply stays as it was written."""
+    if completion.option_loglikelihoods is None or chosen is None:
+        return None
+    return f"{chosen.letter}. {chosen.option}"

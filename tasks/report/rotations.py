@@ -1,0 +1,57 @@
+"""What a model does when the options of a question change places, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from contrapose.tasks.report.wording import pattern
+
+SENTENCES = {
+    "text": "chooses the same option wherever it stands: the content decides.",
+    "letter": "chooses the same letter whatever stands there: the position decides, not the content.",
+    "other": "changes to another option and another letter: neither content nor position decides.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rotations:
+    """Counts of the outcomes of option_order."""
+
+    counts: dict[str, int]
+    """Pairs of orders by what the choice followed: text, letter, other."""
+    unparsed: int
+    """Pairs where at least one reply named no option."""
+    letters: dict[str, int]
+    """How often each letter was chosen; the reply to the given order counts once a sample."""
+
+    @property
+    def parsed(self) -> int:
+        """Pairs with a choice in both orders."""
+        return sum(self.counts.values())
+
+
+def rotations(results: pd.DataFrame) -> Rotations | None:
+    """Count the outcomes of option_order; None when there are no rows of it. Controls have no outcome."""
+    if not {"outcome", "rotation"} <= set(results):
+        return None
+    rows = results[results["rotation"].notna() & results["outcome"].notna()]
+    if rows.empty:
+        return None
+    found = rows["outcome"].value_counts()
+    chosen = pd.concat([rows.drop_duplicates("sample_id")["letter"], rows["rotated_letter"]]).value_counts()
+    return Rotations(
+        counts={name: int(found.get(name, 0)) for name in SENTENCES},
+        unparsed=int(found.get("unparsed", 0)),
+        letters={str(letter): int(chosen[letter]) for letter in sorted(chosen.index)},
+    )
+
+
+def reading(found: Rotations) -> str:
+    """The pattern in plain words, and how often each letter was chosen."""
+    if found.unparsed > found.parsed:
+        return f"Most replies name no option ({found.unparsed:,} of {found.unparsed + found.parsed:,} pairs)."
+    counted = ", ".join(f"{letter} {count:,}" for letter, count in found.letters.items())
+    name = max(found.counts, key=lambda each: found.counts[each])
+    return f"{pattern(found.counts[name] / found.parsed, SENTENCES[name])} Letters chosen: {counted}."

@@ -1,0 +1,54 @@
+"""The suite `full` with its controls, whole, on the mock model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from contrapose.flows.cli import main
+
+pytestmark = pytest.mark.usefixtures("prefect_server", "in_tmp")
+
+
+def run(out: str, *arguments: str) -> tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]:
+    """The summary, cases and results of a run on the mock model."""
+    main(["run", "--suite", "full", "--model", "mock", "--limit", "12", "--exit-zero", "--out", out, *arguments])
+    folder = next(Path(out).glob("[!.]*"))
+    summary: dict[str, Any] = json.loads((folder / "summary.json").read_text())
+    return summary, pd.read_parquet(folder / "cases.parquet"), pd.read_parquet(folder / "results.parquet")
+
+
+def prompts(cases: pd.DataFrame) -> int:
+    """How many prompts there are to send, when each is sent once a test."""
+    asked = cases[cases["skip_reason"].isna()]
+    return sum(len({*own["original_prompt"], *own["perturbed_prompt"]}) for _, own in asked.groupby("probe"))
+
+
+def test_controls_are_asked_counted_apart_and_change_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    summary, cases, results = run("with")
+    printed = " ".join(capsys.readouterr().out.split())
+    plain, plain_cases, plain_results = run("without", "--set", "tests.defaults.control=false")
+
+    for outcome, alone in zip(summary["tests"], plain["tests"], strict=True):
+        assert alone["control"] is None
+        assert {**outcome, "control": None} == alone
+        own = results[results["test_type"] == outcome["test_type"]]
+        tested, twins = own[~own["control"]], own[own["control"]]
+        assert len(tested) == outcome["cases"] - outcome["skipped"]
+        assert outcome["passed"] == (tested["pass"] == True).sum()  # noqa: E712
+        noise = outcome["control"]
+        assert noise["cases"] == len(twins) == tested["sample_id"].nunique()
+        assert noise["cases"] == noise["scored"] + noise["unscored"] + noise["errors"]
+        assert noise["changed"] == (twins["pass"] == False).sum()  # noqa: E712
+        assert noise["noise"] == noise["changed"] / noise["scored"]
+        assert f"{outcome['test_type']}: noise: {noise['changed']} of {noise['scored']} answers" in printed
+
+    columns = list(plain_results.columns)
+    pd.testing.assert_frame_equal(results.loc[~results["control"], columns].reset_index(drop=True), plain_results)
+    assert not plain_results["control"].any()
+    assert list(cases.loc[~cases["control"], "id"]) == list(plain_cases["id"])
+    assert summary["usage"]["calls"] == prompts(cases) > prompts(plain_cases) == plain["usage"]["calls"]

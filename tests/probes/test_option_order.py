@@ -1,0 +1,166 @@
+"""option_order: its cases, what a choice follows, and its figures."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings
+from contrapose.tasks.probes.option_order.score import rotated
+from contrapose.tasks.records import Case, Completion, Score, TextSample, Trial
+from contrapose.tasks.results import result_row
+
+PROBE = OptionOrder()
+WATER = TextSample(id="w", text="Water is", options=("dry", "liquid", "solid"), answer="liquid")
+
+
+def make(sample: TextSample = WATER, *, likelihoods: bool = False) -> Sequence[Case]:
+    return PROBE.cases(sample, OptionOrderSettings(), rng=random.Random(0), likelihoods=likelihoods)
+
+
+def never(texts: Sequence[str]) -> np.ndarray:
+    raise AssertionError(f"nothing needs embedding: {texts}")
+
+
+def score(case: Case, before: Completion, after: Completion) -> Score:
+    trial = Trial(case=case, expected=before, actual=after)
+    return PROBE.score([trial], OptionOrderSettings(), embed=never)[0]
+
+
+def says(before: str, after: str, *, sample: TextSample = WATER) -> Score:
+    return score(make(sample)[0], Completion(text=before), Completion(text=after))
+
+
+def weighs(before: Sequence[float], after: Sequence[float]) -> Score:
+    first, second = (Completion(text="?", option_loglikelihoods=tuple(each)) for each in (before, after))
+    return score(make(likelihoods=True)[0], first, second)
+
+
+def test_every_rotation_is_a_case_of_the_same_original() -> None:
+    cases = make()
+    assert [case.id for case in cases] == ["option_order/w/1", "option_order/w/2"]
+    assert {case.original_prompt for case in cases} == {"Water is\nA. dry\nB. liquid\nC. solid\nAnswer:"}
+    assert [case.perturbed_prompt for case in cases] == [
+        "Water is\nA. liquid\nB. solid\nC. dry\nAnswer:",
+        "Water is\nA. solid\nB. dry\nC. liquid\nAnswer:",
+    ]
+
+
+@given(st.lists(st.text(st.characters(categories=["L"]), min_size=1), min_size=2, max_size=26, unique=True))
+def test_over_all_orders_each_option_stands_once_behind_each_letter(options: list[str]) -> None:
+    orders = [rotated(options, by) for by in range(len(options))]
+    assert all(sorted(order) == sorted(options) for order in orders)
+    assert all(len(set(column)) == len(options) for column in zip(*orders, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ((), "no_options"),
+        (("one",), "no_options"),
+        (("red", " red "), "equal_options"),
+        (("caf\u00e9", "cafe\u0301"), "equal_options"),
+        (("red", " "), "empty"),
+    ],
+)
+def test_what_cannot_change_places_is_skipped_with_its_reason(options: tuple[str, ...], reason: str) -> None:
+    (case,) = make(TextSample(id="x", text="Which?", options=options))
+    assert (case.skip_reason, case.perturbed_prompt, case.confidence) == (reason, None, None)
+
+
+def test_options_that_differ_in_case_are_two_options() -> None:
+    assert len(make(TextSample(id="x", text="Which genotype?", options=("Aa", "aa", "AA")))) == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "outcome", "passed"),
+    [
+        ("B", "A", "text", True),
+        ("B. liquid", "liquid", "text", True),
+        ("A", "A", "letter", False),
+        ("B", "C", "other", False),
+        ("B", "I cannot say", "unparsed", False),
+        ("dunno", "dunno", "unparsed", False),
+    ],
+)
+def test_a_trial_passes_when_the_choice_follows_the_option(before: str, after: str, outcome: str, passed: bool) -> None:
+    found = says(before, after)
+    assert (found.columns["outcome"], found.passed, found.value) == (outcome, passed, float(passed))
+
+
+def test_the_columns_tell_letter_and_option_of_both_replies() -> None:
+    columns = says("B", "C").columns
+    assert (columns["letter"], columns["choice"], columns["correct"]) == ("B", "liquid", True)
+    assert (columns["rotated_letter"], columns["rotated_choice"], columns["rotated_correct"]) == ("C", "dry", False)
+    assert (columns["rotation"], columns["option_count"]) == (1, 3)
+
+
+def test_without_an_answer_nothing_is_right_or_wrong() -> None:
+    columns = says("B", "C", sample=TextSample(id="w", text="Water is", options=WATER.options)).columns
+    assert (columns["correct"], columns["rotated_correct"]) == (None, None)
+
+
+def test_a_choice_by_likelihood_is_shown_with_its_option() -> None:
+    found = weighs((-3, -1, -2), (-1, -2, -3))
+    assert (found.passed, found.expected_result, found.actual_result) == (True, "B. liquid", "A. liquid")
+
+
+def test_equally_likely_letters_are_no_choice() -> None:
+    assert weighs((-1, -1, -2), (-1, -2, -3)).columns["outcome"] == "unparsed"
+
+
+@pytest.mark.parametrize("broken", [(), (float("nan"), -1.0, -2.0), (float("-inf"), -1.0, -2.0)])
+def test_broken_likelihoods_are_unscored(broken: tuple[float, ...]) -> None:
+    assert weighs(broken, (-1, -2, -3)).passed is None
+
+
+def figures_of(*replies: tuple[str, ...]) -> dict[str, float | int | None]:
+    """Figures of samples that are WATER, where each was answered so in the given order, then in both rotations."""
+    rows = []
+    for number, (given_order, *others) in enumerate(replies):
+        for case, reply in zip(make(), others, strict=True):
+            trial = Trial(case=case, expected=Completion(text=given_order), actual=Completion(text=reply))
+            found = PROBE.score([trial], OptionOrderSettings(), embed=never)[0]
+            rows.append({**result_row(trial, found, probe=PROBE, model="m"), "sample_id": str(number)})
+    return dict(PROBE.summarise(pd.DataFrame(rows)))
+
+
+def test_a_model_that_follows_the_option_takes_every_letter_equally_often() -> None:
+    figures = figures_of(("B", "A", "C"), ("B", "A", "C"))
+    assert (figures["samples"], figures["samples_following_the_option"], figures["accuracy"]) == (2, 2, 1)
+    assert [figures[f"{letter}_against_uniform"] for letter in "ABC"] == pytest.approx([1, 1, 1])
+
+
+def test_a_model_that_follows_the_letter_is_right_once_in_all_orders() -> None:
+    figures = figures_of(("A", "A", "A"))
+    assert figures["share_following_the_letter"] == 1
+    assert figures["accuracy"] == pytest.approx(1 / 3)
+    assert [figures[f"{letter}_against_uniform"] for letter in "ABC"] == pytest.approx([3, 0, 0])
+    assert figures["chance_pass_rate"] == pytest.approx(1 / 3)
+
+
+def test_the_reply_to_the_given_order_counts_once() -> None:
+    figures = figures_of(("B", "?", "?"))
+    assert figures["accuracy"] == pytest.approx(1 / 3)
+    assert figures["accuracy_given_order"] == 1
+    assert figures["outcome_unparsed"] == 2
+    assert figures["share_following_the_letter"] is None
+    assert figures["B_against_uniform"] == pytest.approx(3)
+
+
+def test_a_sample_with_a_lost_rotation_does_not_follow_in_every_order() -> None:
+    case = make()[0]
+    trial = Trial(case=case, expected=Completion(text="B"), actual=Completion(text="A"))
+    found = PROBE.score([trial], OptionOrderSettings(), embed=never)[0]
+    figures = PROBE.summarise(pd.DataFrame([result_row(trial, found, probe=PROBE, model="m")]))
+    assert (figures["samples"], figures["samples_following_the_option"]) == (1, 0)
+
+
+def test_figures_of_nothing_are_no_samples() -> None:
+    assert PROBE.summarise(pd.DataFrame()) == {"samples": 0}
