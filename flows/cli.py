@@ -1,19 +1,19 @@
-"""The command: run, validate, list."""
+"""The command: run, preview, validate, list."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
+from contrapose.flows.arguments import Version, add_config, add_preview, add_toxic
 from contrapose.flows.quiet import be_quiet
 from contrapose.tasks.errors import ContraposeError
 
 if TYPE_CHECKING:
     from contrapose.tasks.config import RunConfig
-
-USAGE_ERROR = 2
 
 EXITS = "exit codes: 0 pass, 1 fail, 2 usage or configuration, 3 inconclusive, 4 incomplete"
 
@@ -40,48 +40,27 @@ def parser() -> argparse.ArgumentParser:
         description="How does a language model behave when a prompt changes a little?",
         epilog=EXITS,
     )
-    top.add_argument("--version", action=_Version)
+    top.add_argument("--version", action=Version)
     actions = top.add_subparsers(required=True, metavar="command")
     run = actions.add_parser("run", help="evaluate a model and publish a report", epilog=EXITS)
-    _add_config(run)
+    add_config(run)
+    add_toxic(run)
     run.add_argument("--out", metavar="FOLDER", help="folder that receives the folder of the run (default: runs)")
     run.add_argument("--refresh", action="store_true", help="ask and compute everything again")
     run.add_argument("--json", action="store_true", help="print summary.json instead of a table")
     run.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
     run.set_defaults(action=_run)
+    show = actions.add_parser("preview", help="show what would be asked, before any model is")
+    add_preview(show)
+    show.set_defaults(action=_preview)
     check = actions.add_parser("validate", help="check configuration, data and cases; ask no model")
-    _add_config(check)
+    add_config(check)
     check.set_defaults(action=_validate)
-    show = actions.add_parser("list", help="list tests, suites, providers, sources and data")
-    show.add_argument("what", nargs="?", choices=("probes", "suites", "providers", "sources", "data"))
-    show.add_argument("--logs", action="store_true", help=argparse.SUPPRESS)
-    show.set_defaults(action=_list)
+    names = actions.add_parser("list", help="list tests, suites, providers, sources and data")
+    names.add_argument("what", nargs="?", choices=("probes", "suites", "providers", "sources", "data"))
+    names.add_argument("--logs", action="store_true", help=argparse.SUPPRESS)
+    names.set_defaults(action=_list)
     return top
-
-
-def _add_config(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--suite", default="quickstart", metavar="NAME|FILE", help="bundled suite or YAML file")
-    command.add_argument("--model", help="embedded, hf/<org>/<name>, hf/<folder>, openai/<model>, mock")
-    command.add_argument("--data", metavar="SOURCE", help="bundled name, file, URL or hf/<dataset> for every test")
-    command.add_argument("--limit", type=int, metavar="N", help="at most N samples a test")
-    command.add_argument("--test", action="append", metavar="NAME", help="only this test; may be given again")
-    command.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="any key of the suite, such as seed=7"
-    )
-    command.add_argument("--logs", action="store_true", help="show Prefect's log")
-
-
-class _Version(argparse.Action):
-    """Print the version; reading it costs nothing unless it is asked for."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, **_: Any) -> None:
-        super().__init__(option_strings, dest, nargs=0, help="print the version")
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any, **__: Any) -> None:
-        from importlib.metadata import version
-
-        print(f"contrapose {version('contrapose')}")
-        parser.exit()
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -106,27 +85,56 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0 if arguments.exit_zero else EXIT_CODES[summary["verdict"]]
 
 
+def _preview(arguments: argparse.Namespace) -> int:
+    from contrapose.flows.preview import as_json, as_text, previews
+
+    config = _config(arguments)
+    found = previews(config)
+    for warning in dict.fromkeys(warning for each in found for warning in each.loaded.warnings):
+        print(f"contrapose: {warning}", file=sys.stderr)
+    if arguments.json:
+        return _print(as_json(found))
+    from rich.console import Console
+
+    return _print(
+        as_text(
+            found,
+            console=Console(highlight=False),
+            most=arguments.show,
+            skipped=arguments.skipped,
+            show_toxic=config.show_toxic,
+        )
+    )
+
+
 def _validate(arguments: argparse.Namespace) -> int:
     from contrapose.flows.preflight import check
 
-    for line in check(_config(arguments), gates=True):
-        print(line)
-    return 0
+    return _print(check(_config(arguments), gates=True))
 
 
 def _list(arguments: argparse.Namespace) -> int:
     from contrapose.flows.listing import listing
 
-    for line in listing(arguments.what):
-        print(line)
+    return _print(listing(arguments.what))
+
+
+def _print(lines: Iterable[str]) -> int:
+    """Print lines until there are no more, or nobody reads them."""
+    try:
+        for line in lines:
+            print(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough, as `head` has. What is still buffered must not raise when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
 def _config(arguments: argparse.Namespace) -> RunConfig:
-    from contrapose.flows.options import overrides, select
-    from contrapose.tasks.config_file import load_config
+    from contrapose.flows.options import configured, overrides, select
 
-    config, warnings = load_config(arguments.suite, overrides(arguments))
+    config, warnings = configured(arguments.suite, overrides(arguments))
     for warning in warnings:
         print(f"contrapose: {arguments.suite}: {warning}", file=sys.stderr)
     return select(config, arguments.test)

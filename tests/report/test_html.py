@@ -11,10 +11,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from factories import frame, outcome, report, row, summary
+from factories import control, frame, outcome, report, row, summary
 from hostile import HOSTILE, hostile_report
 
 from contrapose.tasks.report import html
+from contrapose.tasks.report.wording import noise
 
 
 class Seen(HTMLParser):
@@ -142,3 +143,94 @@ def test_twenty_thousand_rows_take_seconds() -> None:
     shown = island(page)
     assert len(shown) == 20_000
     assert shown[-1]["id"] == "20000"
+
+
+def with_controls() -> str:
+    """A page of one sample with two cases and a control, and of one without."""
+    rows = [
+        row(case_id="add_negation/negation-001/1"),
+        row(case_id="add_negation/negation-001/2"),
+        row(case_id="add_negation/negation-001/control", control=True, reason="Only the control says this."),
+        row(sample_id="negation-002", case_id="add_negation/negation-002"),
+    ]
+    return page_of(summary=summary(tests=[outcome(control=control())]), results=frame(rows))
+
+
+def test_skipped_samples_are_shown_with_their_reason() -> None:
+    skipped = pd.DataFrame(
+        [
+            {
+                "test_type": "add_negation",
+                "sample_id": f"negation-{number}",
+                "original": f"It is never shit {number}.",
+                "skip_reason": "existing_negation",
+            }
+            for number in range(5)
+        ]
+    )
+    page = page_of(skipped=skipped)
+    assert "<summary>What was asked: 38 of 40 cases</summary>" in page
+    assert '<span class="name">existing_negation</span>' in page
+    assert page.count("It is never s***") == 3
+    assert '<small>negation-2</small><div class="text" dir="auto">It is never s*** 2.</div>' in page
+
+
+def test_rare_reasons_of_skips_are_told_in_words() -> None:
+    many = {f"reason_{number}": 20 - number for number in range(12)}
+    page = page_of(summary=summary(tests=[outcome(skip_reasons=many)]))
+    assert "Also: reason_10 10, reason_11 9." in page
+
+
+def test_the_confidence_of_the_changes_is_counted() -> None:
+    page = page_of()
+    assert '<span class="name">high</span>' in page
+    assert '<span class="count">38</span> <span class="share">100%</span>' in page
+
+
+def test_controls_are_not_among_the_first_rows() -> None:
+    page = with_controls()
+    assert "Only the control says this." not in page.partition('id="island"')[0]
+    assert [each["control"] for each in island(page)] == [False, False, True, False]
+
+
+def test_controls_are_shown_by_a_switch_that_is_there_only_with_them() -> None:
+    assert "show 1 control row too" in with_controls()
+    assert 'id="controls"' not in page_of()
+
+
+def test_what_the_controls_changed_is_told_on_the_card() -> None:
+    assert f"{noise(control()).capitalize()}." in with_controls()
+
+
+def test_a_run_from_before_there_were_controls_makes_a_page() -> None:
+    old = [{name: value for name, value in each.items() if name != "control"} for each in [outcome()]]
+    page = page_of(summary=summary(tests=old), results=frame([row()]).drop(columns="control"))
+    assert len(island(page)) == 1
+
+
+def test_the_cases_of_one_sample_are_numbered() -> None:
+    page = with_controls()
+    assert [each["number"] for each in island(page)] == ["1", "2", "", ""]
+    assert "<small>add_negation · 2</small>" in page
+
+
+def test_what_the_choices_of_option_order_followed_is_drawn() -> None:
+    rows = [
+        row(test_type="option_order", rotation=1, letter="A", rotated_letter="A", outcome=found, swapped_result=None)
+        for found in ("letter", "letter", "letter", "unparsed")
+    ]
+    page = page_of(summary=summary(tests=[outcome(test_type="option_order")]), results=frame(rows))
+    assert "Always chooses the same letter" in page
+    assert '<span class="name">letter</span>' in page
+    assert '<table class="grid">' not in page
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_skipped_sample_adds_no_element(text: str) -> None:
+    skipped = pd.DataFrame(
+        [{"test_type": text, "sample_id": text, "original": text, "skip_reason": text}], dtype=object
+    )
+    page = Seen(html.render(replace(hostile_report(text), skipped=skipped)).decode())
+    assert page.tags.count("script") == 2
+    assert set(page.tags) <= {*Seen(page_of(skipped=skipped)).tags, "ins", "del", "small"}
+    assert not [name for name, _ in page.attributes if name.startswith("on") or name == "style"]

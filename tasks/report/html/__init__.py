@@ -16,6 +16,7 @@ from contrapose.tasks.report.html.cards import card
 from contrapose.tasks.report.html.head import head
 from contrapose.tasks.report.html.island import page_rows, to_island
 from contrapose.tasks.report.masking import shower
+from contrapose.tasks.report.rows import tested
 
 FIRST_ROWS = 20
 """Rows that are there without the script too."""
@@ -31,9 +32,13 @@ def render(report: Report) -> bytes:
     rows = page_rows(report.results, show)
     page = _template().render(
         head=head(report.summary, show),
-        cards=[card(test, _of(report.results, test["test_type"]), show) for test in report.summary["tests"]],
+        cards=[
+            card(test, tested(_of(report.results, test["test_type"])), _of(report.skipped, test["test_type"]), show)
+            for test in report.summary["tests"]
+        ],
         warnings=[show(text) for text in report.summary["warnings"]],
-        first_rows=rows[:FIRST_ROWS],
+        first_rows=[each for each in rows if not each.row.control][:FIRST_ROWS],
+        controls=sum(each.row.control for each in rows),
         shown=len(rows),
         total=len(report.results),
         show_toxic=report.show_toxic,
@@ -69,5 +74,5 @@ def _read(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _of(results: pd.DataFrame, test: str) -> pd.DataFrame:
-    return results[results["test_type"] == test] if "test_type" in results else results
+def _of(frame: pd.DataFrame, test: str) -> pd.DataFrame:
+    return frame[frame["test_type"] == test] if "test_type" in frame else frame

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 import pandas as pd
 
 from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.report import positions, rotations
+from contrapose.tasks.report.html.asked import Asked, asked
+from contrapose.tasks.report.html.bars import Bar, bars
 from contrapose.tasks.report.html.meter import Meter, meter
 from contrapose.tasks.report.masking import Show
-from contrapose.tasks.report.positions import PAIRS, Positions, positions, reading
+from contrapose.tasks.report.positions import PAIRS, Positions
 from contrapose.tasks.report.rows import name_of
-from contrapose.tasks.report.wording import COUNTED, figure, interval, percent, sliced, sums
+from contrapose.tasks.report.wording import COUNTED, figure, interval, noise, percent, sliced, sums
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -41,6 +44,16 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Orders:
+    """What the choices of option_order followed."""
+
+    followed: tuple[Bar, ...]
+    """The option, the letter, neither; and what could not be read."""
+    reading: str
+    """The pattern in words, and how often each letter was chosen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """What the page tells about one test."""
 
@@ -55,16 +68,21 @@ class Card:
     """What the cases became, with their numbers."""
     sums: str
     """The same as one sum."""
-    skips: Pairs
+    asked: Asked
+    noise: str
+    """What the controls changed; empty when none was asked."""
     refused: tuple[str, ...]
     figures: Pairs
     slices: Pairs
     grid: Grid | None
+    orders: Orders | None
     settings: Pairs
 
 
-def card(outcome: Outcome, results: pd.DataFrame, show: Show) -> Card:
-    """Build the card of one test from its outcome and its result rows."""
+def card(outcome: Outcome, results: pd.DataFrame, skipped: pd.DataFrame, show: Show) -> Card:
+    """Build the card of one test from its outcome, its result rows without controls, and its skipped cases."""
+    # Summaries that were written before there were controls lack the key.
+    control = outcome.get("control")
     return Card(
         name=name_of(outcome["test_type"]),
         category=show(outcome["category"]),
@@ -75,18 +93,20 @@ def card(outcome: Outcome, results: pd.DataFrame, show: Show) -> Card:
         meter=meter(outcome),
         counts=tuple((name, f"{outcome[name]:,}") for name in ("cases", "passed", *COUNTED)),  # type: ignore[literal-required]
         sums=sums(outcome),
-        skips=tuple((show(reason), f"{count:,}") for reason, count in outcome["skip_reasons"].items()),
+        asked=asked(outcome, results, skipped, show),
+        noise=f"{noise(control).capitalize()}." if control else "",
         refused=tuple(name_of(name) for name in outcome["refused"]),
         figures=_figures(outcome, show),
         slices=tuple((show(each["name"]), sliced(each)) for each in outcome["slices"]),
-        grid=_grid(positions(results)),
+        grid=_grid(positions.positions(results)),
+        orders=_orders(rotations.rotations(results), show),
         settings=tuple(_settings(outcome, show)),
     )
 
 
 def _figures(outcome: Outcome, show: Show) -> Pairs:
-    # The grid shows these already.
-    told = {*PAIRS, "unparsed"}
+    # The grid and the bars show these already.
+    told = {*PAIRS, "unparsed", *(f"outcome_{name}" for name in (*rotations.SENTENCES, "unparsed"))}
     return tuple(
         (show(name.replace("_", " ")), figure(value))
         for name, value in outcome["figures"].items()
@@ -109,10 +129,19 @@ def _grid(found: Positions | None) -> Grid | None:
     return Grid(
         cells={pair: _cell(found, pair) for pair in PAIRS},
         unparsed=f"{found.unparsed:,}",
-        reading=reading(found),
+        reading=positions.reading(found),
     )
 
 
 def _cell(found: Positions, pair: str) -> Cell:
     share = found.share(pair)
     return Cell(count=f"{found.counts[pair]:,}", share=percent(share), shade=round(4 * share))
+
+
+def _orders(found: rotations.Rotations | None, show: Show) -> Orders | None:
+    if found is None:
+        return None
+    return Orders(
+        followed=bars({**found.counts, "unparsed": found.unparsed}, show),
+        reading=show(rotations.reading(found)),
+    )

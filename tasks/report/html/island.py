@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from contrapose.tasks.report.html.diff import Segments, mark
+from contrapose.tasks.report.diff import Segments, mark
 from contrapose.tasks.report.masking import Show
-from contrapose.tasks.report.rows import Row, outcomes, read_rows
+from contrapose.tasks.report.rows import Row, name_of, outcomes, read_rows, tested
 
 MOST_ROWS = 20_000
-"""Rows on one page; a browser grows slow beyond. Passed rows are left out first."""
+"""Rows on one page; a browser grows slow beyond. Controls are left out first, then passed rows."""
 
 # In a script element these could end it, or open a comment in it; in old script they end a line.
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
@@ -24,13 +24,17 @@ class PageRow:
     """A row with its changed words set apart."""
 
     row: Row
+    number: str
+    """Which of its sample's cases it is; empty where a sample has one."""
     original: Segments
     changed: Segments
 
 
 def page_rows(results: pd.DataFrame, show: Show) -> list[PageRow]:
     """The rows of the page, in the order of the results."""
-    return [_marked(row) for row in read_rows(_fitting(results), show)]
+    fitting = _fitting(results)
+    numbers = fitting.reindex(columns=["test_type", "sample_id", "case_id"]).itertuples(index=False, name=None)
+    return [_marked(row, _number(*ids)) for row, ids in zip(read_rows(fitting, show), numbers, strict=True)]
 
 
 def to_island(rows: list[PageRow]) -> str:
@@ -38,16 +42,22 @@ def to_island(rows: list[PageRow]) -> str:
     return json.dumps(list(map(_plain, rows)), ensure_ascii=False, separators=(",", ":")).translate(_ESCAPES)
 
 
-def _marked(row: Row) -> PageRow:
+def _marked(row: Row, number: str) -> PageRow:
     marked = mark(row.original, row.changed)
-    return PageRow(row=row, original=marked.original, changed=marked.changed)
+    return PageRow(row=row, number="" if row.control else number, original=marked.original, changed=marked.changed)
+
+
+def _number(test: object, sample: object, case: object) -> str:
+    """What a case id adds to test and sample: `2` of `option_order/question-7/2`."""
+    beyond = f"{test}/{sample}/"
+    return name_of(case.removeprefix(beyond)) if isinstance(case, str) and case.startswith(beyond) else ""
 
 
 def _fitting(results: pd.DataFrame) -> pd.DataFrame:
     if len(results) <= MOST_ROWS:
         return results
-    passed = (outcomes(results) == "pass").to_numpy()
-    kept = sorted(passed.argsort(kind="stable")[:MOST_ROWS])
+    dispensable = (outcomes(results) == "pass").astype(int).mask(~results.index.isin(tested(results).index), 2)
+    kept = sorted(dispensable.to_numpy().argsort(kind="stable")[:MOST_ROWS])
     return results.iloc[kept]
 
 
@@ -57,7 +67,8 @@ def _plain(page_row: PageRow) -> dict[str, object]:
 
 def _fields(page_row: PageRow) -> Iterator[tuple[str, object]]:
     row = page_row.row
-    for name in ("test", "id", "outcome", "score", "before", "after", "reason", "details"):
+    yield "number", page_row.number
+    for name in ("test", "id", "outcome", "control", "score", "before", "after", "reason", "details"):
         yield name, getattr(row, name)
     yield "original", page_row.original
     yield "changed", page_row.changed

@@ -7,6 +7,7 @@
   const search = document.getElementById("search");
   const test = document.getElementById("test");
   const outcome = document.getElementById("outcome");
+  const controls = document.getElementById("controls"); // There only when there are any.
   const found = { rows, page: 0 };
 
   // Texts reach the page through text nodes only: nothing in them is ever read as markup.
@@ -26,12 +27,17 @@
     return make("details", {}, make("summary", {}, "Details"), make("dl", { class: "list" }, ...items));
   };
 
+  const kind = (row) => [
+    make("small", {}, row.number ? `${row.test} · ${row.number}` : row.test),
+    ...(row.control ? [make("small", { class: "pill control" }, "control")] : []),
+  ];
+
   const body = (row) =>
     make(
       "tbody", {},
       make(
         "tr", {},
-        make("th", { scope: "rowgroup", rowspan: 3, class: "who" }, make("span", {}, row.id), make("small", {}, row.test)),
+        make("th", { scope: "rowgroup", rowspan: 3, class: "who" }, make("span", {}, row.id), ...kind(row)),
         cell("original", "original", ...marked(row.original, "del")),
         cell("before", "before", row.before),
         make("td", { rowspan: 3, class: "score" }, row.score),
@@ -82,6 +88,7 @@
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     found.rows = rows.filter(
       (row) =>
+        (!row.control || controls.checked) &&
         (!test.value || row.test === test.value) &&
         (!outcome.value || row.outcome === outcome.value) &&
         words.every((word) => haystack(row).includes(word)),
@@ -95,7 +102,7 @@
     clearTimeout(waiting);
     waiting = setTimeout(filter, 150);
   });
-  for (const choice of [test, outcome]) choice.addEventListener("change", filter);
+  for (const choice of [test, outcome, controls]) choice?.addEventListener("change", filter);
   for (const link of document.querySelectorAll("a[data-test]"))
     link.addEventListener("click", () => {
       test.value = link.dataset.test;
@@ -110,5 +117,5 @@
 
   for (const hidden of document.querySelectorAll(".tools, .pages")) hidden.hidden = false;
   document.documentElement.classList.add("scripted");
-  draw();
+  filter();
 })();

@@ -1,0 +1,81 @@
+"""What the commands take: options that several share, and those of preview."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+
+class Version(argparse.Action):
+    """Print the version; reading it costs nothing unless it is asked for."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **_: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="print the version")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any, **__: Any) -> None:
+        """Print it and exit."""
+        from importlib.metadata import version
+
+        print(f"contrapose {version('contrapose')}")
+        parser.exit()
+
+
+def add_config(command: argparse.ArgumentParser) -> None:
+    """The options of a command that starts from a suite."""
+    _add_suite(command, default="quickstart", told="quickstart")
+    _add_changes(command)
+
+
+def add_preview(command: argparse.ArgumentParser) -> None:
+    """The options of preview; `--probe` and `--input` are what people who only perturb call a test and its data."""
+    _add_suite(command, default=None, told="every test with its default settings, all samples")
+    _add_changes(command, test="--probe", data="--input")
+    command.add_argument(
+        "--show", type=int, default=10, metavar="N", help="show at most N samples a test, spread evenly (default: 10)"
+    )
+    command.add_argument("--skipped", action="store_true", help="show samples that are skipped, each with its reason")
+    add_toxic(command)
+    command.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object per sample, all of them, as raw text: toxic words are not masked; edits are the "
+        "parts {start, end, new} of the original that were replaced, in characters; a sample with several cases "
+        "has the first at the top level and all of them under cases",
+    )
+
+
+def add_toxic(command: argparse.ArgumentParser) -> None:
+    """The option that shows what is masked otherwise."""
+    command.add_argument("--show-toxic", action="store_true", help="show toxic words instead of masking them")
+
+
+def _add_suite(command: argparse.ArgumentParser, *, default: str | None, told: str) -> None:
+    command.add_argument(
+        "--suite", default=default, metavar="NAME|FILE", help=f"bundled suite or YAML file (default: {told})"
+    )
+
+
+def _add_changes(command: argparse.ArgumentParser, *, test: str | None = None, data: str | None = None) -> None:
+    """The options that change a configuration; `test` and `data` are further names of these two."""
+    command.add_argument("--model", help="embedded, hf/<org>/<name>, hf/<folder>, openai/<model>, mock")
+    command.add_argument(
+        *("--data", *filter(None, [data])),
+        metavar="SOURCE",
+        help=f"bundled name, file, URL or hf/<dataset> for every test{_same(data)}",
+    )
+    command.add_argument("--limit", type=int, metavar="N", help="at most N samples a test")
+    command.add_argument(
+        *("--test", *filter(None, [test])),
+        action="append",
+        metavar="NAME",
+        help=f"only this test; may be given again{_same(test)}",
+    )
+    command.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="any key of the suite, such as seed=7"
+    )
+    command.add_argument("--logs", action="store_true", help="show Prefect's log")
+
+
+def _same(name: str | None) -> str:
+    return f" ({name} is the same)" if name else ""

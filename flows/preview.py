@@ -1,0 +1,155 @@
+"""What a run would ask, before any model is called: original against perturbed, skips with their reasons."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from contrapose.tasks.config import Plan, RunConfig, plans
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.load.samples import Loaded, load_samples
+from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.records import Case
+from contrapose.tasks.registry import find, probe
+from contrapose.tasks.report.diff import edits
+from contrapose.tasks.report.masking import shower
+from contrapose.tasks.report.preview import Tally, print_indented, sample_lines, section
+
+PORTION = 200
+"""Samples whose cases exist at a time."""
+
+LONGEST = 50_000
+"""Characters of a text among which a change is looked for, to be shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """One test with its samples; cases are made when they are needed, and not kept."""
+
+    plan: Plan
+    """The selected test."""
+    loaded: Loaded
+    """Its samples, checked."""
+    seed: int
+    """Of the run."""
+    likelihoods: bool
+    """Whether the model's provider gives log-likelihoods."""
+
+    def cases(self, positions: Sequence[int] | None = None) -> Iterator[list[Case]]:
+        """The cases of each sample, in order; with `positions`, of these samples."""
+        samples = self.loaded.samples
+        chosen = samples if positions is None else [samples[position] for position in positions]
+        for start in range(0, len(chosen), PORTION):
+            portion = chosen[start : start + PORTION]
+            built = build_cases(portion, self.plan, seed=self.seed, likelihoods=self.likelihoods)
+            for _, own in groupby(built, key=lambda case: case.sample_id):
+                yield list(own)
+
+
+def previews(config: RunConfig) -> list[Preview]:
+    """The selected tests with their samples, so that what is wrong with the data is told before anything else.
+
+    Raises:
+        ContraposeError: no test is selected, or a configuration or data source is wrong.
+    """
+    selected = plans(config)
+    if not selected:
+        raise ConfigError(
+            "no test is selected",
+            expected="at least one test",
+            remedy="Name one under tests, or use --test.",
+            where="tests",
+        )
+    likelihoods: bool = find("providers", config.model_spec().provider).likelihoods
+    return [
+        Preview(
+            plan=plan,
+            loaded=load_samples(plan.data, probe(plan.test).sample_type, limit=plan.limit, seed=config.seed),
+            seed=config.seed,
+            likelihoods=likelihoods,
+        )
+        for plan in selected
+    ]
+
+
+def as_json(found: Sequence[Preview]) -> Iterator[str]:
+    """One line of JSON per sample, test by test, in the order of the data; raw text, escaped to ASCII."""
+    for preview in found:
+        for cases in preview.cases():
+            yield json.dumps(record(cases))
+
+
+def record(cases: Sequence[Case]) -> dict[str, Any]:
+    """A sample by its first case; where it has several, all of them are under `cases`."""
+    first = _plain(cases[0])
+    return first if len(cases) == 1 else {**first, "cases": [_plain(case) for case in cases]}
+
+
+def _plain(case: Case) -> dict[str, Any]:
+    return {
+        "sample_id": case.sample_id,
+        "case_id": case.id,
+        "probe": case.probe,
+        "probe_version": case.version,
+        "changed": case.skip_reason is None,
+        "skip_reason": case.skip_reason,
+        "confidence": case.confidence,
+        "control": case.control,
+        "original": case.original,
+        "perturbed": case.perturbed,
+        "edits": [] if case.perturbed is None else [edit._asdict() for edit in edits(case.original, case.perturbed)],
+        "original_prompt": case.original_prompt,
+        "perturbed_prompt": case.perturbed_prompt,
+        "options": list(case.options),
+    }
+
+
+def as_text(found: Sequence[Preview], *, console: Console, most: int, skipped: bool, show_toxic: bool) -> Iterator[str]:
+    """A section per test, as the console would print it.
+
+    Args:
+        found: the tests.
+        console: its width, colours and encoding.
+        most: samples shown of each test.
+        skipped: show those that were skipped, not those that were changed.
+        show_toxic: leave toxic words as they are.
+    """
+    for number, preview in enumerate(found):
+        with console.capture() as captured:
+            if number:
+                console.print()
+            _print_section(preview, console, most=most, skipped=skipped, show_toxic=show_toxic)
+        # A terminal that cannot write a character must not end the preview.
+        yield captured.get().encode(console.encoding, "backslashreplace").decode(console.encoding).removesuffix("\n")
+
+
+def _print_section(preview: Preview, console: Console, *, most: int, skipped: bool, show_toxic: bool) -> None:
+    tally = Tally()
+    for cases in preview.cases():
+        tally.add(cases)
+    for line in section(preview.plan.test, preview.plan.data.source, tally):
+        print_indented(line, console, by=0)
+    positions = tally.skipped if skipped else tally.changed
+    chosen = spread(positions, most)
+    if chosen:
+        what = "skipped" if skipped else "changed"
+        console.print(Text(f"\n{len(chosen):,} of {len(positions):,} {what} samples:", style="dim"))
+    show = shower(show_toxic=show_toxic, longest=LONGEST)
+    brackets = console.no_color or console.color_system is None
+    for cases in preview.cases(chosen):
+        for heading, text in sample_lines(cases, show, brackets=brackets):
+            print_indented(heading, console, by=0)
+            print_indented(text, console, by=4)
+
+
+def spread(positions: Sequence[int], most: int) -> list[int]:
+    """At most so many of the positions, spread evenly: data are often sorted by kind."""
+    if len(positions) <= most:
+        return list(positions)
+    return [positions[index * len(positions) // most] for index in range(most)]

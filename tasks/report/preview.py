@@ -1,0 +1,102 @@
+"""What a test would ask, in a terminal: counts, reasons of skips, and texts with their changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.text import Text
+
+from contrapose.tasks.records import Case
+from contrapose.tasks.report.cleaning import one_line
+from contrapose.tasks.report.inline import CONTEXT, elided, inline
+from contrapose.tasks.report.masking import Show
+from contrapose.tasks.report.wording import counted, reasons
+
+MOST_REASONS = 10
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What became of the samples of one test, taken one after the other."""
+
+    cases: int = 0
+    """Cases that a model would be asked, without controls."""
+    controls: int = 0
+    """Cases that change the wording and keep the meaning."""
+    changed: list[int] = field(default_factory=list)
+    """Positions of the samples with a case to ask."""
+    skipped: list[int] = field(default_factory=list)
+    """Positions of the samples without one."""
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Why samples were skipped."""
+    confidence: Counter[str] = field(default_factory=Counter)
+    """How sure the changes are."""
+
+    def add(self, cases: Sequence[Case]) -> None:
+        """Count the next sample, by its cases."""
+        position = len(self.changed) + len(self.skipped)
+        asked = [case for case in cases if case.skip_reason is None]
+        own = [case for case in asked if not case.control]
+        self.cases += len(own)
+        self.controls += len(asked) - len(own)
+        if own:
+            self.changed.append(position)
+            self.confidence.update([own[0].confidence or "unknown"])
+        else:
+            self.skipped.append(position)
+            self.reasons.update([str(cases[0].skip_reason)])
+
+    def told(self) -> str:
+        """The counts in one line."""
+        samples, changed = len(self.changed) + len(self.skipped), len(self.changed)
+        parts = [f"{changed:,} changed, {len(self.skipped):,} skipped"]
+        parts += [counted("cases", self.cases)] if self.cases != changed else []
+        parts += [counted("controls", self.controls)] if self.controls else []
+        return f"{counted('samples', samples)}: {'; '.join(parts)}"
+
+
+def section(title: str, source: str, tally: Tally) -> Iterator[Text]:
+    """The lines about a test that come before its samples."""
+    yield Text.assemble((one_line(title), "bold"), "  ", (one_line(source), "dim"))
+    yield Text(tally.told())
+    if tally.confidence:
+        yield Text(one_line(f"changed with confidence {reasons(dict(tally.confidence.most_common()))}"))
+    if tally.reasons:
+        yield Text("skipped because of")
+    shown = tally.reasons.most_common(MOST_REASONS)
+    for reason, count in shown:
+        yield Text(f"{count:>7,}  {one_line(reason)}", style="yellow")
+    if rest := sum(tally.reasons.values()) - sum(count for _, count in shown):
+        yield Text(f"{rest:>7,}  for {len(tally.reasons) - len(shown):,} other reasons", style="yellow")
+
+
+def sample_lines(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterator[tuple[Text, Text]]:
+    """A heading and a text for each case of a sample."""
+    for case in cases:
+        notes = (case.skip_reason, case.confidence, "control" if case.control else None)
+        heading = Text.assemble((one_line(_name(case)), "cyan"), *(f"  {one_line(note)}" for note in notes if note))
+        yield heading, _difference(case, show, brackets=brackets)
+
+
+def print_indented(text: Text, console: Console, *, by: int) -> None:
+    """Print a text, wrapped, some columns from the left."""
+    for line in text.wrap(console, max(console.width - by, 20)):
+        shown = Text(" " * by) + line
+        shown.rstrip()
+        console.print(shown, soft_wrap=True)
+
+
+def _name(case: Case) -> str:
+    """The sample's id, and the number of the case when it has one."""
+    return case.id.removeprefix(f"{case.probe}/")
+
+
+def _difference(case: Case, show: Show, *, brackets: bool) -> Text:
+    if case.perturbed is None or case.perturbed_prompt is None:
+        return Text(elided(show(case.original), head=2 * CONTEXT, tail=CONTEXT))
+    if case.original == case.perturbed:
+        return inline(show(case.original_prompt), show(case.perturbed_prompt), brackets=brackets)
+    return inline(show(case.original), show(case.perturbed), brackets=brackets)

@@ -1,0 +1,240 @@
+"""What would be asked, shown without asking: in a terminal, and as JSON."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from contrapose.flows.cli import main
+from contrapose.flows.preview import as_text, previews, record, spread
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config_file import load_config
+from contrapose.tasks.records import Case
+
+SKY = {"id": "sky", "text": "The sky is blue."}
+NIGHT = {"id": "night", "text": "It is never dark."}
+QUESTION = {"id": "q", "text": "A young cat is called a", "options": ["kitten", "calf", "cub"], "answer": "kitten"}
+
+
+def rows(folder: Path, *found: dict[str, Any], name: str = "rows.jsonl") -> str:
+    (folder / name).write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+    return name
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["preview", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def objects(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in printed(capsys, "--json", *arguments).splitlines()]
+
+
+def config(**changes: Any) -> RunConfig:
+    tests = {"sensitivity": {"add_negation": {}}}
+    return RunConfig.model_validate({"tests": tests, **changes})
+
+
+def case(**changes: Any) -> Case:
+    base: dict[str, Any] = {
+        "id": "p/1/1",
+        "sample_id": "1",
+        "probe": "p",
+        "version": "1",
+        "scorer": "s",
+        "asks": "generate",
+        "original": "a",
+        "perturbed": "b",
+        "original_prompt": "a?",
+        "perturbed_prompt": "b?",
+    }
+    return Case(**base | changes)
+
+
+def test_counts_reasons_and_changes_are_shown(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "--test", "add_negation", "--data", rows(in_tmp, SKY, NIGHT))
+    assert "2 samples: 1 changed, 1 skipped\n" in text
+    assert "      1  semi_negative\n" in text
+    assert "sky  high\n    The sky is {+not+} blue.\n" in text
+    assert "never dark" not in text
+
+
+def test_skipped_samples_are_shown_when_asked_for(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "--test", "add_negation", "--data", rows(in_tmp, SKY, NIGHT), "--skipped")
+    assert "night  semi_negative\n    It is never dark.\n" in text
+    assert "{+not+}" not in text
+
+
+def test_every_test_is_shown_where_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "--show", "0")
+    for name in ("add_negation  negation", "add_toxic_words  toxic_words", "order_bias  summary_pairs"):
+        assert name in text
+    assert "205 samples" in text
+
+
+def test_a_suite_brings_its_limit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "40 samples" in printed(capsys, "--suite", "quickstart", "--test", "add_negation", "--show", "0")
+
+
+def test_toxic_words_are_masked(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("--test", "add_toxic_words", "--set", "tests.sensitivity.add_toxic_words.starting_context=[shit]")
+    assert "shit" not in printed(capsys, *arguments)
+    assert "{+shit+}" in printed(capsys, *arguments, "--show-toxic")
+
+
+def test_json_has_one_object_per_sample_in_input_order(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sky, night = objects(capsys, "--probe", "add_negation", "--input", rows(in_tmp, SKY, NIGHT))
+    assert sky == {
+        "sample_id": "sky",
+        "case_id": "add_negation/sky",
+        "probe": "add_negation",
+        "probe_version": sky["probe_version"],
+        "changed": True,
+        "skip_reason": None,
+        "confidence": "high",
+        "control": False,
+        "original": "The sky is blue.",
+        "perturbed": "The sky is not blue.",
+        "edits": [{"start": 11, "end": 11, "new": "not "}],
+        "original_prompt": "The sky is blue.",
+        "perturbed_prompt": "The sky is not blue.",
+        "options": [],
+    }
+    assert (night["changed"], night["perturbed"], night["edits"]) == (False, None, [])
+    assert night["skip_reason"] == "semi_negative"
+
+
+def test_json_is_not_limited_unless_asked(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = rows(in_tmp, *({"id": str(number), "text": f"Door {number} is open."} for number in range(450)))
+    found = objects(capsys, "--probe", "add_negation", "--input", name)
+    assert [each["sample_id"] for each in found] == [str(number) for number in range(450)]
+    assert len(objects(capsys, "--probe", "add_negation", "--input", name, "--limit", "3")) == 3
+
+
+def test_json_is_raw_and_ascii(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = rows(in_tmp, {"id": "é", "text": "The café is full of shit."})
+    text = printed(capsys, "--json", "--probe", "add_negation", "--input", name)
+    assert text.isascii()
+    assert json.loads(text)["original"] == "The café is full of shit."
+
+
+def test_a_csv_file_is_read_too(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (in_tmp / "rows.csv").write_text("text\nThe sky is blue.\n")
+    assert objects(capsys, "--probe", "add_negation", "--input", "rows.csv")[0]["perturbed"] == "The sky is not blue."
+
+
+def test_a_sample_with_several_cases_is_one_object(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (found,) = objects(capsys, "--probe", "option_order", "--input", rows(in_tmp, QUESTION))
+    assert [each["case_id"] for each in found["cases"]] == ["option_order/q/1", "option_order/q/2"]
+    assert found["case_id"] == "option_order/q/1"
+    assert found["options"] == ["kitten", "calf", "cub"]
+
+
+def test_a_sample_with_one_case_has_no_list_of_cases() -> None:
+    assert "cases" not in record([case()])
+    assert len(record([case(), case(id="p/1/control", control=True)])["cases"]) == 2
+
+
+def test_controls_are_counted_apart(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = rows(in_tmp, SKY, NIGHT)
+    text = printed(capsys, "--test", "add_negation", "--data", name, "--set", "tests.defaults.control=true")
+    assert "2 samples: 1 changed, 1 skipped; 1 control\n" in text
+    assert "sky/control  high  control\n" in text
+
+
+def test_the_seed_decides_what_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    def drawn(seed: int) -> list[str]:
+        found = objects(capsys, "--probe", "add_toxic_words", "--limit", "20", "--set", f"seed={seed}")
+        return [each["perturbed"] for each in found]
+
+    assert drawn(1) == drawn(1) != drawn(2)
+
+
+def test_a_preview_shows_the_cases_of_a_run() -> None:
+    from contrapose.tasks.perturb.cases import build_cases
+
+    config, _ = load_config("quickstart", {"seed": 3})
+    for found in previews(config):
+        built = build_cases(found.loaded.samples, found.plan, seed=3, likelihoods=True)
+        assert [case for cases in found.cases() for case in cases] == built
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--probe", "add_negations"], "unknown probe 'add_negations'"),
+        (["--input", "absent.jsonl"], "absent.jsonl: there is no such file"),
+        (["--set", "tests.sensitivity.add_negation.stile=rules"], "Did you mean 'style'?"),
+        (["--limit", "0"], "limit: 0; expected greater than or equal to 1"),
+        (["--model", "nobody/x"], "unknown provider 'nobody'"),
+        (["--suite", "absent"], "unknown suite 'absent'"),
+    ],
+)
+@pytest.mark.usefixtures("in_tmp")
+def test_mistakes_are_told_in_one_line(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["preview", "--json", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert told in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_suite_without_tests_is_refused(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (in_tmp / "none.yaml").write_text("tests: {}\n")
+    assert main(["preview", "--suite", "none.yaml"]) == 2
+    assert "no test is selected" in capsys.readouterr().err
+
+
+def test_a_reader_who_stops_early_ends_it_quietly(in_tmp: Path) -> None:
+    name = rows(in_tmp, *({"id": str(number), "text": f"Door {number} is open."} for number in range(3_000)))
+    command = [sys.executable, "-m", "contrapose.flows.cli", "preview", "--probe", "add_negation", "--input", name]
+    with subprocess.Popen([*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("mode", ["--json", "--skipped"])
+def test_no_model_library_and_no_orchestrator_is_imported(mode: str, in_tmp: Path) -> None:
+    program = (
+        f"import sys\nfrom contrapose.flows.cli import main\nmain(['preview', '--limit', '3', '{mode}'])\n"
+        "sys.exit(' '.join({'prefect', 'torch', 'transformers', 'great_expectations', 'openai', "
+        "'sentence_transformers'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == ""
+
+
+def test_it_fits_a_narrow_terminal(in_tmp: Path) -> None:
+    text = "The committee met every week and read many letters. " * 60 + "The last is 漢字 blue."
+    found = previews(config(data={"source": rows(in_tmp, {"id": "long", "text": text})}))
+    console = Console(width=40)
+    text = "\n".join(as_text(found, console=console, most=5, skipped=False, show_toxic=False))
+    assert max(map(len, text.splitlines())) <= 40
+    assert "{+not+}" in text
+
+
+def test_colours_are_used_on_a_terminal_and_not_without(in_tmp: Path) -> None:
+    found = previews(config(data={"source": rows(in_tmp, SKY)}))
+
+    def shown(**settings: Any) -> str:
+        console = Console(force_terminal=True, color_system="standard", **settings)
+        return "".join(as_text(found, console=console, most=1, skipped=False, show_toxic=False))
+
+    assert "\x1b[1;32mnot\x1b[0m" in shown()
+    assert "{+not+}" in shown(no_color=True)
+
+
+def test_shown_samples_are_spread_over_the_data() -> None:
+    assert spread(range(100), 4) == [0, 25, 50, 75]
+    assert spread([3, 5], 4) == [3, 5]
+    assert spread(range(100), 0) == []

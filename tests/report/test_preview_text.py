@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hostile import HOSTILE
+from rich.console import Console
+
+from contrapose.tasks.records import Case
+from contrapose.tasks.report.masking import shower
+from contrapose.tasks.report.preview import Tally, print_indented, sample_lines, section
+
+
+def case(**changes: Any) -> Case:
+    base: dict[str, Any] = {
+        "id": "p/1",
+        "sample_id": "1",
+        "probe": "p",
+        "version": "1",
+        "original": "It is.",
+        "perturbed": "It is not.",
+        "original_prompt": "It is. Go on:",
+        "perturbed_prompt": "It is not. Go on:",
+        "scorer": "s",
+        "asks": "generate",
+        "confidence": "high",
+    }
+    return Case(**base | changes)
+
+
+def skip(reason: str) -> Case:
+    return case(perturbed=None, perturbed_prompt=None, confidence=None, skip_reason=reason)
+
+
+def told(*samples: list[Case], title: str = "p") -> list[str]:
+    tally = Tally()
+    for cases in samples:
+        tally.add(cases)
+    return [line.plain for line in section(title, "data", tally)]
+
+
+def printed(*cases: Case, colour: bool = False) -> str:
+    console = Console(width=80, force_terminal=colour)
+    with console.capture() as captured:
+        for heading, text in sample_lines(cases, shower(show_toxic=False), brackets=not colour):
+            print_indented(heading, console, by=0)
+            print_indented(text, console, by=4)
+    return captured.get()
+
+
+def test_samples_and_cases_are_counted() -> None:
+    several = [case(id="p/1/1"), case(id="p/1/2"), case(id="p/1/control", control=True)]
+    assert told(several, [skip("empty")])[1] == "2 samples: 1 changed, 1 skipped; 2 cases; 1 control"
+
+
+def test_a_sample_with_only_a_skipped_case_counts_by_its_reason() -> None:
+    assert told([case()], [skip("empty")], [skip("empty")])[3:] == ["skipped because of", "      2  empty"]
+
+
+def test_the_ten_commonest_reasons_are_named() -> None:
+    samples = [[skip(f"reason_{number:02}")] for number in range(12) for _ in range(20 - number)]
+    lines = told(*samples)
+    assert lines[3] == "     20  reason_00"
+    assert lines[-1] == "     19  for 2 other reasons"
+    assert len(lines) == 14
+
+
+def test_prompts_are_compared_where_the_texts_are_the_same() -> None:
+    assert "It is {+not+}. Go on:" in printed(case(perturbed="It is."))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_steer_no_terminal(text: str) -> None:
+    shown = printed(case(id=text, original=text, perturbed=f"{text} not", confidence=text), skip(text))
+    shown += "\n".join(told([skip(text)], title=text))
+    assert not [sign for sign in shown if not (sign.isprintable() or sign == "\n")]
