@@ -37,7 +37,7 @@ def remove_negation(a: Analysis) -> Plan:
     if s.words[cue] == "no" and s.word(cue + 1) == "longer":
         raise SkipError("existing_negation")
     if a.kind == "order" and s.words[a.start] in ("let's", "let") and s.words[cue] == "not":
-        return _plan(s, cue, Edit(s.ends[cue - 1], s.ends[cue], ""))
+        return _plan(s, cue, _without(s, cue))
     if s.words[a.start] in ("don't", "do") and not s.asks and cue <= a.start + 1:
         return _order(s, a.start, after_adverbs(s, cue))
     if a.kind == "wh":
@@ -61,7 +61,7 @@ def remove_never(a: Analysis) -> Plan:
     cue = cues[0]
     if not a.subject < cue or abs(cue - a.clause.verb) > 1:
         raise SkipError("semi_negative")
-    return _plan(s, cue, Edit(s.ends[cue - 1], s.ends[cue], ""))
+    return _plan(s, cue, _without(s, cue))
 
 
 def _at_subject(s: Sentence, cue: int) -> Plan:
@@ -85,14 +85,14 @@ def _in_question(s: Sentence, start: int, cue: int) -> Plan:
         return _from_auxiliary(s, verb, cue)
     if not any(tag & f.AUX for tag in s.tags[start:cue]):
         raise SkipError("existing_negation")
-    return _plan(s, cue, Edit(s.ends[cue - 1], s.ends[cue], ""))
+    return _plan(s, cue, _without(s, cue))
 
 
 def _from_auxiliary(s: Sentence, verb: int, cue: int) -> Plan:
     if s.tags[verb] & f.DO and cue <= verb + 1:
         return _reinflect(s, verb, cue)
     if verb != cue:
-        return _plan(s, cue, Edit(s.ends[cue - 1], s.ends[cue], ""))
+        return _plan(s, cue, _without(s, cue))
     return _plan(s, cue, Edit(s.starts[cue], s.ends[cue], _host(s, cue)))
 
 
@@ -124,6 +124,11 @@ def _cased(s: Sentence, at: int, word: str) -> str:
     if s.text.isupper():
         return word.upper()
     return word.capitalize() if s.source(at)[0].isupper() else word
+
+
+def _without(s: Sentence, cue: int) -> Edit:
+    """Take a word out, and the white space before it."""
+    return Edit(len(s.text[: s.starts[cue]].rstrip()), s.ends[cue], "")
 
 
 def _plan(s: Sentence, cue: int, *edits: Edit) -> Plan:

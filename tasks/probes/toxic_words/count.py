@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from contrapose.tasks.probes.toxic_words.fold import Folded, fold
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, Phrase, Term, Tier, lexicon
-from contrapose.tasks.probes.toxic_words.spelling import Token, harmless, tokens
+from contrapose.tasks.probes.toxic_words.tokens import Token, tokens
 
 _GAP = re.compile(r"[\s'-]{1,3}")
 
@@ -73,21 +73,20 @@ def mask_word(word: str) -> str:
 
 def _matches(text: str, book: Lexicon) -> Iterator[Match]:
     folded = fold(text)
-    if harmless(folded.text, book):
-        return
-    found = list(tokens(folded.text, book))
+    found = tokens(folded.text, book)
     index = 0
     while index < len(found):
-        phrase = _phrase(found, index, folded.text, book)
+        word = found[index].word
+        phrase = _phrase(found, index, folded.text, book) if word in book.phrases else None
         last = index + len(phrase.words) - 1 if phrase else index
-        term = phrase.term if phrase else book.words.get(found[index].word)
+        term = phrase.term if phrase else book.words.get(word)
         if term and not _is_name(match := _match(text, term, folded, found[index].start, found[last].end), book):
             yield match
         index = last + 1
 
 
 def _phrase(found: list[Token], index: int, text: str, book: Lexicon) -> Phrase | None:
-    for phrase in book.phrases.get(found[index].word, ()):
+    for phrase in book.phrases[found[index].word]:
         span = found[index : index + len(phrase.words)]
         if tuple(token.word for token in span) == phrase.words and _joined(span, text):
             return phrase
@@ -106,4 +105,4 @@ def _match(text: str, term: Term, folded: Folded, start: int, end: int) -> Match
 
 
 def _is_name(match: Match, book: Lexicon) -> bool:
-    return match.text.lower() in book.names and match.text.istitle()
+    return match.text.istitle() and match.text.lower() in book.names

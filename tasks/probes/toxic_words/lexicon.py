@@ -19,10 +19,6 @@ TIERS: tuple[Tier, ...] = get_args(Tier)
 Runs = tuple[tuple[str, int], ...]
 """A word as letters with how often each is repeated: "boob" is (b, 1), (o, 2), (b, 1)."""
 
-
-_SINGLE_LETTERS = frozenset("bcfghjklnpruvwxyz")
-"""Letters that rarely stand alone, unlike those of "it's", "don't" and "a"; only "tits" has none of them."""
-
 _LIKELIEST: tuple[Tier, ...] = ("strong", "sexual", "slur", "mild")
 """Which tier a masked word is taken from when words of several fit."""
 
@@ -60,7 +56,13 @@ class Lexicon:
     names: frozenset[str]
     """Words that are people's names when they are written as one ("Dick")."""
     triggers: frozenset[str]
-    """A text without any of these words holds no undisguised and no spelled-out term."""
+    """A text without any of these words holds no undisguised term."""
+    companions: Mapping[str, frozenset[str]]
+    """What to look for beside a trigger: the words of its phrases."""
+    spellings: Mapping[str, str]
+    """Disguises that leave too little of a word for the general rules, and what they mean."""
+    often_masked: frozenset[str]
+    """Terms that people recognize when no more than half of the letters are shown."""
     stretched: Mapping[str, tuple[tuple[str, Runs], ...]]
     """Words by their letters without repetition: "fuk" for "fuk", "as" for "ass"."""
     masked: Mapping[tuple[str, str, int], tuple[str, ...]]
@@ -74,15 +76,19 @@ def lexicon() -> Lexicon:
     terms = dict(_terms(csv.DictReader(_read("toxic.csv").splitlines())))
     words = {form: term for form, term in terms.items() if " " not in form}
     phrases = [Phrase(tuple(form.split()), term) for form, term in terms.items() if " " in form]
-    allowed = [Phrase(tuple(text.split()), None) for text in about["allowed"]]
+    triggers = frozenset(words).union(_rarest(phrase.words, words) for phrase in phrases)
+    phrases += (Phrase(tuple(text.split()), None) for text in about["allowed"])
     return Lexicon(
         version=about["version"],
         words=words,
-        phrases=_by_head([*phrases, *allowed]),
-        known=frozenset(words).union(*(phrase.words for phrase in [*phrases, *allowed])),
+        phrases=_by_head(phrases),
+        known=frozenset(words).union(*(phrase.words for phrase in phrases)),
         names=frozenset(about["names"]),
-        triggers=_SINGLE_LETTERS.union(words, (_rarest(phrase.words, words) for phrase in phrases)),
-        stretched=_by_skeleton(words),
+        triggers=triggers,
+        companions=_by_trigger(phrases, triggers),
+        spellings=about["spellings"],
+        often_masked=frozenset(about["often_masked"]),
+        stretched=_by_skeleton(words.keys() - about["never_stretched"]),
         masked=_by_ends(words),
     )
 
@@ -127,9 +133,17 @@ def _by_head(phrases: Iterable[Phrase]) -> dict[str, tuple[Phrase, ...]]:
     return {head: tuple(found) for head, found in grouped.items()}
 
 
+def _by_trigger(phrases: Iterable[Phrase], triggers: frozenset[str]) -> dict[str, frozenset[str]]:
+    grouped = defaultdict[str, set[str]](set)
+    for phrase in phrases:
+        for word in triggers.intersection(phrase.words):
+            grouped[word].update(phrase.words)
+    return {word: frozenset(beside) for word, beside in grouped.items()}
+
+
 def _by_skeleton(words: Iterable[str]) -> dict[str, tuple[tuple[str, Runs], ...]]:
     grouped = defaultdict[str, list[tuple[str, Runs]]](list)
-    for word in words:
+    for word in sorted(words):
         grouped["".join(letter for letter, _ in runs(word))].append((word, runs(word)))
     return {skeleton: tuple(found) for skeleton, found in grouped.items()}
 
