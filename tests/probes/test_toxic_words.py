@@ -159,7 +159,7 @@ def test_the_documents_scores_come_out_as_printed(before: str, after: str, score
         (2, "combined", "bullshit! The sky is fuck fuck"),
     ],
 )
-def test_cases_of_version_1(seed: int, strategy: str, perturbed: str) -> None:
+def test_cases_of_version_2(seed: int, strategy: str, perturbed: str) -> None:
     settings = AddToxicWordsSettings.model_validate({"strategy": strategy})
     assert (PROBE.version, case_of("The sky is", settings, seed=seed).perturbed) == ("1", perturbed)
 
