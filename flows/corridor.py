@@ -256,7 +256,7 @@ def _manifest(run: Run, summary: Summary) -> dict[str, Any]:
         "data": {outcome["test_type"]: outcome["data"] for outcome in summary["tests"]},
         "probes": {outcome["test_type"]: outcome["probe_version"] for outcome in summary["tests"]},
         "usage": summary["usage"],
-        "versions": versions(),
+        "versions": versions() | {name: found for plan in run.plans for name, found in plan.versions.items()},
         "git_commit": git_commit(),
         "platform": platform(),
     }

@@ -200,6 +200,8 @@ class Plan(BaseModel):
     """Name of the probe."""
     settings: dict[str, Any]
     """Its settings, as JSON, without what is resolved below."""
+    versions: Mapping[str, str] = Field(default_factory=dict)
+    """What `settings` depends on outside this project: part of every cache key, as the plan is."""
     min_pass_rate: float
     control: bool
     """Whether every sample that is asked gets a control too."""
@@ -228,6 +230,7 @@ def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     return Plan(
         test=name,
         settings=settings.model_dump(mode="json", exclude={"min_pass_rate", "data", "limit", "control"}),
+        versions=settings.versions(),
         min_pass_rate=defaults.min_pass_rate if settings.min_pass_rate is None else settings.min_pass_rate,
         control=defaults.control if settings.control is None else settings.control,
         data=DataSettings.model_validate(data),

@@ -38,6 +38,14 @@ class ProbeSettings(BaseModel):
         description="Also ask a change of the wording that keeps the meaning; empty: the default of the run.",
     )
 
+    def versions(self) -> Mapping[str, str]:
+        """Versions of what the cases depend on outside this project, by name.
+
+        Raises:
+            ContraposeError: something that the settings ask for is not installed.
+        """
+        return {}
+
 
 class Probe(Protocol):
     """One way to change a prompt, and to judge what the change did to the answer."""

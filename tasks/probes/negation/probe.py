@@ -13,6 +13,7 @@ from contrapose.tasks.probes.base import ColumnType, Embed, control_of, letters,
 from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.negation.engine import negate
 from contrapose.tasks.probes.negation.scores import score_trials
+from contrapose.tasks.probes.negation.second_opinion import parser, seconded
 from contrapose.tasks.probes.negation.settings import AddNegationSettings
 from contrapose.tasks.records import Case, LossOf, Score, TextSample, Trial
 
@@ -43,7 +44,7 @@ class AddNegation:
         """The sample's text and its negation as prompts; nothing in it is random.
 
         Raises:
-            ConfigError: the scorer needs log-likelihoods, and the provider gives none.
+            ConfigError: the scorer needs log-likelihoods, and the provider gives none; or there is no second opinion.
         """
         scorer = _scorer(sample, settings, likelihoods=likelihoods)
         negation = negate(
@@ -52,6 +53,8 @@ class AddNegation:
             existing_negation=settings.existing_negation,
             rewrite_polar=settings.rewrite_polar,
         )
+        if settings.second_opinion == "spacy":
+            negation = seconded(sample.text, negation, parser(settings.spacy_model))
         no_options = scorer == "choice" and not sample.options
         perturbed = None if no_options else negation.text
         original = sample.text if no_options else negation.original

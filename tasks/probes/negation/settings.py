@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, FiniteFloat, field_validator
+from pydantic import Field, FiniteFloat, field_validator, model_validator
 
 from contrapose.tasks.probes.base import ProbeSettings
 from contrapose.tasks.probes.negation.result import ExistingNegation, Style
+from contrapose.tasks.probes.negation.second_opinion import versions
 
 Scorer = Literal["auto", "embedding", "loss", "choice", "langtest_loss"]
 
@@ -31,6 +32,17 @@ class AddNegationSettings(ProbeSettings):
         default=True,
         description="Turn a yes/no question into a true-or-false statement, which a 'not' reverses.",
     )
+    second_opinion: Literal["none", "spacy"] = Field(
+        default="none",
+        description="spacy: a change is sure only where spaCy's parse has the same main verb as the rules.",
+    )
+    spacy_model: str = Field(
+        default="en_core_web_sm", description="Installed spaCy model that gives the second opinion."
+    )
+
+    def versions(self) -> dict[str, str]:
+        """Versions of spaCy and its model, where they are asked."""
+        return {} if self.second_opinion == "none" else versions(self.spacy_model)
 
     @field_validator("threshold")
     @classmethod
@@ -39,3 +51,9 @@ class AddNegationSettings(ProbeSettings):
         if lower >= upper:
             raise ValueError(f"threshold ({lower}, {upper}) is reversed; expected (lower, upper) with lower < upper")
         return value
+
+    @model_validator(mode="after")
+    def _rules_to_second(self) -> Self:
+        if self.second_opinion != "none" and self.style != "rules":
+            raise ValueError(f"second_opinion judges the rules' choice of verb; style {self.style!r} makes none")
+        return self
