@@ -19,7 +19,8 @@ def listing(what: str | None) -> Iterator[str]:
 def _lines(kind: str) -> Iterator[str]:
     if kind == "probes":
         for probe in map(registry.probe, registry.names("probes")):
-            yield f"{probe.name:<18}{probe.category:<13}v{probe.version}  {probe.summary}"
+            off = "" if probe.by_default else " Off by default."
+            yield f"{probe.name:<18}{probe.category:<13}v{probe.version}  {probe.summary}{off}"
     elif kind == "suites":
         yield from bundled_suites()
     elif kind == "data":

@@ -84,10 +84,11 @@ else:
 
 
 def all_tests() -> Tests:
-    """Every probe with its default settings."""
+    """Every probe that runs by default, with its default settings."""
     chosen: dict[str, dict[str, Any]] = {}
-    for name in registry.names("probes"):
-        chosen.setdefault(registry.probe(name).category, {})[name] = {}
+    for probe in map(registry.probe, registry.names("probes")):
+        if probe.by_default:
+            chosen.setdefault(probe.category, {})[probe.name] = {}
     return Tests.model_validate(chosen)
 
 

@@ -64,6 +64,8 @@ class Probe(Protocol):
     """Result columns that only this probe has."""
     chance: ClassVar[float | None]
     """Pass rate of a model that guesses; None where guessing has no meaning."""
+    by_default: ClassVar[bool]
+    """Whether the test belongs to a run that names no tests; the others are asked for by name."""
 
     def cases(self, sample: Any, settings: Any, *, rng: random.Random, likelihoods: bool) -> Sequence[Case]:
         """Perturb a sample, in one way or in several. `likelihoods` tells whether the provider gives log-likelihoods.

@@ -8,16 +8,15 @@ from typing import ClassVar
 
 import pandas as pd
 
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.probes.base import ColumnType, Embed, control_of, letters, with_options
+from contrapose.tasks.probes.answers.case import scorer_for, text_case
+from contrapose.tasks.probes.answers.figures import COLUMNS, figures
+from contrapose.tasks.probes.answers.scores import score_trials
+from contrapose.tasks.probes.base import ColumnType, Embed, control_of, with_options
 from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.negation.engine import negate
-from contrapose.tasks.probes.negation.scores import score_trials
 from contrapose.tasks.probes.negation.second_opinion import parser, seconded
 from contrapose.tasks.probes.negation.settings import AddNegationSettings
-from contrapose.tasks.records import Case, LossOf, Score, TextSample, Trial
-
-_LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "prompt"}
+from contrapose.tasks.records import Case, Score, TextSample, Trial
 
 
 class AddNegation:
@@ -30,13 +29,9 @@ class AddNegation:
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[AddNegationSettings]] = AddNegationSettings
     bundled_data: ClassVar[str] = "negation"
-    columns: ClassVar[Mapping[str, ColumnType]] = {
-        "chosen_before": "string",
-        "chosen_after": "string",
-        "right_before": "bool",
-        "js_divergence": "float",
-    }
+    columns: ClassVar[Mapping[str, ColumnType]] = COLUMNS
     chance: ClassVar[float | None] = None
+    by_default: ClassVar[bool] = True
 
     def cases(
         self, sample: TextSample, settings: AddNegationSettings, *, rng: random.Random, likelihoods: bool
@@ -46,7 +41,8 @@ class AddNegation:
         Raises:
             ConfigError: the scorer needs log-likelihoods, and the provider gives none; or there is no second opinion.
         """
-        scorer = _scorer(sample, settings, likelihoods=likelihoods)
+        where = f"tests.{self.category}.{self.name}.scorer"
+        scorer = scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=where)
         negation = negate(
             sample.text,
             style=settings.style,
@@ -55,30 +51,19 @@ class AddNegation:
         )
         if settings.second_opinion == "spacy":
             negation = seconded(sample.text, negation, parser(settings.spacy_model))
-        no_options = scorer == "choice" and not sample.options
-        perturbed = None if no_options else negation.text
-        original = sample.text if no_options else negation.original
-        case = Case(
-            id=f"{self.name}/{sample.id}",
-            sample_id=sample.id,
-            probe=self.name,
-            version=self.version,
-            original=original,
-            perturbed=perturbed,
-            original_prompt=with_options(original, sample.options),
-            perturbed_prompt=None if perturbed is None else with_options(perturbed, sample.options),
-            scorer=scorer,
-            asks="choose" if scorer == "choice" and likelihoods else "generate",
-            loss_of=_LOSS_OF.get(scorer),
-            labels=letters(len(sample.options)),
-            options=sample.options,
-            skip_reason="no_options" if no_options else negation.reason,
-            confidence=None if no_options else negation.confidence,
-            slice=sample.slice,
-            cluster=sample.cluster,
-            details={} if sample.answer is None else {"answer": sample.answer},
-        )
-        return [case]
+        return [
+            text_case(
+                sample,
+                probe=self.name,
+                version=self.version,
+                original=negation.original,
+                perturbed=negation.text,
+                skip_reason=negation.reason,
+                confidence=negation.confidence,
+                scorer=scorer,
+                likelihoods=likelihoods,
+            )
+        ]
 
     def control(
         self, case: Case, sample: TextSample, settings: AddNegationSettings, *, rng: random.Random
@@ -95,38 +80,4 @@ class AddNegation:
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Mean eval_score per scorer; with options, how often the choice changed and was right before."""
-        figures: dict[str, float | int | None] = {}
-        if {"scorer", "eval_score"} <= set(results.columns):
-            scores = pd.to_numeric(results["eval_score"], errors="coerce")
-            for scorer, mean in scores.groupby(results["scorer"].astype(str)).mean().items():
-                figures[f"mean_eval_score_{scorer}"] = None if pd.isna(mean) else float(mean)
-        return figures | _choices(results)
-
-
-def _scorer(sample: TextSample, settings: AddNegationSettings, *, likelihoods: bool) -> str:
-    if settings.scorer == "auto":
-        return "choice" if sample.options else "loss" if likelihoods else "embedding"
-    if settings.scorer in _LOSS_OF and not likelihoods:
-        raise ConfigError(
-            f"scorer {settings.scorer!r} with a provider that gives no log-likelihoods",
-            expected="a scorer that works on replies alone",
-            remedy="Use scorer 'embedding', or 'choice' for samples with options.",
-            where="tests.sensitivity.add_negation.scorer",
-        )
-    return settings.scorer
-
-
-def _choices(results: pd.DataFrame) -> dict[str, float | int | None]:
-    if not {"chosen_before", "chosen_after"} <= set(results.columns):
-        return {}
-    read = results.dropna(subset=["chosen_before", "chosen_after"])
-    if read.empty:
-        return {}
-    figures: dict[str, float | int | None] = {
-        "choices": len(read),
-        "choice_changed": float((read["chosen_before"] != read["chosen_after"]).mean()),
-    }
-    if "right_before" in read.columns:
-        known = read["right_before"].dropna()
-        figures["right_before"] = float(known.astype(bool).mean()) if len(known) else None
-    return figures
+        return figures(results)

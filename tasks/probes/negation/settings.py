@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, FiniteFloat, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from contrapose.tasks.probes.base import ProbeSettings
+from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.negation.result import ExistingNegation, Style
 from contrapose.tasks.probes.negation.second_opinion import versions
 
-Scorer = Literal["auto", "embedding", "loss", "choice", "langtest_loss"]
 
-
-class AddNegationSettings(ProbeSettings):
+class AddNegationSettings(AnswerSettings):
     """How texts are negated, and when a change of the answer counts."""
 
-    threshold: tuple[FiniteFloat, FiniteFloat] = Field(
-        default=(-0.2, 0.2),
-        description="Scores inside this closed interval (lower, upper) mean that the answer stayed the same.",
-    )
-    scorer: Scorer = Field(
-        default="auto",
-        description="How answers are compared; auto: choice with options, else loss, else embedding.",
-    )
     style: Style = Field(default="rules", description="Negate by rules, or literally as LangTest does.")
     existing_negation: ExistingNegation = Field(
         default="skip", description="What to do with a text that is negated already."
@@ -44,16 +34,8 @@ class AddNegationSettings(ProbeSettings):
         """Versions of spaCy and its model, where they are asked."""
         return {} if self.second_opinion == "none" else versions(self.spacy_model)
 
-    @field_validator("threshold")
-    @classmethod
-    def _in_order(cls, value: tuple[float, float]) -> tuple[float, float]:
-        lower, upper = value
-        if lower >= upper:
-            raise ValueError(f"threshold ({lower}, {upper}) is reversed; expected (lower, upper) with lower < upper")
-        return value
-
     @model_validator(mode="after")
     def _rules_to_second(self) -> Self:
         if self.second_opinion != "none" and self.style != "rules":
-            raise ValueError(f"second_opinion judges the rules' choice of verb; style {self.style!r} makes none")
+            raise ValueError("style 'rules' beside a second_opinion, which judges the verb that the rules chose")
         return self

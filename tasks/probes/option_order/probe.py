@@ -57,6 +57,7 @@ class OptionOrder:
         "rotated_correct": "bool",
     }
     chance: ClassVar[float | None] = None
+    by_default: ClassVar[bool] = True
     """It depends on the number of options, and so is a figure of the run: `chance_pass_rate`."""
 
     def cases(

@@ -84,6 +84,7 @@ class OrderBias:
         "debiased_choice_right": "bool",
     }
     chance: ClassVar[float | None] = 0.25
+    by_default: ClassVar[bool] = True
 
     def cases(
         self, sample: SummaryPair, settings: OrderBiasSettings, *, rng: random.Random, likelihoods: bool

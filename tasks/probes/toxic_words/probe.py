@@ -75,6 +75,7 @@ class AddToxicWords:
         "injected": "string",
     }
     chance: ClassVar[float | None] = None
+    by_default: ClassVar[bool] = True
 
     def cases(
         self, sample: TextSample, settings: AddToxicWordsSettings, *, rng: random.Random, likelihoods: bool

@@ -1,4 +1,4 @@
-"""Scores add_negation trials: did the answer change when the prompt was reversed?"""
+"""Scores trials by comparing two answers: did the answer change with the prompt?"""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from functools import partial
 
 import numpy as np
 
+from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import Embed, unscored
 from contrapose.tasks.probes.choices import Choice, read_choice, read_option
-from contrapose.tasks.probes.negation.settings import AddNegationSettings
 from contrapose.tasks.records import Case, Completion, Score, Trial
 
 Threshold = tuple[float, float]
 
 
-def score_trials(trials: Sequence[Trial], settings: AddNegationSettings, *, embed: Embed) -> list[Score]:
+def score_trials(
+    trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed, stays: bool = False
+) -> list[Score]:
     """One score per trial, in order; all texts that need embedding go through one call.
 
-    A control passes where the case itself would not: its answer should stay as it was.
+    Args:
+        trials: to score.
+        settings: threshold of the test.
+        embed: texts to vectors.
+        stays: whether a case passes when its answer stayed as it was, which is when a control always passes.
     """
     vectors = _embedded(trials, embed)
     scorers: dict[str, Callable[[Trial, Threshold], Score]] = {
@@ -30,7 +36,9 @@ def score_trials(trials: Sequence[Trial], settings: AddNegationSettings, *, embe
         "choice": by_choice,
     }
     scores = [scorers[trial.case.scorer](trial, settings.threshold) for trial in trials]
-    return [_stayed(score) if trial.case.control else score for trial, score in zip(trials, scores, strict=True)]
+    return [
+        _stayed(score) if stays or trial.case.control else score for trial, score in zip(trials, scores, strict=True)
+    ]
 
 
 def by_embedding(trial: Trial, threshold: Threshold, *, vectors: dict[str, np.ndarray]) -> Score:

@@ -1,0 +1,88 @@
+"""A test made of one edit: what its text becomes, and whether the answer should change with it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from contrapose.tasks.probes.answers.case import scorer_for, text_case
+from contrapose.tasks.probes.answers.figures import COLUMNS, figures
+from contrapose.tasks.probes.answers.scores import score_trials
+from contrapose.tasks.probes.answers.settings import AnswerSettings
+from contrapose.tasks.probes.base import ColumnType, Embed, control_of, with_options
+from contrapose.tasks.records import Case, Score, TextSample, Trial
+
+POLITE = "Please note: "
+"""Before a text, it changes neither what the text says nor what it asks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """What an edit made of a text."""
+
+    text: str | None = None
+    """The changed text; None when it was skipped."""
+    reason: str | None = None
+    """Why it was skipped; None when it was not."""
+    confidence: str | None = None
+    """`high` or `medium`: how sure the change is to do what it should; None when the text was skipped."""
+
+
+class TextEdit:
+    """A probe that makes one edit; a subclass names it and says what the edit is."""
+
+    name: ClassVar[str]
+    category: ClassVar[str] = "sensitivity"
+    version: ClassVar[str] = "1"
+    summary: ClassVar[str]
+    sample_type: ClassVar[type[TextSample]] = TextSample
+    settings_type: ClassVar[type[AnswerSettings]] = AnswerSettings
+    bundled_data: ClassVar[str] = "negation"
+    columns: ClassVar[Mapping[str, ColumnType]] = COLUMNS
+    chance: ClassVar[float | None] = None
+    by_default: ClassVar[bool] = False
+    stays: ClassVar[bool] = False
+    """Whether the answer should stay, because the edit leaves the meaning alone."""
+
+    def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
+        """The changed text, or the reason why there is none."""
+        raise NotImplementedError
+
+    def cases(
+        self, sample: TextSample, settings: AnswerSettings, *, rng: random.Random, likelihoods: bool
+    ) -> Sequence[Case]:
+        """The sample's text and its edited form as prompts; options are never edited."""
+        where = f"tests.{self.category}.{self.name}.scorer"
+        edited = self.edit(sample.text, settings, rng=rng)
+        return [
+            text_case(
+                sample,
+                probe=self.name,
+                version=self.version,
+                original=sample.text,
+                perturbed=edited.text,
+                skip_reason=edited.reason,
+                confidence=edited.confidence,
+                scorer=scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=where),
+                likelihoods=likelihoods,
+            )
+        ]
+
+    def control(self, case: Case, sample: TextSample, settings: AnswerSettings, *, rng: random.Random) -> Case | None:
+        """The same text behind two polite words."""
+        if case.perturbed is None:
+            return None
+        text = POLITE + case.original
+        return control_of(case, perturbed=text, prompt=with_options(text, sample.options))
+
+    def score(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> list[Score]:
+        """Score each trial by its case's scorer; passes when the answer changed, or stayed, as it should."""
+        return score_trials(trials, settings, embed=embed, stays=self.stays)
+
+    def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
+        """Mean eval_score per scorer; with options, how often the choice changed and was right before."""
+        return figures(results)

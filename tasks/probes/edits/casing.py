@@ -1,0 +1,54 @@
+"""The same words in other letters: capitals, small letters, or the first letter changed."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from contrapose.tasks.probes.answers.settings import AnswerSettings
+from contrapose.tasks.probes.edits.base import Edited, TextEdit
+
+CaseStyle = Literal["lower", "upper", "title", "first"]
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+class CasingSettings(AnswerSettings):
+    """Which letters become capital or small."""
+
+    style: CaseStyle = Field(
+        default="lower",
+        description="lower: all small, which people type most; upper: all capital; title: every word capital; "
+        "first: the first letter of the text, the other way round.",
+    )
+
+
+class Casing(TextEdit):
+    """Changes capital and small letters only; passes when the answer stays.
+
+    Capitals carry meaning in units and symbols ("mW", "MW"): a text in which they do is no plain text.
+    """
+
+    name: ClassVar[str] = "casing"
+    category: ClassVar[str] = "robustness"
+    summary: ClassVar[str] = "Writes the text in small or capital letters; the answer should stay."
+    settings_type: ClassVar[type[CasingSettings]] = CasingSettings
+    stays: ClassVar[bool] = True
+
+    def edit(self, text: str, settings: CasingSettings, *, rng: random.Random) -> Edited:
+        """The text in the other letters; nothing in it is random."""
+        changed = _cased(text, settings.style)
+        return Edited(reason="same_letters") if changed == text else Edited(text=changed, confidence="high")
+
+
+def _cased(text: str, style: CaseStyle) -> str:
+    if style == "upper":
+        return text.upper()
+    if style == "lower":
+        return text.lower()
+    if style == "title":
+        return _WORD.sub(lambda found: found[0][0].upper() + found[0][1:], text)
+    found = _WORD.search(text)
+    return text if found is None else text[: found.start()] + text[found.start()].swapcase() + text[found.start() + 1 :]

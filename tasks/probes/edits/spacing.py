@@ -1,0 +1,83 @@
+"""White space and punctuation as careless typing leaves them."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from contrapose.tasks.probes.answers.settings import AnswerSettings
+from contrapose.tasks.probes.edits.base import Edited, TextEdit
+from contrapose.tasks.probes.english.edits import Edit, apply
+
+SpacingKind = Literal["double", "before_mark", "trailing", "no_stop", "quotes"]
+_GAP = re.compile(r"(?<=\S) (?=\S)")
+_MARK = re.compile(r"(?<=\w)[,;:.!?](?=\s|$)")
+_STOP = re.compile(r"\.(?=\s*\Z)")
+_STRAIGHT = re.compile(r"(?<=\w)'(?=\w)")
+_CURLY = re.compile(r"(?<=\w)\u2019(?=\w)")
+
+
+class SpacingSettings(AnswerSettings):
+    """Which carelessness is allowed."""
+
+    kinds: tuple[SpacingKind, ...] = Field(
+        default=("double", "before_mark", "trailing", "no_stop", "quotes"),
+        min_length=1,
+        description="double: a space twice; before_mark: a space before a punctuation mark; trailing: spaces at the "
+        "end; no_stop: the last full stop missing; quotes: the other kind of apostrophe.",
+    )
+
+
+class Spacing(TextEdit):
+    """Changes white space and punctuation in one way; passes when the answer stays."""
+
+    name: ClassVar[str] = "spacing"
+    category: ClassVar[str] = "robustness"
+    summary: ClassVar[str] = "Changes white space or punctuation; the answer should stay."
+    settings_type: ClassVar[type[SpacingSettings]] = SpacingSettings
+    stays: ClassVar[bool] = True
+
+    def edit(self, text: str, settings: SpacingSettings, *, rng: random.Random) -> Edited:
+        """One of the allowed changes, drawn among those that the text has room for."""
+        if not text.strip():
+            return Edited(reason="empty")
+        kinds = [_KINDS[kind] for kind in dict.fromkeys(settings.kinds)]
+        rng.shuffle(kinds)
+        changed = next((new for kind in kinds if (new := kind(text, rng)) != text), None)
+        return Edited(reason="no_place") if changed is None else Edited(text=changed, confidence="high")
+
+
+def _double(text: str, rng: random.Random) -> str:
+    gaps = list(_GAP.finditer(text))
+    chosen = rng.sample(gaps, max(1, len(gaps) // 4)) if gaps else []
+    return apply(text, [Edit(found.start(), found.end(), "  ") for found in chosen])
+
+
+def _before_mark(text: str, rng: random.Random) -> str:
+    marks = list(_MARK.finditer(text))
+    return apply(text, [Edit(found.start(), found.start(), " ") for found in rng.sample(marks, min(1, len(marks)))])
+
+
+def _trailing(text: str, rng: random.Random) -> str:
+    return text + " " * rng.randint(1, 3)
+
+
+def _no_stop(text: str, rng: random.Random) -> str:
+    return _STOP.sub("", text)
+
+
+def _quotes(text: str, rng: random.Random) -> str:
+    return _STRAIGHT.sub("\u2019", text) if _STRAIGHT.search(text) else _CURLY.sub("'", text)
+
+
+_KINDS: dict[SpacingKind, Callable[[str, random.Random], str]] = {
+    "double": _double,
+    "before_mark": _before_mark,
+    "trailing": _trailing,
+    "no_stop": _no_stop,
+    "quotes": _quotes,
+}

@@ -1,0 +1,153 @@
+"""A second opinion on the main verb: what spaCy's parse says, where spaCy and a model of it are installed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from typing import Protocol, cast
+
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.probes.english.analysis import Analysis, analyse
+from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.probes.negation.order import negate_order
+from contrapose.tasks.probes.negation.result import Confidence, Negation
+from contrapose.tasks.probes.negation.statement import negate_statement
+
+_AUXILIARY = words("aux auxpass")
+_FINITE = words("MD VBD VBP VBZ")
+_VERB = _FINITE | {"VB"}
+"""An order is a bare form; the small models also call many a plural verb one."""
+_UNREAD = ("ner", "lemmatizer")
+_LONGEST = 10_000
+"""Characters beyond which a sentence is not parsed: what spaCy takes grows with them."""
+
+
+class Token(Protocol):
+    """What is read of a word in spaCy's parse."""
+
+    idx: int
+    """Offset of its first character."""
+    dep_: str
+    """Its relation to the word it depends on."""
+    tag_: str
+    """Its Penn Treebank tag."""
+    lefts: Iterable[Token]
+    """The words before it that depend on it."""
+
+
+class Span(Protocol):
+    """A sentence in spaCy's parse."""
+
+    root: Token
+    """The word that all others depend on."""
+
+
+class Doc(Protocol):
+    """A parsed text."""
+
+    sents: Iterable[Span]
+    """Its sentences, in order."""
+
+
+Parse = Callable[[str], Doc]
+
+
+def seconded(text: str, negation: Negation, parse: Parse) -> Negation:
+    """The negation of a statement or an order, with its confidence revised; any other as it is.
+
+    Where the parse has the same finite verb in the main clause, a doubt about the verb is settled, and other reasons
+    for medium confidence stay; where it has another, the confidence is medium.
+
+    Args:
+        text: what was negated by rules.
+        negation: what came of it.
+        parse: gives the text's words and how they depend on each other, as spaCy does.
+    """
+    if negation.text is None:
+        return negation
+    found = analyse(text)
+    if found.kind not in ("statement", "order"):
+        return negation
+    if not _agrees(found, parse):
+        return replace(negation, confidence="medium")
+    settled = found.doubtful and negation.kind != "remove"
+    return replace(negation, confidence=_without_doubt(found)) if settled else negation
+
+
+def _agrees(a: Analysis, parse: Parse) -> bool:
+    s, verb = a.sentence, a.clause.verb
+    begin = s.starts[0]
+    if len(s.text) - begin > _LONGEST:
+        return False
+    *_, last = parse(s.text[begin:]).sents
+    found = _finite_verb(last.root)
+    # A range, since spaCy parts what the rules read as one word: "it" and "'s", "can" and "not".
+    return found.tag_ in _VERB and begin + found.idx in range(s.starts[verb], s.ends[verb])
+
+
+def _finite_verb(root: Token) -> Token:
+    """The first finite auxiliary of a root, else the root itself: a full verb, or a copula."""
+    return next((word for word in root.lefts if word.dep_ in _AUXILIARY and word.tag_ in _FINITE), root)
+
+
+def _without_doubt(a: Analysis) -> Confidence:
+    """The confidence that the rules have when no other reading of the verb is left."""
+    sure = a._replace(clause=a.clause._replace(margin=math.inf))
+    return (negate_order(sure) if a.kind == "order" else negate_statement(sure)).confidence
+
+
+def versions(model: str) -> dict[str, str]:
+    """Versions of spaCy and of an installed model, found without importing either.
+
+    Raises:
+        ConfigError: one of them is not installed.
+    """
+    try:
+        spacy = version("spacy")
+    except PackageNotFoundError:
+        raise _missing("spaCy", 'Install it with pip install "contrapose[spacy]", then a model') from None
+    # Models declare themselves; any other package by that name is not imported.
+    found = [entry.dist.version for entry in entry_points(group="spacy_models", name=model) if entry.dist]
+    if not found:
+        raise _missing(f"the spaCy model {model!r}", "Install a model, or name an installed one as spacy_model")
+    return {"spacy": spacy, model: found[0]}
+
+
+@cache
+def parser(model: str) -> Parse:
+    """A spaCy model, loaded once a process and never downloaded.
+
+    Raises:
+        ConfigError: it is not installed, cannot be loaded, or does not parse.
+    """
+    installed = versions(model)
+    import spacy
+
+    try:
+        loaded = spacy.load(model, exclude=_UNREAD)
+    except (OSError, ValueError, ImportError) as error:
+        raise _unusable(f"spaCy {installed['spacy']} cannot load it ({type(error).__name__})", model) from error
+    if "parser" not in loaded.pipe_names:
+        raise _unusable("it has no parser", model)
+    return cast(Parse, loaded)
+
+
+def _missing(what: str, remedy: str) -> ConfigError:
+    return ConfigError(
+        f"{what} is not installed",
+        expected="what second_opinion: spacy needs",
+        remedy=f"{remedy} (docs/second-opinion.md), or set second_opinion: none.",
+        where="tests.sensitivity.add_negation.second_opinion",
+    )
+
+
+def _unusable(found: str, model: str) -> ConfigError:
+    return ConfigError(
+        found,
+        expected="an English model with a parser, of a version for this spaCy",
+        remedy="Name another one, or install the version that fits.",
+        where=f"tests.sensitivity.add_negation.spacy_model {model!r}",
+    )

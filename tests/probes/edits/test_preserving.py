@@ -1,0 +1,124 @@
+"""Edits that leave the meaning alone: what they change, and what they must not."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contrapose.tasks.probes.edits.base import TextEdit
+from contrapose.tasks.probes.edits.casing import Casing
+from contrapose.tasks.probes.edits.spacing import Spacing
+from contrapose.tasks.probes.edits.typo import Typo
+from contrapose.tasks.records import Case, Completion, TextSample, Trial
+
+EDITS: list[TextEdit] = [Typo(), Casing(), Spacing()]
+TEXT = "Ms. Johnson's 12 engineers at Siemens measured 3.5 volts, didn't they?"
+
+
+def edited(probe: TextEdit, text: str, *, seed: int = 0, **settings: Any) -> str | None:
+    return probe.edit(text, probe.settings_type(**settings), rng=random.Random(seed)).text
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_typo_spares_names_numbers_and_first_letters(seed: int) -> None:
+    text = edited(Typo(), TEXT, seed=seed, rate=1.0)
+    assert text is not None
+    assert text != TEXT
+    assert "Johnson's 12 " in text
+    assert " Siemens " in text
+    assert " 3.5 " in text
+    assert re.search(r"\be\w* at Siemens m", text)
+
+
+@pytest.mark.parametrize("word", ["aaaaa", "eeeeee", "ooooo"])
+def test_a_typo_always_changes_the_word(word: str) -> None:
+    assert all(edited(Typo(), word, seed=seed) != word for seed in range(20))
+
+
+def test_the_rate_says_how_many_words_are_mistyped() -> None:
+    text = " ".join(["measure"] * 40)
+    for rate, count in ((0.1, 4), (0.5, 20)):
+        changed = edited(Typo(), text, rate=rate)
+        assert changed is not None
+        assert sum(word != "measure" for word in changed.split()) == count
+
+
+@pytest.mark.parametrize(
+    ("style", "expected"),
+    [
+        ("lower", "the u.s. exports wheat."),
+        ("upper", "THE U.S. EXPORTS WHEAT."),
+        ("title", "The U.S. Exports Wheat."),
+        ("first", "the U.S. exports wheat."),
+    ],
+)
+def test_casing_changes_letters_only(style: str, expected: str) -> None:
+    assert edited(Casing(), "The U.S. exports wheat.", style=style) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("double", "It's  so."),
+        ("before_mark", "It's so ."),
+        ("no_stop", "It's so"),
+        ("quotes", "It\u2019s so."),
+    ],
+)
+def test_spacing_makes_one_kind_of_change(kind: str, expected: str) -> None:
+    assert edited(Spacing(), "It's so.", kinds=[kind]) == expected
+
+
+def test_trailing_space_is_added_at_the_end() -> None:
+    text = edited(Spacing(), "It is so.", kinds=["trailing"])
+    assert text is not None
+    assert text.rstrip(" ") == "It is so."
+    assert text != "It is so."
+
+
+@pytest.mark.parametrize("probe", EDITS, ids=lambda probe: probe.name)
+@given(text=st.text(max_size=120), seed=st.integers(0, 3))
+def test_any_text_gives_a_change_or_a_reason_and_the_same_twice(probe: TextEdit, text: str, seed: int) -> None:
+    settings = probe.settings_type()
+    first, second = (probe.edit(text, settings, rng=random.Random(seed)) for _ in range(2))
+    assert first == second
+    assert (first.text is None) == (first.reason is not None)
+    assert first.text != text
+
+
+@pytest.mark.parametrize("text", ["", "  ", "12", "?"])
+def test_what_cannot_be_edited_says_why(text: str) -> None:
+    assert Typo().edit(text, Typo.settings_type(), rng=random.Random(0)).reason == "no_long_word"
+    assert Casing().edit(text, Casing.settings_type(), rng=random.Random(0)).reason == "same_letters"
+
+
+def case_of(probe: TextEdit) -> Case:
+    sample = TextSample(id="1", text="Water boils at high temperatures.", options=("so", "no"), answer="so")
+    (case,) = probe.cases(sample, probe.settings_type(), rng=random.Random(0), likelihoods=True)
+    return case
+
+
+@pytest.mark.parametrize("probe", EDITS, ids=lambda probe: probe.name)
+def test_a_case_passes_when_the_answer_stays(probe: TextEdit) -> None:
+    case = case_of(probe)
+    stayed = Completion(text="A", option_loglikelihoods=(-0.1, -3.0))
+    moved = Completion(text="B", option_loglikelihoods=(-3.0, -0.1))
+    trials = [Trial(case=case, expected=stayed, actual=each) for each in (stayed, moved)]
+    scores = probe.score(trials, probe.settings_type(), embed=lambda texts: pytest.fail("nothing to embed"))
+    assert [score.passed for score in scores] == [True, False]
+
+
+@pytest.mark.parametrize("probe", EDITS, ids=lambda probe: probe.name)
+def test_the_control_keeps_the_text_whole(probe: TextEdit) -> None:
+    case = case_of(probe)
+    sample = TextSample(id="1", text=case.original, options=case.options)
+    control = probe.control(case, sample, probe.settings_type(), rng=random.Random(0))
+    assert control is not None
+    assert control.control
+    assert case.original in (control.perturbed or "")
+    assert (control.perturbed_prompt or "").endswith("Answer:")
