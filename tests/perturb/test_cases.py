@@ -15,7 +15,9 @@ from contrapose.tasks.registry import PROBES, probe
 
 
 def plan_of(test: str, *, control: bool) -> Plan:
-    return next(plan for plan in plans(RunConfig()) if plan.test == test).model_copy(update={"control": control})
+    config = RunConfig.model_validate({"tests": {probe(test).category: {test: {"control": control}}}})
+    (plan,) = plans(config)
+    return plan
 
 
 def samples_of(test: str) -> list[Sample]:
