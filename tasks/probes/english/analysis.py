@@ -9,6 +9,7 @@ from contrapose.tasks.probes.english.clause import Clause, find_clause
 from contrapose.tasks.probes.english.context import is_finite_aux
 from contrapose.tasks.probes.english.opening import opening, question_start, subject_start
 from contrapose.tasks.probes.english.reading import Sentence, read
+from contrapose.tasks.probes.english.words import words
 
 Kind = Literal["statement", "order", "polar", "wh", "fragment"]
 DOUBT = 2.0
@@ -59,36 +60,30 @@ def analyse_sentence(s: Sentence) -> Analysis:
     if start >= len(s.words):
         return _fragment(s, 0)
     if len(s.words) > LONGEST:
-        return Analysis(sentence=s, kind="statement", start=start, subject=start, clause=_UNTOLD)
-    asked = question_start(s, start) if s.asks or s.tags[start] & (f.WH | f.PREP | f.TO) else -1
+        return Analysis(s, "statement", start, start, _UNTOLD)
+    asked = question_start(s, start) if s.asks or s.tags[start] & _ASKING else -1
     if asked >= 0 and (s.asks or _asks_unmarked(s, asked)):
-        kind: Kind = "polar" if s.tags[asked] & f.AUX and not s.tags[asked] & f.WH else "wh"
-        return Analysis(sentence=s, kind=kind, start=asked, subject=asked, clause=_NONE)
-    order = _order_at(s, start)
-    if order is not None:
-        return order
+        polar = s.tags[asked] & f.AUX and not s.tags[asked] & f.WH
+        return Analysis(s, "polar" if polar else "wh", asked, asked, _NONE)
+    if s.words[start] in _ORDERS and _orders_at(s, start):
+        return Analysis(s, "order", start, start, Clause(start, start, lexical=True, others=(), margin=_SURE))
     clause = find_clause(s, start)
-    if clause.verb < 0:
+    verb = clause.verb
+    if verb < 0:
         return _fragment(s, start)
-    subject = subject_start(s, start, clause.verb)
-    kind = "order" if _is_order(s, subject, clause) else "statement"
-    return Analysis(sentence=s, kind=kind, start=start, subject=subject, clause=clause)
-
-
-def flags_in(s: Sentence) -> int:
-    """All flags of all words."""
-    union = 0
-    for tag in s.tags:
-        union |= tag
-    return union
+    subject = subject_start(s, start, verb)
+    return Analysis(s, "order" if _is_order(s, subject, clause) else "statement", start, subject, clause)
 
 
 _UNTOLD = Clause(start=-1, verb=-1, lexical=False, others=(), margin=0.0)
-_NONE = Clause(start=-1, verb=-1, lexical=False, others=(), margin=99.0)
+_SURE = 99.0
+_NONE = Clause(start=-1, verb=-1, lexical=False, others=(), margin=_SURE)
+_ASKING = f.WH | f.PREP | f.TO
+_ORDERS = words("let's be have do")
 
 
 def _fragment(s: Sentence, start: int) -> Analysis:
-    return Analysis(sentence=s, kind="fragment", start=start, subject=start, clause=_NONE)
+    return Analysis(s, "fragment", start, start, _NONE)
 
 
 def _asks_unmarked(s: Sentence, i: int) -> bool:
@@ -101,20 +96,19 @@ def _asks_unmarked(s: Sentence, i: int) -> bool:
     return verbs[0] <= i + 2 if len(verbs) == 1 else not verbs and s.words[i] in ("which", "who")
 
 
-def _order_at(s: Sentence, start: int) -> Analysis | None:
-    """Orders that start with a word which is no ordinary verb: "Be quiet.", "Have a seat.", "Let's go."."""
+def _orders_at(s: Sentence, start: int) -> bool:
+    """Whether an order starts with a word which is no ordinary verb: "Be quiet.", "Have a seat.", "Let's go."."""
     word, following = s.words[start], s.tag(start + 1)
     known = word == "let's" or (word == "be" and following) or (word in ("have", "do") and following and not s.asks)
     if not known or (word == "do" and not following & (f.BASE | f.DET | f.QUANT)):
-        return None
+        return False
     rest = find_clause(s, start + 1)
-    if rest.verb >= 0 and rest.margin > DOUBT and not s.tags[rest.verb] & f.BASE:
-        return None
-    clause = Clause(start=start, verb=start, lexical=True, others=(), margin=99.0)
-    return Analysis(sentence=s, kind="order", start=start, subject=start, clause=clause)
+    return rest.verb < 0 or rest.margin <= DOUBT or bool(s.tags[rest.verb] & f.BASE)
 
 
 def _is_order(s: Sentence, subject: int, clause: Clause) -> bool:
-    if clause.verb == subject:
+    verb = clause.verb
+    if verb == subject:
         return clause.lexical
-    return s.words[subject : clause.verb] in (["always"], ["please"], ["you", "please"])
+    polite = s.words[verb - 1] in ("always", "please")
+    return polite and s.words[subject:verb] in (["always"], ["please"], ["you", "please"])

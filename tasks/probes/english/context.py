@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.reading import Sentence
+from contrapose.tasks.probes.english.sentence import Sentence
 
 _ADVERB = f.ADV | f.SEMI
+_NO_ITS = f.ING | f.PREP
+_HAVE_DO = f.HAVE | f.DO
+_NO_HAVE = f.MODAL | f.TO | f.DO | f.HAVE
+_NO_MODAL = f.DET | f.MODAL | f.PREP
+_BEHIND_NOUN = f.BE | f.MODAL | f.DO
 
 
 def is_adverb(s: Sentence, i: int) -> bool:
@@ -31,25 +36,23 @@ def after_adverbs(s: Sentence, i: int) -> int:
 
 def is_finite_aux(s: Sentence, i: int) -> bool:
     """Whether word `i` is a finite auxiliary, copula or modal, and not a noun or name like "can" or "Will"."""
-    tag = s.tag(i)
-    if not tag & f.AUX or tag & f.NAME:
+    tags = s.tags
+    if not 0 <= i < len(tags) or not tags[i] & f.AUX or tags[i] & f.NAME:
         return False
-    before, last = s.tag(i - 1), s.word(i - 1)
-    if tag & f.CLITIC and s.words[i] == "it's" and before & (f.ING | f.PREP):
+    tag, before = tags[i], tags[i - 1] if i else 0
+    if before & f.TO or (tag & f.CLITIC and before & _NO_ITS and s.words[i] == "it's"):
         return False  # meant is "its"
-    if before & f.TO and last == "to":
-        return False
     if tag & f.MODAL:
-        return _is_modal(s, i, before, last)
-    if tag & (f.HAVE | f.DO) and s.words[i] in ("have", "do", "had"):
+        return _is_modal(s, i, before)
+    if tag & _HAVE_DO and s.words[i] in ("have", "do", "had"):
         k = before_adverbs(s, i, 0)
-        return not s.tag(k) & (f.MODAL | f.TO | f.DO | f.HAVE) or bool(s.tag(k) & f.NAME)
+        return k < 0 or not tags[k] & _NO_HAVE or bool(tags[k] & f.NAME)
     return True
 
 
-def _is_modal(s: Sentence, i: int, before: int, last: str) -> bool:
-    if last.endswith("'s") and not before & f.CLITIC:
+def _is_modal(s: Sentence, i: int, before: int) -> bool:
+    if before & _NO_MODAL and not before & f.SUBJ:
         return False
-    if before & (f.DET | f.MODAL | f.PREP) and not before & f.SUBJ:
+    if i and not before & f.CLITIC and s.words[i - 1].endswith("'s"):
         return False
-    return bool(before & f.SUBJ) or not (s.tag(i + 1) & (f.BE | f.MODAL | f.DO) or s.word(i + 1) in ("has", "of"))
+    return bool(before & f.SUBJ) or not (s.tag(i + 1) & _BEHIND_NOUN or s.word(i + 1) in ("has", "of"))

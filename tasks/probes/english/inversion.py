@@ -9,7 +9,7 @@ from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.context import before_adverbs, is_adverb, is_finite_aux
 from contrapose.tasks.probes.english.number import is_plural_phrase
 from contrapose.tasks.probes.english.odds import relative_odds
-from contrapose.tasks.probes.english.reading import Sentence
+from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.english.words import words
 
 _LONE = words("it he she we they you i there")

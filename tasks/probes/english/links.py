@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.context import is_finite_aux
-from contrapose.tasks.probes.english.reading import Sentence
+from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.english.words import words
 
 NO = -99.0

@@ -7,7 +7,7 @@ from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.context import after_adverbs, before_adverbs
 from contrapose.tasks.probes.english.edits import Edit
 from contrapose.tasks.probes.english.inversion import inverted_predicate
-from contrapose.tasks.probes.english.reading import Sentence
+from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.negation.place import after_auxiliary
 from contrapose.tasks.probes.negation.result import Plan, SkipError
@@ -18,6 +18,9 @@ _ASPECTS = words(
     state number position name length weight distance amount speed percentage
     """
 )
+_STOP = f.OPENER | f.LOOSE | f.BREAK | f.COORD
+_NO_NOUN = f.CLOSED & ~f.SUBJ
+_DESCRIBES = f.PART | f.ADJ
 
 
 def behind_copula(s: Sentence, wh: int, be: int) -> Plan:
@@ -25,11 +28,8 @@ def behind_copula(s: Sentence, wh: int, be: int) -> Plan:
     stranded = _stranded(s, be)
     if stranded is not None:
         return low(s, stranded)
-    if (
-        be > wh + 1
-        and not _describes(s, after_adverbs(s, be))
-        and (s.words[wh] == "whose" or (s.words[wh] == "what" and _inverted(s, wh, be)))
-    ):
+    asked = be > wh + 1 and (s.words[wh] == "whose" or (s.words[wh] == "what" and _inverted(s, wh, be)))
+    if asked and not _describes(s, after_adverbs(s, be)):
         raise SkipError("wh_subject_boundary")
     if s.tag(be + 1) & f.SUBJ and not s.tag(be + 1) & f.DET:
         return low(s, be_predicate(s, be))
@@ -46,8 +46,7 @@ def _inverted(s: Sentence, wh: int, be: int) -> bool:
 
 
 def _describes(s: Sentence, i: int) -> bool:
-    word, tag = s.word(i), s.tag(i)
-    return bool(tag & f.PART) or bool(tag & f.ADJ) or word.endswith("ing")
+    return bool(s.tag(i) & _DESCRIBES) or s.word(i).endswith("ing")
 
 
 def _stranded(s: Sentence, be: int) -> int | None:
@@ -56,25 +55,22 @@ def _stranded(s: Sentence, be: int) -> int | None:
     Raises:
         SkipError: a participle is there, but what it belongs to cannot be told.
     """
-    if _describes(s, after_adverbs(s, be)) or s.tag(after_adverbs(s, be)) & f.PREP:
+    k = after_adverbs(s, be)
+    if s.tag(k) & f.PREP or _describes(s, k):
         return None
     for i in range(be + 2, len(s.words)):
-        stop = s.tags[i] & (f.OPENER | f.LOOSE | f.BREAK | f.COORD) or s.words[be + 1 : i] == [
-            "an",
-            "example",
-            "of",
-        ]
-        if stop or (s.tags[i] & f.DET and _noun_before(s, i)):
+        tag = s.tags[i]
+        if tag & _STOP or (i == be + 4 and s.words[be + 1 : i] == ["an", "example", "of"]):
             return None
-        if _noun_before(s, i) and _verb_shaped(s, i):
-            return _object_gap(s, i)
+        if (tag & f.DET or _verb_shaped(s, i)) and _noun_before(s, i):
+            return None if tag & f.DET else _object_gap(s, i)
     if s.tags[-1] & f.PREP:
         raise SkipError("wh_subject_boundary")
     return None
 
 
 def _noun_before(s: Sentence, i: int) -> bool:
-    return not s.tags[i - 1] & (f.CLOSED & ~f.SUBJ) and not s.words[i - 1].endswith("ing")
+    return not s.tags[i - 1] & _NO_NOUN and not s.words[i - 1].endswith("ing")
 
 
 def _verb_shaped(s: Sentence, i: int) -> bool:
@@ -103,8 +99,7 @@ def low(s: Sentence, at: int) -> Plan:
     first = before_adverbs(s, at, 0) + 1
     while first < at and (s.words[first] in closed.SENTENCE_ADVERBS or s.words[first + 1] in closed.SENTENCE_ADVERBS):
         first += 1
-    if any(s.words[k] in closed.NARROW for k in range(first, at)):
+    if not closed.NARROW.isdisjoint(s.words[first:at]):
         raise SkipError("quantifier_only")
-    when = any(word == "when" for word in s.words[:first])
     edit = Edit(s.starts[first], s.starts[first], "not ")
-    return Plan(edits=(edit,), confidence="medium" if when else "high")
+    return Plan((edit,), confidence="medium" if "when" in s.words[:first] else "high")

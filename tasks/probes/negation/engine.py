@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.analysis import Analysis, analyse_sentence, flags_in
+from contrapose.tasks.probes.english.analysis import AMBIGUOUS, Analysis, analyse_sentence
 from contrapose.tasks.probes.english.edits import apply
 from contrapose.tasks.probes.english.reading import Sentence, UnreadableError, read
 from contrapose.tasks.probes.english.words import words
@@ -25,6 +25,7 @@ from contrapose.tasks.probes.negation.statement import negate_statement
 _BEFORE_LITTLE = words("very so too is has have had was does do did with")
 _COUNTED = words("a the these those next last first quite past every")
 _FORMULAS = words("thank thanks welcome")
+_DENIALS = f.NEG | f.SEMI | f.SMALL
 _UNREADABLE: dict[str, SkipReason] = {
     "empty": "empty",
     "no_word": "no_finite_verb",
@@ -64,27 +65,27 @@ def negate(
 
 
 def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool) -> Plan:
-    parts = text.split(None, 1)
-    if len(parts) < 2:
+    if len(text.split(None, 1)) < 2:
         raise SkipError("no_finite_verb" if any(map(str.isalnum, text)) else "empty")
-    sentence = _read(text)
-    union = flags_in(sentence)
-    if union & f.NEG and existing == "skip":
-        raise SkipError("existing_negation")
-    if union & f.NEG:
-        return remove_negation(analyse_sentence(sentence))
-    if union & f.SEMI or (union & f.SMALL and _says_hardly_any(sentence)):
-        if existing == "remove":
-            return remove_never(analyse_sentence(sentence))
-        raise SkipError("semi_negative")
+    try:
+        sentence = read(text)
+    except UnreadableError as error:
+        raise SkipError(_UNREADABLE[error.reason]) from None
+    if sentence.union & _DENIALS and _denies(sentence):
+        return _without_negation(sentence, existing)
     return _dispatch(analyse_sentence(sentence), rewrite_polar=rewrite_polar)
 
 
-def _read(text: str) -> Sentence:
-    try:
-        return read(text)
-    except UnreadableError as error:
-        raise SkipError(_UNREADABLE[error.reason]) from None
+def _denies(s: Sentence) -> bool:
+    """Whether a negation is there already, or a word that comes close to one."""
+    return bool(s.union & (f.NEG | f.SEMI)) or _says_hardly_any(s)
+
+
+def _without_negation(s: Sentence, existing: ExistingNegation) -> Plan:
+    negated = s.union & f.NEG
+    if existing == "skip":
+        raise SkipError("existing_negation" if negated else "semi_negative")
+    return remove_negation(analyse_sentence(s)) if negated else remove_never(analyse_sentence(s))
 
 
 def _says_hardly_any(s: Sentence) -> bool:
@@ -105,20 +106,21 @@ def _is_small_quantity(s: Sentence, i: int, word: str) -> bool:
 
 
 def _dispatch(a: Analysis, *, rewrite_polar: bool) -> Plan:
-    if a.kind == "fragment":
+    s, kind, start, _, clause = a
+    if kind == "fragment":
         raise SkipError("no_finite_verb")
-    if a.kind == "wh":
-        return negate_question(a.sentence, a.start)
-    if a.kind == "polar":
-        return negate_polar(a.sentence, a.start, rewrite=rewrite_polar)
-    if a.sentence.words[a.start] in _FORMULAS or a.sentence.words[a.start : a.start + 2] == ["long", "live"]:
+    if kind == "wh":
+        return negate_question(s, start)
+    if kind == "polar":
+        return negate_polar(s, start, rewrite=rewrite_polar)
+    if s.words[start] in _FORMULAS or (s.words[start] == "long" and s.word(start + 1) == "live"):
         raise SkipError("no_finite_verb")
-    if a.ambiguous or _correlates(a.sentence, a.start):
+    if clause.margin < AMBIGUOUS or (s.words[start] == "the" and _correlates(s, start)):
         raise SkipError("ambiguous_verb")
-    return negate_order(a) if a.kind == "order" else negate_statement(a)
+    return negate_order(a) if kind == "order" else negate_statement(a)
 
 
 def _correlates(s: Sentence, i: int) -> bool:
     """Whether it reads "The more …, the better …": no single "not" reverses it."""
     compared = s.word(i + 1) in ("more", "less") or s.word(i + 1).endswith("er")
-    return s.word(i) == "the" and bool(compared) and bool(s.tag(i + 2) & f.NP_START)
+    return compared and bool(s.tag(i + 2) & f.NP_START)

@@ -26,8 +26,7 @@ def negate_order(a: Analysis) -> Plan:
     first = s.source(verb)[0]
     support = "Do not " if first.isupper() else "do not "
     edit = Edit(s.starts[verb], s.starts[verb] + 1, _cased(a, support) + (first if s.text.isupper() else first.lower()))
-    plan = with_any(s, verb, (edit,), "high")
-    return Plan(edits=plan.edits, confidence="medium" if a.doubtful else "high", kind="rewrite")
+    return with_any(s, verb, (edit,), "medium" if a.doubtful else "high", "rewrite")
 
 
 def _bare(a: Analysis, i: int) -> bool:

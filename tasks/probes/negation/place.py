@@ -6,49 +6,56 @@ from contrapose.tasks.probes.english import closed, vocabulary
 from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.context import after_adverbs, before_adverbs, is_adverb
 from contrapose.tasks.probes.english.edits import Edit
-from contrapose.tasks.probes.english.reading import Sentence
+from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.english.verb_form import form_of
 from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.negation.any_form import with_any
-from contrapose.tasks.probes.negation.result import Confidence, Plan, SkipError
+from contrapose.tasks.probes.negation.result import Plan, SkipError
 
 _MEDIUM_MODALS = words("may might must shall")
 _MEDIUM_ADVERBS = words("also still already sometimes both now")
 _SUPPORT = {f.BASE: "do", f.THIRD: "does", f.PAST: "did"}
+_FIXED = {("had", "better"), ("would", "rather")}
+_HAVE_DO = f.HAVE | f.DO
 _FUSED = {"'ll": " won't", "'d": " wouldn't", "'ve": " haven't"}
 
 
 def after_auxiliary(s: Sentence, i: int, subject: int) -> Plan:
     """Insert "not" behind the finite auxiliary, copula or modal `i`; a full have or do takes do-support."""
-    if (s.tags[i] & f.CLITIC and s.words[i][-3:] in _FUSED) or s.words[i].endswith("'d"):
+    word, tag = s.words[i], s.tags[i]
+    if (tag & f.CLITIC and word[-3:] in _FUSED) or word.endswith("'d"):
         return _fused(s, i)
-    if s.tags[i] & (f.HAVE | f.DO) and not s.tags[i] & f.CLITIC and is_full_verb(s, i):
+    if tag & _HAVE_DO and not tag & f.CLITIC and is_full_verb(s, i):
         return with_do(s, i, subject)
     at = _slot(s, i)
-    cue = "not" if s.words[i] == "can" and at == i else " not"
-    edit = Edit(s.ends[at], s.ends[at], cue.upper() if s.text.isupper() else cue)
-    return with_any(s, at, (edit,), _confidence(s, i))
+    cue = "not" if word == "can" and at == i else " not"
+    nearby = word in _MEDIUM_MODALS or not _MEDIUM_ADVERBS.isdisjoint(s.words[max(i - 1, 0) : i + 2])
+    edit = Edit(s.ends[at], s.ends[at], _cased(s, cue))
+    return with_any(s, at, (edit,), "medium" if nearby else "high")
 
 
 def with_do(s: Sentence, i: int, subject: int) -> Plan:
     """Replace the finite full verb `i` by do/does/did not and its base, in front of its adverbs."""
     base, support = base_and_support(s, i, subject)
-    first = before_adverbs(s, i, 0) + 1
-    if s.tag(first - 1) & f.OBJ and not s.tag(first - 1) & f.SUBJ:
+    behind = before_adverbs(s, i, 0)
+    first = behind + 1
+    if s.tag(behind) & f.OBJ and not s.tag(behind) & f.SUBJ:
         first = i  # the adverb belongs to what stands before: "to see it more easily"
-    if any(s.words[k] in closed.NARROW for k in range(first, i)) or s.word(i + 1) in closed.NARROW:
+    if not closed.NARROW.isdisjoint(s.words[first : i + 2]):
         raise SkipError("quantifier_only")
     first = max(first, subject)
     while first < i and (s.words[first] in closed.SENTENCE_ADVERBS or s.words[first] in ("also", "still")):
         first += 1
-    verb = Edit(s.starts[i], s.ends[i], _cased(s, base))
-    cue = _cased(s, f"{support} not ")
-    edits: tuple[Edit, ...] = (Edit(s.starts[first], s.starts[first], cue), verb)
+    medium = not _MEDIUM_ADVERBS.isdisjoint(s.words[behind + 1 : i])
+    return with_any(s, i, _do_support(s, first, i, support, base), "medium" if medium else "high", "rewrite")
+
+
+def _do_support(s: Sentence, first: int, i: int, support: str, base: str) -> tuple[Edit, ...]:
+    """Edits that put "does not" before word `first` and the base in place of the verb `i`."""
     if first == i:
-        edits = (Edit(s.starts[i], s.ends[i], cue + _cased(s, base)),)
-    medium = any(s.words[k] in _MEDIUM_ADVERBS for k in range(before_adverbs(s, i, 0) + 1, i))
-    plan = with_any(s, i, edits, "medium" if medium else "high")
-    return Plan(edits=plan.edits, confidence=plan.confidence, kind="rewrite")
+        return (Edit(s.starts[i], s.ends[i], _cased(s, f"{support} not {base}")),)
+    cue = Edit(s.starts[first], s.starts[first], _cased(s, f"{support} not "))
+    return (cue, Edit(s.starts[i], s.ends[i], _cased(s, base)))
 
 
 def _cased(s: Sentence, words_: str) -> str:
@@ -107,16 +114,16 @@ def _fused(s: Sentence, i: int) -> Plan:
 
 def _slot(s: Sentence, i: int) -> int:
     """The word that "not" follows: the auxiliary, or what must stay between it and "not"."""
-    if (s.words[i] == "had" and s.word(i + 1) == "better") or (s.words[i] == "would" and s.word(i + 1) == "rather"):
-        return i + 1
-    k = i + 1
-    while k < len(s.words) and (is_adverb(s, k) or s.words[k] in closed.SENTENCE_ADVERBS):
-        if s.words[k] in closed.NARROW:
+    words_, k, last = s.words, i + 1, len(s.words)
+    if k < last and (words_[i], words_[k]) in _FIXED:
+        return k
+    while k < last and (is_adverb(s, k) or words_[k] in closed.SENTENCE_ADVERBS):
+        if words_[k] in closed.NARROW:
             raise SkipError("quantifier_only")
-        if s.words[k] in closed.SENTENCE_ADVERBS and not _is_adjective(s, k):
+        if words_[k] in closed.SENTENCE_ADVERBS and not _is_adjective(s, k):
             return k
         k += 1
-    if s.word(k) == "each" or s.word(i + 1) == "each":
+    if k > i + 1 and words_[i + 1] == "each":
         raise SkipError("quantifier_only")
     return i
 
@@ -125,8 +132,3 @@ def _is_adjective(s: Sentence, k: int) -> bool:
     """Whether "likely" or "certainly" takes a complement, so that "not" may stand before it."""
     last = k + 1 == len(s.words)
     return s.words[k] == "likely" and (last or s.words[k + 1] in ("to", "that"))
-
-
-def _confidence(s: Sentence, i: int) -> Confidence:
-    nearby = s.words[i] in _MEDIUM_MODALS or s.word(i + 1) in _MEDIUM_ADVERBS or s.word(i - 1) in _MEDIUM_ADVERBS
-    return "medium" if nearby else "high"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.context import before_adverbs
+from contrapose.tasks.probes.english.context import before_adverbs, is_adverb
 from contrapose.tasks.probes.english.edits import Edit
-from contrapose.tasks.probes.english.reading import Sentence
+from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.negation.result import Plan, SkipError
 
@@ -40,11 +40,15 @@ def require_plain_scope(s: Sentence, subject: int, verb: int) -> None:
         raise SkipError("quantifier_only")
     if first == "a" and s.word(subject + 1) in ("few", "lot"):
         raise SkipError("quantifier_only")
-    k = before_adverbs(s, verb, subject)
-    if s.tags[verb] & f.AUX and any(word in _FREQUENCY for word in s.words[k + 1 : verb]):
+    if s.tags[verb] & f.AUX and is_adverb(s, verb - 1) and _is_frequent(s, subject, verb):
         raise SkipError("quantifier_only")
     if s.tags[subject] & f.PREP and any(_quantifies(s, i) for i in range(subject + 1, verb)):
         raise SkipError("quantifier_only")
+
+
+def _is_frequent(s: Sentence, subject: int, verb: int) -> bool:
+    """Whether "usually" or the like stands right before the verb."""
+    return not _FREQUENCY.isdisjoint(s.words[before_adverbs(s, verb, subject) + 1 : verb])
 
 
 def at_quantifier(s: Sentence, subject: int, verb: int) -> Plan | None:

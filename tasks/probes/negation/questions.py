@@ -6,13 +6,16 @@ from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.context import after_adverbs, before_adverbs, is_finite_aux
 from contrapose.tasks.probes.english.inversion import inverted_participle, inverted_verb
 from contrapose.tasks.probes.english.odds import agreement, finite_odds
-from contrapose.tasks.probes.english.reading import Sentence
+from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.negation.copula import be_predicate, behind_copula, low
 from contrapose.tasks.probes.negation.place import after_auxiliary, with_do
 from contrapose.tasks.probes.negation.result import Plan, SkipError
 
 _PLACES = words("where when why")
+_OPENS = f.OPENER | f.LOOSE | f.BREAK
+_STOP = _OPENS | f.COORD
+_NO_VERB = f.AUX | f.NAME
 
 
 def negate_question(s: Sentence, start: int) -> Plan:
@@ -21,7 +24,9 @@ def negate_question(s: Sentence, start: int) -> Plan:
     Raises:
         SkipError: no sound plan.
     """
-    wh = next(i for i in range(start, len(s.words)) if s.tags[i] & f.WH)
+    wh = start
+    while not s.tags[wh] & f.WH:
+        wh += 1
     if s.words[wh].startswith("how"):
         raise SkipError("negative_island_how")
     if s.tags[wh] & f.CLITIC:
@@ -36,36 +41,33 @@ def _first_verb(s: Sentence, wh: int) -> int:
     """The finite verb of the question's own clause."""
     for i in range(wh + 1, len(s.words)):
         tag = s.tags[i]
-        if tag & (f.OPENER | f.LOOSE | f.BREAK | f.COORD) and not is_finite_aux(s, i):
+        if tag & f.AUX and is_finite_aux(s, i):
+            return i
+        if tag & _STOP:
             break
-        if is_finite_aux(s, i) or _is_lexical(s, i, wh):
+        if tag & f.FINITE and _is_lexical(s, i, wh):
             return i
     raise SkipError("wh_subject_boundary")
 
 
 def _is_lexical(s: Sentence, i: int, wh: int) -> bool:
     """Whether a full verb stands right behind the question word or the noun that it asks about."""
-    if not s.tags[i] & f.FINITE or s.tags[i] & (f.AUX | f.NAME):
+    if s.tags[i] & _NO_VERB:
         return False
     if s.words[wh] in _PLACES or _aux_before_clause(s, i + 1):
         return False
-    odds = finite_odds(s, i, wh)
     if s.words[i - 2 : i] in (["of", "these"], ["of", "those"]):
         return True
-    if i == wh + 1 and s.tags[i] & (f.THIRD | f.PAST):
-        return True
-    if i == wh + 1:
-        return False
     if before_adverbs(s, i, wh) == wh:
         return bool(s.tags[i] & (f.THIRD | f.PAST))
-    return odds + agreement(s, i, wh + 1) > 0
+    return finite_odds(s, i, wh) + agreement(s, i, wh + 1) > 0
 
 
 def _aux_before_clause(s: Sentence, begin: int) -> bool:
     for i in range(begin, len(s.words)):
-        if s.tags[i] & (f.OPENER | f.LOOSE | f.BREAK):
+        if s.tags[i] & _OPENS:
             return False
-        if is_finite_aux(s, i):
+        if s.tags[i] & f.AUX and is_finite_aux(s, i):
             return True
     return False
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.analysis import Analysis
+from contrapose.tasks.probes.english.analysis import DOUBT, Analysis
 from contrapose.tasks.probes.english.context import before_adverbs
-from contrapose.tasks.probes.english.reading import Sentence
+from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.negation.coordination import with_coordinated
 from contrapose.tasks.probes.negation.place import after_auxiliary, with_do
@@ -14,6 +14,8 @@ from contrapose.tasks.probes.negation.result import Plan, SkipError
 
 _MOTION = words("goes go went comes come came")
 _DAYS = words("today tomorrow yesterday tonight")
+_DESCRIBES = f.ADV | f.ADJ | f.PART
+_HEADS = f.NOUN | f.SUBJ | f.QUANT
 _NUMERALS = words("one two three four five six seven eight nine ten")
 
 
@@ -23,20 +25,18 @@ def negate_statement(a: Analysis) -> Plan:
     Raises:
         SkipError: no sound plan.
     """
-    s, clause = a.sentence, a.clause
-    if _is_inverted(s, a.subject, clause.verb):
+    s, _, _, subject, (_, verb, lexical, others, margin) = a
+    if _is_inverted(s, subject, verb):
         raise SkipError("ambiguous_verb")
-    require_plain_scope(s, a.subject, clause.verb)
-    plan = at_quantifier(s, a.subject, clause.verb)
+    require_plain_scope(s, subject, verb)
+    plan = at_quantifier(s, subject, verb)
     if plan is None:
-        place = with_do if clause.lexical else after_auxiliary
-        plan = place(s, clause.verb, a.subject)
-        plan = with_coordinated(a, plan)
-    elif clause.others:
+        plan = (with_do if lexical else after_auxiliary)(s, verb, subject)
+        plan = with_coordinated(a, plan) if others else plan
+    elif others:
         raise SkipError("coordinated_clauses")
-    counted = s.words[a.subject] in _NUMERALS and s.word(a.subject + 1) != "of"
-    doubtful = counted or a.doubtful or clause.others
-    return Plan(edits=plan.edits, kind=plan.kind, confidence="medium" if doubtful else plan.confidence)
+    counted = s.words[subject] in _NUMERALS and s.word(subject + 1) != "of"
+    return plan._replace(confidence="medium") if counted or others or margin < DOUBT else plan
 
 
 def _is_inverted(s: Sentence, subject: int, verb: int) -> bool:
@@ -54,9 +54,11 @@ def _is_inverted(s: Sentence, subject: int, verb: int) -> bool:
 
 def _describes(s: Sentence, start: int, verb: int) -> bool:
     """Whether a predicate stands before the verb: "Attached is …", "Equally important are …"."""
-    if s.words[start] in _DAYS or not all(tag & (f.ADV | f.ADJ | f.PART) for tag in s.tags[start:verb]):
+    if not s.tags[start] & _DESCRIBES or s.words[start] in _DAYS:
         return False
-    return verb > start + 1 or not s.tags[start] & (f.NOUN | f.SUBJ | f.QUANT)
+    if not all(tag & _DESCRIBES for tag in s.tags[start:verb]):
+        return False
+    return verb > start + 1 or not s.tags[start] & _HEADS
 
 
 def _only_phrases(s: Sentence, start: int, verb: int) -> bool:
