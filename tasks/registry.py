@@ -15,6 +15,8 @@ PROBES = {
     "add_toxic_words": "contrapose.tasks.probes.toxic_words:AddToxicWords",
     "order_bias": "contrapose.tasks.probes.order_bias:OrderBias",
     "option_order": "contrapose.tasks.probes.option_order:OptionOrder",
+    "antonym": "contrapose.tasks.probes.edits.antonym:Antonym",
+    "change_number": "contrapose.tasks.probes.edits.change_number:ChangeNumber",
     "typo": "contrapose.tasks.probes.edits.typo:Typo",
     "casing": "contrapose.tasks.probes.edits.casing:Casing",
     "spacing": "contrapose.tasks.probes.edits.spacing:Spacing",

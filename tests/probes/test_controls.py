@@ -43,7 +43,12 @@ def says(text: str) -> Completion:
     return Completion(text=text)
 
 
-SAMPLES = {"add_negation": TEXT, "add_toxic_words": TEXT, "order_bias": PAIR, "option_order": CHOICE}
+SAMPLES = dict.fromkeys(registry.PROBES, TEXT) | {"order_bias": PAIR, "option_order": CHOICE}
+SAMPLES |= {
+    "antonym": TextSample(id="1", text="Iron is heavy."),
+    "change_number": TextSample(id="1", text="Iron has 26 protons."),
+    "swap_roles": TextSample(id="1", text="The dog chased the cat."),
+}
 
 
 @pytest.mark.parametrize("test", registry.PROBES)

@@ -21,7 +21,7 @@ _THIRD_OR_PAST = f.THIRD | f.PAST
 _NOMINAL = f.NOUN | f.ADJ
 _NOMINATIVE = words("i he she we they")
 _HEADLESS = words("some many most few several all both these those others this that one two three four five each such")
-_HELPING = words("having being been")
+_HELPING = words("having being been be")
 PARTICLES = words("out up off down away over back along around through")
 
 
@@ -111,6 +111,8 @@ def _as_order(s: Sentence, i: int) -> float:
     form, after = s.tags[i], s.tag(i + 1)
     if not form & f.BASE:
         return -6.0
+    if after & f.PAST and not after & f.NOUN:
+        return -4.0  # "Google dubbed …"
     polite = 3.0 if s.word(i - 1) == "please" else 0.0
     if after & _CLAUSE and not form & f.NOUN:
         return polite + 2.0

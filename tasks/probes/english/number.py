@@ -31,6 +31,8 @@ def is_plural_phrase(s: Sentence, start: int, end: int) -> bool | None:
         return None if first & f.PREP else False
     if first & f.ING and not first & f.ADJ and end > start:
         return None if s.tag(start + 1) & f.PLURAL else False  # "Growing plants needs care.", "Growing plants need it."
+    if first & f.WH:
+        return False  # "What she said hurts."
     head, joined = _head(s, start, end)
     if joined and opener not in _EACH:
         return True

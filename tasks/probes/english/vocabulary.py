@@ -49,6 +49,12 @@ _RARE_VERBS = words(
     """
 )
 _PLURAL_ONLY = words("people police cattle bacteria data media offspring goods clothes")
+_SINGULAR_ONLY = words(
+    """
+    news physics mathematics economics politics ethics linguistics genetics athletics gymnastics measles diabetes
+    rabies
+    """
+)
 _PLURAL_TOO = words(
     """
     rich poor blind deaf homeless unemployed wounded fish sheep deer species series salmon
@@ -98,6 +104,8 @@ def vocabulary() -> Vocabulary:
             found.flags[word] = each & ~f.ADV
     for word in _PLURAL_ONLY:
         found.flags[word] = found.flags.get(word, 0) & ~f.SINGULAR | f.PLURAL
+    for word in _SINGULAR_ONLY:
+        found.flags[word] = found.flags.get(word, 0) & ~f.PLURAL | f.SINGULAR
     for word in _PLURAL_TOO:
         found.flags[word] = found.flags.get(word, 0) | f.PLURAL
     for word in _RARE_VERBS & found.verbs.keys():

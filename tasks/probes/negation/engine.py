@@ -122,5 +122,5 @@ def _dispatch(a: Analysis, *, rewrite_polar: bool) -> Plan:
 
 def _correlates(s: Sentence, i: int) -> bool:
     """Whether it reads "The more …, the better …": no single "not" reverses it."""
-    compared = s.word(i + 1) in ("more", "less") or s.word(i + 1).endswith("er")
-    return compared and bool(s.tag(i + 2) & f.NP_START)
+    compared = s.word(i + 1) in ("more", "less") or (s.word(i + 1).endswith("er") and s.tag(i + 1) & (f.ADJ | f.ADV))
+    return bool(compared) and bool(s.tag(i + 2) & f.NP_START)

@@ -56,7 +56,7 @@ def _describes(s: Sentence, start: int, verb: int) -> bool:
     """Whether a predicate stands before the verb: "Attached is …", "Equally important are …"."""
     if not s.tags[start] & _DESCRIBES or s.words[start] in _DAYS:
         return False
-    if not all(tag & _DESCRIBES for tag in s.tags[start:verb]):
+    if not all(tag & _DESCRIBES for tag in s.tags[start:verb]) or s.tags[verb - 1] & f.NOUN:
         return False
     return verb > start + 1 or not s.tags[start] & _HEADS
 

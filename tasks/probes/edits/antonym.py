@@ -1,0 +1,115 @@
+"""The opposite of the adjective behind a copula: "The box is heavy." becomes "The box is light."."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from contrapose.tasks.probes.edits.antonym_pairs import BARE, comparative, opposites, superlative
+from contrapose.tasks.probes.edits.base import Edited, TextEdit
+from contrapose.tasks.probes.edits.predicate import NoPredicateError, predicate_of
+from contrapose.tasks.probes.english import flags as f
+from contrapose.tasks.probes.english.analysis import Analysis, analyse_sentence
+from contrapose.tasks.probes.english.context import is_adverb
+from contrapose.tasks.probes.english.edits import Edit, apply
+from contrapose.tasks.probes.english.reading import Sentence, UnreadableError, read
+from contrapose.tasks.probes.english.words import words
+
+_PARTIAL = words("some several many few sometimes occasionally often only partly partially half as equally just")
+"""Before the adjective, they let a sentence and its twin both be true, or leave the twin without a sense."""
+_WEAK = words("can could may might should must would shall")
+_STEPPED = words("not so too very much far quite all by the no longer any bit little a lot even")
+_AFTER = f.PREP | f.TO | f.OPENER | f.LOOSE | f.BREAK | f.COORD | f.ADV | f.DET | f.QUANT
+_NOT_AFTER = words("by one ones as a an the")
+_COMPLEMENTS = words("of from to for on with about that")
+_OTHER_DEGREE = {"more": "less", "less": "more", "most": "least", "least": "most"}
+_INFLECT = {"less": comparative, "least": superlative}
+
+
+class Antonym(TextEdit):
+    """Turns the predicate adjective of the main clause into its opposite."""
+
+    name = "antonym"
+    summary = "replaces the adjective behind a copula by its opposite"
+
+    def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
+        """The text with the opposite adjective; nothing is drawn, since an adjective has one opposite here."""
+        try:
+            sentence = read(text)
+            if opposites().keys().isdisjoint(sentence.words) and _OTHER_DEGREE.keys().isdisjoint(sentence.words):
+                return Edited(reason="no_antonym")
+            analysis = analyse_sentence(sentence)
+            edit = _turned(analysis, predicate_of(analysis))
+        except (UnreadableError, NoPredicateError) as error:
+            return Edited(reason=error.reason)
+        return Edited(text=apply(text, [edit]), confidence=_confidence(analysis))
+
+
+def _turned(a: Analysis, first: int) -> Edit:
+    """The edit that turns the adjective at or behind word `first`."""
+    s = a.sentence
+    k = _adjective(s, first)
+    graded = s.word(k) in _OTHER_DEGREE
+    adjective = k + graded
+    _require_whole(s, adjective)
+    if not _PARTIAL.isdisjoint(s.words[a.start : k]):
+        raise NoPredicateError("quantifier_only")
+    _require_one(s, adjective)
+    new = _other_degree(s, k) if graded else _opposite(s, k, the="the" in s.words[first:k])
+    return Edit(s.starts[k], s.ends[adjective], _cased(s, k, new))
+
+
+def _adjective(s: Sentence, k: int) -> int:
+    """The first word from `k` on that is no adverb; "more" and "less" are none."""
+    while s.word(k) not in opposites() and s.word(k) not in _OTHER_DEGREE:
+        if not (is_adverb(s, k) or s.word(k) in _STEPPED or s.tag(k) & f.NEG):
+            break
+        k += 1
+    return k
+
+
+def _require_whole(s: Sentence, k: int) -> None:
+    """Refuse a word that is no adjective, or that describes a noun behind it."""
+    tag = s.tag(k)
+    if not (tag & f.ADJ or s.word(k) in opposites()) or tag & f.NAME:
+        raise NoPredicateError("no_predicate_adjective")
+    if k + 1 < len(s.words) and (not s.tags[k + 1] & _AFTER or s.words[k + 1] in _NOT_AFTER):
+        raise NoPredicateError("no_predicate_adjective")
+
+
+def _require_one(s: Sentence, k: int) -> None:
+    """Refuse one of several adjectives: turning it leaves "hot in summer and cold in winter" half as it was."""
+    joints = (i for i in range(k + 1, len(s.words)) if s.tags[i] & (f.COORD | f.BREAK))
+    if s.tag(k + 1) & f.COORD or any(s.word(_adjective(s, i + 1)) in opposites() for i in joints):
+        raise NoPredicateError("coordinated_clauses")
+
+
+def _other_degree(s: Sentence, k: int) -> str:
+    """From "more expensive", "less heavy", "least safe": "less expensive", "heavier", "safest"."""
+    degree, adjective = s.words[k], s.source(k + 1)
+    form = _INFLECT.get(degree)
+    return form(adjective) if form else f"{_OTHER_DEGREE[degree]} {adjective}"
+
+
+def _opposite(s: Sentence, k: int, *, the: bool) -> str:
+    """The opposite of adjective `k`."""
+    found = opposites().get(s.words[k])
+    if found is None or (found.base in BARE and s.word(k + 1) in _COMPLEMENTS):
+        raise NoPredicateError("no_antonym")
+    if the and found.degree == "positive":
+        raise NoPredicateError("no_predicate_adjective")  # "the rich" are people
+    if found.word in s.words:
+        raise NoPredicateError("antonym_in_text")
+    return found.word
+
+
+def _cased(s: Sentence, k: int, new: str) -> str:
+    """A word in the case of the one that it replaces."""
+    return new.upper() if s.text.isupper() else new.capitalize() if s.source(k)[0].isupper() else new
+
+
+def _confidence(a: Analysis) -> str:
+    """`medium` where the other reading, a negation or a modal may let both texts be true."""
+    s = a.sentence
+    denied = any(tag & (f.NEG | f.SEMI) for tag in s.tags)
+    return "medium" if denied or a.doubtful or not _WEAK.isdisjoint(s.words) else "high"

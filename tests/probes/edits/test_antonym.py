@@ -1,0 +1,119 @@
+"""The opposite adjective: figures of the golden file, and what holds for any text."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from contrapose.tasks.probes.edits.antonym import Antonym
+from contrapose.tasks.probes.edits.antonym_pairs import opposites
+from contrapose.tasks.probes.edits.base import Edited
+
+ROOT = Path(__file__).resolve().parents[3]
+GOLDEN = ROOT / "tests" / "golden" / "edits" / "antonym.jsonl"
+ROWS = [json.loads(line) for line in GOLDEN.read_text("utf-8").splitlines()]
+SAMPLES = ROOT / "data" / "samples" / "negation.jsonl"
+TEXTS = [json.loads(line)["text"] for line in SAMPLES.read_text("utf-8").splitlines()]
+PIECES = [
+    "is",
+    "are",
+    "heavy",
+    "the",
+    "more",
+    "than",
+    "and",
+    "not",
+    '"red',
+    "fast",
+    "(",
+    ",",
+    ".",
+    "?",
+    "hotter",
+    "most",
+    "isn't",
+    "Is",
+    "Which",
+    "best",
+]
+
+
+def turned(text: str) -> Edited:
+    return Antonym().edit(text, None, rng=random.Random(0))
+
+
+def mutated(count: int) -> list[str]:
+    """Sample texts with words swapped, left out or put in."""
+    rng = random.Random(20)
+    found = []
+    for _ in range(count):
+        words = rng.choice(TEXTS).split(" ")
+        for _ in range(rng.randint(1, 4)):
+            at = rng.randrange(len(words))
+            words[at : at + rng.randint(0, 1)] = rng.sample(PIECES, rng.randint(0, 2)) or ["very"]
+        found.append(" ".join(words))
+    return found
+
+
+def test_what_is_changed_is_acceptable_and_what_can_be_is_changed() -> None:
+    results = [(turned(row["text"]).text, row) for row in ROWS]
+    changed = [text in row["accept"] for text, row in results if text is not None]
+    changeable = [text is not None for text, row in results if not row["skip"]]
+    assert sum(changed) >= 0.97 * len(changed)
+    assert sum(changeable) >= 0.95 * len(changeable)
+
+
+def test_a_mutated_text_gives_another_text_or_a_reason_every_time() -> None:
+    for text in mutated(500):
+        result = turned(text)
+        assert result == turned(text)
+        assert (result.text is None) != (result.reason is None)
+        assert (result.text is None) == (result.confidence is None)
+        assert result.text != text
+
+
+def test_every_opposite_differs_from_its_word_and_keeps_the_degree() -> None:
+    table = opposites()
+    assert sum(found.degree == "positive" for found in table.values()) >= 300
+    for word, found in table.items():
+        assert word != found.word
+        back = table.get(found.word)
+        assert back is None or back.degree == found.degree
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [
+        ("heavier", "lighter"),
+        ("hottest", "coldest"),
+        ("better", "worse"),
+        ("easier", "more difficult"),
+        ("safer", "less safe"),
+    ],
+)
+def test_degrees_are_kept(word: str, other: str) -> None:
+    assert opposites()[word].word == other
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "empty"),
+        ("The grass is green.", "no_antonym"),
+        ("Copper is a good conductor.", "no_predicate_adjective"),
+        ("Is the box heavy or light?", "alternative_question"),
+        ("Some metals are soft.", "quantifier_only"),
+        ("Candles are bright, cheap and safe.", "coordinated_clauses"),
+        ('The word "big is', "unbalanced_quotes"),
+    ],
+)
+def test_what_cannot_be_turned_safely_is_skipped_with_its_reason(text: str, reason: str) -> None:
+    assert turned(text) == Edited(reason=reason)
+
+
+@pytest.mark.parametrize(("text", "sure"), [("The box is heavy.", "high"), ("The box is not heavy.", "medium")])
+def test_a_negation_lowers_the_confidence(text: str, sure: str) -> None:
+    assert turned(text).confidence == sure

@@ -1,0 +1,124 @@
+"""Another number: figures of the golden file, and what holds for any text and seed."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contrapose.tasks.probes.edits.amounts import SPELLED
+from contrapose.tasks.probes.edits.base import Edited
+from contrapose.tasks.probes.edits.change_number import ChangeNumber
+
+ROOT = Path(__file__).resolve().parents[3]
+GOLDEN = ROOT / "tests" / "golden" / "edits" / "change_number.jsonl"
+ROWS = [json.loads(line) for line in GOLDEN.read_text("utf-8").splitlines()]
+SAMPLES = ROOT / "data" / "samples" / "summary_pairs.jsonl"
+TEXTS = [json.loads(line)["correct_sentence"] for line in SAMPLES.read_text("utf-8").splitlines()]
+PIECES = [
+    "in",
+    "1990",
+    "7",
+    "two",
+    "3.5",
+    "12,000",
+    "40%",
+    "$8",
+    '"9',
+    "(",
+    ",",
+    ".",
+    "an",
+    "May",
+    "10:30",
+    "No.",
+    "1",
+    "one",
+    "twenty",
+    "0",
+    "°C",
+    "²",
+]
+
+
+def changed(text: str, seed: int = 0) -> Edited:
+    return ChangeNumber().edit(text, None, rng=random.Random(seed))
+
+
+def acceptable(text: str, row: dict[str, Any]) -> bool:
+    """Whether a text is its row's frame around another number within the row's bounds, written as before."""
+    if row["frame"] is None or text == row["text"]:
+        return False
+    front, back = row["frame"].split("{}")
+    number = text[len(front) : len(text) - len(back)]
+    old = row["text"][len(front) : len(row["text"]) - len(back)]
+    if text != front + number + back:
+        return False
+    if row["low"] in SPELLED:
+        return number.lower() in SPELLED
+    same_form = len(number.partition(".")[2]) == len(old.partition(".")[2]) and ("," in number) == ("," in old)
+    low, new, high = (float(each.replace(",", "")) for each in (row["low"], number, row["high"]))
+    return same_form and low <= new <= high
+
+
+def mutated(count: int) -> list[str]:
+    """Sample texts with words swapped, left out or put in."""
+    rng = random.Random(21)
+    found = []
+    for _ in range(count):
+        words = rng.choice(TEXTS).split(" ")
+        for _ in range(rng.randint(1, 4)):
+            at = rng.randrange(len(words))
+            words[at : at + rng.randint(0, 1)] = rng.sample(PIECES, rng.randint(0, 2)) or ["8"]
+        found.append(" ".join(words))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_changed_is_acceptable_and_what_can_be_is_changed(seed: int) -> None:
+    results = [(changed(row["text"], seed).text, row) for row in ROWS]
+    right = [acceptable(text, row) for text, row in results if text is not None]
+    changeable = [text is not None for text, row in results if not row["skip"]]
+    assert sum(right) >= 0.97 * len(right)
+    assert sum(changeable) >= 0.97 * len(changeable)
+
+
+def test_a_mutated_text_gives_another_text_or_a_reason_every_time() -> None:
+    for seed, text in enumerate(mutated(500)):
+        result = changed(text, seed)
+        assert result == changed(text, seed)
+        assert (result.text is None) != (result.reason is None)
+        assert (result.text is None) == (result.confidence is None)
+        assert result.text != text
+
+
+def test_seeds_give_several_numbers() -> None:
+    assert len({changed("A spider has 8 legs.", seed).text for seed in range(20)}) > 2
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "empty"),
+        ("The sky is blue.", "no_number"),
+        ("She has one brother.", "no_number"),
+        ("They met on 3/4/2020.", "number_left_alone"),
+        ("Call 020 7946 0018 for help.", "number_left_alone"),
+        ('He said "it has 8.', "unbalanced_quotes"),
+    ],
+)
+def test_what_has_no_number_to_change_is_skipped_with_its_reason(text: str, reason: str) -> None:
+    assert changed(text) == Edited(reason=reason)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_share_stays_a_share_and_a_span_in_order(seed: int) -> None:
+    share = changed("Sales fell by 99% in May.", seed).text
+    assert share is not None
+    assert 0 < int(share.split()[3].strip("%")) < 100
+    span = changed("It ran from 1997 to 1998.", seed).text
+    assert span is not None
+    assert int(span.split()[-1].strip(".")) > 1998
