@@ -49,6 +49,7 @@ _RARE_VERBS = words(
     """
 )
 _PLURAL_ONLY = words("people police cattle bacteria data media offspring goods clothes")
+_VERB_ONLY = words("equals includes contains means")
 _SINGULAR_ONLY = words(
     """
     news physics mathematics economics politics ethics linguistics genetics athletics gymnastics measles diabetes
@@ -104,6 +105,8 @@ def vocabulary() -> Vocabulary:
             found.flags[word] = each & ~f.ADV
     for word in _PLURAL_ONLY:
         found.flags[word] = found.flags.get(word, 0) & ~f.SINGULAR | f.PLURAL
+    for word in _VERB_ONLY:
+        found.flags[word] = found.flags[word] & ~(f.NOUN | f.USUALLY_NOUN) | f.USUALLY_VERB
     for word in _SINGULAR_ONLY:
         found.flags[word] = found.flags.get(word, 0) & ~f.PLURAL | f.SINGULAR
     for word in _PLURAL_TOO:
