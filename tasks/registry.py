@@ -17,6 +17,7 @@ PROBES = {
     "option_order": "contrapose.tasks.probes.option_order:OptionOrder",
     "antonym": "contrapose.tasks.probes.edits.antonym:Antonym",
     "change_number": "contrapose.tasks.probes.edits.change_number:ChangeNumber",
+    "swap_roles": "contrapose.tasks.probes.edits.swap_roles:SwapRoles",
     "typo": "contrapose.tasks.probes.edits.typo:Typo",
     "casing": "contrapose.tasks.probes.edits.casing:Casing",
     "spacing": "contrapose.tasks.probes.edits.spacing:Spacing",

@@ -27,7 +27,8 @@ def no_embeddings(texts: object) -> np.ndarray:
 
 
 def plan_of(test: str) -> Plan:
-    return next(plan for plan in plans(RunConfig()) if plan.test == test)
+    (plan,) = plans(RunConfig.model_validate({"tests": {probe(test).category: {test: {}}}}))
+    return plan
 
 
 def trials_of(test: str, count: int = 10) -> list[Trial]:
@@ -89,7 +90,7 @@ def test_slices_are_counted_each_for_itself() -> None:
 def with_controls(test: str) -> tuple[list[Trial], list[Trial]]:
     """The trials of a test, and those of its controls."""
     plan = plan_of(test).model_copy(update={"control": True})
-    samples = load_samples(plan.data, probe(test).sample_type, limit=10, seed=1).samples
+    samples = load_samples(plan.data, probe(test).sample_type, limit=60, seed=1).samples
     cases = build_cases(samples, plan, seed=1, likelihoods=True)
     trials = ask([case for case in cases if case.skip_reason is None], MockModel())
     return [trial for trial in trials if not trial.case.control], [trial for trial in trials if trial.case.control]
@@ -98,7 +99,7 @@ def with_controls(test: str) -> tuple[list[Trial], list[Trial]]:
 @pytest.mark.parametrize("test", PROBES)
 def test_controls_change_nothing_but_the_count_of_controls(test: str) -> None:
     trials, controls = with_controls(test)
-    assert trials == trials_of(test)
+    assert trials == trials_of(test, 60)
     alone, beside = outcome_of(test, trials), outcome_of(test, [*trials, *controls])
     assert alone["control"] is None
     assert beside["control"] is not None

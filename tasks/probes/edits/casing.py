@@ -12,6 +12,8 @@ from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import Edited, TextEdit
 
 CaseStyle = Literal["lower", "upper", "title", "first"]
+_SYMBOL = re.compile(r"\b(?:[A-Z]{2,}|\d+ ?[^\W\d_]{1,3})\b|\b(?:[A-Z]\.){2,}")
+"""An acronym, or a number with its unit: letters whose size may mean something."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
@@ -28,7 +30,7 @@ class CasingSettings(AnswerSettings):
 class Casing(TextEdit):
     """Changes capital and small letters only; passes when the answer stays.
 
-    Capitals carry meaning in units and symbols ("mW", "MW"): a text in which they do is no plain text.
+    Capitals carry meaning in acronyms and units ("US", "us"; "MW", "mW"): a text that holds one has medium confidence.
     """
 
     name: ClassVar[str] = "casing"
@@ -40,7 +42,10 @@ class Casing(TextEdit):
     def edit(self, text: str, settings: CasingSettings, *, rng: random.Random) -> Edited:
         """The text in the other letters; nothing in it is random."""
         changed = _cased(text, settings.style)
-        return Edited(reason="same_letters") if changed == text else Edited(text=changed, confidence="high")
+        if changed == text:
+            return Edited(reason="same_letters")
+        symbol = settings.style != "first" and _SYMBOL.search(text)
+        return Edited(text=changed, confidence="medium" if symbol else "high")
 
 
 def _cased(text: str, style: CaseStyle) -> str:

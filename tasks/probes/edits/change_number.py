@@ -38,6 +38,7 @@ class ChangeNumber(TextEdit):
 
 
 _WORDS = frozenset(SPELLED)
+_JUDGED = "true or false"
 
 
 def _changed(s: Sentence, rng: random.Random) -> Edited:
@@ -49,7 +50,9 @@ def _changed(s: Sentence, rng: random.Random) -> Edited:
         if new:
             edit = Edit(parts[i].start, parts[i].start + len(parts[i].core), _cased(s, parts[i], new))
             rough = i > 0 and parts[i - 1].word in _ROUGH
-            return Edited(text=apply(s.text, [edit]), confidence="medium" if rough else "high")
+            # Another number in a statement that may be false already need not make it true.
+            doubtful = rough or s.text.lower().lstrip().startswith(_JUDGED)
+            return Edited(text=apply(s.text, [edit]), confidence="medium" if doubtful else "high")
     return Edited(reason="number_left_alone")
 
 
@@ -65,7 +68,7 @@ def _between(parts: list[Chunk], i: int, number: Amount) -> tuple[float, float]:
     """The open interval that keeps a share a share, and "from 5 to 10" in order."""
     low, high = 0.0, math.inf
     behind = parts[i + 1].word if i + 1 < len(parts) else ""
-    if (parts[i].marks.startswith("%") or behind in _PERCENT) and number.value <= 100:
+    if (parts[i].marks.startswith("%") or behind in _PERCENT or _is_percent_sign(parts, i)) and number.value <= 100:
         high = 100.0
     elif number.decimals and number.value < 1:
         high = 1.0
@@ -77,6 +80,11 @@ def _between(parts: list[Chunk], i: int, number: Amount) -> tuple[float, float]:
         elif other is not None and other > number.value:
             high = min(high, other)
     return low, high
+
+
+def _is_percent_sign(parts: list[Chunk], i: int) -> bool:
+    """Whether a "%" stands apart from its number: "100 %"."""
+    return i + 1 < len(parts) and not parts[i + 1].core and parts[i + 1].marks.startswith("%")
 
 
 def _cased(s: Sentence, chunk: Chunk, new: str) -> str:

@@ -13,22 +13,26 @@ from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import Edited, TextEdit
 from contrapose.tasks.probes.english.edits import Edit, apply
 
-SpacingKind = Literal["double", "before_mark", "trailing", "no_stop", "quotes"]
+SpacingKind = Literal["double", "before_mark", "trailing", "no_stop", "quotes", "tab", "newline"]
 _GAP = re.compile(r"(?<=\S) (?=\S)")
 _MARK = re.compile(r"(?<=\w)[,;:.!?](?=\s|$)")
-_STOP = re.compile(r"\.(?=\s*\Z)")
+_STOP = re.compile(r"(?<!\.)(?<!\.\w)\.(?=\s*\Z)")
+"""A full stop that is no part of an ellipsis or of "U.S."."""
 _STRAIGHT = re.compile(r"(?<=\w)'(?=\w)")
 _CURLY = re.compile(r"(?<=\w)\u2019(?=\w)")
+_STRAIGHT_PAIR = re.compile(r'(?<!\w)"([^"\n“”]*)"(?!\w)')
+_CURLY_PAIR = re.compile(r"“([^\"\n“”]*)”")
 
 
 class SpacingSettings(AnswerSettings):
     """Which carelessness is allowed."""
 
     kinds: tuple[SpacingKind, ...] = Field(
-        default=("double", "before_mark", "trailing", "no_stop", "quotes"),
+        default=("double", "before_mark", "trailing", "no_stop", "quotes", "tab", "newline"),
         min_length=1,
         description="double: a space twice; before_mark: a space before a punctuation mark; trailing: spaces at the "
-        "end; no_stop: the last full stop missing; quotes: the other kind of apostrophe.",
+        "end; no_stop: the last full stop missing; quotes: the other kind of apostrophe and quotation mark; "
+        "tab, newline: one in place of a space.",
     )
 
 
@@ -71,7 +75,21 @@ def _no_stop(text: str, rng: random.Random) -> str:
 
 
 def _quotes(text: str, rng: random.Random) -> str:
-    return _STRAIGHT.sub("\u2019", text) if _STRAIGHT.search(text) else _CURLY.sub("'", text)
+    curly = _STRAIGHT_PAIR.sub(r"“\1”", _STRAIGHT.sub("\u2019", text))
+    return curly if curly != text else _CURLY_PAIR.sub(r'"\1"', _CURLY.sub("'", text))
+
+
+def _tab(text: str, rng: random.Random) -> str:
+    return _one_gap(text, "\t", rng)
+
+
+def _newline(text: str, rng: random.Random) -> str:
+    return _one_gap(text, "\n", rng)
+
+
+def _one_gap(text: str, new: str, rng: random.Random) -> str:
+    gaps = list(_GAP.finditer(text))
+    return apply(text, [Edit(*rng.choice(gaps).span(), new)]) if gaps else text
 
 
 _KINDS: dict[SpacingKind, Callable[[str, random.Random], str]] = {
@@ -80,4 +98,6 @@ _KINDS: dict[SpacingKind, Callable[[str, random.Random], str]] = {
     "trailing": _trailing,
     "no_stop": _no_stop,
     "quotes": _quotes,
+    "tab": _tab,
+    "newline": _newline,
 }

@@ -11,9 +11,19 @@ from pydantic import Field
 
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import Edited, TextEdit
+from contrapose.tasks.probes.english import closed, vocabulary
 from contrapose.tasks.probes.english.edits import Edit, apply
+from contrapose.tasks.probes.english.words import words
 
 _WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{5,}(?![\w'’-])")
+_SPARED = words(
+    """
+    false hundred thousand million billion trillion thirteen fourteen fifteen sixteen seventeen eighteen nineteen
+    thirty forty fifty sixty seventy eighty ninety
+    """
+)
+"""Numbers, and the label "True or false"."""
+_TRIES = 12
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _NEIGHBOURS = {
     letter: "".join(row[max(0, i - 1) : i] + row[i + 1 : i + 2]) for row in _ROWS for i, letter in enumerate(row)
@@ -27,7 +37,7 @@ class TypoSettings(AnswerSettings):
         default=0.1,
         gt=0,
         le=1,
-        description="Share of the words of five letters or more that are mistyped; at least one.",
+        description="Share of the content words of five letters or more that are mistyped; at least one.",
     )
 
 
@@ -42,26 +52,28 @@ class Typo(TextEdit):
 
     def edit(self, text: str, settings: TypoSettings, *, rng: random.Random) -> Edited:
         """One error in each of some words; names, numbers and first letters are left alone."""
-        words = [found for found in _WORD.finditer(text) if found[0].islower() or _opens_sentence(text, found.start())]
-        if not words:
+        places = [found for found in _WORD.finditer(text) if _may_be_mistyped(found[0])]
+        if not places:
             return Edited(reason="no_long_word")
-        count = max(1, round(settings.rate * len(words)))
-        chosen = rng.sample(words, count)
-        edits = [Edit(found.start(), found.end(), _mistyped(found[0], rng)) for found in chosen]
-        return Edited(text=apply(text, edits), confidence="high")
+        chosen = rng.sample(places, max(1, round(settings.rate * len(places))))
+        wrong = [(found, _mistyped(found[0], rng)) for found in chosen]
+        edits = [Edit(found.start(), found.end(), new) for found, new in wrong if new is not None]
+        return Edited(text=apply(text, edits), confidence="high") if edits else Edited(reason="no_safe_typo")
 
 
-def _opens_sentence(text: str, start: int) -> bool:
-    """Whether a capital here says nothing about the word: it is the first of its sentence."""
-    return text[start + 1].islower() and (start == 0 or text[:start].rstrip()[-1:] in ("", ".", "!", "?", ":", '"'))
+def _may_be_mistyped(word: str) -> bool:
+    """Whether it is a content word and no name: with a capital it may be one, even where a sentence starts."""
+    return word.islower() and word not in closed.table() and word not in _SPARED
 
 
-def _mistyped(word: str, rng: random.Random) -> str:
-    """The word with one error behind its first letter; another kind of error where the first gives the same word."""
-    kinds: list[Callable[[str, int, random.Random], str]] = [_neighbour, _swapped, _doubled, _lost]
-    rng.shuffle(kinds)
-    at = rng.randrange(1, len(word) - 1)
-    return next(wrong for kind in kinds if (wrong := kind(word, at, rng)) != word)
+def _mistyped(word: str, rng: random.Random) -> str | None:
+    """The word with one error behind its first letter that makes no other word; None when none is found."""
+    known = vocabulary.vocabulary().flags
+    for _ in range(_TRIES):
+        wrong = rng.choice(_KINDS)(word, rng.randrange(1, len(word) - 1), rng)
+        if wrong != word and wrong not in known:
+            return wrong
+    return None
 
 
 def _neighbour(word: str, at: int, rng: random.Random) -> str:
@@ -79,3 +91,6 @@ def _doubled(word: str, at: int, rng: random.Random) -> str:
 
 def _lost(word: str, at: int, rng: random.Random) -> str:
     return word[:at] + word[at + 1 :]
+
+
+_KINDS: tuple[Callable[[str, int, random.Random], str], ...] = (_neighbour, _swapped, _doubled, _lost)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english import vocabulary
+from contrapose.tasks.probes.english import inflection
 from contrapose.tasks.probes.english.number import is_plural_phrase
 from contrapose.tasks.probes.english.reading import Sentence
 from contrapose.tasks.probes.english.words import words
@@ -38,7 +38,7 @@ def _base_or_past(s: Sentence, verb: int, subject: int) -> int:
     plural = is_plural_phrase(s, subject, verb - 1)
     if plural is False:
         return f.PAST
-    if vocabulary.base_of(word, f.PAST) != word:
+    if inflection.base_of(word, f.PAST) != word:
         return f.PAST if word in _RATHER_PAST else f.BASE
     if any(each in _PAST_TIME or _is_year(each) for each in s.words):
         return f.PAST

@@ -1,4 +1,4 @@
-"""The open vocabulary: what a word can be, and how verbs inflect.
+"""The open vocabulary: what a word can be.
 
 Forms come from the lookup table of LemmInflect (the SPECIALIST lexicon of the US National Library of Medicine),
 a word's usual class from the tagging lexicon of TextBlob. Only their data files are read.
@@ -21,7 +21,7 @@ _FORMS = {"verb": (f.PAST, f.PART, f.ING, f.THIRD), "noun": (f.PLURAL,), "adj": 
 _BASES = {"verb": f.BASE, "noun": f.SINGULAR, "adj": f.ADJ, "adv": f.ADV}
 _USUALLY = {"VB": f.USUALLY_VERB, "NN": f.USUALLY_NOUN, "JJ": f.USUALLY_ADJ}
 _PREFIXES = ("over", "under", "out", "re", "un", "mis", "pre", "dis", "inter", "co", "de")
-_VERB_ENDINGS = ("ize", "ise", "ify", "ate")
+VERB_ENDINGS = ("ize", "ise", "ify", "ate")
 _VERB_ENDINGS_S = ("izes", "ises", "ifies", "ates")
 _EMBEDDING = words(
     """
@@ -126,46 +126,6 @@ def look_up(word: str) -> int:
     return found
 
 
-def base_of(form: str, kind: int) -> str | None:
-    """The base of a verb form read as `kind` (BASE, THIRD, PAST, PART or ING); None when it is not known."""
-    known = vocabulary()
-    if kind == f.BASE:
-        return form
-    if form in known.bases[kind]:
-        return known.bases[kind][form]
-    stem, prefix = _stem(form)
-    if stem:
-        base = base_of(stem, kind)
-        return None if base is None else prefix + base
-    return _regular_base(form)
-
-
-def third_person(base: str) -> str:
-    """The third person singular of a verb: eat → eats, carry → carries."""
-    if base in ("have", "be"):
-        return {"have": "has", "be": "is"}[base]
-    if base in ("go", "do", "undergo", "forego"):
-        return base + "es"
-    if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
-        return base[:-1] + "ies"
-    return base + ("es" if base.endswith(("s", "x", "z", "ch", "sh")) else "s")
-
-
-def past_of(base: str) -> str:
-    """The simple past of a verb; regular when it is not known."""
-    known = vocabulary().verbs.get(base)
-    if base in ("have", "do"):
-        return {"have": "had", "do": "did"}[base]
-    if known:
-        return known[0]
-    stem, prefix = _stem(base)
-    if stem in vocabulary().verbs:
-        return prefix + past_of(stem)
-    if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
-        return base[:-1] + "ied"
-    return base + ("d" if base.endswith("e") else "ed")
-
-
 def _add_verb(found: Vocabulary, base: str, spelled: list[str]) -> None:
     """Note every spelling of every form; the first is the one to write."""
     forms = [sorted(each.lower().split("/"), key=lambda form: "-" in form) for each in spelled]
@@ -210,11 +170,11 @@ def _package(name: str) -> Path:
 
 
 def _guess(word: str) -> int:
-    stem, _ = _stem(word)
+    stem, _ = stem_of(word)
     if stem:
         verb = vocabulary().flags[stem]
         return verb | f.ADJ if "-" in word and verb & (f.PART | f.ING) else verb
-    if word.endswith(_VERB_ENDINGS):
+    if word.endswith(VERB_ENDINGS):
         return f.BASE | f.USUALLY_VERB
     if word.endswith(_VERB_ENDINGS_S):
         return f.THIRD | f.USUALLY_VERB
@@ -227,7 +187,7 @@ def _guess(word: str) -> int:
     return f.SINGULAR
 
 
-def _stem(word: str) -> tuple[str, str]:
+def stem_of(word: str) -> tuple[str, str]:
     """A known verb form behind a prefix ("overwinter"), and the prefix; empty when there is none."""
     known = vocabulary().flags
     before, hyphen, last = word.rpartition("-")
@@ -238,15 +198,3 @@ def _stem(word: str) -> tuple[str, str]:
         if len(stem) > 2 and known.get(stem, 0) & f.VERB:
             return stem, word[: len(word) - len(stem)]
     return "", ""
-
-
-def _regular_base(form: str) -> str | None:
-    """The base of an unknown form whose ending leaves no doubt."""
-    if form.endswith(("ifies", "ified")):
-        return form[:-3] + "y"
-    if form.endswith("lled") and form[:-3] in vocabulary().verbs:
-        return form[:-3]  # British: levelled, travelled
-    for ending in ("ize", "ise", "ate"):
-        if form in (form[: -len(ending) - 1] + ending + "s", form[: -len(ending) - 1] + ending + "d"):
-            return form[:-1]
-    return form if form.endswith(_VERB_ENDINGS) else None

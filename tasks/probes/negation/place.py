@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.probes.english import closed, vocabulary
+from contrapose.tasks.probes.english import closed, inflection
 from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.context import after_adverbs, before_adverbs, is_adverb
 from contrapose.tasks.probes.english.edits import Edit
@@ -70,7 +70,7 @@ def base_and_support(s: Sentence, i: int, subject: int) -> tuple[str, str]:
     if word in ("do", "does", "did"):
         return "do", word
     form = form_of(s, i, subject)
-    base = vocabulary.base_of(word, form)
+    base = inflection.base_of(word, form)
     if base is None:
         raise SkipError("ambiguous_verb")
     return base, _SUPPORT[form]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.probes.english import closed, vocabulary
+from contrapose.tasks.probes.english import closed, inflection
 from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.context import before_adverbs
 from contrapose.tasks.probes.english.edits import Edit
@@ -93,7 +93,7 @@ def finite_form(support: str, base: str) -> str:
     """A bare verb in the person and tense of a form of "do": ("does", "eat") → "eats"."""
     if support == "do":
         return base
-    return vocabulary.third_person(base) if support == "does" else vocabulary.past_of(base)
+    return inflection.third_person(base) if support == "does" else inflection.past_of(base)
 
 
 def _frame(s: Sentence, start: int) -> tuple[Edit, ...]:

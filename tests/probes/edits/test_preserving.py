@@ -68,10 +68,39 @@ def test_casing_changes_letters_only(style: str, expected: str) -> None:
         ("before_mark", "It's so ."),
         ("no_stop", "It's so"),
         ("quotes", "It\u2019s so."),
+        ("tab", "It's\tso."),
+        ("newline", "It's\nso."),
     ],
 )
 def test_spacing_makes_one_kind_of_change(kind: str, expected: str) -> None:
     assert edited(Spacing(), "It's so.", kinds=[kind]) == expected
+
+
+@pytest.mark.parametrize("text", ["It goes on...", "They live in the U.S."])
+def test_a_stop_that_is_more_than_a_stop_stays(text: str) -> None:
+    assert edited(Spacing(), text, kinds=["no_stop"]) is None
+
+
+def test_quotation_marks_change_in_pairs_and_back() -> None:
+    curly = edited(Spacing(), 'He said "yes".', kinds=["quotes"])
+    assert curly == "He said \u201cyes\u201d."
+    assert edited(Spacing(), curly, kinds=["quotes"]) == 'He said "yes".'
+
+
+@pytest.mark.parametrize("text", ["Canada is cold.", "Which is about seven?", "True or false: it is so."])
+def test_names_function_words_and_numbers_are_never_mistyped(text: str) -> None:
+    assert edited(Typo(), text, rate=1.0) is None
+
+
+def test_a_typo_makes_no_other_word() -> None:
+    made = {edited(Typo(), "coast", seed=seed) for seed in range(300)}
+    assert not made & {"cast", "coat", "cost", "boast", "roast", "coasts"}
+
+
+def test_capitals_that_may_mean_something_are_medium() -> None:
+    probe = Casing()
+    found = [probe.edit(text, probe.settings_type(), rng=random.Random(0)) for text in ("The US is far.", "So it is.")]
+    assert [each.confidence for each in found] == ["medium", "high"]
 
 
 def test_trailing_space_is_added_at_the_end() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english import vocabulary
+from contrapose.tasks.probes.english import inflection, vocabulary
 
 FORMS = [
     ("eats", f.THIRD),
@@ -39,14 +39,14 @@ def test_a_word_has_all_its_readings(word: str, flags: int) -> None:
 
 @pytest.mark.parametrize(("form", "kind", "base"), BASES)
 def test_a_form_leads_to_its_base(form: str, kind: int, base: str) -> None:
-    assert vocabulary.base_of(form, kind) == base
+    assert inflection.base_of(form, kind) == base
 
 
 @pytest.mark.parametrize("base", ["eat", "carry", "stop", "go", "watch", "undergo", "photosynthesize"])
 def test_inflection_and_base_agree(base: str) -> None:
-    assert vocabulary.base_of(vocabulary.third_person(base), f.THIRD) == base
-    assert vocabulary.base_of(vocabulary.past_of(base), f.PAST) == base
+    assert inflection.base_of(inflection.third_person(base), f.THIRD) == base
+    assert inflection.base_of(inflection.past_of(base), f.PAST) == base
 
 
 def test_an_unknown_past_form_has_no_base() -> None:
-    assert vocabulary.base_of("blorped", f.PAST) is None
+    assert inflection.base_of("blorped", f.PAST) is None
