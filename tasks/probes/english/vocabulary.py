@@ -20,6 +20,7 @@ from contrapose.tasks.probes.english.words import words
 _FORMS = {"verb": (f.PAST, f.PART, f.ING, f.THIRD), "noun": (f.PLURAL,), "adj": (f.ADJ, f.ADJ)}
 _BASES = {"verb": f.BASE, "noun": f.SINGULAR, "adj": f.ADJ, "adv": f.ADV}
 _USUALLY = {"VB": f.USUALLY_VERB, "NN": f.USUALLY_NOUN, "JJ": f.USUALLY_ADJ}
+_LONGEST = 40
 _PREFIXES = ("over", "under", "out", "re", "un", "mis", "pre", "dis", "inter", "co", "de")
 VERB_ENDINGS = ("ize", "ise", "ify", "ate")
 _VERB_ENDINGS_S = ("izes", "ises", "ifies", "ates")
@@ -172,7 +173,7 @@ def _package(name: str) -> Path:
 def _guess(word: str) -> int:
     stem, _ = stem_of(word)
     if stem:
-        verb = vocabulary().flags[stem]
+        verb = vocabulary().flags[stem] & ~f.RARELY_VERB
         return verb | f.ADJ if "-" in word and verb & (f.PART | f.ING) else verb
     if word.endswith(VERB_ENDINGS):
         return f.BASE | f.USUALLY_VERB
@@ -188,7 +189,7 @@ def _guess(word: str) -> int:
 
 
 def stem_of(word: str) -> tuple[str, str]:
-    """A known verb form behind a prefix ("overwinter"), and the prefix; empty when there is none."""
+    """A known verb form behind a prefix or word ("overwinter"), and what stands before it; empty when there is none."""
     known = vocabulary().flags
     before, hyphen, last = word.rpartition("-")
     if hyphen and known.get(last, 0) & f.VERB:
@@ -197,4 +198,7 @@ def stem_of(word: str) -> tuple[str, str]:
         stem = word[len(prefix) :].lstrip("-") if word.startswith(prefix) else ""
         if len(stem) > 2 and known.get(stem, 0) & f.VERB:
             return stem, word[: len(word) - len(stem)]
+    for cut in range(3, len(word) - 4) if word.endswith("ed") and len(word) < _LONGEST else ():
+        if word[:cut] in known and known.get(word[cut:], 0) & f.PAST:
+            return word[cut:], word[:cut]  # "livestreamed"
     return "", ""

@@ -28,6 +28,7 @@ BASES = [
     ("underwent", f.PAST, "undergo"),
     ("levelled", f.PAST, "level"),
     ("overate", f.PAST, "overeat"),
+    ("livestreamed", f.PAST, "livestream"),
     ("photosynthesizes", f.THIRD, "photosynthesize"),
 ]
 
