@@ -9,7 +9,6 @@ from time import monotonic
 from typing import cast
 
 from contrapose.tasks.config import ModelSpec, Plan, RunConfig, plans
-from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.registry import find
 
@@ -39,13 +38,6 @@ class Run:
 def enter(config: RunConfig) -> Run:
     """Resolve the configuration and find the model, before anything is computed."""
     selected = plans(config)
-    if not selected:
-        raise ConfigError(
-            "no test is selected",
-            expected="at least one test",
-            remedy="Name one under tests, or use --test.",
-            where="tests",
-        )
     spec = config.model_spec()
     provider = cast(Provider, find("providers", spec.provider)())
     return Run(

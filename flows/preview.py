@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.text import Text
 
 from contrapose.tasks.config import Plan, RunConfig, plans
-from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.load.samples import Loaded, load_samples
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.records import Case
@@ -59,13 +58,6 @@ def previews(config: RunConfig) -> list[Preview]:
         ContraposeError: no test is selected, or a configuration or data source is wrong.
     """
     selected = plans(config)
-    if not selected:
-        raise ConfigError(
-            "no test is selected",
-            expected="at least one test",
-            remedy="Name one under tests, or use --test.",
-            where="tests",
-        )
     likelihoods: bool = find("providers", config.model_spec().provider).likelihoods
     return [
         Preview(

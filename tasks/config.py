@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat,
 
 from contrapose.tasks import registry
 from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.probes.base import ProbeSettings
 
 FROZEN = ConfigDict(extra="forbid", frozen=True)
@@ -216,12 +217,23 @@ class Plan(BaseModel):
 
 
 def plans(config: RunConfig) -> list[Plan]:
-    """The selected tests, in the order of the probes' table."""
+    """The selected tests, in the order of the probes' table.
+
+    Raises:
+        ConfigError: no test is selected.
+    """
     chosen = []
     for name in registry.names("probes"):
         settings = getattr(getattr(config.tests, registry.probe(name).category), name)
         if settings is not None:
             chosen.append(_plan(name, settings, config))
+    if not chosen:
+        raise ConfigError(
+            "no test is selected",
+            expected="at least one test",
+            remedy="Name one under tests, or use --test.",
+            where="tests",
+        )
     return chosen
 
 

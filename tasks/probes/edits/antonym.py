@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, ClassVar
 
 from contrapose.tasks.probes.edits.antonym_pairs import BARE, comparative, opposites, superlative
 from contrapose.tasks.probes.edits.base import Edited, TextEdit
@@ -29,8 +29,8 @@ _INFLECT = {"less": comparative, "least": superlative}
 class Antonym(TextEdit):
     """Turns the predicate adjective of the main clause into its opposite."""
 
-    name = "antonym"
-    summary = "replaces the adjective behind a copula by its opposite"
+    name: ClassVar[str] = "antonym"
+    summary: ClassVar[str] = "Replaces an adjective by its opposite; the answer should change."
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
         """The text with the opposite adjective; nothing is drawn, since an adjective has one opposite here."""

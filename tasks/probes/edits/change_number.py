@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from typing import Any
+from typing import Any, ClassVar
 
 from contrapose.tasks.probes.edits.amounts import SPELLED, Amount, amount, other_amount
 from contrapose.tasks.probes.edits.base import Edited, TextEdit
@@ -23,8 +23,8 @@ _REACH = 4
 class ChangeNumber(TextEdit):
     """Changes the last number of the last sentence."""
 
-    name = "change_number"
-    summary = "changes a number of the text: a figure, a share, a year, a word from two to twenty"
+    name: ClassVar[str] = "change_number"
+    summary: ClassVar[str] = "Changes a number of the text; the answer should change."
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
         """The text with one number changed by a seeded amount."""

@@ -42,7 +42,7 @@ class SwapRoles(TextEdit):
     """Swaps the subject and the object of a plain main clause; the answer should change."""
 
     name: ClassVar[str] = "swap_roles"
-    summary: ClassVar[str] = "swaps who does something and whom it is done to"
+    summary: ClassVar[str] = "Swaps who does something and whom it is done to; the answer should change."
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
         """The text with the two phrases of its last sentence swapped, or the reason why not."""

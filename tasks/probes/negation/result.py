@@ -19,7 +19,6 @@ SkipReason = Literal[
     "existing_negation",  # a negation is there already, or cannot be removed soundly
     "semi_negative",  # hardly, rarely, never, few …
     "quantifier_only",  # only, each, most, a fronted "usually": a "not" would not reverse it
-    "subordinate_boundary",  # a fronted clause whose end cannot be told
     "coordinated_clauses",  # two main clauses: reversing one leaves the other
     "wh_subject_boundary",  # an inverted question whose subject's end cannot be told
     "negative_island_how",  # "How many … not …" has no sensible answer
