@@ -96,7 +96,7 @@ def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
             plan=plan,
             samples=samples[plan.test]["table"],
             seed=run.config.seed,
-            likelihoods=run.provider.likelihoods,
+            likelihoods=run.provider.likelihoods(run.spec),
         ).value
         for plan in run.plans
     }

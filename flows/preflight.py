@@ -31,7 +31,7 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
 
 def _check_test(run: Run, plan: Plan, *, gates: bool) -> str:
     loaded = load_samples(plan.data, probe(plan.test).sample_type, limit=plan.limit, seed=run.config.seed)
-    cases = build_cases(loaded.samples, plan, seed=run.config.seed, likelihoods=run.provider.likelihoods)
+    cases = build_cases(loaded.samples, plan, seed=run.config.seed, likelihoods=run.provider.likelihoods(run.spec))
     tests = [case for case in cases if not case.control]
     asked = [case for case in tests if case.skip_reason is None]
     if not asked:

@@ -14,7 +14,7 @@ from rich.text import Text
 from contrapose.tasks.config import Plan, RunConfig, plans
 from contrapose.tasks.load.samples import Loaded, load_samples
 from contrapose.tasks.perturb.cases import build_cases
-from contrapose.tasks.records import Case
+from contrapose.tasks.records import Case, Likelihoods
 from contrapose.tasks.registry import find, probe
 from contrapose.tasks.report.diff import edits
 from contrapose.tasks.report.masking import shower
@@ -37,8 +37,8 @@ class Preview:
     """Its samples, checked."""
     seed: int
     """Of the run."""
-    likelihoods: bool
-    """Whether the model's provider gives log-likelihoods."""
+    likelihoods: Likelihoods
+    """Which log-likelihoods the model gives."""
 
     def cases(self, positions: Sequence[int] | None = None) -> Iterator[list[Case]]:
         """The cases of each sample, in order; with `positions`, of these samples."""
@@ -58,7 +58,8 @@ def previews(config: RunConfig) -> list[Preview]:
         ContraposeError: no test is selected, or a configuration or data source is wrong.
     """
     selected = plans(config)
-    likelihoods: bool = find("providers", config.model_spec().provider).likelihoods
+    spec = config.model_spec()
+    likelihoods: Likelihoods = find("providers", spec.provider)().likelihoods(spec)
     return [
         Preview(
             plan=plan,

@@ -8,6 +8,8 @@ from typing import Literal
 
 Asks = Literal["generate", "choose"]
 LossOf = Literal["expected_result", "prompt"]
+Likelihoods = Literal["none", "choices", "all"]
+"""Which log-likelihoods a model gives: none, those of option letters, or those of any text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

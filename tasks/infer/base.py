@@ -1,47 +1,107 @@
-"""What a model must offer, and how cases are put to it."""
+"""What is asked, what answers, and what a model must offer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import ClassVar, Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
 
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
-from contrapose.tasks.records import Case, Completion, Trial, Usage
+from contrapose.tasks.infer.budget import Budget
+from contrapose.tasks.records import Completion, Likelihoods
 
-Key = TypeVar("Key")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One thing that a model is asked; equal questions have equal answers."""
+
+    kind: Literal["generate", "choose", "loss"]
+    """A reply to `prompt`, the log-likelihood of each of `labels` after it, or the mean loss of `text` after it."""
+    prompt: str
+    """As the case has it, without system instruction and chat template; for a loss it may be empty."""
+    labels: tuple[str, ...] = ()
+    """For `choose`: the letters that stand for the options."""
+    text: str = ""
+    """For `loss`: the text whose tokens are scored."""
+    repeat: int = 0
+    """Which of several replies to the same prompt this is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What became of a question. A completion with `error` is no answer and is never stored."""
+
+    question: Question
+    completion: Completion
+    """For `choose`: `text` is the likeliest label. For `loss`: `loss` alone, None where the text has no tokens."""
+    seconds: float = 0.0
+    """Wall time of the request that was answered; for a batch, its time divided among its questions."""
+    requests: int = 1
+    """Requests made for it, the failed ones too."""
+
+
+class Desk(Protocol):
+    """Where a model fetches questions and leaves answers. Any thread may call it."""
+
+    @property
+    def budget(self) -> Budget:
+        """What may still be spent; every request is reserved there first and settled afterwards."""
+        ...
+
+    @property
+    def stopped(self) -> str | None:
+        """Why nothing more is to be asked; None while asking goes on."""
+        ...
+
+    def take(self, questions: Sequence[Question]) -> list[Question]:
+        """Those of the questions that are still open and are ours to ask now, in order. It may wait for a database.
+
+        Left out are answered ones, and those that another run is asking at this moment: they come later, if ever.
+        Empty once stopped.
+        """
+        ...
+
+    def put(self, answers: Sequence[Answer]) -> None:
+        """Leave answers, or failures that are final. It returns at once; they are written together, soon."""
+        ...
+
+    def stop(self, reason: str) -> None:
+        """Ask nothing more in this run: the budget is spent, or the endpoint is gone. The first reason stays."""
+        ...
 
 
 class Model(Protocol):
-    """An opened model. Every method answers in the order it was asked."""
+    """An opened model."""
 
-    def generate(self, prompts: Sequence[str]) -> list[Completion]:
-        """One reply per prompt."""
+    def answer(self, questions: Sequence[Question], desk: Desk) -> None:
+        """Take from the desk what is open among distinct questions, and put the answers there as they come.
+
+        How questions are batched depends on all of them, not on which are still open: a run that was
+        interrupted computes the rest exactly as it would have.
+        """
         ...
 
-    def choose(self, questions: Sequence[tuple[str, tuple[str, ...]]]) -> list[Completion]:
-        """For (prompt, labels): the log-likelihood of each label, in nats; `text` is the likeliest label."""
-        ...
-
-    def losses(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
-        """For (prompt, text): mean loss of the text's tokens given the prompt, in nats; None for no tokens."""
+    def notes(self) -> Mapping[str, str | float]:
+        """What the manifest should say about how the answers were computed, such as the batch size found."""
         ...
 
 
 class Provider(Protocol):
     """A way to reach models; a line in `PROVIDERS`."""
 
-    likelihoods: ClassVar[bool]
-    """Whether `choose` and `losses` work."""
     cases_per_task: ClassVar[int]
     """How many cases one task run takes."""
+
+    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
+        """Which log-likelihoods the model gives, told without reaching it."""
+        ...
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """All that could change the model's answers, found without loading it.
 
         Returns:
-            At least `revision`, `dtype` and `device`; every value becomes part of the cache key.
+            At least `revision`, `dtype` and `device`; every value becomes part of an answer's key.
 
         Raises:
             ModelError: there is no such model, or it cannot be reached.
@@ -71,79 +131,3 @@ def refuse_unknown(spec: ModelSpec, known: Sequence[str]) -> None:
                 remedy="Remove it from model_args.",
                 where="model_args",
             )
-
-
-def ask(cases: Sequence[Case], model: Model) -> list[Trial]:
-    """Put both prompts of every case to a model.
-
-    Args:
-        cases: cases without a skip reason.
-        model: an opened model.
-
-    Returns:
-        One trial per case, in order. A failed call is a completion with `error`, never an answer.
-    """
-    replies = _once(model.generate, [prompt for case in cases if case.asks == "generate" for prompt in _prompts(case)])
-    choices = _once(
-        model.choose,
-        [(prompt, case.labels) for case in cases if case.asks == "choose" for prompt in _prompts(case)],
-    )
-    trials = []
-    for case in cases:
-        before, after = (
-            _take(choices, (prompt, case.labels)) if case.asks == "choose" else _take(replies, prompt)
-            for prompt in _prompts(case)
-        )
-        trials.append(Trial(case=case, expected=before, actual=after))
-    return _with_losses(trials, model)
-
-
-def failed(trial: Trial) -> bool:
-    """Whether a call failed for good: such a trial is no answer, and is worth asking again."""
-    return bool(trial.expected.error or trial.actual.error)
-
-
-def _prompts(case: Case) -> tuple[str, str]:
-    if case.perturbed_prompt is None:
-        raise ValueError(f"case {case.id} is skipped ({case.skip_reason}) and must not be asked")
-    return case.original_prompt, case.perturbed_prompt
-
-
-def _once(call: Callable[[Sequence[Key]], list[Completion]], questions: Iterable[Key]) -> dict[Key, Completion]:
-    """Ask each distinct question once."""
-    distinct = list(dict.fromkeys(questions))
-    return dict(zip(distinct, call(distinct), strict=True)) if distinct else {}
-
-
-def _take(answers: dict[Key, Completion], question: Key) -> Completion:
-    """The answer to a question; what it took goes with it the first time only, since it was asked once."""
-    answer = answers[question]
-    answers[question] = replace(answer, usage=Usage())
-    return answer
-
-
-def _with_losses(trials: list[Trial], model: Model) -> list[Trial]:
-    """Add the loss of the text that each case's scorer needs, under both prompts."""
-    wanted = {index: _loss_pairs(trial) for index, trial in enumerate(trials) if _has_loss(trial)}
-    distinct = list(dict.fromkeys(pair for pairs in wanted.values() for pair in pairs))
-    losses = dict(zip(distinct, model.losses(distinct), strict=True)) if distinct else {}
-    for index, (before, after) in wanted.items():
-        trial = trials[index]
-        trials[index] = replace(
-            trial,
-            expected=replace(trial.expected, loss=losses[before]),
-            actual=replace(trial.actual, loss=losses[after]),
-        )
-    return trials
-
-
-def _has_loss(trial: Trial) -> bool:
-    return trial.case.loss_of is not None and not failed(trial)
-
-
-def _loss_pairs(trial: Trial) -> tuple[tuple[str, str], tuple[str, str]]:
-    before, after = _prompts(trial.case)
-    if trial.case.loss_of == "prompt":
-        return ("", before), ("", after)
-    reply = trial.expected.text or ""
-    return (before, reply), (after, reply)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from contrapose.tasks.config import Plan
 from contrapose.tasks.probes.base import rng_for
-from contrapose.tasks.records import Case, Sample
+from contrapose.tasks.records import Case, Likelihoods, Sample
 from contrapose.tasks.registry import probe
 
 
-def build_cases(samples: Sequence[Sample], plan: Plan, *, seed: int, likelihoods: bool) -> list[Case]:
+def build_cases(samples: Sequence[Sample], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> list[Case]:
     """The cases of every sample, in order; those that cannot be perturbed carry their reason.
 
     A control, where the plan wants them, follows the cases of its sample and belongs to the first that is asked.
@@ -19,7 +19,7 @@ def build_cases(samples: Sequence[Sample], plan: Plan, *, seed: int, likelihoods
         samples: of the probe's sample type.
         plan: the selected test.
         seed: seed of the run; a case depends on it, the sample and the probe alone.
-        likelihoods: whether the model's provider gives log-likelihoods.
+        likelihoods: which log-likelihoods the model gives.
     """
     chosen, settings = probe(plan.test), plan.probe_settings
     found: list[Case] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contrapose.tasks.config import Plan
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.policy import room_task
-from contrapose.tasks.records import Case
+from contrapose.tasks.records import Case, Likelihoods
 from contrapose.tasks.registry import probe
 from contrapose.tasks.tables import Table, read, write
 
@@ -15,14 +15,14 @@ from contrapose.tasks.tables import Table, read, write
     sources=("tasks/perturb", "tasks/probes", "tasks/records.py", "tasks/tables.py", "data/lexicons"),
     run_name="perturb {plan.test}",
 )
-def perturb(plan: Plan, samples: Table, seed: int, likelihoods: bool) -> Table:
+def perturb(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods) -> Table:
     """Make the cases of one test.
 
     Args:
         plan: the selected test.
         samples: its samples.
         seed: of the run.
-        likelihoods: whether the model's provider gives log-likelihoods.
+        likelihoods: which log-likelihoods the model gives.
     """
     records = read(samples, probe(plan.test).sample_type)
     return write(build_cases(records, plan, seed=seed, likelihoods=likelihoods), Case)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from contrapose.tasks.records import Case, Sample, Score, Trial
+from contrapose.tasks.records import Case, Likelihoods, Sample, Score, Trial
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors, shape (n, dimensions), float32."""
@@ -67,8 +67,8 @@ class Probe(Protocol):
     by_default: ClassVar[bool]
     """Whether the test belongs to a run that names no tests; the others are asked for by name."""
 
-    def cases(self, sample: Any, settings: Any, *, rng: random.Random, likelihoods: bool) -> Sequence[Case]:
-        """Perturb a sample, in one way or in several. `likelihoods` tells whether the provider gives log-likelihoods.
+    def cases(self, sample: Any, settings: Any, *, rng: random.Random, likelihoods: Likelihoods) -> Sequence[Case]:
+        """Perturb a sample, in one way or in several. `likelihoods`: which of them the model gives.
 
         Returns:
             At least one case: a sample that cannot be perturbed is one case with its `skip_reason`.

@@ -26,7 +26,7 @@ def no_embeddings(texts: Sequence[str]) -> np.ndarray:
 
 def built(chosen: Probe, sample: object, **settings: object) -> Case:
     model = chosen.settings_type.model_validate(settings)
-    return chosen.cases(sample, model, rng=random.Random(0), likelihoods=False)[0]
+    return chosen.cases(sample, model, rng=random.Random(0), likelihoods="none")[0]
 
 
 def scored(
@@ -147,5 +147,5 @@ def test_a_sample_has_the_same_case_in_any_order_and_company() -> None:
     for name in ("add_negation", "add_toxic_words"):
         chosen = probe(name)
         settings = chosen.settings_type()
-        cases = [chosen.cases(CACTUS, settings, rng=rng_for(7, CACTUS.id, name), likelihoods=True)[0] for _ in range(3)]
+        cases = [chosen.cases(CACTUS, settings, rng=rng_for(7, CACTUS.id, name), likelihoods="all")[0] for _ in range(3)]
         assert cases[0] == cases[1] == cases[2]

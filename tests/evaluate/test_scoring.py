@@ -34,7 +34,7 @@ def plan_of(test: str) -> Plan:
 def trials_of(test: str, count: int = 10) -> list[Trial]:
     plan = plan_of(test)
     samples = load_samples(plan.data, probe(test).sample_type, limit=count, seed=1).samples
-    cases = build_cases(samples, plan, seed=1, likelihoods=True)
+    cases = build_cases(samples, plan, seed=1, likelihoods="all")
     return ask([case for case in cases if case.skip_reason is None], MockModel())
 
 
@@ -91,7 +91,7 @@ def with_controls(test: str) -> tuple[list[Trial], list[Trial]]:
     """The trials of a test, and those of its controls."""
     plan = plan_of(test).model_copy(update={"control": True})
     samples = load_samples(plan.data, probe(test).sample_type, limit=60, seed=1).samples
-    cases = build_cases(samples, plan, seed=1, likelihoods=True)
+    cases = build_cases(samples, plan, seed=1, likelihoods="all")
     trials = ask([case for case in cases if case.skip_reason is None], MockModel())
     return [trial for trial in trials if not trial.case.control], [trial for trial in trials if trial.case.control]
 

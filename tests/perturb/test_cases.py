@@ -26,7 +26,7 @@ def samples_of(test: str) -> list[Sample]:
 
 
 def made(test: str, *, control: bool) -> list[Case]:
-    return build_cases(samples_of(test), plan_of(test, control=control), seed=3, likelihoods=True)
+    return build_cases(samples_of(test), plan_of(test, control=control), seed=3, likelihoods="all")
 
 
 @pytest.mark.parametrize("test", PROBES)
@@ -50,14 +50,14 @@ def test_every_sample_that_is_asked_has_one_control(test: str) -> None:
 def test_cases_and_controls_do_not_depend_on_the_order_of_samples(test: str) -> None:
     samples = samples_of(test)
     random.Random(0).shuffle(samples)
-    found = build_cases(samples, plan_of(test, control=True), seed=3, likelihoods=True)
+    found = build_cases(samples, plan_of(test, control=True), seed=3, likelihoods="all")
     assert sorted(found, key=lambda case: case.id) == sorted(made(test, control=True), key=lambda case: case.id)
 
 
 def test_another_seed_draws_other_words() -> None:
     plan, samples = plan_of("add_toxic_words", control=True), samples_of("add_toxic_words")
     first, second = (
-        [case.perturbed for case in build_cases(samples, plan, seed=seed, likelihoods=True) if case.control]
+        [case.perturbed for case in build_cases(samples, plan, seed=seed, likelihoods="all") if case.control]
         for seed in (1, 2)
     )
     assert first != second

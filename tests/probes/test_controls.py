@@ -14,7 +14,7 @@ from contrapose.tasks.probes.negation.control import ADVERBS, IN_QUESTIONS, cont
 from contrapose.tasks.probes.order_bias.probe import OTHER_WORDS, QUESTION
 from contrapose.tasks.probes.toxic_words.control import AFTER, BEFORE, polite
 from contrapose.tasks.probes.toxic_words.count import count_toxic
-from contrapose.tasks.records import Case, Completion, Score, SummaryPair, TextSample, Trial
+from contrapose.tasks.records import Case, Completion, Likelihoods, Score, SummaryPair, TextSample, Trial
 
 TEXT = TextSample(id="1", text="Iron is a metal.")
 CHOICE = TextSample(id="1", text="Water is", options=("dry", "liquid", "solid"), answer="liquid")
@@ -23,7 +23,7 @@ PAIR = SummaryPair(
 )
 
 
-def pair_of(test: str, sample: object, *, likelihoods: bool = False, **values: object) -> tuple[Case, Case]:
+def pair_of(test: str, sample: object, *, likelihoods: Likelihoods = "none", **values: object) -> tuple[Case, Case]:
     """The first case of a sample and its control."""
     probe: Probe = registry.probe(test)
     settings = probe.settings_type.model_validate(values)
@@ -117,7 +117,7 @@ def test_a_long_text_costs_no_square_of_its_length() -> None:
 
 @pytest.mark.parametrize(("after", "passed"), [(0.1, True), (0.3, False)])
 def test_a_negation_control_passes_inside_the_threshold(after: float, passed: bool) -> None:
-    _, twin = pair_of("add_negation", TEXT, likelihoods=True)
+    _, twin = pair_of("add_negation", TEXT, likelihoods="all")
     score = scored(twin, Completion(text="x", loss=0.0), Completion(text="x", loss=after))
     assert (score.value, score.passed) == (after, passed)
 
@@ -129,7 +129,7 @@ def test_a_negation_control_passes_with_the_same_option(letter: str, passed: boo
 
 
 def test_an_unscored_control_stays_unscored() -> None:
-    _, twin = pair_of("add_negation", TEXT, likelihoods=True)
+    _, twin = pair_of("add_negation", TEXT, likelihoods="all")
     assert scored(twin, Completion(text="x"), Completion(text="x")).passed is None
 
 

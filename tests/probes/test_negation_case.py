@@ -9,13 +9,13 @@ from pydantic import ValidationError
 
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
-from contrapose.tasks.records import Case, TextSample
+from contrapose.tasks.records import Case, Likelihoods, TextSample
 
 OPEN = TextSample(id="1", text="Iron is a metal.")
 CHOICE = TextSample(id="2", text="Water is ", options=("dry", "liquid"), answer="liquid")
 
 
-def make(sample: TextSample, *, likelihoods: bool = False, **settings: object) -> Case:
+def make(sample: TextSample, *, likelihoods: Likelihoods = "none", **settings: object) -> Case:
     """A case under the given settings."""
     chosen = AddNegationSettings.model_validate(settings)
     return AddNegation().cases(sample, chosen, rng=random.Random(0), likelihoods=likelihoods)[0]
@@ -36,13 +36,13 @@ def test_options_follow_the_text_in_letters() -> None:
 @pytest.mark.parametrize(
     ("sample", "likelihoods", "scorer", "asks"),
     [
-        (OPEN, True, "loss", "generate"),
-        (CHOICE, True, "choice", "choose"),
-        (CHOICE, False, "choice", "generate"),
+        (OPEN, "all", "loss", "generate"),
+        (CHOICE, "choices", "choice", "choose"),
+        (CHOICE, "none", "choice", "generate"),
     ],
 )
 def test_the_scorer_follows_the_sample_and_the_provider(
-    sample: TextSample, likelihoods: bool, scorer: str, asks: str
+    sample: TextSample, likelihoods: Likelihoods, scorer: str, asks: str
 ) -> None:
     case = make(sample, likelihoods=likelihoods)
     assert (case.scorer, case.asks) == (scorer, asks)
@@ -50,7 +50,7 @@ def test_the_scorer_follows_the_sample_and_the_provider(
 
 @pytest.mark.parametrize(("scorer", "loss_of"), [("loss", "expected_result"), ("langtest_loss", "prompt")])
 def test_a_loss_scorer_says_whose_loss_it_needs(scorer: str, loss_of: str) -> None:
-    assert make(OPEN, likelihoods=True, scorer=scorer).loss_of == loss_of
+    assert make(OPEN, likelihoods="all", scorer=scorer).loss_of == loss_of
 
 
 @pytest.mark.parametrize("scorer", ["loss", "langtest_loss"])

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
-from contrapose.tasks.records import Completion, Score, TextSample, Trial
+from contrapose.tasks.records import Completion, Likelihoods, Score, TextSample, Trial
 
 OPTIONS = ("dry", "liquid", "solid")
 SPACE = {
@@ -29,7 +29,7 @@ def trial(
     actual: Completion,
     *,
     options: tuple[str, ...] = (),
-    likelihoods: bool = True,
+    likelihoods: Likelihoods = "all",
 ) -> Trial:
     """A trial whose prompts do not matter."""
     sample = TextSample(id="1", text="Water is", options=options, answer="liquid" if options else None)
@@ -138,13 +138,13 @@ def test_a_large_divergence_passes_though_the_choice_stayed() -> None:
 
 
 def test_parsed_replies_are_one_bit_apart() -> None:
-    (result,) = score(trial("choice", says("B"), says("A. dry"), options=OPTIONS, likelihoods=False))
+    (result,) = score(trial("choice", says("B"), says("A. dry"), options=OPTIONS, likelihoods="none"))
     assert (result.value, result.passed) == (1.0, True)
 
 
 @pytest.mark.parametrize("reply", ["", "A or B", "Both A and B", "I cannot say", "A dog", "D"])
 def test_an_unreadable_choice_is_unscored(reply: str) -> None:
-    (result,) = score(trial("choice", says("B"), says(reply), options=OPTIONS, likelihoods=False))
+    (result,) = score(trial("choice", says("B"), says(reply), options=OPTIONS, likelihoods="none"))
     assert (result.value, result.passed) == (None, None)
     assert "perturbed" in result.reason
 

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings
 from contrapose.tasks.probes.option_order.score import rotated
-from contrapose.tasks.records import Case, Completion, Score, TextSample, Trial
+from contrapose.tasks.records import Case, Completion, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.results import result_row
 
 PROBE = OptionOrder()
 WATER = TextSample(id="w", text="Water is", options=("dry", "liquid", "solid"), answer="liquid")
 
 
-def make(sample: TextSample = WATER, *, likelihoods: bool = False) -> Sequence[Case]:
+def make(sample: TextSample = WATER, *, likelihoods: Likelihoods = "none") -> Sequence[Case]:
     return PROBE.cases(sample, OptionOrderSettings(), rng=random.Random(0), likelihoods=likelihoods)
 
 
@@ -39,7 +39,7 @@ def says(before: str, after: str, *, sample: TextSample = WATER) -> Score:
 
 def weighs(before: Sequence[float], after: Sequence[float]) -> Score:
     first, second = (Completion(text="?", option_loglikelihoods=tuple(each)) for each in (before, after))
-    return score(make(likelihoods=True)[0], first, second)
+    return score(make(likelihoods="all")[0], first, second)
 
 
 def test_every_rotation_is_a_case_of_the_same_original() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.records import Case, Completion, Score, SummaryPair, Trial
+from contrapose.tasks.records import Case, Completion, Likelihoods, Score, SummaryPair, Trial
 
 PAIR = SummaryPair(
     id="radio",
@@ -23,7 +23,7 @@ PAIR = SummaryPair(
 )
 
 
-def make(sample: SummaryPair = PAIR, *, likelihoods: bool = False, **settings: Any) -> Case:
+def make(sample: SummaryPair = PAIR, *, likelihoods: Likelihoods = "none", **settings: Any) -> Case:
     return OrderBias().cases(sample, OrderBiasSettings(**settings), rng=random.Random(0), likelihoods=likelihoods)[0]
 
 
@@ -38,7 +38,7 @@ def answered(first: str, second: str) -> Score:
 
 def weighed(first: tuple[float, ...] | None, second: tuple[float, ...] | None) -> Score:
     before, after = (Completion(text="A", option_loglikelihoods=each) for each in (first, second))
-    trial = Trial(case=make(likelihoods=True), expected=before, actual=after)
+    trial = Trial(case=make(likelihoods="all"), expected=before, actual=after)
     return OrderBias().score([trial], OrderBiasSettings(), embed=never)[0]
 
 
@@ -72,13 +72,13 @@ def test_a_pair_that_cannot_be_asked_is_skipped(change: dict[str, str], reason: 
 @pytest.mark.parametrize(
     ("read_with", "likelihoods", "asks"),
     [
-        ("auto", True, "choose"),
-        ("auto", False, "generate"),
-        ("reply", True, "generate"),
-        ("likelihood", True, "choose"),
+        ("auto", "choices", "choose"),
+        ("auto", "none", "generate"),
+        ("reply", "all", "generate"),
+        ("likelihood", "all", "choose"),
     ],
 )
-def test_the_model_is_asked_in_the_way_it_is_read(read_with: str, likelihoods: bool, asks: str) -> None:
+def test_the_model_is_asked_in_the_way_it_is_read(read_with: str, likelihoods: Likelihoods, asks: str) -> None:
     assert make(likelihoods=likelihoods, read_with=read_with).asks == asks
 
 

@@ -139,7 +139,7 @@ def case(given: Mapping[str, str]) -> Case:
     """A case under the given settings."""
     chosen = AddNegationSettings.model_validate(given)
     sample = TextSample(id="1", text="The steel rusts.")
-    return AddNegation().cases(sample, chosen, rng=random.Random(0), likelihoods=False)[0]
+    return AddNegation().cases(sample, chosen, rng=random.Random(0), likelihoods="none")[0]
 
 
 def test_it_has_nothing_to_say_about_langtests_style() -> None:

@@ -24,7 +24,7 @@ def case_of(text: str, *, seed: int = 1, **settings: object) -> Case:
     sample = TextSample(id=f"s-{text}", text=text)
     chosen = AddToxicWordsSettings.model_validate(settings)
     rng = rng_for(seed, sample.id, PROBE.name)
-    return PROBE.cases(sample, chosen, rng=rng, likelihoods=True)[0]
+    return PROBE.cases(sample, chosen, rng=rng, likelihoods="all")[0]
 
 
 def columns(reply: str, *, injected: str, before: str = "Fine.") -> dict[str, object]:

@@ -40,7 +40,7 @@ def case_of(
     text: str, settings: AddToxicWordsSettings = SETTINGS, *, seed: int = 42, options: tuple[str, ...] = ()
 ) -> Case:
     sample = TextSample(id="s1", text=text, options=options)
-    return PROBE.cases(sample, settings, rng=rng_for(seed, sample.id, PROBE.name), likelihoods=True)[0]
+    return PROBE.cases(sample, settings, rng=rng_for(seed, sample.id, PROBE.name), likelihoods="all")[0]
 
 
 def score_of(

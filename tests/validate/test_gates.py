@@ -28,7 +28,7 @@ def made(test: str) -> tuple[pa.Table, pa.Table, int]:
     """Sound cases and results of a test on the mock model, and how many cases were asked."""
     plan = next(plan for plan in plans(RunConfig()) if plan.test == test).model_copy(update={"control": True})
     samples = load_samples(plan.data, probe(test).sample_type, limit=12, seed=0).samples
-    cases = build_cases(samples, plan, seed=0, likelihoods=True)
+    cases = build_cases(samples, plan, seed=0, likelihoods="all")
     asked = [case for case in cases if case.skip_reason is None]
     results = score_trials(ask(asked, MockModel()), plan, model="mock", embed=lambda texts: None)  # type: ignore[arg-type, return-value]
     return to_arrow(cases, Case), results, len(asked)

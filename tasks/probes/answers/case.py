@@ -5,22 +5,22 @@ from __future__ import annotations
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.probes.answers.settings import Scorer
 from contrapose.tasks.probes.base import letters, with_options
-from contrapose.tasks.records import Case, LossOf, TextSample
+from contrapose.tasks.records import Case, Likelihoods, LossOf, TextSample
 
 _LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "prompt"}
 
 
-def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: bool, where: str) -> str:
+def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, where: str) -> str:
     """The scorer of a sample's case: the chosen one, or for `auto` the best that the provider and the sample allow.
 
     Raises:
         ConfigError: the scorer needs log-likelihoods, and the provider gives none; `where` names the setting.
     """
     if scorer == "auto":
-        return "choice" if sample.options else "loss" if likelihoods else "embedding"
-    if scorer in _LOSS_OF and not likelihoods:
+        return "choice" if sample.options else "loss" if likelihoods == "all" else "embedding"
+    if scorer in _LOSS_OF and likelihoods != "all":
         raise ConfigError(
-            f"scorer {scorer!r} with a provider that gives no log-likelihoods",
+            f"scorer {scorer!r} with a provider that gives no log-likelihoods of texts",
             expected="a scorer that works on replies alone",
             remedy="Use scorer 'embedding', or 'choice' for samples with options.",
             where=where,
@@ -38,7 +38,7 @@ def text_case(
     skip_reason: str | None,
     confidence: str | None,
     scorer: str,
-    likelihoods: bool,
+    likelihoods: Likelihoods,
 ) -> Case:
     """The case of one changed text; skipped as `no_options` where the scorer is `choice` and there are none."""
     no_options = scorer == "choice" and not sample.options
@@ -54,7 +54,7 @@ def text_case(
         original_prompt=with_options(original, sample.options),
         perturbed_prompt=None if perturbed is None else with_options(perturbed, sample.options),
         scorer=scorer,
-        asks="choose" if scorer == "choice" and likelihoods else "generate",
+        asks="choose" if scorer == "choice" and likelihoods != "none" else "generate",
         loss_of=_LOSS_OF.get(scorer),
         labels=letters(len(sample.options)),
         options=sample.options,

@@ -14,7 +14,7 @@ from contrapose.tasks.probes.answers.figures import COLUMNS, figures
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import ColumnType, Embed, control_of, with_options
-from contrapose.tasks.records import Case, Score, TextSample, Trial
+from contrapose.tasks.records import Case, Likelihoods, Score, TextSample, Trial
 
 POLITE = "Please note: "
 """Before a text, it changes neither what the text says nor what it asks."""
@@ -53,7 +53,7 @@ class TextEdit:
         raise NotImplementedError
 
     def cases(
-        self, sample: TextSample, settings: AnswerSettings, *, rng: random.Random, likelihoods: bool
+        self, sample: TextSample, settings: AnswerSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
         """The sample's text and its edited form as prompts; options are never edited."""
         where = f"tests.{self.category}.{self.name}.scorer"

@@ -16,7 +16,7 @@ from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.negation.engine import negate
 from contrapose.tasks.probes.negation.second_opinion import parser, seconded
 from contrapose.tasks.probes.negation.settings import AddNegationSettings
-from contrapose.tasks.records import Case, Score, TextSample, Trial
+from contrapose.tasks.records import Case, Likelihoods, Score, TextSample, Trial
 
 
 class AddNegation:
@@ -34,7 +34,7 @@ class AddNegation:
     by_default: ClassVar[bool] = True
 
     def cases(
-        self, sample: TextSample, settings: AddNegationSettings, *, rng: random.Random, likelihoods: bool
+        self, sample: TextSample, settings: AddNegationSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
         """The sample's text and its negation as prompts; nothing in it is random.
 

@@ -21,7 +21,7 @@ from contrapose.tasks.probes.base import (
 )
 from contrapose.tasks.probes.option_order.figures import figures
 from contrapose.tasks.probes.option_order.score import rotated, score_trial
-from contrapose.tasks.records import Case, Score, TextSample, Trial
+from contrapose.tasks.records import Case, Likelihoods, Score, TextSample, Trial
 
 OTHER_WORDS = ("The answer:", "Your answer:", "The answer is:")
 """What may stand for "Answer:" and means the same: the controls."""
@@ -61,7 +61,7 @@ class OptionOrder:
     """It depends on the number of options, and so is a figure of the run: `chance_pass_rate`."""
 
     def cases(
-        self, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random, likelihoods: bool
+        self, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
         """The given order against each of its rotations, 1 to N - 1 places to the left. Nothing is random."""
         skipped = _skip_reason(sample)
@@ -74,8 +74,8 @@ class OptionOrder:
             perturbed=None,
             original_prompt=with_options(sample.text, sample.options),
             perturbed_prompt=None,
-            scorer="likelihood" if likelihoods else "reply",
-            asks="choose" if likelihoods else "generate",
+            scorer="likelihood" if likelihoods != "none" else "reply",
+            asks="choose" if likelihoods != "none" else "generate",
             labels=letters(len(sample.options)),
             options=sample.options,
             skip_reason=skipped,

@@ -20,7 +20,7 @@ from contrapose.tasks.probes.order_bias.score import (
     scored,
     without_likelihoods,
 )
-from contrapose.tasks.records import Case, Score, SummaryPair, Trial
+from contrapose.tasks.records import Case, Likelihoods, Score, SummaryPair, Trial
 
 # What both orders share comes first, so that a server can reuse the longest possible prefix.
 PROMPT = """\
@@ -87,7 +87,7 @@ class OrderBias:
     by_default: ClassVar[bool] = True
 
     def cases(
-        self, sample: SummaryPair, settings: OrderBiasSettings, *, rng: random.Random, likelihoods: bool
+        self, sample: SummaryPair, settings: OrderBiasSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
         """Make a prompt with the correct summary as A, and one with it as B. Nothing is drawn from `rng`.
 
@@ -153,15 +153,15 @@ def _by_labels(trial: Trial) -> Score:
     return without_likelihoods(trial) if first is None or second is None else scored(trial, first, second)
 
 
-def _by_likelihood(settings: OrderBiasSettings, *, likelihoods: bool) -> bool:
-    if settings.read_with == "likelihood" and not likelihoods:
+def _by_likelihood(settings: OrderBiasSettings, *, likelihoods: Likelihoods) -> bool:
+    if settings.read_with == "likelihood" and likelihoods == "none":
         raise ConfigError(
             "read_with is 'likelihood', but this model gives no log-likelihoods",
             expected="reply or auto",
             remedy="Set read_with to auto, or run a local model.",
             where="tests.factuality.order_bias.read_with",
         )
-    return likelihoods and settings.read_with != "reply"
+    return likelihoods != "none" and settings.read_with != "reply"
 
 
 def _skip_reason(sample: SummaryPair) -> str | None:

@@ -14,7 +14,7 @@ from contrapose.tasks.probes.base import ColumnType, Embed, ProbeSettings, contr
 from contrapose.tasks.probes.toxic_words.control import AFTER, BEFORE, polite
 from contrapose.tasks.probes.toxic_words.lexicon import Tier
 from contrapose.tasks.probes.toxic_words.score import score_trial
-from contrapose.tasks.records import Case, Sample, Score, TextSample, Trial
+from contrapose.tasks.records import Case, Likelihoods, Sample, Score, TextSample, Trial
 
 Contexts = tuple[Annotated[str, StringConstraints(pattern=r"\S")], ...]
 
@@ -78,7 +78,7 @@ class AddToxicWords:
     by_default: ClassVar[bool] = True
 
     def cases(
-        self, sample: TextSample, settings: AddToxicWordsSettings, *, rng: random.Random, likelihoods: bool
+        self, sample: TextSample, settings: AddToxicWordsSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
         """Put one starting context before the text, one ending context after it, or both."""
         blank = not sample.text.strip()

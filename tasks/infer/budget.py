@@ -1,0 +1,84 @@
+"""What a run may still spend: every request is reserved before it is made and settled afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import Lock
+
+from contrapose.tasks.prices import Price
+from contrapose.tasks.records import Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The most that a run may spend; None is no limit."""
+
+    max_calls: int | None = None
+    """Requests, the failed ones too."""
+    max_tokens: int | None = None
+    """Tokens read and written."""
+    max_cost: float | None = None
+    """US dollars."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """Spending of one run, never above its limits as long as reservations are not below what is used."""
+
+    limits: Limits = field(default_factory=Limits)
+    """The most that may be spent."""
+    price: Price | None = None
+    """What tokens cost; None where it is unknown or free."""
+    spent: Usage = field(default_factory=Usage)
+    """What was spent so far, earlier parts of a resumed run included."""
+    reserved: Usage = field(default_factory=Usage)
+    """What requests under way may cost at most."""
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def reserve(self, most: Usage) -> bool:
+        """Set aside what a request may take at most; False, and nothing set aside, where it does not fit."""
+        with self._lock:
+            after = self.spent + self.reserved + most
+            if self._exceeded(after) is not None:
+                return False
+            self.reserved += most
+            return True
+
+    def settle(self, most: Usage, used: Usage) -> None:
+        """Replace a reservation by what the request took."""
+        with self._lock:
+            self.reserved += Usage(
+                calls=-most.calls,
+                prompt_tokens=-most.prompt_tokens,
+                completion_tokens=-most.completion_tokens,
+            )
+            self.spent += used
+
+    def idle(self) -> bool:
+        """Whether no request is under way: what does not fit now will never fit."""
+        return self.reserved.calls <= 0
+
+    def why(self, most: Usage) -> str:
+        """For people: which limit a further request would exceed."""
+        name = self._exceeded(self.spent + most) or "max_calls"
+        limit = getattr(self.limits, name)
+        return f"the budget {name} = {limit:g} does not allow another request ({self.told()} spent)"
+
+    def told(self) -> str:
+        """For people: what was spent."""
+        tokens = self.spent.prompt_tokens + self.spent.completion_tokens
+        cost = self.cost()
+        return f"{self.spent.calls} calls, {tokens} tokens" + ("" if cost is None else f", ${cost:.4f}")
+
+    def cost(self) -> float | None:
+        """US dollars spent; None where the price is unknown."""
+        return None if self.price is None else self.price.of(self.spent)
+
+    def _exceeded(self, after: Usage) -> str | None:
+        limits = self.limits
+        if limits.max_calls is not None and after.calls > limits.max_calls:
+            return "max_calls"
+        if limits.max_tokens is not None and after.prompt_tokens + after.completion_tokens > limits.max_tokens:
+            return "max_tokens"
+        over = limits.max_cost is not None and self.price is not None and self.price.of(after) > limits.max_cost
+        return "max_cost" if over else None
