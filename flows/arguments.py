@@ -25,6 +25,7 @@ def add_config(command: argparse.ArgumentParser) -> None:
     """The options of a command that starts from a suite."""
     _add_suite(command, default="quickstart", told="quickstart")
     _add_changes(command)
+    add_budget(command)
 
 
 def add_preview(command: argparse.ArgumentParser) -> None:
@@ -43,6 +44,34 @@ def add_preview(command: argparse.ArgumentParser) -> None:
         "parts {start, end, new} of the original that were replaced, in characters; a sample with several cases "
         "has the first at the top level and all of them under cases",
     )
+
+
+def add_run(command: argparse.ArgumentParser) -> None:
+    """How a run tells its outcome."""
+    command.add_argument("--json", action="store_true", help="print summary.json instead of a table")
+    command.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
+
+
+def add_estimate(command: argparse.ArgumentParser) -> None:
+    """The options of estimate: those of run, so that one word changes the one command into the other."""
+    add_config(command)
+    command.add_argument("--refresh", action="store_true", help="count what is answered, too")
+    command.add_argument("--json", action="store_true", help="print the figures as JSON")
+    command.add_argument("--out", help=argparse.SUPPRESS)
+    for name in ("--show-toxic", "--exit-zero"):
+        command.add_argument(name, action="store_true", help=argparse.SUPPRESS)
+
+
+def add_cache(command: argparse.ArgumentParser) -> None:
+    """What to do with the response store."""
+    actions = command.add_subparsers(dest="what", required=True, metavar="action")
+    actions.add_parser("info", help="where the response store is and what it holds")
+    clear = actions.add_parser("clear", help="forget answers")
+    clear.add_argument("--older-than", type=float, metavar="DAYS", help="only answers that are older")
+    clear.add_argument("--yes", action="store_true", help="do not ask whether that is meant")
+    export = actions.add_parser("export", help="print answers as JSON, a line each, as raw text")
+    for each in (clear, export):
+        each.add_argument("--model", metavar="ID", help="only answers of this model")
 
 
 def add_toxic(command: argparse.ArgumentParser) -> None:
@@ -75,6 +104,13 @@ def _add_changes(command: argparse.ArgumentParser, *, test: str | None = None, d
         "--set", action="append", default=[], metavar="KEY=VALUE", help="any key of the suite, such as seed=7"
     )
     command.add_argument("--logs", action="store_true", help="show Prefect's log")
+
+
+def add_budget(command: argparse.ArgumentParser) -> None:
+    """The most that a run may spend."""
+    command.add_argument("--max-calls", type=int, metavar="N", help="at most N requests in the whole run")
+    command.add_argument("--max-tokens", type=int, metavar="N", help="at most N tokens in the whole run, both ways")
+    command.add_argument("--max-cost", type=float, metavar="USD", help="at most that many US dollars in the whole run")
 
 
 def _same(name: str | None) -> str:

@@ -1,4 +1,4 @@
-"""The command: run, preview, validate, list."""
+"""The command: what can be done, and with which exit code it ends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from contrapose.flows.arguments import Version, add_config, add_preview, add_toxic
+from contrapose.flows.arguments import (
+    Version,
+    add_budget,
+    add_cache,
+    add_config,
+    add_estimate,
+    add_preview,
+    add_run,
+    add_toxic,
+)
 from contrapose.flows.quiet import be_quiet
 from contrapose.tasks.errors import ContraposeError
 
@@ -47,15 +56,26 @@ def parser() -> argparse.ArgumentParser:
     add_toxic(run)
     run.add_argument("--out", metavar="FOLDER", help="folder that receives the folder of the run (default: runs)")
     run.add_argument("--refresh", action="store_true", help="ask and compute everything again")
-    run.add_argument("--json", action="store_true", help="print summary.json instead of a table")
-    run.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
+    add_run(run)
     run.set_defaults(action=_run)
+    resume = actions.add_parser("resume", help="go on with an unfinished run, or list them", epilog=EXITS)
+    resume.add_argument("run", nargs="?", metavar="RUN", help="its id, or how it begins; without it they are listed")
+    add_budget(resume)
+    add_run(resume)
+    resume.add_argument("--logs", action="store_true", help="show Prefect's log")
+    resume.set_defaults(action=_resume)
     show = actions.add_parser("preview", help="show what would be asked, before any model is")
     add_preview(show)
     show.set_defaults(action=_preview)
     check = actions.add_parser("validate", help="check configuration, data and cases; ask no model")
     add_config(check)
     check.set_defaults(action=_validate)
+    ahead = actions.add_parser("estimate", help="tell calls, tokens, time and cost of a run; ask no model")
+    add_estimate(ahead)
+    ahead.set_defaults(action=_estimate)
+    cache = actions.add_parser("cache", help="look after the answers that were paid for")
+    add_cache(cache)
+    cache.set_defaults(action=_cache, logs=False)
     names = actions.add_parser("list", help="list tests, suites, providers, sources and data")
     names.add_argument("what", nargs="?", choices=("probes", "suites", "providers", "sources", "data"))
     names.add_argument("--logs", action="store_true", help=argparse.SUPPRESS)
@@ -64,17 +84,36 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    return _evaluate(_config(arguments), arguments)
+
+
+def _resume(arguments: argparse.Namespace) -> int:
+    if arguments.run is None:
+        from contrapose.flows.cache import unfinished
+
+        return _print(unfinished())
+    from contrapose.flows.resume import found, unfinished_config
+
+    budget = {name: getattr(arguments, name) for name in ("max_calls", "max_tokens", "max_cost")}
+    resumed = found(arguments.run).id
+    return _evaluate(unfinished_config(resumed, budget=budget), arguments, resumed=resumed)
+
+
+def _evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str | None = None) -> int:
     from rich.console import Console
 
     from contrapose.flows.preflight import check
 
-    config = _config(arguments)
     check(config)
+    from contrapose.flows.boot import import_libraries, server_starting
+
+    with server_starting():
+        import_libraries()
     from contrapose.flows.evaluate_model import evaluate_model
     from contrapose.tasks.outcome import EXIT_CODES
     from contrapose.tasks.report.console import print_summary
 
-    published = evaluate_model(config)
+    published = evaluate_model(config, resumed=resumed)
     summary = published["summary"]
     if arguments.json:
         from contrapose.tasks.report.summary import to_json
@@ -82,6 +121,8 @@ def _run(arguments: argparse.Namespace) -> int:
         print(to_json(summary))
     else:
         print_summary(summary, console=Console(), folder=published["folder"])
+    if summary["verdict"] == "incomplete":
+        print(f"contrapose: to go on: contrapose resume {published['run']}", file=sys.stderr)
     return 0 if arguments.exit_zero else EXIT_CODES[summary["verdict"]]
 
 
@@ -111,6 +152,25 @@ def _validate(arguments: argparse.Namespace) -> int:
     from contrapose.flows.preflight import check
 
     return _print(check(_config(arguments), gates=True))
+
+
+def _cache(arguments: argparse.Namespace) -> int:
+    from contrapose.flows import cache
+
+    if arguments.what == "info":
+        return _print(cache.info())
+    if arguments.what == "export":
+        return _print(cache.export(model=arguments.model))
+    return _print([cache.clear(model=arguments.model, days=arguments.older_than, sure=arguments.yes)])
+
+
+def _estimate(arguments: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from contrapose.flows.estimate import as_json, as_text, estimate
+
+    found = estimate(_config(arguments))
+    return _print([as_json(found)] if arguments.json else as_text(found, console=Console(highlight=False)))
 
 
 def _list(arguments: argparse.Namespace) -> int:

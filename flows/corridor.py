@@ -7,25 +7,26 @@ from dataclasses import dataclass
 from functools import wraps
 from importlib.metadata import version
 from pathlib import Path
-from platform import platform
 from time import monotonic
-from typing import Any, Concatenate, ParamSpec, TypedDict, TypeVar, cast
+from typing import Concatenate, ParamSpec, TypedDict, TypeVar, cast
 
+from contrapose.flows.account import manifest, model_summary, usage_summary
 from contrapose.flows.entrance import Run
-from contrapose.flows.progress import track
+from contrapose.flows.progress import watched
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.evaluate.task import evaluate as evaluate_task
 from contrapose.tasks.evaluate.task import judge as judge_task
-from contrapose.tasks.infer.chunks import Chunk, chunks
+from contrapose.tasks.infer.chunks import chunks, questions_in
+from contrapose.tasks.infer.store import open_runs
+from contrapose.tasks.infer.task import Asked
 from contrapose.tasks.infer.task import infer as infer_task
-from contrapose.tasks.infer.usage import has_failures, usage_of
 from contrapose.tasks.load.samples import content_sha256
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.load.task import load as load_task
-from contrapose.tasks.outcome import ModelSummary, Outcome, Summary, UsageSummary, overall
+from contrapose.tasks.outcome import Outcome, Summary, overall
 from contrapose.tasks.perturb.task import perturb as perturb_task
 from contrapose.tasks.policy import call
-from contrapose.tasks.report.publish import free_folder, git_commit, run_id, versions
+from contrapose.tasks.report.publish import free_folder
 from contrapose.tasks.report.task import publish
 from contrapose.tasks.tables import Table
 from contrapose.tasks.validate.task import validate_cases as validate_cases_task
@@ -38,10 +39,14 @@ class Trials:
 
     tables: list[Table]
     """In the order of the cases."""
-    cached: list[Table]
-    """Those that an earlier run had asked for."""
     asked: int
     """How many cases they hold."""
+    unasked: int
+    """Those among them in which something was not asked, because the run was stopped."""
+    stopped: str | None
+    """Why it was stopped, if it was."""
+    notes: dict[str, str | float]
+    """What the model says about how it computed."""
 
 
 P = ParamSpec("P")
@@ -63,9 +68,10 @@ def timed(room: Callable[Concatenate[Run, P], R]) -> Callable[Concatenate[Run, P
 
 
 class Published(TypedDict):
-    """What a run leaves: its folder, and the content of summary.json."""
+    """What a run leaves: its folder, its id in the store, and the content of summary.json."""
 
     folder: str
+    run: str
     summary: Summary
 
 
@@ -111,29 +117,36 @@ def validate_cases(run: Run, cases: Mapping[str, Table]) -> None:
 
 @timed
 def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
-    """Trials of every test, chunk by chunk: a chunk that was answered is never asked again."""
-    todo = [chunk for plan in run.plans for chunk in chunks(plan.test, cases[plan.test], run.provider.cases_per_task)]
-    answered: dict[str, Trials] = {plan.test: Trials(tables=[], cached=[], asked=0) for plan in run.plans}
-    for chunk in track(todo, title=f"asking {run.config.model}", weight=lambda chunk: chunk.table["rows"]):
-        answered[chunk.test] = _add(answered[chunk.test], *_ask(run, chunk))
+    """Trials of every test, chunk by chunk. The response store keeps each answer as it comes."""
+    answered = {plan.test: Trials(tables=[], asked=0, unasked=0, stopped=None, notes={}) for plan in run.plans}
+    stopped = None
+    with watched(sum(map(questions_in, cases.values())), title=f"asking {run.config.model}"):
+        for plan in run.plans:
+            for chunk in chunks(plan.test, cases[plan.test], run.provider.cases_per_task):
+                asked: Asked = call(
+                    infer_task,
+                    label=chunk.label,
+                    cases=chunk.table,
+                    spec=run.spec,
+                    identity=run.identity,
+                    run=run.id,
+                    limits=run.limits,
+                    price=run.price,
+                    again=run.config.refresh,
+                    stopped=stopped,
+                ).value
+                stopped = asked["stopped"]
+                answered[plan.test] = _add(answered[plan.test], asked)
     return answered
 
 
-def _ask(run: Run, chunk: Chunk) -> tuple[Table, Table | None]:
-    """The trials of a chunk, and those of them that an earlier run had asked for."""
-    inputs = {"label": chunk.label, "cases": chunk.table, "spec": run.spec, "identity": run.identity}
-    asked = call(infer_task, refresh=run.config.refresh, **inputs)
-    if asked.cached and has_failures(asked.value):
-        # A failure is no answer: what failed the last time is asked again, and nothing else.
-        return call(infer_task, refresh=True, **inputs, previous=asked.value).value, asked.value
-    return asked.value, asked.value if asked.cached else None
-
-
-def _add(trials: Trials, table: Table, cached: Table | None) -> Trials:
+def _add(trials: Trials, asked: Asked) -> Trials:
     return Trials(
-        tables=[*trials.tables, table],
-        cached=[*trials.cached, cached] if cached else trials.cached,
-        asked=trials.asked + table["rows"],
+        tables=[*trials.tables, asked["table"]],
+        asked=trials.asked + asked["table"]["rows"],
+        unasked=trials.unasked + asked["unasked"],
+        stopped=asked["stopped"],
+        notes={**trials.notes, **asked["notes"]},
     )
 
 
@@ -168,22 +181,37 @@ def validate_results(run: Run, results: Mapping[str, Table], trials: Mapping[str
 
 
 def judge(
-    run: Run, samples: Mapping[str, Samples], cases: Mapping[str, Table], results: Mapping[str, Table]
+    run: Run,
+    samples: Mapping[str, Samples],
+    cases: Mapping[str, Table],
+    trials: Mapping[str, Trials],
+    results: Mapping[str, Table],
 ) -> list[Outcome]:
     """The verdict on every test."""
     return [
-        call(
-            judge_task,
-            refresh=run.config.refresh,
-            plan=plan,
-            cases=cases[plan.test],
-            results=results[plan.test],
-            data=samples[plan.test]["data"],
-            max_error_share=run.config.max_error_share,
-            gate=run.config.tests.defaults.gate,
-        ).value
+        stopped(
+            call(
+                judge_task,
+                refresh=run.config.refresh,
+                plan=plan,
+                cases=cases[plan.test],
+                results=results[plan.test],
+                data=samples[plan.test]["data"],
+                max_error_share=run.config.max_error_share,
+                gate=run.config.tests.defaults.gate,
+            ).value,
+            trials[plan.test],
+        )
         for plan in run.plans
     ]
+
+
+def stopped(outcome: Outcome, trials: Trials) -> Outcome:
+    """The outcome of a test that was stopped before all of it was asked: incomplete, however few are missing."""
+    if not trials.unasked:
+        return outcome
+    reason = f"{trials.unasked} of {trials.asked} cases were not asked: {trials.stopped}."
+    return {**outcome, "verdict": "incomplete", "reason": reason}
 
 
 def report(
@@ -193,9 +221,9 @@ def report(
     trials: Mapping[str, Trials],
     results: Mapping[str, Table],
 ) -> Published:
-    """Judge every test, then publish the run folder and the artifacts."""
-    outcomes = judge(run, samples, cases, results)
-    folder = free_folder(Path(run.config.output), run_id(run.started.strftime("%Y%m%dT%H%M%SZ"), run.config))
+    """Judge every test, publish the run folder and the artifacts, and note how the run ended."""
+    outcomes = judge(run, samples, cases, trials, results)
+    folder = free_folder(Path(run.config.output), run.id)
     summary = Summary(
         schema_version=1,
         run_id=folder.name,
@@ -206,8 +234,8 @@ def report(
         seed=run.config.seed,
         verdict=overall(outcomes)[0],
         reason=overall(outcomes)[1],
-        model=_model(run),
-        usage=_usage(trials),
+        model=model_summary(run),
+        usage=usage_summary(run),
         tests=outcomes,
         warnings=[warning for each in samples.values() for warning in each["warnings"]],
     )
@@ -216,47 +244,8 @@ def report(
         summary=summary,
         cases=list(cases.values()),
         results=list(results.values()),
-        manifest=_manifest(run, summary),
+        manifest=manifest(run, summary, notes={plan.test: trials[plan.test].notes for plan in run.plans}),
         show_toxic=run.config.show_toxic,
     )
-    return Published(folder=str(folder.resolve()), summary=summary)
-
-
-def _model(run: Run) -> ModelSummary:
-    found = run.identity
-    return ModelSummary(
-        id=run.config.model,
-        provider=run.spec.provider,
-        revision=found["revision"],
-        dtype=found["dtype"],
-        device=found["device"],
-    )
-
-
-def _usage(trials: Mapping[str, Trials]) -> UsageSummary:
-    total = usage_of([table for each in trials.values() for table in each.tables])
-    cached = usage_of([table for each in trials.values() for table in each.cached])
-    return UsageSummary(
-        calls=total.calls,
-        cached_calls=cached.calls,
-        prompt_tokens=total.prompt_tokens,
-        completion_tokens=total.completion_tokens,
-    )
-
-
-def _manifest(run: Run, summary: Summary) -> dict[str, Any]:
-    """All that is needed to repeat the run. The configuration holds no secret by construction."""
-    return {
-        "run_id": summary["run_id"],
-        "started": summary["started"],
-        "seconds": summary["seconds"],
-        "timings": run.timings,
-        "config": run.config.model_dump(mode="json"),
-        "model": dict(run.identity),
-        "data": {outcome["test_type"]: outcome["data"] for outcome in summary["tests"]},
-        "probes": {outcome["test_type"]: outcome["probe_version"] for outcome in summary["tests"]},
-        "usage": summary["usage"],
-        "versions": versions() | {name: found for plan in run.plans for name, found in plan.versions.items()},
-        "git_commit": git_commit(),
-        "platform": platform(),
-    }
+    open_runs().end(run.id, "incomplete" if summary["verdict"] == "incomplete" else "finished")
+    return Published(folder=str(folder.resolve()), run=run.id, summary=summary)

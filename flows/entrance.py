@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from time import monotonic
 from typing import cast
 
 from contrapose.tasks.config import ModelSpec, Plan, RunConfig, plans
 from contrapose.tasks.infer.base import Provider
+from contrapose.tasks.infer.budget import Limits, open_budget
+from contrapose.tasks.infer.store import open_runs
+from contrapose.tasks.prices import Price
 from contrapose.tasks.registry import find
+from contrapose.tasks.report.publish import run_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +24,8 @@ class Run:
 
     config: RunConfig
     """As it was given."""
+    id: str = ""
+    """Its name in the response store and of its folder; empty before it has begun."""
     plans: list[Plan]
     """The selected tests with nothing left open."""
     spec: ModelSpec
@@ -27,6 +34,10 @@ class Run:
     """How the model is reached."""
     identity: Mapping[str, str]
     """What the provider found the model to be."""
+    limits: Limits
+    """What it may spend."""
+    price: Price | None
+    """What the model's tokens cost; None where it is unknown."""
     started: datetime
     """In UTC."""
     clock: float = field(default_factory=monotonic)
@@ -40,11 +51,30 @@ def enter(config: RunConfig) -> Run:
     selected = plans(config)
     spec = config.model_spec()
     provider = cast(Provider, find("providers", spec.provider)())
+    budget = open_budget(config)
     return Run(
         config=config,
         plans=selected,
         spec=spec,
         provider=provider,
         identity=provider.identity(spec),
+        limits=budget.limits,
+        price=budget.price,
         started=datetime.now(UTC),
     )
+
+
+def begin(config: RunConfig, *, resumed: str | None = None) -> Run:
+    """Enter, and note in the response store that a run begins.
+
+    Args:
+        config: the run.
+        resumed: id of an unfinished run that goes on.
+    """
+    run = enter(config)
+    store = open_runs()
+    if resumed is not None:
+        store.again(resumed)
+        return replace(run, id=resumed)
+    name = run_id(run.started.strftime("%Y%m%dT%H%M%SZ"), config)
+    return replace(run, id=store.begin(name, config=config.model_dump_json(), folder=str(Path.cwd())))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prefect import flow
 
 from contrapose.flows import corridor
-from contrapose.flows.entrance import enter
+from contrapose.flows.entrance import begin
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.policy import RESULTS, SERIALIZER
 
@@ -18,11 +18,12 @@ from contrapose.tasks.policy import RESULTS, SERIALIZER
     result_storage=RESULTS,
     result_serializer=SERIALIZER,
 )
-def evaluate_model(config: RunConfig) -> corridor.Published:
+def evaluate_model(config: RunConfig, resumed: str | None = None) -> corridor.Published:
     """Evaluate one model on the selected tests.
 
     Args:
         config: the whole run; every field has its own description.
+        resumed: id of an unfinished run that goes on; empty for a new one.
 
     Returns:
         The folder of the run and the content of its summary.json.
@@ -30,7 +31,7 @@ def evaluate_model(config: RunConfig) -> corridor.Published:
     Raises:
         ContraposeError: something the user can mend; nothing was published.
     """
-    run = enter(config)
+    run = begin(config, resumed=resumed)
     samples = corridor.load(run)
     cases = corridor.perturb(run, samples)
     corridor.validate_cases(run, cases)

@@ -21,6 +21,9 @@ PLAIN = {
     "out": "output",
     "refresh": "refresh",
     "show_toxic": "show_toxic",
+    "max_calls": "max_calls",
+    "max_tokens": "max_tokens",
+    "max_cost": "max_cost",
 }
 
 

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+
 from contrapose.flows.entrance import Run, enter
+from contrapose.tasks.columnar import batched, to_arrow
 from contrapose.tasks.config import Plan, RunConfig
 from contrapose.tasks.errors import DataError
-from contrapose.tasks.load.samples import load_samples
+from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.records import Case
 from contrapose.tasks.registry import probe
-from contrapose.tasks.tables import to_arrow
+
+FIRST_ROWS = 2_000
+"""Rows of a source that are checked before a run begins; its rooms check the rest."""
+
+PART = 20_000
+"""Cases that exist at a time."""
 
 
 def check(config: RunConfig, *, gates: bool = False) -> list[str]:
@@ -17,7 +28,8 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
 
     Args:
         config: the run.
-        gates: also run the Great Expectations gate on the cases.
+        gates: check every row, with the Great Expectations gate on the cases; otherwise the first rows are
+            enough, unless something is wrong with them.
 
     Returns:
         One line per test, for people.
@@ -30,25 +42,58 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
 
 
 def _check_test(run: Run, plan: Plan, *, gates: bool) -> str:
-    loaded = load_samples(plan.data, probe(plan.test).sample_type, limit=plan.limit, seed=run.config.seed)
-    cases = build_cases(loaded.samples, plan, seed=run.config.seed, likelihoods=run.provider.likelihoods(run.spec))
-    tests = [case for case in cases if not case.control]
-    asked = [case for case in tests if case.skip_reason is None]
-    if not asked:
-        raise _nothing_to_ask(plan, cases)
+    if not gates:
+        # What is wrong is told of all rows: how many there are, and which.
+        with suppress(DataError):
+            return _checked(run, plan, gates=False, most=FIRST_ROWS)
+    return _checked(run, plan, gates=gates, most=None)
+
+
+def _checked(run: Run, plan: Plan, *, gates: bool, most: int | None) -> str:
+    kind = probe(plan.test).sample_type
+    drawing = Drawing(data=plan.data, sample_type=kind, limit=plan.limit, seed=run.config.seed, most=most)
+    likelihoods = run.provider.likelihoods(run.spec)
+    cases = build_cases(drawing.samples(), plan, seed=run.config.seed, likelihoods=likelihoods)
+    counts = _Counts()
+    counted = counts.counting(cases)
     if gates:
         from contrapose.tasks.validate.gates import refuse_bad_cases
 
-        refuse_bad_cases(to_arrow(cases, Case), test=plan.test)
-    counts = f"rows {loaded.rows}, cases {len(tests)}, to ask {len(asked)}, skipped {len(tests) - len(asked)}"
-    controls = f", controls {len(cases) - len(tests)}" if len(cases) > len(tests) else ""
-    return f"{plan.test} on {plan.data.source}: {counts}{controls}"
+        refuse_bad_cases((to_arrow(portion, Case) for portion in batched(counted, PART)), test=plan.test)
+    for _ in counted:
+        pass
+    if not counts.asked:
+        raise _nothing_to_ask(plan, counts)
+    return f"{plan.test} on {plan.data.source}: rows {drawing.rows}, {counts.told()}"
 
 
-def _nothing_to_ask(plan: Plan, cases: list[Case]) -> DataError:
-    reasons = ", ".join(sorted({str(case.skip_reason) for case in cases}))
+@dataclass(slots=True)
+class _Counts:
+    """What became of the samples, case by case."""
+
+    asked: int = 0
+    controls: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def counting(self, cases: Iterable[Case]) -> Iterator[Case]:
+        for case in cases:
+            if case.control:
+                self.controls += 1
+            elif case.skip_reason is None:
+                self.asked += 1
+            else:
+                self.skipped[case.skip_reason] += 1
+            yield case
+
+    def told(self) -> str:
+        skipped = self.skipped.total()
+        controls = f", controls {self.controls}" if self.controls else ""
+        return f"cases {self.asked + skipped}, to ask {self.asked}, skipped {skipped}{controls}"
+
+
+def _nothing_to_ask(plan: Plan, counts: _Counts) -> DataError:
     return DataError(
-        f"none of {len(cases)} samples can be perturbed ({reasons})",
+        f"none of {counts.skipped.total()} samples can be perturbed ({', '.join(sorted(counts.skipped))})",
         expected="at least one",
         remedy="Choose other data, or other settings of the test.",
         where=f"{plan.test}, {plan.data.source}",

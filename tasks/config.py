@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat,
 from contrapose.tasks import registry
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.prices import Price
 from contrapose.tasks.probes.base import ProbeSettings
 
 FROZEN = ConfigDict(extra="forbid", frozen=True)
@@ -19,6 +20,19 @@ DEFAULT_MIN_PASS_RATE = 0.65
 SECRET = re.compile("key|token|secret|password", re.IGNORECASE)
 NO_SECRETS = ("api_key_env", "max_tokens_field")
 """Arguments whose names match SECRET and that hold none."""
+
+
+def _whole_or_auto(value: object) -> object:
+    if value != "auto" and not (str(value).isdecimal() and 1 <= int(str(value)) <= 4096):
+        raise ValueError("a whole number from 1 to 4096, or auto")
+    return value
+
+
+BatchSize = Annotated[
+    Annotated[int, Field(ge=1, le=4096)] | Literal["auto"],
+    BeforeValidator(_whole_or_auto, json_schema_input_type=Annotated[int, Field(ge=1, le=4096)] | Literal["auto"]),
+]
+"""Prompts that a local model reads at once; one message, not one for each member of the union."""
 
 
 class Generation(BaseModel):
@@ -111,7 +125,7 @@ class ModelSpec(BaseModel):
     generation: Generation = Generation()
     system_instruction: str | None = None
     apply_chat_template: bool | None = None
-    batch_size: int = 16
+    batch_size: BatchSize = "auto"
 
     @property
     def provider(self) -> str:
@@ -143,7 +157,9 @@ class RunConfig(BaseModel):
     )
     limit: int | None = Field(default=None, ge=1, description="At most this many samples a test; empty: all.")
     seed: int = Field(default=0, ge=0, description="Seed of every random choice.")
-    batch_size: int = Field(default=16, ge=1, le=4096, description="Prompts a local model reads at once.")
+    batch_size: BatchSize = Field(
+        default="auto", description="Prompts a local model reads at once; auto: as many as fit in memory."
+    )
     system_instruction: str | None = Field(default=None, description="System message put before every prompt.")
     apply_chat_template: bool | None = Field(
         default=None, description="Wrap prompts in the model's chat template; empty: when it has one."
@@ -156,6 +172,12 @@ class RunConfig(BaseModel):
     max_error_share: FiniteFloat = Field(
         default=0.02, ge=0, le=1, description="Above this share of failed calls a run is incomplete."
     )
+    max_calls: int | None = Field(default=None, ge=0, description="At most this many requests a run; empty: no limit.")
+    max_tokens: int | None = Field(
+        default=None, ge=0, description="At most this many tokens a run, read and written; empty: no limit."
+    )
+    max_cost: FiniteFloat | None = Field(default=None, ge=0, description="At most this many US dollars a run.")
+    price: Price | None = Field(default=None, description="What the model costs, where that is not known or differs.")
     output: str = Field(default="runs", description="Folder that receives the folder of the run.")
     show_toxic: bool = Field(default=False, description="Show toxic words in reports instead of masking them.")
     refresh: bool = Field(default=False, description="Ask and compute everything again, whatever is cached.")

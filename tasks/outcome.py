@@ -81,12 +81,27 @@ class ModelSummary(TypedDict):
 
 
 class UsageSummary(TypedDict):
-    """What the answers took; `cached_calls` of the `calls` were answered by an earlier run."""
+    """What the run asked for itself, and what it found in the response store.
+
+    A resumed run counts what it had asked before it was interrupted.
+    """
 
     calls: int
-    cached_calls: int
+    """Answers that the run asked for."""
+    from_store: int
+    """Answers that were there."""
+    requests: int
+    """Requests made, the failed ones too."""
+    failures: int
+    """Questions given up."""
     prompt_tokens: int
+    """Tokens read for `calls`."""
     completion_tokens: int
+    """Tokens written for `calls`."""
+    cost: float | None
+    """US dollars for `calls`; None where the price is unknown."""
+    latency: dict[str, float]
+    """Seconds of a request at p50, p95 and p99; empty where nothing was asked."""
 
 
 class Summary(TypedDict):

@@ -41,9 +41,23 @@ TYPES: dict[ColumnType, pa.DataType] = {
 }
 
 
+TEXTS = frozenset(
+    {
+        *("original", "test_case", "options", "expected_result", "actual_result", "reason"),
+        *("article_sentence", "correct_sentence", "incorrect_sentence", "choice", "rotated_choice", "injected"),
+    }
+)
+"""Columns for people to read: they make up most of a row, and no figure is computed from them."""
+
+
 def schema_for(probe: Probe) -> pa.Schema:
     """The common columns, then the probe's own."""
     return pa.schema([*COMMON, *(pa.field(name, TYPES[kind]) for name, kind in probe.columns.items())])
+
+
+def figure_columns(schema: pa.Schema) -> list[str]:
+    """The columns that figures are computed from: all but the texts."""
+    return [name for name in schema.names if name not in TEXTS]
 
 
 def result_row(trial: Trial, score: Score, *, probe: Probe, model: str) -> dict[str, object]:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
-import types
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass
-from functools import cache
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, TypedDict, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypedDict, TypeVar, cast
 
 import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+from fsspec.implementations.local import LocalFileSystem
 
+from contrapose.tasks.columnar import batched, from_arrow, regrouped, schema_of, to_arrow
 from contrapose.tasks.errors import ContraposeError
 
 Record = TypeVar("Record")
 
-_PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+ROWS = 5_000
+"""Rows of a row group. It is fixed: the same rows are the same bytes, however they were produced."""
 
 
 class Table(TypedDict):
@@ -46,37 +48,116 @@ def storage() -> str:
     return os.environ.get("CONTRAPOSE_STORAGE") or str(home() / "tables")
 
 
-def write_arrow(data: pa.Table) -> Table:
-    """Store an Arrow table under the hash of its bytes; storing the same rows twice is harmless."""
-    buffer = io.BytesIO()
-    pq.write_table(data, buffer, compression="zstd")
-    content = buffer.getvalue()
-    digest = hashlib.sha256(content).hexdigest()
+def write(records: Iterable[Any], kind: type[Any]) -> Table:
+    """Store records of one dataclass, taken one row group at a time."""
+    return write_arrow((to_arrow(portion, kind) for portion in batched(records, ROWS)), schema_of(kind))
+
+
+def write_arrow(parts: Iterable[pa.Table], schema: pa.Schema) -> Table:
+    """Store rows under the hash of their file; storing the same rows twice is harmless."""
     files, folder = fsspec.core.url_to_fs(storage())
-    uri = f"{storage().rstrip('/')}/{digest}.parquet"
-    path = f"{folder.rstrip('/')}/{digest}.parquet"
-    if not files.exists(path):
-        files.makedirs(folder, exist_ok=True)
-        # A half-written file must never carry the final name.
-        files.pipe_file(f"{path}.{os.getpid()}.part", content)
+    files.makedirs(folder, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder if _is_local(files) else None) as work:
+        made = Path(work) / "table.parquet"
+        rows = save(made, parts, schema)
+        digest = _sha256(made)
+        _put(made, files, f"{folder.rstrip('/')}/{digest}.parquet")
+    return Table(uri=f"{storage().rstrip('/')}/{digest}.parquet", sha256=digest, rows=rows)
+
+
+def _put(made: Path, files: Any, path: str) -> None:
+    """Give a finished file its final name: a half-written one must never carry it."""
+    if files.exists(path):
+        return
+    if _is_local(files):
+        made.replace(path)
+    else:
+        files.put_file(str(made), f"{path}.{os.getpid()}.part")
         files.mv(f"{path}.{os.getpid()}.part", path)
-    return Table(uri=uri, sha256=digest, rows=data.num_rows)
 
 
-def read_arrow(table: Table) -> pa.Table:
-    """The rows behind a reference.
+def save(path: Path, parts: Iterable[pa.Table], schema: pa.Schema) -> int:
+    """Write rows to a local Parquet file, one row group after the other; returns how many there are."""
+    rows = 0
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for group in regrouped(parts, ROWS):
+            writer.write_table(group)
+            rows += group.num_rows
+    return rows
+
+
+def read(table: Table, kind: type[Record]) -> list[Record]:
+    """The records behind a reference, all at once."""
+    return list(iterate(table, kind))
+
+
+def iterate(table: Table, kind: type[Record]) -> Iterator[Record]:
+    """The records behind a reference, of the dataclass they were written from or one with some of its fields."""
+    for part in batches(table, columns=schema_of(kind).names):
+        yield from from_arrow(part, kind)
+
+
+def read_arrow(table: Table, *, columns: Sequence[str] | None = None) -> pa.Table:
+    """The rows behind a reference, all at once; otherwise as `batches`."""
+    return pa.concat_tables(batches(table, columns=columns))
+
+
+def batches(table: Table, *, columns: Sequence[str] | None = None, rows: int = ROWS) -> Iterator[pa.Table]:
+    """The rows behind a reference, `rows` at a time; one part without rows where there are none.
+
+    Args:
+        table: the reference.
+        columns: those to read; None: all.
+        rows: of a part.
 
     Raises:
         ContraposeError: the file is gone or is not what was stored.
     """
+    with _checked(table) as path, pq.ParquetFile(path) as file:
+        groups = (file.read_row_group(number, columns=columns) for number in range(file.num_row_groups))
+        empty = file.schema_arrow.empty_table()
+        yield from regrouped(groups, rows) if table["rows"] else [empty.select(columns) if columns else empty]
+
+
+def take(table: Table, places: Sequence[int]) -> pa.Table:
+    """Some of the rows behind a reference, by ascending places; only the row groups that hold them are read."""
+    with _checked(table) as path, pq.ParquetFile(path) as file:
+        found = [file.schema_arrow.empty_table()]
+        for group, own in groupby(places, key=lambda place: place // ROWS):
+            found.append(file.read_row_group(group).take([place - group * ROWS for place in own]))
+    return pa.concat_tables(found)
+
+
+@contextmanager
+def _checked(table: Table) -> Iterator[Path]:
+    """The file behind a reference, with the content that it was stored with; a remote one is fetched first."""
     try:
-        with fsspec.open(table["uri"], "rb") as file:
-            content = cast(bytes, file.read())
+        with _fetched(table["uri"]) as path:
+            if _sha256(path) != table["sha256"]:
+                raise _lost(table, "stored table has changed since it was written")
+            yield path
     except OSError as error:
         raise _lost(table, f"stored table cannot be read ({type(error).__name__})") from error
-    if hashlib.sha256(content).hexdigest() != table["sha256"]:
-        raise _lost(table, "stored table has changed since it was written")
-    return pq.read_table(io.BytesIO(content))
+
+
+@contextmanager
+def _fetched(uri: str) -> Iterator[Path]:
+    files, path = fsspec.core.url_to_fs(uri)
+    if _is_local(files):
+        yield Path(path)
+        return
+    with tempfile.TemporaryDirectory() as work:
+        files.get_file(path, f"{work}/table.parquet")
+        yield Path(work) / "table.parquet"
+
+
+def _is_local(files: Any) -> bool:
+    return isinstance(files, LocalFileSystem)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
 def _lost(table: Table, found: str) -> ContraposeError:
@@ -92,65 +173,3 @@ def intact(table: Table) -> bool:
     """Whether the file behind a reference is there."""
     files, path = fsspec.core.url_to_fs(table["uri"])
     return bool(files.exists(path))
-
-
-def write(records: Sequence[Any], kind: type[Any]) -> Table:
-    """Store records of one dataclass."""
-    return write_arrow(to_arrow(records, kind))
-
-
-def read(table: Table, kind: type[Record]) -> list[Record]:
-    """The records behind a reference, of the dataclass they were written from."""
-    return [cast(Record, _build(kind, row)) for row in read_arrow(table).to_pylist()]
-
-
-def to_arrow(records: Iterable[Any], kind: Any) -> pa.Table:
-    """Records as an Arrow table whose schema is the dataclass's own."""
-    return pa.Table.from_pylist([asdict(record) for record in records], schema=schema_of(kind))
-
-
-@cache
-def schema_of(kind: Any) -> pa.Schema:
-    """The Arrow schema of a record: the dataclass is the only place that lists its fields."""
-    hints = get_type_hints(kind)
-    return pa.schema([pa.field(each.name, _arrow_type(hints[each.name])) for each in fields(kind)])
-
-
-def _arrow_type(hint: Any) -> pa.DataType:
-    if is_dataclass(hint):
-        return pa.struct(list(schema_of(cast(Any, hint))))
-    origin, args = get_origin(hint), get_args(hint)
-    if origin in (Union, types.UnionType):
-        return _arrow_type(next(arg for arg in args if arg is not type(None)))
-    if origin is tuple:
-        return pa.list_(_arrow_type(args[0]))
-    if origin is Literal:
-        return pa.string()
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return pa.map_(pa.string(), _arrow_type(args[1]))
-    return _PLAIN[hint]
-
-
-def _build(kind: Any, row: Mapping[str, Any]) -> Any:
-    return kind(**{name: make(row[name]) for name, make in _makers(kind)})
-
-
-@cache
-def _makers(kind: Any) -> list[tuple[str, Any]]:
-    """How each field is built back from what Arrow returns."""
-    hints = get_type_hints(kind)
-    return [(each.name, _maker(hints[each.name])) for each in fields(kind)]
-
-
-def _maker(hint: Any) -> Any:
-    if is_dataclass(hint):
-        return lambda value: _build(cast(type[Any], hint), value)
-    origin = get_origin(hint)
-    if origin in (Union, types.UnionType):
-        inner = _maker(next(arg for arg in get_args(hint) if arg is not type(None)))
-        return lambda value: None if value is None else inner(value)
-    if origin is tuple:
-        return tuple
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return dict
-    return lambda value: value

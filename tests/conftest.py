@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from databases import postgres, sqlite
 from fake_endpoint import serving
 
 from contrapose.flows.quiet import be_quiet
@@ -51,6 +52,14 @@ def prefect_server() -> Iterator[None]:
 
 
 @pytest.fixture
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """URL of an empty response store, which the environment names."""
+    url = sqlite(tmp_path)
+    monkeypatch.setenv("CONTRAPOSE_STORE", url)
+    return url
+
+
+@pytest.fixture
 def in_tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A test that runs in an empty folder."""
     monkeypatch.chdir(tmp_path)
@@ -70,3 +79,26 @@ def endpoint() -> Iterator[int]:
     """Port of an OpenAI-compatible server on loopback."""
     with serving() as served:
         yield served.port
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """A PostgreSQL database for the whole session."""
+    with postgres() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """URL of an empty store, which the environment names."""
+    url = sqlite(tmp_path) if request.param == "sqlite" else str(request.getfixturevalue("postgres_url"))
+    monkeypatch.setenv("CONTRAPOSE_STORE", url)
+    from sqlalchemy import text
+
+    from contrapose.tasks.infer.store.engine import connect
+    from contrapose.tasks.infer.store.schema import METADATA
+
+    with connect(url).begin() as connection:
+        for table in METADATA.tables:
+            connection.execute(text(f"DELETE FROM {table}"))
+    return url

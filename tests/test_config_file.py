@@ -133,3 +133,29 @@ def test_a_secret_is_refused_and_never_repeated(name: str) -> None:
         load_config("quickstart", {f"model_args.{name}": "sk-hidden"})
     assert "environment" in str(caught.value)
     assert "sk-hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("given", "read"), [("auto", "auto"), ("8", 8), (4096, 4096)])
+def test_the_batch_size_is_a_number_or_auto(given: object, read: object) -> None:
+    assert load_config("quickstart", {"batch_size": given})[0].model_spec().batch_size == read
+    assert RunConfig().batch_size == "auto"
+
+
+@pytest.mark.parametrize("given", [0, 4097, "auto:4", True, 1.5, None])
+def test_any_other_batch_size_is_refused_with_one_message(given: object) -> None:
+    with pytest.raises(ConfigError, match=r"batch_size: .*; expected a whole number from 1 to 4096, or auto\. Correct"):
+        load_config("quickstart", {"batch_size": given})
+
+
+def test_a_price_and_limits_are_read(tmp_path: Path) -> None:
+    text = "price: {input: 1.5, output: 2}\nmax_calls: 10\nmax_tokens: 2000\nmax_cost: 0.5\n"
+    config, _ = load_config(written(tmp_path, text))
+    assert config.price is not None
+    assert (config.price.input, config.price.output) == (1.5, 2)
+    assert (config.max_calls, config.max_tokens, config.max_cost) == (10, 2000, 0.5)
+
+
+@pytest.mark.parametrize("key", ["max_calls", "max_tokens", "max_cost", "price.input"])
+def test_a_negative_limit_or_price_is_refused(key: str) -> None:
+    with pytest.raises(ConfigError, match=key):
+        load_config("quickstart", {"price.output": 1, key: -1})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 
@@ -12,7 +12,6 @@ from contrapose.tasks.config import Plan
 from contrapose.tasks.evaluate.gate import Counts, Gate, decide
 from contrapose.tasks.evaluate.statistics import wilson
 from contrapose.tasks.outcome import ControlSummary, DataSummary, Outcome, Slice
-from contrapose.tasks.records import Case
 from contrapose.tasks.registry import probe
 
 REFUSED = ("equal_sentences", "equal_options")
@@ -21,7 +20,7 @@ REFUSED = ("equal_sentences", "equal_options")
 
 def summarise(
     results: pd.DataFrame,
-    skipped: Sequence[Case],
+    skipped: pd.DataFrame,
     plan: Plan,
     *,
     data: DataSummary,
@@ -31,8 +30,8 @@ def summarise(
     """Count, rate and judge one test; its controls are counted apart.
 
     Args:
-        results: its result rows.
-        skipped: its cases that were not asked.
+        results: its result rows; their texts may be left out.
+        skipped: `sample_id` and `skip_reason` of its cases that were not asked.
         plan: the selected test.
         data: where its samples came from.
         max_error_share: above it the test is incomplete.
@@ -52,8 +51,8 @@ def summarise(
         min_pass_rate=plan.min_pass_rate,
         cases=counts.asked + len(skipped),
         skipped=len(skipped),
-        skip_reasons=dict(Counter(str(case.skip_reason) for case in skipped).most_common()),
-        refused=[case.sample_id for case in skipped if case.skip_reason in REFUSED],
+        skip_reasons=dict(Counter(skipped["skip_reason"]).most_common()),
+        refused=list(skipped.loc[skipped["skip_reason"].isin(REFUSED), "sample_id"]),
         scored=counts.scored,
         passed=counts.passed,
         unscored=counts.unscored,

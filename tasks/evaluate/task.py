@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from contrapose.tasks.columnar import batched
 from contrapose.tasks.config import Plan
 from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.evaluate.gate import Gate
@@ -9,8 +14,10 @@ from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.outcome import DataSummary, Outcome
 from contrapose.tasks.policy import room_task
-from contrapose.tasks.records import Case, Trial
-from contrapose.tasks.tables import Table, read, read_arrow, write_arrow
+from contrapose.tasks.records import Trial
+from contrapose.tasks.registry import probe
+from contrapose.tasks.results import figure_columns, schema_for
+from contrapose.tasks.tables import ROWS, Table, batches, iterate, read_arrow, write_arrow
 
 SOURCES = (
     "tasks/evaluate",
@@ -18,6 +25,7 @@ SOURCES = (
     "tasks/outcome.py",
     "tasks/records.py",
     "tasks/results.py",
+    "tasks/columnar.py",
     "tasks/tables.py",
     "data/lexicons",
 )
@@ -34,8 +42,10 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
         embedding_model: for scorers that compare meanings.
         embedding_revision: what that name stands for now; part of the cache key.
     """
-    records = [trial for table in trials for trial in read(table, Trial)]
-    return write_arrow(score_trials(records, plan, model=model, embed=embedder(embedding_model)))
+    records = (trial for table in trials for trial in iterate(table, Trial))
+    embed = embedder(embedding_model)
+    scored = (score_trials(portion, plan, model=model, embed=embed) for portion in batched(records, ROWS))
+    return write_arrow(scored, schema_for(probe(plan.test)))
 
 
 @room_task("judge", sources=SOURCES, run_name="judge {plan.test}")
@@ -50,6 +60,11 @@ def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, max_error
         max_error_share: above this share of failed cases the test is incomplete.
         gate: how the pass rate is held against `min_pass_rate`.
     """
-    skipped = [case for case in read(cases, Case) if case.skip_reason is not None]
-    frame = read_arrow(results).to_pandas()
-    return summarise(frame, skipped, plan, data=data, max_error_share=max_error_share, gate=gate)
+    frame = read_arrow(results, columns=figure_columns(schema_for(probe(plan.test)))).to_pandas()
+    return summarise(frame, _skipped(cases), plan, data=data, max_error_share=max_error_share, gate=gate)
+
+
+def _skipped(cases: Table) -> pd.DataFrame:
+    parts = batches(cases, columns=["sample_id", "skip_reason"])
+    kept = pa.concat_tables(part.filter(pc.is_valid(part["skip_reason"])) for part in parts)
+    return pd.DataFrame(kept.to_pandas())

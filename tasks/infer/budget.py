@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from threading import Lock
 
-from contrapose.tasks.prices import Price
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.prices import Price, price_of
 from contrapose.tasks.records import Usage
 
 
@@ -28,12 +30,21 @@ class Budget:
     limits: Limits = field(default_factory=Limits)
     """The most that may be spent."""
     price: Price | None = None
-    """What tokens cost; None where it is unknown or free."""
+    """What tokens cost; None where it is unknown, and then there must be no `max_cost`."""
     spent: Usage = field(default_factory=Usage)
     """What was spent so far, earlier parts of a resumed run included."""
     reserved: Usage = field(default_factory=Usage)
     """What requests under way may cost at most."""
     _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.limits.max_cost is not None and self.price is None:
+            raise ConfigError(
+                f"{self.limits.max_cost:g}, and what the model costs is not known",
+                expected="a model with a known price",
+                remedy="Set price to {input: …, output: …}, in US dollars per million tokens, or use max_tokens.",
+                where="max_cost",
+            )
 
     def reserve(self, most: Usage) -> bool:
         """Set aside what a request may take at most; False, and nothing set aside, where it does not fit."""
@@ -60,15 +71,16 @@ class Budget:
 
     def why(self, most: Usage) -> str:
         """For people: which limit a further request would exceed."""
-        name = self._exceeded(self.spent + most) or "max_calls"
-        limit = getattr(self.limits, name)
-        return f"the budget {name} = {limit:g} does not allow another request ({self.told()} spent)"
+        with self._lock:
+            name = self._exceeded(self.spent + self.reserved + most)
+        limit = f"{name} = {getattr(self.limits, name)}" if name else "that was set"
+        return f"the budget {limit} does not allow another request ({self.told()} spent)"
 
     def told(self) -> str:
         """For people: what was spent."""
-        tokens = self.spent.prompt_tokens + self.spent.completion_tokens
-        cost = self.cost()
-        return f"{self.spent.calls} calls, {tokens} tokens" + ("" if cost is None else f", ${cost:.4f}")
+        spent, cost = self.spent, self.cost()
+        tokens = spent.prompt_tokens + spent.completion_tokens
+        return f"{spent.calls} calls, {tokens} tokens" + (f", ${cost:.4f}" if cost else "")
 
     def cost(self) -> float | None:
         """US dollars spent; None where the price is unknown."""
@@ -82,3 +94,20 @@ class Budget:
             return "max_tokens"
         over = limits.max_cost is not None and self.price is not None and self.price.of(after) > limits.max_cost
         return "max_cost" if over else None
+
+
+def open_budget(config: RunConfig, *, spent: Usage | None = None) -> Budget:
+    """What a run may spend by its configuration.
+
+    Args:
+        config: the run.
+        spent: what its earlier parts have spent, where it is resumed.
+
+    Raises:
+        ConfigError: the cost is limited, and what the model costs is not known.
+    """
+    return Budget(
+        limits=Limits(max_calls=config.max_calls, max_tokens=config.max_tokens, max_cost=config.max_cost),
+        price=price_of(config.model, config.price, args=config.model_args),
+        spent=spent or Usage(),
+    )

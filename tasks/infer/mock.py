@@ -8,22 +8,29 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from contrapose.tasks.config import ModelSpec
-from contrapose.tasks.infer.base import refuse_unknown
-from contrapose.tasks.records import Completion, Usage
+from contrapose.tasks.infer.base import Answer, Desk, Question, refuse_unknown
+from contrapose.tasks.records import Completion, Likelihoods, Usage
 
 WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")
+WRITTEN = 8
+"""Tokens of a reply, which are its words."""
+BATCH = 1000
 
 
 class Mock:
     """Provider `mock`: answers are drawn from a hash of the prompt, so they never change."""
 
-    likelihoods: ClassVar[bool] = True
-    cases_per_task: ClassVar[int] = 500
+    cases_per_task: ClassVar[int] = 5000
+
+    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
+        """All of them."""
+        return "all"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Its own version, and the fixed reply if there is one."""
         refuse_unknown(spec, ("reply",))
-        return {"revision": "mock-1", "dtype": "none", "device": "none"}
+        fixed = {"reply": str(spec.args["reply"])} if "reply" in spec.args else {}
+        return {"revision": "mock-1", "dtype": "none", "device": "none", **fixed}
 
     def open(self, spec: ModelSpec) -> MockModel:
         """A mock model; `model_args.reply` fixes every reply."""
@@ -36,29 +43,46 @@ class MockModel:
     def __init__(self, *, reply: str | None = None) -> None:
         self.reply = reply
 
-    def generate(self, prompts: Sequence[str]) -> list[Completion]:
+    def answer(self, questions: Sequence[Question], desk: Desk) -> None:
+        """Answer what is open, a batch at a time, until the budget is spent."""
+        for start in range(0, len(questions), BATCH):
+            for question in desk.take(questions[start : start + BATCH]):
+                completion = self.completion(question)
+                if not desk.budget.reserve(completion.usage):
+                    return desk.stop(desk.budget.why(completion.usage))
+                desk.budget.settle(completion.usage, completion.usage)
+                desk.put([Answer(question=question, completion=completion)])
+        return None
+
+    def notes(self) -> Mapping[str, str | float]:
+        """Nothing worth saying."""
+        return {}
+
+    def completion(self, question: Question) -> Completion:
+        """The answer to any question."""
+        if question.kind == "choose":
+            return self._choice(question)
+        return self._loss(question) if question.kind == "loss" else self._reply(question)
+
+    def _reply(self, question: Question) -> Completion:
         """A letter where options stand in the prompt, else a few harmless words."""
-        return [self._completion(prompt) for prompt in prompts]
-
-    def choose(self, questions: Sequence[tuple[str, tuple[str, ...]]]) -> list[Completion]:
-        """Log-likelihoods drawn from the hash, normalised over the labels' softmax by the scorer."""
-        return [self._choice(prompt, labels) for prompt, labels in questions]
-
-    def losses(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
-        """A loss between 1 and 4 nats."""
-        return [1 + 3 * _rng(f"{prompt}\x00{text}").random() if text.strip() else None for prompt, text in pairs]
-
-    def _completion(self, prompt: str) -> Completion:
-        rng = _rng(prompt)
+        rng, prompt = _rng(question.prompt), question.prompt
         letters = [letter for letter in "ABCD" if f"\n{letter}. " in prompt or f"\nSummary {letter}: " in prompt]
-        text = rng.choice(letters) if letters else " ".join(rng.choices(WORDS, k=8)) + "."
-        return Completion(text=self.reply if self.reply is not None else text, usage=_usage(prompt, 8))
+        text = rng.choice(letters) if letters else " ".join(rng.choices(WORDS, k=WRITTEN)) + "."
+        return Completion(text=self.reply if self.reply is not None else text, usage=_usage(prompt, WRITTEN))
 
-    def _choice(self, prompt: str, labels: tuple[str, ...]) -> Completion:
-        rng = _rng(prompt)
-        scores = tuple(rng.uniform(-4, -0.1) for _ in labels)
-        best = max(zip(scores, labels, strict=True))[1]
-        return Completion(text=best, option_loglikelihoods=scores, usage=_usage(prompt, 1))
+    def _choice(self, question: Question) -> Completion:
+        """Log-likelihoods drawn from the hash; they need not sum to one, as those of letters never do."""
+        rng = _rng(question.prompt)
+        scores = tuple(rng.uniform(-4, -0.1) for _ in question.labels)
+        best = max(zip(scores, question.labels, strict=True))[1]
+        return Completion(text=best, option_loglikelihoods=scores, usage=_usage(question.prompt, 1))
+
+    def _loss(self, question: Question) -> Completion:
+        """A loss between 1 and 4 nats."""
+        rng = _rng(f"{question.prompt}\x00{question.text}")
+        usage = _usage(f"{question.prompt} {question.text}", 0)
+        return Completion(loss=1 + 3 * rng.random() if question.text.strip() else None, usage=usage)
 
 
 def _rng(text: str) -> random.Random:

@@ -4,38 +4,79 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import TypedDict
 
 from contrapose.tasks.config import ModelSpec
-from contrapose.tasks.infer.base import Model, ask, failed
+from contrapose.tasks.infer.ask import ask, unasked
+from contrapose.tasks.infer.base import Model
+from contrapose.tasks.infer.budget import Budget, Limits
+from contrapose.tasks.infer.desk import StoreDesk
+from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.store import open_runs
 from contrapose.tasks.policy import room_task
-from contrapose.tasks.records import Case, Trial
+from contrapose.tasks.prices import Price
+from contrapose.tasks.records import Case, Trial, Usage
 from contrapose.tasks.registry import find
 from contrapose.tasks.tables import Table, read, write
 
 
-@room_task(
-    "infer",
-    sources=("tasks/infer", "tasks/records.py", "tasks/tables.py"),
-    run_name="infer {label}",
-    unkeyed=("label", "previous"),
-)
+class Asked(TypedDict):
+    """What came of some cases."""
+
+    table: Table
+    """Their trials."""
+    unasked: int
+    """Trials in which something was not asked, because the run was stopped."""
+    stopped: str | None
+    """Why the run was stopped, if it was."""
+    notes: dict[str, str | float]
+    """What the model says about how it computed; empty where it was not needed."""
+
+
+@room_task("infer", sources=(), run_name="infer {label}", persist=False)
 def infer(
-    label: str, cases: Table, spec: ModelSpec, identity: Mapping[str, str], previous: Table | None = None
-) -> Table:
-    """Put some cases to the model.
+    label: str,
+    cases: Table,
+    spec: ModelSpec,
+    identity: Mapping[str, str],
+    run: str,
+    limits: Limits,
+    price: Price | None = None,
+    again: bool = False,
+    stopped: str | None = None,
+) -> Asked:
+    """Put some cases to the model; the response store keeps every answer, and is asked first.
 
     Args:
         label: which part of which test, for people.
         cases: cases without a skip reason.
         spec: the model and its settings.
-        identity: what the provider found the model to be; part of the cache key.
-        previous: trials of the same cases, some of which failed: only those are asked again.
+        identity: what the provider found the model to be; part of every answer's key.
+        run: id of the run; what it has spent so far is in the store.
+        limits: what the run may spend.
+        price: what tokens cost; None where it is unknown.
+        again: take only answers that this run asked for itself.
+        stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
     """
-    known = [trial for trial in read(previous, Trial) if not failed(trial)] if previous else []
-    answered = {trial.case.id: trial for trial in known}
-    todo = [case for case in read(cases, Case) if case.id not in answered]
-    answered |= {trial.case.id: trial for trial in ask(todo, _open(spec.model_dump_json()))}
-    return write([answered[case.id] for case in read(cases, Case)], Trial)
+    row = open_runs().get(run)
+    budget = Budget(limits=limits, price=price, spent=row.spent if row else Usage())
+    notes: dict[str, str | float] = {}
+
+    def model() -> Model:
+        return _open(spec.model_dump_json())
+
+    desk = StoreDesk(Keys(spec, identity), run=run, model=spec.id, budget=budget, again=again, stopped=stopped)
+    with desk:
+        found = ask(read(cases, Case), desk, model=model)
+        if desk.asked:
+            notes = dict(model().notes())
+    open_runs().add_hits(run, desk.hits)
+    return Asked(
+        table=write(found, Trial),
+        unasked=sum(unasked(trial) for trial in found),
+        stopped=desk.stopped,
+        notes=notes,
+    )
 
 
 @lru_cache(maxsize=1)

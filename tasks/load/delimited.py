@@ -1,18 +1,18 @@
-"""CSV and TSV, read as text: an empty cell is null, and "NA" is the text NA."""
+"""CSV and TSV, read as text record by record: an empty cell is null, and "NA" is the text NA."""
 
 from __future__ import annotations
 
+import csv
 import io
-import re
+import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import IO
-
-import pandas as pd
 
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.headers import header, row_of
-from contrapose.tasks.load.opening import decoded, failure
+from contrapose.tasks.load.opening import decoded
 from contrapose.tasks.load.rows import Row, escaped
 
 
@@ -31,67 +31,79 @@ def read_tsv(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
 
 
 def _read(file: IO[bytes], source: str, separator: str) -> Iterator[Row]:
-    records = _records(decoded(file.read(), source), source, separator)
-    names = header(records[0], source) if records else []
-    for number, cells in enumerate(records[1:], start=2):
+    records = _records(file, source, separator)
+    first = next(records, None)
+    if first is None:
+        return
+    names = header(first, source)
+    for number, cells in enumerate(records, start=2):
+        if len(cells) > len(names):
+            raise _too_many(len(cells), len(names), where=f"{escaped(source)}, row {number}")
         row = row_of(number, cells, names)
         if row is not None:
             yield row
 
 
-def _records(text: str, source: str, separator: str) -> list[list[str | None]]:
+def _records(file: IO[bytes], source: str, separator: str) -> Iterator[list[str | None]]:
     """Cells of every record, the header among them."""
-    _refuse_nul(text, source)
+    lines = _Lines(file=io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), source=source)
+    # A text may be longer than the parser's own limit; what is too long is told with its row.
+    csv.field_size_limit(sys.maxsize)
     try:
-        frame = pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            header=None,
-            dtype=object,
-            keep_default_na=False,
-            na_values=[""],
-            skip_blank_lines=False,
-            # Read in pieces, the parser misses a row with too many fields where a piece begins.
-            low_memory=False,
-        )
-    except pd.errors.EmptyDataError:
-        return []
-    except pd.errors.ParserError as error:
-        raise _malformed(str(error), source) from error
-    return [[cell if isinstance(cell, str) else None for cell in record] for record in _tuples(frame)]
+        for number, cells in enumerate(csv.reader(lines, delimiter=separator), start=1):
+            if lines.ended:
+                raise _open_quote(where=f"{escaped(source)}, row {number}")
+            yield [cell or None for cell in cells]
+    except UnicodeDecodeError:
+        file.seek(0)
+        # The whole file tells the place; a piece of it cannot.
+        decoded(file.read(), source)
+        raise
+    finally:
+        lines.file.detach()
 
 
-def _tuples(frame: pd.DataFrame) -> Iterator[tuple[object, ...]]:
-    return frame.itertuples(index=False, name=None)
+@dataclass(slots=True, kw_only=True)
+class _Lines:
+    """Lines of a file; the parser asks for one more than there are only where a quote was left open."""
+
+    file: io.TextIOWrapper
+    source: str
+    number: int = 0
+    ended: bool = False
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self.file:
+            self.number += 1
+            if "\0" in line:
+                raise _nul(where=f"{escaped(self.source)}, line {self.number}")
+            yield line
+        self.ended = True
 
 
-def _refuse_nul(text: str, source: str) -> None:
-    """The parser would cut a cell at a NUL without a word."""
-    place = text.find("\0")
-    if place >= 0:
-        raise DataError(
-            "the file holds a NUL byte",
-            expected="text",
-            remedy="Save the file as UTF-8 text.",
-            where=f"{escaped(source)}, line {text.count(chr(10), 0, place) + 1}",
-        )
+def _nul(where: str) -> DataError:
+    """The parser would take a NUL for a part of the text."""
+    return DataError(
+        "the file holds a NUL byte",
+        expected="text",
+        remedy="Save the file as UTF-8 text.",
+        where=where,
+    )
 
 
-def _malformed(message: str, source: str) -> DataError:
-    """The parser's complaint in words; it names the record with too many fields, or the open quote."""
-    if match := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message):
-        wanted, row, seen = match.groups()
-        return DataError(
-            f"{seen} fields",
-            expected=f"{wanted} fields, as in the header",
-            remedy="Put quotes around a text that holds the separator.",
-            where=f"{escaped(source)}, row {row}",
-        )
-    if match := re.search(r"EOF inside string starting at row (\d+)", message):
-        return DataError(
-            "a quote is never closed",
-            expected="an even number of quotes",
-            remedy="Close the quote, or double a quote that belongs to the text.",
-            where=f"{escaped(source)}, row {int(match[1]) + 1}",
-        )
-    return failure(source, f"the table cannot be read ({escaped(message, most=120)})", expected="a table")
+def _too_many(seen: int, wanted: int, where: str) -> DataError:
+    return DataError(
+        f"{seen} fields",
+        expected=f"{wanted} fields, as in the header",
+        remedy="Put quotes around a text that holds the separator.",
+        where=where,
+    )
+
+
+def _open_quote(where: str) -> DataError:
+    return DataError(
+        "a quote is never closed",
+        expected="an even number of quotes",
+        remedy="Close the quote, or double a quote that belongs to the text.",
+        where=where,
+    )

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
 
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
@@ -18,59 +23,83 @@ SHOWN_ROWS = 5
 """Bad rows that one error describes; the others it counts."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Reading:
-    """What a pass has found so far."""
+    """A pass over a source, and what it has found so far; it keeps no samples."""
 
-    samples: list[Sample] = field(default_factory=list)
-    """Of the rows that fit, in the order of the source."""
+    data: DataSettings
+    """The source and its columns."""
+    sample_type: type[Sample]
+    """What its rows become."""
+    suspects: frozenset[int] | None = None
+    """Hashes of ids that occur more than once; None when nothing is known about them yet."""
     columns: dict[str, None] = field(default_factory=dict)
     """Every column that a row had, in the order of their appearance."""
-    rows_of: dict[str, int] = field(default_factory=dict)
-    """Row number of each sample id."""
+    good: int = 0
+    """How many rows fit."""
     problems: list[tuple[int, Problem]] = field(default_factory=list)
     """Row number and problem of the first bad rows."""
     bad: int = 0
     """How many rows do not fit."""
+    hashes: array[int] = field(default_factory=lambda: array("q"))
+    """Of every sample id: 8 bytes a row, where a set of the ids takes a hundred."""
+    rows_of: dict[str, int] = field(default_factory=dict)
+    """Row number of each suspected id."""
 
-    def take(self, built: Sample | Problem, number: int) -> None:
-        """Keep a sample with a new id; note and count everything else."""
-        if not isinstance(built, Problem):
-            first = self.rows_of.setdefault(built.id, number)
-            if first == number:
-                self.samples.append(built)
-                return
-            built = Problem(f"id {shown(built.id)} is that of row {first} too", "an id of its own for each row")
-        self.bad += 1
-        if len(self.problems) < SHOWN_ROWS:
-            self.problems.append((number, built))
+    def samples(self, *, most: int | None = None) -> Iterator[Sample]:
+        """The samples of a source in its order; what is wrong with its rows is told after the last one.
+
+        Args:
+            most: read only so many rows.
+
+        Raises:
+            DataError: there are no rows, a column is missing, or rows cannot be used.
+        """
+        builder = Builder(data=self.data, sample_type=self.sample_type, stem=stem_of(self.data))
+        for row in islice(find("sources", format_of(self.data))(self.data), most):
+            self.columns.update(dict.fromkeys(row.values))
+            built = self._new(builder.build(row), row.number)
+            if not isinstance(built, Problem):
+                self.good += 1
+                yield built
+                continue
+            self.bad += 1
+            if len(self.problems) < SHOWN_ROWS:
+                self.problems.append((row.number, built))
+        self._refuse_repeated(most)
+        _refuse_unusable(self)
+
+    def _new(self, built: Sample | Problem, number: int) -> Sample | Problem:
+        """The sample, or the problem that its id is that of an earlier row."""
+        if isinstance(built, Problem):
+            return built
+        code = hash(built.id)
+        if self.suspects is None:
+            self.hashes.append(code)
+        elif code in self.suspects and (first := self.rows_of.setdefault(built.id, number)) != number:
+            return Problem(f"id {shown(built.id)} is that of row {first} too", "an id of its own for each row")
+        return built
+
+    def _refuse_repeated(self, most: int | None) -> None:
+        """Read again where ids look repeated, and tell which rows share one."""
+        values, counts = np.unique(np.array(self.hashes, dtype=np.int64), return_counts=True)
+        repeated = frozenset(values[counts > 1].tolist())
+        if repeated:
+            again = Reading(data=self.data, sample_type=self.sample_type, suspects=repeated)
+            for _ in again.samples(most=most):
+                pass
 
 
-def read_all(data: DataSettings, sample_type: type[Sample]) -> Reading:
-    """Every row of a source as a sample.
-
-    Raises:
-        DataError: there are no rows, a column is missing, or rows cannot be used.
-    """
-    reading = Reading()
-    builder = Builder(data=data, sample_type=sample_type, stem=stem_of(data))
-    for row in find("sources", format_of(data))(data):
-        reading.columns.update(dict.fromkeys(row.values))
-        reading.take(builder.build(row), row.number)
-    _refuse_unusable(reading, data, sample_type)
-    return reading
-
-
-def _refuse_unusable(reading: Reading, data: DataSettings, sample_type: type[Sample]) -> None:
-    if not reading.samples and not reading.bad:
-        raise failure(data.source, "there are no rows", expected="at least one row", remedy="Add some.")
+def _refuse_unusable(reading: Reading) -> None:
+    if not reading.good and not reading.bad:
+        raise failure(reading.data.source, "there are no rows", expected="at least one row", remedy="Add some.")
     # Without any column no row could be parsed, and the rows' own problems tell more.
     if reading.columns:
-        check_shape(list(reading.columns), sample_type, data)
+        check_shape(list(reading.columns), reading.sample_type, reading.data)
     if reading.bad == 1:
-        raise _one_bad_row(*reading.problems[0], data)
+        raise _one_bad_row(*reading.problems[0], reading.data)
     if reading.bad:
-        raise _bad_rows(reading, data)
+        raise _bad_rows(reading)
 
 
 def _one_bad_row(number: int, problem: Problem, data: DataSettings) -> DataError:
@@ -78,12 +107,12 @@ def _one_bad_row(number: int, problem: Problem, data: DataSettings) -> DataError
     return DataError(problem.found, expected=problem.expected, remedy="Correct that row.", where=where)
 
 
-def _bad_rows(reading: Reading, data: DataSettings) -> DataError:
+def _bad_rows(reading: Reading) -> DataError:
     told = "; ".join(f"row {number}: {problem.found}" for number, problem in reading.problems)
     rest = reading.bad - len(reading.problems)
     return DataError(
         f"{reading.bad} rows cannot be used: {told}" + (f"; …and {rest} more" if rest else ""),
         expected=" and ".join(dict.fromkeys(problem.expected for _, problem in reading.problems)),
         remedy="Correct these rows.",
-        where=escaped(data.source),
+        where=escaped(reading.data.source),
     )

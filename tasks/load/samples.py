@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.load import bundled, huggingface, opening
 from contrapose.tasks.load.naming import format_of
-from contrapose.tasks.load.reading import Reading, read_all
+from contrapose.tasks.load.reading import Reading
 from contrapose.tasks.load.rows import escaped
 from contrapose.tasks.records import Sample, TextSample
 
@@ -20,40 +21,76 @@ class Loaded:
 
     samples: list[Any]
     """Of the sample type that was asked for, in the order of the source."""
-    sha256: str
-    """Of the source's bytes as they are stored; of its rows for a Hugging Face dataset."""
     rows: int
     """Rows in the source, of which the samples were drawn."""
     warnings: tuple[str, ...]
     """What the user should know although nothing is wrong."""
 
 
-def load_samples(data: DataSettings, sample_type: type[Sample], *, limit: int | None, seed: int) -> Loaded:
-    """Read a source, check every row, and draw samples.
+def load_samples(
+    data: DataSettings, sample_type: type[Sample], *, limit: int | None, seed: int, most: int | None = None
+) -> Loaded:
+    """Read a source, check every row, and draw samples; as `Drawing`, all at once.
 
     Args:
         data: the source and its columns.
         sample_type: `TextSample` or `SummaryPair`.
-        limit: at most this many, drawn by the seed (the first ones with `shuffle: false`); None: all.
-            What a smaller limit draws is part of what a larger one draws.
+        limit: at most this many.
         seed: of the drawing.
-
-    Returns:
-        Samples in the order of the source.
-
-    Raises:
-        ConfigError: a package that the source needs is missing.
-        DataError: the source cannot be read, lacks a column, or holds rows that cannot be used.
+        most: read only so many rows of the source.
     """
-    digest = content_sha256(data)
-    reading = read_all(data, sample_type)
-    chosen = _drawn(len(reading.samples), limit, seed if data.shuffle else None)
-    return Loaded(
-        samples=[reading.samples[index] for index in chosen],
-        sha256=digest,
-        rows=len(reading.samples),
-        warnings=_warnings(reading, sample_type, data),
-    )
+    drawing = Drawing(data=data, sample_type=sample_type, limit=limit, seed=seed, most=most)
+    return Loaded(samples=list(drawing.samples()), rows=drawing.rows, warnings=drawing.warnings())
+
+
+@dataclass(slots=True, kw_only=True)
+class Drawing:
+    """Samples drawn from a source, one after the other."""
+
+    data: DataSettings
+    """The source and its columns."""
+    sample_type: type[Sample]
+    """`TextSample` or `SummaryPair`."""
+    limit: int | None
+    """At most this many, drawn by the seed (the first ones with `shuffle: false`); None: all.
+    What a smaller limit draws is part of what a larger one draws."""
+    seed: int
+    """Of the drawing."""
+    most: int | None = None
+    """Read only so many rows of the source; None: all."""
+    rows: int = 0
+    """Rows of which the samples are drawn; known when the last sample is."""
+    columns: tuple[str, ...] = ()
+    """Every column that a row had; known when the last sample is."""
+
+    def samples(self) -> Iterator[Any]:
+        """Samples in the order of the source; without a limit they come before all rows are checked.
+
+        Raises:
+            ConfigError: a package that the source needs is missing.
+            DataError: the source cannot be read, lacks a column, or holds rows that cannot be used.
+        """
+        if self.limit is None:
+            yield from self._pass()
+            return
+        # How many rows there are decides which are drawn: they are counted first, and not kept.
+        for _ in self._pass():
+            pass
+        chosen = _drawn(self.rows, self.limit, self.seed if self.data.shuffle else None)
+        yield from (sample for place, sample in enumerate(self._pass()) if place in chosen)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Options that lie in a column nobody named would be left out without a word."""
+        unused = "choices" in self.columns and not {"options"} & {*self.columns, *self.data.columns}
+        if self.sample_type is not TextSample or not unused:
+            return ()
+        hint = "columns: {options: choices} reads the options from it"
+        return (f"{escaped(self.data.source)}: column 'choices' is not used; {hint}",)
+
+    def _pass(self) -> Iterator[Sample]:
+        reading = Reading(data=self.data, sample_type=self.sample_type)
+        yield from reading.samples(most=self.most)
+        self.rows, self.columns = reading.good, tuple(reading.columns)
 
 
 def content_sha256(data: DataSettings) -> str:
@@ -68,20 +105,9 @@ def content_sha256(data: DataSettings) -> str:
     return own(data) if own else opening.sha256(data.source)
 
 
-def _drawn(count: int, limit: int | None, seed: int | None) -> list[int]:
-    """Indices of the chosen samples, in the order of the source."""
+def _drawn(count: int, limit: int, seed: int | None) -> Set[int]:
+    """Places of the chosen samples."""
     order = list(range(count))
-    if limit is None:
-        return order
     if seed is not None:
         random.Random(seed).shuffle(order)
-    return sorted(order[:limit])
-
-
-def _warnings(reading: Reading, sample_type: type[Sample], data: DataSettings) -> tuple[str, ...]:
-    """Options that lie in a column nobody named would be left out without a word."""
-    unused = "choices" in reading.columns and not {"options"} & {*reading.columns, *data.columns}
-    if sample_type is not TextSample or not unused:
-        return ()
-    hint = "columns: {options: choices} reads the options from it"
-    return (f"{escaped(data.source)}: column 'choices' is not used; {hint}",)
+    return frozenset(order[:limit])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.load.samples import load_samples
+from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.outcome import DataSummary
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.registry import probe
@@ -22,7 +22,7 @@ class Samples(TypedDict):
 
 @room_task(
     "load",
-    sources=("tasks/load", "tasks/data_settings.py", "tasks/records.py", "tasks/tables.py"),
+    sources=("tasks/load", "tasks/data_settings.py", "tasks/records.py", "tasks/columnar.py", "tasks/tables.py"),
     run_name="load {test}",
 )
 def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: int) -> Samples:
@@ -36,9 +36,10 @@ def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: in
         seed: of the shuffle.
     """
     sample_type = probe(test).sample_type
-    loaded = load_samples(data, sample_type, limit=limit, seed=seed)
+    drawing = Drawing(data=data, sample_type=sample_type, limit=limit, seed=seed)
+    table = write(drawing.samples(), sample_type)
     return Samples(
-        table=write(loaded.samples, sample_type),
-        data=DataSummary(source=data.source, sha256=loaded.sha256, rows=loaded.rows),
-        warnings=list(loaded.warnings),
+        table=table,
+        data=DataSummary(source=data.source, sha256=sha256, rows=drawing.rows),
+        warnings=list(drawing.warnings()),
     )

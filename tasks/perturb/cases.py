@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 
 from contrapose.tasks.config import Plan
 from contrapose.tasks.probes.base import rng_for
@@ -10,8 +10,8 @@ from contrapose.tasks.records import Case, Likelihoods, Sample
 from contrapose.tasks.registry import probe
 
 
-def build_cases(samples: Sequence[Sample], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> list[Case]:
-    """The cases of every sample, in order; those that cannot be perturbed carry their reason.
+def build_cases(samples: Iterable[Sample], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> Iterator[Case]:
+    """The cases of every sample, one after the other; those that cannot be perturbed carry their reason.
 
     A control, where the plan wants them, follows the cases of its sample and belongs to the first that is asked.
 
@@ -22,13 +22,11 @@ def build_cases(samples: Sequence[Sample], plan: Plan, *, seed: int, likelihoods
         likelihoods: which log-likelihoods the model gives.
     """
     chosen, settings = probe(plan.test), plan.probe_settings
-    found: list[Case] = []
     for sample in samples:
         rng = rng_for(seed, sample.id, plan.test)
         cases = chosen.cases(sample, settings, rng=rng, likelihoods=likelihoods)
-        found += cases
+        yield from cases
         asked = next((case for case in cases if case.skip_reason is None), None)
         if plan.control and asked is not None:
             twin = chosen.control(asked, sample, settings, rng=rng_for(seed, sample.id, f"{plan.test}/control"))
-            found += [] if twin is None else [twin]
-    return found
+            yield from () if twin is None else (twin,)

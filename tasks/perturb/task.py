@@ -7,12 +7,19 @@ from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.records import Case, Likelihoods
 from contrapose.tasks.registry import probe
-from contrapose.tasks.tables import Table, read, write
+from contrapose.tasks.tables import Table, iterate, write
 
 
 @room_task(
     "perturb",
-    sources=("tasks/perturb", "tasks/probes", "tasks/records.py", "tasks/tables.py", "data/lexicons"),
+    sources=(
+        "tasks/perturb",
+        "tasks/probes",
+        "tasks/records.py",
+        "tasks/columnar.py",
+        "tasks/tables.py",
+        "data/lexicons",
+    ),
     run_name="perturb {plan.test}",
 )
 def perturb(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods) -> Table:
@@ -24,5 +31,5 @@ def perturb(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods) -> 
         seed: of the run.
         likelihoods: which log-likelihoods the model gives.
     """
-    records = read(samples, probe(plan.test).sample_type)
+    records = iterate(samples, probe(plan.test).sample_type)
     return write(build_cases(records, plan, seed=seed, likelihoods=likelihoods), Case)

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import pandas as pd
 
 from contrapose.tasks.outcome import Summary
+
+SKIPPED_SHOWN = 3
+"""Skipped cases that a report shows of each test and reason."""
+
+
+class Results(Protocol):
+    """One row per asked case, columns as in SEMANTICS, raw text. A run may have more than fit in memory."""
+
+    @property
+    def figures(self) -> pd.DataFrame:
+        """Every row without its texts, counted from 0."""
+        ...
+
+    def at(self, places: Sequence[int]) -> pd.DataFrame:
+        """Some rows, whole; `places` are ascending."""
+        ...
+
+    def parts(self) -> Iterator[pd.DataFrame]:
+        """All rows, whole, one part after the other, each with all columns; at least one part."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,13 +37,14 @@ class Report:
 
     summary: Summary
     """Verdicts and counts."""
-    results: pd.DataFrame
-    """One row per asked case, columns as in SEMANTICS, raw text."""
+    results: Results
+    """What became of the cases that were asked."""
     skipped: pd.DataFrame
-    """One row per case that was not asked: test_type, sample_id, original, skip_reason."""
+    """Cases that were not asked, the first `SKIPPED_SHOWN` of each test and reason: test_type, sample_id, original,
+    skip_reason."""
     show_toxic: bool = False
     """Show toxic words instead of masking them."""
 
 
-Rendered = Mapping[str, bytes]
-"""File name to content."""
+Rendered = bytes | Iterable[bytes]
+"""Content of a file, or its pieces in order."""

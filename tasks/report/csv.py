@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pandas as pd
 
@@ -14,16 +15,16 @@ from contrapose.tasks.results import COMMON
 _FORMULA = re.compile(r"[\s\"'`\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]")
 
 
-def render(report: Report) -> bytes:
+def render(report: Report) -> Iterator[bytes]:
     """The results as UTF-8 without a byte order mark, lines ended by newlines, missing values empty.
 
     Texts are raw, toxic words too. A text that a spreadsheet might run as a formula gets a leading
     apostrophe; numbers and truth values stay what they are.
     """
-    results = report.results
-    frame = results.reindex(columns=[*COMMON.names, *(name for name in results if name not in COMMON.names)])
-    safe = pd.DataFrame({inert(str(name)): _safe(frame[name]) for name in frame.columns})
-    return safe.to_csv(index=False, lineterminator="\n").encode()
+    for number, part in enumerate(report.results.parts()):
+        frame = part.reindex(columns=[*COMMON.names, *(name for name in part if name not in COMMON.names)])
+        safe = pd.DataFrame({inert(str(name)): _safe(frame[name]) for name in frame.columns})
+        yield safe.to_csv(index=False, header=number == 0, lineterminator="\n").encode()
 
 
 def inert(text: str) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.report import positions, rotations
-from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.base import Report, Results
 from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show, shower
 from contrapose.tasks.report.rows import Row, name_of, outcomes, read_rows, tested
@@ -45,7 +45,7 @@ def render(report: Report) -> bytes:
     show = shower(show_toxic=report.show_toxic, longest=LONGEST)
     parts = [*_head(report, show), _tests(report.summary["tests"])]
     for outcome in report.summary["tests"]:
-        parts += _test(outcome, _of(report.results, outcome["test_type"]), show)
+        parts += _test(outcome, report.results, show)
     warnings = [f"- {escape(show(text))}" for text in report.summary["warnings"]]
     parts += ["### Warnings", "\n".join(warnings)] if warnings else []
     return ("\n\n".join([*parts, _foot(report)]) + "\n").encode()
@@ -82,16 +82,17 @@ def _tests(tests: list[Outcome]) -> str:
     return table(head, rows, numbers=range(1, 6))
 
 
-def _test(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
+def _test(outcome: Outcome, results: Results, show: Show) -> Iterator[str]:
+    figures = _of(results.figures, outcome["test_type"])
     yield f"### {escape(name_of(outcome['test_type']))}"
-    yield "  \n".join(escape(text) for text in _told(outcome, results, show))
+    yield "  \n".join(escape(text) for text in _told(outcome, figures, show))
     if outcome["figures"]:
         named = ((show(name.replace("_", " ")), figure(value)) for name, value in outcome["figures"].items())
         yield table(("figure", "value"), named, numbers=(1,))
     if outcome["slices"]:
         named = ((show(each["name"]), sliced(each)) for each in outcome["slices"])
         yield table(("slice", "pass rate"), named, numbers=(1,))
-    yield from _examples(results, show)
+    yield from _examples(figures, results, show)
 
 
 def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
@@ -111,15 +112,15 @@ def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
         yield rotations.reading(orders)
 
 
-def _examples(results: pd.DataFrame, show: Show) -> Iterator[str]:
-    rows = tested(results)
+def _examples(figures: pd.DataFrame, results: Results, show: Show) -> Iterator[str]:
+    rows = tested(figures)
     failed = rows[outcomes(rows) == "fail"]
     if failed.empty:
         return
     shown = min(len(failed), EXAMPLES)
     # A blank line after the tag lets the Markdown inside be read as Markdown.
     yield f"<details>\n<summary>{shown} of {len(failed):,} failing examples</summary>"
-    for row in read_rows(failed.head(EXAMPLES), show):
+    for row in read_rows(results.at(list(failed.index[:EXAMPLES])), show):
         yield from _example(row)
     yield "</details>"
 

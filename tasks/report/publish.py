@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import io
 import json
 import platform
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from contrapose.tasks.columnar import schema_of
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.records import Case
 from contrapose.tasks.registry import find, names
 from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.stored import StoredResults
+from contrapose.tasks.tables import Table, batches, save
 
 PACKAGES = (
     "contrapose",
@@ -34,19 +34,26 @@ PACKAGES = (
 )
 
 
-def files_of(report: Report, *, cases: pa.Table, results: pa.Table, manifest: Mapping[str, Any]) -> dict[str, bytes]:
-    """Every file of a run folder: name and content."""
-    rendered = {name: find("reports", name)(report) for name in names("reports")}
-    return {
-        "manifest.json": (json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode(),
-        "cases.parquet": _parquet(cases),
-        "results.parquet": _parquet(results),
-        **rendered,
-    }
+def write_files(
+    folder: Path, report: Report, *, cases: Sequence[Table], results: StoredResults, manifest: Mapping[str, Any]
+) -> None:
+    """Write every file of a run folder."""
+    told = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    (folder / "manifest.json").write_bytes(told.encode())
+    save(folder / "cases.parquet", (part for table in cases for part in batches(table)), schema_of(Case))
+    save(folder / "results.parquet", results.arrow(), results.schema)
+    for name in names("reports"):
+        content = find("reports", name)(report)
+        with (folder / name).open("wb") as file:
+            file.writelines([content] if isinstance(content, bytes) else content)
 
 
-def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
     """Write a new folder, aside first: whoever looks finds it whole or not at all.
+
+    Args:
+        folder: which must not exist yet.
+        fill: writes its files into the folder that it is given.
 
     Raises:
         ConfigError: the folder cannot be written.
@@ -55,8 +62,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
-            for name, content in files.items():
-                (part / name).write_bytes(content)
+            fill(part)
             part.chmod(0o755)
             part.rename(folder)
         finally:
@@ -68,12 +74,6 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
             remedy="Choose another one with --out.",
             where=str(folder),
         ) from error
-
-
-def _parquet(table: pa.Table) -> bytes:
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
-    return buffer.getvalue()
 
 
 def run_id(started: str, config: RunConfig) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import pyarrow as pa
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
 from contrapose.tasks.outcome import Summary
@@ -14,10 +13,9 @@ from contrapose.tasks.policy import room_task
 from contrapose.tasks.report.artifacts import artifact_key, verdict_row
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.markdown import render
-from contrapose.tasks.report.publish import files_of, write_folder
-from contrapose.tasks.tables import Table, read_arrow
-
-SKIPPED = ["test_type", "sample_id", "original", "skip_reason"]
+from contrapose.tasks.report.publish import write_files, write_folder
+from contrapose.tasks.report.stored import StoredResults, skipped_examples
+from contrapose.tasks.tables import Table
 
 
 @room_task("report", sources=(), run_name="report {folder}", persist=False)
@@ -42,22 +40,11 @@ def publish(
     Returns:
         The folder.
     """
-    all_cases = pa.concat_tables([read_arrow(table) for table in cases])
-    all_results = pa.concat_tables([read_arrow(table) for table in results], promote_options="default")
-    report = Report(
-        summary=summary,
-        results=all_results.to_pandas(),
-        skipped=_skipped(all_cases),
-        show_toxic=show_toxic,
-    )
-    write_folder(Path(folder), files_of(report, cases=all_cases, results=all_results, manifest=manifest))
+    stored = StoredResults(results)
+    report = Report(summary=summary, results=stored, skipped=skipped_examples(cases), show_toxic=show_toxic)
+    write_folder(Path(folder), partial(write_files, report=report, cases=cases, results=stored, manifest=manifest))
     _create_artifacts(report, folder)
     return folder
-
-
-def _skipped(cases: pa.Table) -> pd.DataFrame:
-    frame: pd.DataFrame = cases.select(["probe", *SKIPPED[1:]]).to_pandas().rename(columns={"probe": "test_type"})
-    return frame[frame["skip_reason"].notna()].reset_index(drop=True)
 
 
 def _create_artifacts(report: Report, folder: str) -> None:

@@ -66,10 +66,25 @@ def sliced(found: Slice) -> str:
 
 
 def asked(usage: UsageSummary) -> str:
-    """What the answers took: calls, how many an earlier run had made, and tokens."""
-    earlier = f", {usage['cached_calls']:,} of them by an earlier run" if usage["cached_calls"] else ""
+    """What the answers took: calls, what was in the store, what went wrong, tokens, latency and cost."""
+    parts = [counted("model calls", usage["calls"])]
+    parts += [f"{counted('answers', usage['from_store'])} from the store"] if usage["from_store"] else []
+    again = usage["requests"] - usage["calls"] - usage["failures"]
+    parts += [counted("repeated requests", again)] if again > 0 else []
+    parts += [f"{counted('questions', usage['failures'])} given up"] if usage["failures"] else []
     tokens = f"{usage['prompt_tokens']:,} tokens read, {usage['completion_tokens']:,} written"
-    return f"{counted('model calls', usage['calls'])}{earlier}; {tokens}"
+    money = f"; {dollars(usage['cost'])}" if usage["cost"] else ""
+    return f"{', '.join(parts)}; {tokens}{money}"
+
+
+def dollars(cost: float) -> str:
+    """US dollars, to a hundredth of a cent where they are few: `$0.0123`, `$12.30`."""
+    return f"${cost:,.2f}" if cost >= 1 else f"${cost:.4f}"
+
+
+def latencies(usage: UsageSummary) -> str:
+    """How long requests took: `p50 0.31 s, p95 0.84 s, p99 1.20 s`; a dash where nothing was asked."""
+    return ", ".join(f"{name} {seconds:.2f} s" for name, seconds in usage["latency"].items()) or "–"
 
 
 def sums(outcome: Outcome) -> str:

@@ -26,7 +26,7 @@ DOCUMENTED = [
     "actual_result", "eval_score", "pass", "reason", "scorer", "model", "probe_version",
 ]  # fmt: skip
 
-pytestmark = pytest.mark.usefixtures("prefect_server")
+pytestmark = pytest.mark.usefixtures("prefect_server", "own_store")
 
 
 def run(*arguments: str) -> tuple[int, Path]:
@@ -67,9 +67,10 @@ def test_counts_are_conserved_from_room_to_room() -> None:
 @pytest.mark.usefixtures("in_tmp")
 def test_a_second_run_asks_nothing_and_says_the_same() -> None:
     _, first = run("--set", "seed=7")
+    asked = json.loads((first / "summary.json").read_text())["usage"]["calls"]
     _, second = run("--set", "seed=7")
     usage = json.loads((second / "summary.json").read_text())["usage"]
-    assert usage["cached_calls"] == usage["calls"] > 0
+    assert usage["from_store"] == asked > usage["calls"] == usage["requests"] == 0
     pd.testing.assert_frame_equal(
         pd.read_parquet(first / "results.parquet"), pd.read_parquet(second / "results.parquet")
     )
@@ -79,7 +80,7 @@ def test_a_second_run_asks_nothing_and_says_the_same() -> None:
 def test_refresh_asks_again() -> None:
     run("--set", "seed=8")
     _, folder = run("--set", "seed=8", "--refresh")
-    assert json.loads((folder / "summary.json").read_text())["usage"]["cached_calls"] == 0
+    assert json.loads((folder / "summary.json").read_text())["usage"]["from_store"] == 0
 
 
 @pytest.mark.usefixtures("in_tmp")
@@ -94,7 +95,7 @@ def test_another_threshold_judges_anew_without_asking_again() -> None:
         "tests.sensitivity.add_negation.threshold=[-9, 9]",
     )
     summary = json.loads((folder / "summary.json").read_text())
-    assert summary["usage"]["cached_calls"] == summary["usage"]["calls"]
+    assert summary["usage"]["from_store"] > summary["usage"]["calls"] == 0
 
 
 @pytest.mark.usefixtures("in_tmp")

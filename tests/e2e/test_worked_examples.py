@@ -147,5 +147,7 @@ def test_a_sample_has_the_same_case_in_any_order_and_company() -> None:
     for name in ("add_negation", "add_toxic_words"):
         chosen = probe(name)
         settings = chosen.settings_type()
-        cases = [chosen.cases(CACTUS, settings, rng=rng_for(7, CACTUS.id, name), likelihoods="all")[0] for _ in range(3)]
+        cases = [
+            chosen.cases(CACTUS, settings, rng=rng_for(7, CACTUS.id, name), likelihoods="all")[0] for _ in range(3)
+        ]
         assert cases[0] == cases[1] == cases[2]

@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+from mocked import mocked
 
 from contrapose.tasks.config import Plan, RunConfig, plans
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.statistics import wilson
 from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.infer.base import ask
-from contrapose.tasks.infer.mock import MockModel
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.outcome import Outcome, overall
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.records import Completion, Trial
 from contrapose.tasks.registry import PROBES, probe
 
+NONE_SKIPPED = pd.DataFrame({"sample_id": [], "skip_reason": []})
 DATA = {"source": "x", "sha256": "0", "rows": 10}
 
 
@@ -35,12 +36,12 @@ def trials_of(test: str, count: int = 10) -> list[Trial]:
     plan = plan_of(test)
     samples = load_samples(plan.data, probe(test).sample_type, limit=count, seed=1).samples
     cases = build_cases(samples, plan, seed=1, likelihoods="all")
-    return ask([case for case in cases if case.skip_reason is None], MockModel())
+    return mocked(cases)
 
 
 def outcome_of(test: str, trials: list[Trial]) -> Outcome:
     results = score_trials(trials, plan_of(test), model="mock", embed=no_embeddings).to_pandas()
-    return summarise(results, [], plan_of(test), data=DATA, max_error_share=0.02, gate="interval")  # type: ignore[arg-type]
+    return summarise(results, NONE_SKIPPED, plan_of(test), data=DATA, max_error_share=0.02, gate="interval")  # type: ignore[arg-type]
 
 
 def test_a_failed_call_is_a_row_with_its_error_and_no_verdict() -> None:
@@ -92,7 +93,7 @@ def with_controls(test: str) -> tuple[list[Trial], list[Trial]]:
     plan = plan_of(test).model_copy(update={"control": True})
     samples = load_samples(plan.data, probe(test).sample_type, limit=60, seed=1).samples
     cases = build_cases(samples, plan, seed=1, likelihoods="all")
-    trials = ask([case for case in cases if case.skip_reason is None], MockModel())
+    trials = mocked(cases)
     return [trial for trial in trials if not trial.case.control], [trial for trial in trials if trial.case.control]
 
 

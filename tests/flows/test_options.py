@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.flows.cli import main
+from contrapose.flows.cli import main, parser
 from contrapose.flows.listing import listing
-from contrapose.flows.options import select
+from contrapose.flows.options import overrides, select
 from contrapose.tasks.config import plans
 from contrapose.tasks.config_file import load_config
 
@@ -51,3 +51,8 @@ def test_an_unknown_command_is_a_usage_error() -> None:
     with pytest.raises(SystemExit) as ended:
         main(["evaluate"])
     assert ended.value.code == 2
+
+
+def test_limits_of_a_budget_are_options_and_zero_is_one() -> None:
+    arguments = parser().parse_args(["run", "--max-calls", "0", "--max-tokens", "5", "--max-cost", "0.5"])
+    assert overrides(arguments) == {"max_calls": 0, "max_tokens": 5, "max_cost": 0.5}

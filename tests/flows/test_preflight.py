@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
+
+from contrapose.flows import preflight
 from contrapose.flows.preflight import check
 from contrapose.tasks.config_file import load_config
+from contrapose.tasks.errors import DataError
 
 
 def told(suite: str) -> dict[str, str]:
@@ -19,3 +26,31 @@ def test_cases_and_controls_are_counted_apart() -> None:
 
 def test_without_controls_nothing_is_said_of_them() -> None:
     assert told("quickstart")["order_bias"].endswith("rows 176, cases 8, to ask 8, skipped 0")
+
+
+def checked(folder: Path, texts: list[str | None], *, gates: bool) -> list[str]:
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    config, _ = load_config("quickstart", {"model": "mock", "data": str(path), "limit": None})
+    only = config.tests.model_copy(update={"factuality": type(config.tests.factuality)()})
+    return check(config.model_copy(update={"tests": only}), gates=gates)
+
+
+def test_only_the_first_rows_are_read_where_nothing_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "FIRST_ROWS", 2)
+    texts = ["The sky is blue."] * 3 + [None]
+    assert all("rows 2, cases 2" in line for line in checked(tmp_path, texts, gates=False))
+    with pytest.raises(DataError, match="row 4"):
+        checked(tmp_path, texts, gates=True)
+
+
+def test_what_is_wrong_is_told_of_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "FIRST_ROWS", 2)
+    with pytest.raises(DataError, match="3 rows cannot be used"):
+        checked(tmp_path, [None, "The sky is blue.", None, None], gates=False)
+
+
+def test_first_rows_that_cannot_be_perturbed_are_no_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "FIRST_ROWS", 2)
+    lines = checked(tmp_path, ["It is never dark."] * 2 + ["The sky is blue."], gates=False)
+    assert "rows 3, cases 3, to ask 1, skipped 2" in lines[0]

@@ -162,7 +162,7 @@ def test_a_preview_shows_the_cases_of_a_run() -> None:
     config, _ = load_config("quickstart", {"seed": 3})
     for found in previews(config):
         built = build_cases(found.loaded.samples, found.plan, seed=3, likelihoods="all")
-        assert [case for cases in found.cases() for case in cases] == built
+        assert [case for cases in found.cases() for case in cases] == list(built)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Mapping, Sequence
 
 import pytest
 
-from contrapose.tasks.infer.base import ask
+from contrapose.tasks.config import ModelSpec
+from contrapose.tasks.infer.ask import ask, unasked
+from contrapose.tasks.infer.base import Answer, Desk, Question
+from contrapose.tasks.infer.budget import Budget, Limits
+from contrapose.tasks.infer.desk import StoreDesk
+from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.meter import Meter, metered
 from contrapose.tasks.infer.mock import MockModel
-from contrapose.tasks.records import Case, Completion
+from contrapose.tasks.infer.store import open_answers, open_runs
+from contrapose.tasks.records import Case, Completion, Trial, Usage
+
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def case(name: str = "one", **changes: object) -> Case:
@@ -27,81 +38,184 @@ def case(name: str = "one", **changes: object) -> Case:
     return Case(**{**values, **changes})  # type: ignore[arg-type]
 
 
-class Counting(MockModel):
-    """A mock that remembers what it was asked."""
+class Counting:
+    """A model that remembers what it was asked, and fails where a prompt is `broken`."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.prompts: list[str] = []
-        self.pairs: list[tuple[str, str]] = []
+    def __init__(self, *, seconds: float = 0) -> None:
+        self.asked: list[Question] = []
+        self.seconds = seconds
 
-    def generate(self, prompts: Sequence[str]) -> list[Completion]:
-        self.prompts += prompts
-        return [
-            Completion(error="it broke") if "broken" in prompt else Completion(text=f"re: {prompt}")
-            for prompt in prompts
-        ]
+    def answer(self, questions: Sequence[Question], desk: Desk) -> None:
+        for question in questions:
+            for taken in desk.take([question]):
+                time.sleep(self.seconds)
+                self.asked.append(taken)
+                desk.put([Answer(question=taken, completion=self.completion(taken))])
 
-    def losses(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
-        self.pairs += pairs
-        return [float(len(prompt)) for prompt, _ in pairs]
+    def completion(self, question: Question) -> Completion:
+        if question.prompt == "broken":
+            return Completion(error="it broke")
+        if question.kind == "loss":
+            return Completion(loss=float(len(question.prompt)), usage=Usage(calls=1))
+        return Completion(text=f"re: {question.prompt}", usage=Usage(calls=1, prompt_tokens=5))
+
+    def notes(self) -> Mapping[str, str | float]:
+        return {}
 
 
-def test_equal_prompts_are_asked_once() -> None:
+def desk_of(run: str | None = None, **values: object) -> StoreDesk:
+    name = run or open_runs().begin("run", config="{}", folder=".")
+    keys = Keys(ModelSpec(id="mock"), {"revision": "1"})
+    return StoreDesk(keys, run=name, model="mock", **{"budget": Budget(), **values})  # type: ignore[arg-type]
+
+
+def put(cases: Sequence[Case], model: Counting | MockModel, **values: object) -> list[Trial]:
+    with desk_of(**values) as desk:  # type: ignore[arg-type]
+        return ask(cases, desk, model=lambda: model)
+
+
+def prompts(model: Counting) -> list[str]:
+    return [question.prompt for question in model.asked if question.kind != "loss"]
+
+
+def pairs(model: Counting) -> list[tuple[str, str]]:
+    return [(question.prompt, question.text) for question in model.asked if question.kind == "loss"]
+
+
+def test_a_prompt_that_cases_share_is_asked_once() -> None:
     model = Counting()
-    trials = ask([case("one"), case("two")], model)
-    assert sorted(model.prompts) == ["It is not.", "It is."]
-    assert [trial.actual.text for trial in trials] == ["re: It is not.", "re: It is not."]
-
-
-def test_a_prompt_that_cases_share_is_counted_once() -> None:
-    trials = ask([case("one"), case("two", perturbed_prompt="It never is.")], MockModel())
-    used = [side.usage for trial in trials for side in (trial.expected, trial.actual)]
-    assert [each.calls for each in used] == [1, 1, 0, 1]
-    assert [each.completion_tokens for each in used] == [8, 8, 0, 8]
+    trials = put([case("one"), case("two", perturbed_prompt="Is it?")], model)
+    assert prompts(model) == ["It is.", "It is not.", "Is it?"]
+    assert [trial.expected.text for trial in trials] == ["re: It is.", "re: It is."]
+    assert trials[1].actual.text == "re: Is it?"
 
 
 def test_a_loss_that_cases_share_is_computed_once() -> None:
     model = Counting()
-    ask([case(name, perturbed_prompt=name, loss_of="expected_result") for name in ("one", "two")], model)
-    assert model.pairs == [("It is.", "re: It is."), ("one", "re: It is."), ("two", "re: It is.")]
+    put([case(name, perturbed_prompt=name, loss_of="expected_result") for name in ("one", "two")], model)
+    assert pairs(model) == [("It is.", "re: It is."), ("one", "re: It is."), ("two", "re: It is.")]
 
 
 def test_a_skipped_case_is_never_asked() -> None:
     with pytest.raises(ValueError, match="must not be asked"):
-        ask([case(perturbed=None, perturbed_prompt=None, skip_reason="empty")], Counting())
+        put([case(perturbed=None, perturbed_prompt=None, skip_reason="empty")], Counting())
 
 
 def test_the_loss_of_the_first_reply_is_taken_after_both_prompts() -> None:
     model = Counting()
-    trial = ask([case(loss_of="expected_result")], model)[0]
-    assert model.pairs == [("It is.", "re: It is."), ("It is not.", "re: It is.")]
+    (trial,) = put([case(loss_of="expected_result")], model)
+    assert pairs(model) == [("It is.", "re: It is."), ("It is not.", "re: It is.")]
     assert (trial.expected.loss, trial.actual.loss) == (6.0, 10.0)
 
 
 def test_the_loss_of_the_prompts_has_no_context() -> None:
     model = Counting()
-    ask([case(loss_of="prompt")], model)
-    assert model.pairs == [("", "It is."), ("", "It is not.")]
+    put([case(loss_of="prompt")], model)
+    assert pairs(model) == [("", "It is."), ("", "It is not.")]
 
 
 def test_a_failed_call_stays_an_error_and_gets_no_loss() -> None:
     model = Counting()
-    trials = ask(
-        [
-            case("one", original_prompt="broken", loss_of="expected_result"),
-            case("two", loss_of="expected_result"),
-        ],
+    trials = put(
+        [case("one", original_prompt="broken", loss_of="expected_result"), case("two", loss_of="expected_result")],
         model,
     )
     assert trials[0].expected.error == "it broke"
     assert trials[0].expected.text is None
     assert trials[0].actual.loss is None
     assert trials[1].actual.loss is not None
+    assert not unasked(trials[0])
 
 
 def test_choices_come_from_the_labels_likelihoods() -> None:
-    trial = ask([case(asks="choose", labels=("A", "B"), options=("x", "y"))], MockModel())[0]
+    (trial,) = put([case(asks="choose", labels=("A", "B"), options=("x", "y"))], MockModel())
     scores = trial.expected.option_loglikelihoods
     assert scores is not None
     assert trial.expected.text == ("A", "B")[scores.index(max(scores))]
+
+
+def test_what_an_earlier_run_asked_is_not_asked_again_and_no_model_is_opened() -> None:
+    first = put([case(loss_of="expected_result")], Counting())
+
+    def opened() -> Counting:
+        raise AssertionError("opened")
+
+    with desk_of() as desk:
+        assert ask([case(loss_of="expected_result")], desk, model=opened) == first
+    assert (desk.hits, desk.asked) == (4, 0)
+
+
+def test_what_failed_is_asked_again_by_the_next_run() -> None:
+    put([case(original_prompt="broken")], Counting())
+    model = Counting()
+    put([case(original_prompt="broken")], model)
+    assert prompts(model) == ["broken"]
+
+
+def test_asked_again_only_answers_of_the_same_run_count() -> None:
+    put([case()], Counting())
+    run = open_runs().begin("again", config="{}", folder=".")
+    first, second = Counting(), Counting()
+    put([case()], first, run=run, again=True)
+    put([case()], second, run=run, again=True)
+    assert (len(first.asked), len(second.asked)) == (2, 0)
+
+
+def test_a_spent_budget_leaves_the_rest_unasked_and_a_larger_one_asks_for_it() -> None:
+    cases = [case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(5)]
+    run = open_runs().begin("run", config="{}", folder=".")
+    trials = put(cases, MockModel(), run=run, budget=Budget(limits=Limits(max_calls=3)))
+    assert [unasked(trial) for trial in trials] == [False, False, True, True, True]
+    assert "max_calls = 3" in str(trials[2].actual.error)
+    row = open_runs().get(run)
+    assert row is not None
+    assert row.requests == 3
+    rest = put(cases, MockModel(), run=run, budget=Budget(limits=Limits(max_calls=6), spent=row.spent))
+    assert not any(unasked(trial) for trial in rest)
+    assert rest[:2] == trials[:2]
+
+
+def test_a_run_that_was_stopped_still_takes_what_is_answered() -> None:
+    put([case("one")], Counting())
+    model = Counting()
+    trials = put([case("one"), case("two", perturbed_prompt="Is it?")], model, stopped="enough")
+    assert model.asked == []
+    assert [trial.actual.error for trial in trials] == [None, "not asked: enough"]
+
+
+def test_two_runs_at_once_ask_everything_once_and_have_the_same_answers() -> None:
+    cases = [case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(40)]
+    models, found = (Counting(seconds=0.005), Counting(seconds=0.005)), {}
+
+    def run(number: int) -> None:
+        found[number] = put(cases if number else cases[::-1], models[number])
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    asked = sorted(prompts(models[0]) + prompts(models[1]))
+    assert asked == sorted({"It is.", *(f"It is not {number}." for number in range(40))})
+    assert found[0][::-1] == found[1]
+
+
+def test_every_question_is_counted_shared_ones_too() -> None:
+    with metered(Meter()) as meter:
+        put([case("one", loss_of="prompt"), case("two")], Counting())
+    assert (meter.done, meter.requests) == (6, 4)
+
+
+def test_answers_are_kept_when_the_model_breaks_off() -> None:
+    class Breaking(Counting):
+        def completion(self, question: Question) -> Completion:
+            if len(self.asked) == 2:
+                raise RuntimeError("the power went")
+            return super().completion(question)
+
+    with pytest.raises(RuntimeError, match="the power went"):
+        put([case()], Breaking())
+    with desk_of() as desk:
+        desk.look_up([Question(kind="generate", prompt="It is.")])
+    assert desk.hits == 1
+    assert open_answers().find([desk.keys.of(Question(kind="generate", prompt="It is not."))]) == {}

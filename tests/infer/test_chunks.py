@@ -49,6 +49,12 @@ def test_portions_hold_every_case_once_in_order(counts: list[int], size: int) ->
 
 
 def test_labels_tell_which_cases_a_portion_holds() -> None:
-    found = chunks("p", write(made(3, 2, 1), Case), 4)
+    found = list(chunks("p", write(made(3, 2, 1), Case), 4))
     assert [chunk.label for chunk in found] == ["p 1-3 of 6", "p 4-6 of 6"]
     assert [len(read(chunk.table, Case)) for chunk in found] == [3, 3]
+
+
+def test_very_many_cases_make_no_more_than_so_many_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.tasks.infer.chunks.MOST_CHUNKS", 3)
+    found = list(chunks("p", write(made(*[1] * 12), Case), 2))
+    assert [chunk.table["rows"] for chunk in found] == [4, 4, 4]

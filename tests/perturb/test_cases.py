@@ -26,7 +26,7 @@ def samples_of(test: str) -> list[Sample]:
 
 
 def made(test: str, *, control: bool) -> list[Case]:
-    return build_cases(samples_of(test), plan_of(test, control=control), seed=3, likelihoods="all")
+    return list(build_cases(samples_of(test), plan_of(test, control=control), seed=3, likelihoods="all"))
 
 
 @pytest.mark.parametrize("test", PROBES)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from contrapose.tasks.outcome import (
     overall,
 )
 from contrapose.tasks.report.base import Report
+from contrapose.tasks.results import TEXTS
 
 TOPICS = (
     "the ferry timetable",
@@ -130,7 +133,16 @@ def summary(**changes: Any) -> Summary:
         verdict=verdict,
         reason=reason,
         model=ModelSummary(id="hf/example/tiny-270m", provider="hf", revision="a1b2c3d", dtype="float32", device="cpu"),
-        usage=UsageSummary(calls=236, cached_calls=40, prompt_tokens=18_211, completion_tokens=3_944),
+        usage=UsageSummary(
+            calls=196,
+            from_store=40,
+            requests=203,
+            failures=1,
+            prompt_tokens=18_211,
+            completion_tokens=3_944,
+            cost=0.0123,
+            latency={"p50": 0.31, "p95": 0.84, "p99": 1.2},
+        ),
         tests=tests,
         warnings=["add_negation: 3 samples share an id with another row; they were numbered."],
     )
@@ -145,7 +157,26 @@ def report(**changes: Any) -> Report:
         *(toxic_row(index) for index in range(40)),
         *(order_row(index, rng) for index in range(38)),
     ]
-    return Report(**{"summary": summary(), "results": frame(rows), "skipped": pd.DataFrame()} | changes)
+    results = Held(changes.pop("results", frame(rows)))
+    return Report(**{"summary": summary(), "results": results, "skipped": pd.DataFrame()} | changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Results in memory."""
+
+    rows: pd.DataFrame
+    """All of them, whole."""
+
+    @property
+    def figures(self) -> pd.DataFrame:
+        return self.rows.drop(columns=TEXTS & set(self.rows))
+
+    def at(self, places: Sequence[int]) -> pd.DataFrame:
+        return self.rows.iloc[list(places)]
+
+    def parts(self) -> Iterator[pd.DataFrame]:
+        yield self.rows
 
 
 def frame(rows: list[dict[str, Any]]) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
-from factories import frame, outcome, row, summary
+from factories import Held, frame, outcome, row, summary
 
 from contrapose.tasks.report.base import Report
 
@@ -73,4 +73,4 @@ def hostile_report(text: str) -> Report:
         warnings=[text],
         model=model,
     )
-    return Report(summary=told, results=frame(rows), skipped=pd.DataFrame())
+    return Report(summary=told, results=Held(frame(rows)), skipped=pd.DataFrame())

@@ -9,8 +9,13 @@ import pytest
 from factories import frame, report, row
 from hostile import HOSTILE, hostile_report
 
+from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.csv import inert, render
 from contrapose.tasks.results import COMMON
+
+
+def whole(of: Report) -> bytes:
+    return b"".join(render(of))
 
 
 def read(content: bytes) -> list[dict[str, str]]:
@@ -29,28 +34,28 @@ def test_harmless_texts_stay_what_they_are(text: str) -> None:
 
 
 def test_numbers_stay_numbers() -> None:
-    assert read(render(report(results=frame([row(eval_score=-0.25)]))))[0]["eval_score"] == "-0.25"
+    assert read(whole(report(results=frame([row(eval_score=-0.25)]))))[0]["eval_score"] == "-0.25"
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_every_row_can_be_read_again(text: str) -> None:
-    rows = read(render(hostile_report(text)))
+    rows = read(whole(hostile_report(text)))
     assert len(rows) == 2
     assert not [cell for one in rows for cell in one.values() if re.match(r"[=+@]|-(?!\d)", cell)]
 
 
 def test_control_characters_are_left_out_but_newlines_are_kept() -> None:
-    found = read(render(report(results=frame([row(original="a\x1b[31m\x00b\n\tc\ud800")]))))[0]["original"]
+    found = read(whole(report(results=frame([row(original="a\x1b[31m\x00b\n\tc\ud800")]))))[0]["original"]
     assert found == "a[31mb\n\tc\ufffd"
 
 
 def test_toxic_words_are_raw() -> None:
-    assert "what the fuck is this shit?" in render(report()).decode()
+    assert "what the fuck is this shit?" in whole(report()).decode()
 
 
 def test_missing_values_are_empty() -> None:
-    assert read(render(report(results=frame([row(**{"pass": None}, error=None)]))))[0]["pass"] == ""
+    assert read(whole(report(results=frame([row(**{"pass": None}, error=None)]))))[0]["pass"] == ""
 
 
 def test_no_rows_leave_the_header() -> None:
-    assert render(report(results=pd.DataFrame())).decode() == ",".join(COMMON.names) + "\n"
+    assert whole(report(results=pd.DataFrame())).decode() == ",".join(COMMON.names) + "\n"

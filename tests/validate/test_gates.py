@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 import pyarrow as pa
 import pytest
+from mocked import mocked
 
+from contrapose.tasks.columnar import schema_of, to_arrow
 from contrapose.tasks.config import RunConfig, plans
 from contrapose.tasks.errors import GateError
 from contrapose.tasks.evaluate.scoring import score_trials
-from contrapose.tasks.infer.base import ask
-from contrapose.tasks.infer.mock import MockModel
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.records import Case
 from contrapose.tasks.registry import probe
 from contrapose.tasks.results import schema_for
-from contrapose.tasks.tables import schema_of, to_arrow
 from contrapose.tasks.validate.gates import refuse_bad_cases, refuse_bad_results
 
 TESTS = ("add_negation", "add_toxic_words", "order_bias", "option_order")
@@ -28,17 +28,17 @@ def made(test: str) -> tuple[pa.Table, pa.Table, int]:
     """Sound cases and results of a test on the mock model, and how many cases were asked."""
     plan = next(plan for plan in plans(RunConfig()) if plan.test == test).model_copy(update={"control": True})
     samples = load_samples(plan.data, probe(test).sample_type, limit=12, seed=0).samples
-    cases = build_cases(samples, plan, seed=0, likelihoods="all")
-    asked = [case for case in cases if case.skip_reason is None]
-    results = score_trials(ask(asked, MockModel()), plan, model="mock", embed=lambda texts: None)  # type: ignore[arg-type, return-value]
-    return to_arrow(cases, Case), results, len(asked)
+    cases = list(build_cases(samples, plan, seed=0, likelihoods="all"))
+    trials = mocked(cases)
+    results = score_trials(trials, plan, model="mock", embed=lambda texts: None)  # type: ignore[arg-type, return-value]
+    return to_arrow(cases, Case), results, len(trials)
 
 
 @pytest.mark.parametrize("test", TESTS)
 def test_sound_tables_pass_both_gates(test: str) -> None:
     cases, results, asked = made(test)
-    refuse_bad_cases(cases, test=test)
-    refuse_bad_results(results, test=test, asked=asked)
+    refuse_bad_cases([cases], test=test)
+    refuse_bad_results([results], test=test, asked=asked)
 
 
 Corrupt = Callable[[pd.DataFrame], object]
@@ -81,7 +81,7 @@ def test_corrupted_cases_are_refused_and_named(corrupt: Corrupt, named: str) -> 
     frame = made("order_bias")[0].to_pandas()
     corrupt(frame)
     with pytest.raises(GateError) as caught:
-        refuse_bad_cases(pa.Table.from_pandas(frame, schema=schema_of(Case), preserve_index=False), test="order_bias")
+        refuse_bad_cases([pa.Table.from_pandas(frame, schema=schema_of(Case), preserve_index=False)], test="order_bias")
     assert named in str(caught.value)
     assert (frame.at[1, "id"] or "row 2") in str(caught.value)
 
@@ -108,7 +108,7 @@ def test_corrupted_results_are_refused_and_named(corrupt: Corrupt, named: str) -
     corrupt(frame)
     table = pa.Table.from_pandas(frame, schema=schema_for(probe("order_bias")), preserve_index=False)
     with pytest.raises(GateError) as caught:
-        refuse_bad_results(table, test="order_bias", asked=asked)
+        refuse_bad_results([table], test="order_bias", asked=asked)
     assert named in str(caught.value)
 
 
@@ -116,19 +116,38 @@ def test_corrupted_results_are_refused_and_named(corrupt: Corrupt, named: str) -
 def test_a_lost_or_an_added_row_is_refused(change: int) -> None:
     _, results, asked = made("add_toxic_words")
     with pytest.raises(GateError, match="row_count"):
-        refuse_bad_results(results, test="add_toxic_words", asked=asked + change)
+        refuse_bad_results([results], test="add_toxic_words", asked=asked + change)
 
 
 def test_a_missing_column_and_a_wrong_type_are_refused() -> None:
     _, results, asked = made("add_toxic_words")
     with pytest.raises(GateError, match="column pass is missing"):
-        refuse_bad_results(results.drop_columns(["pass"]), test="add_toxic_words", asked=asked)
+        refuse_bad_results([results.drop_columns(["pass"])], test="add_toxic_words", asked=asked)
     place = results.schema.get_field_index("pass")
     text = results.set_column(place, "pass", pa.array(["True"] * results.num_rows))
     with pytest.raises(GateError, match="column pass is string"):
-        refuse_bad_results(text, test="add_toxic_words", asked=asked)
+        refuse_bad_results([text], test="add_toxic_words", asked=asked)
 
 
 def test_no_rows_are_refused() -> None:
     with pytest.raises(GateError, match="row_count"):
-        refuse_bad_cases(to_arrow([], Case), test="order_bias")
+        refuse_bad_cases([to_arrow([], Case)], test="order_bias")
+
+
+def parts_of(table: pa.Table, rows: int) -> list[pa.Table]:
+    return [table.slice(start, rows) for start in range(0, table.num_rows, rows)]
+
+
+@pytest.mark.parametrize("rows", [1, 5, 100])
+def test_parts_are_told_as_one_table(rows: int) -> None:
+    cases, results, asked = made("order_bias")
+    for table, refuse in ((cases, refuse_bad_cases), (results, partial(refuse_bad_results, asked=asked))):
+        key = "id" if table is cases else "case_id"
+        ids = table[key].to_pylist()
+        ids[-1], ids[3], ids[8] = ids[0], None, None
+        twice = table.set_column(table.schema.get_field_index(key), key, pa.array(ids))
+        with pytest.raises(GateError) as caught:
+            refuse(parts_of(twice, rows), test="order_bias")
+        text = str(caught.value)
+        assert f"unique (column={key}) broken by {ids[0]}, {ids[0]};" in text
+        assert f"not_be_null (column={key}) broken by row 4, row 9;" in text

@@ -29,18 +29,18 @@ def render(report: Report) -> bytes:
     policy allows the one style sheet and the one script by their hashes, and nothing else.
     """
     show = shower(show_toxic=report.show_toxic)
-    rows = page_rows(report.results, show)
+    figures, rows = report.results.figures, page_rows(report.results, show)
     page = _template().render(
         head=head(report.summary, show),
         cards=[
-            card(test, tested(_of(report.results, test["test_type"])), _of(report.skipped, test["test_type"]), show)
+            card(test, tested(_of(figures, test["test_type"])), _of(report.skipped, test["test_type"]), show)
             for test in report.summary["tests"]
         ],
         warnings=[show(text) for text in report.summary["warnings"]],
         first_rows=[each for each in rows if not each.row.control][:FIRST_ROWS],
         controls=sum(each.row.control for each in rows),
         shown=len(rows),
-        total=len(report.results),
+        total=len(figures),
         show_toxic=report.show_toxic,
         island=Markup(to_island(rows)),  # noqa: S704 (the island escapes itself)
         **_inlined(),

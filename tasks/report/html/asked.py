@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.report.base import SKIPPED_SHOWN
 from contrapose.tasks.report.html.bars import Bar, bars
 from contrapose.tasks.report.inline import elided
 from contrapose.tasks.report.masking import Show
@@ -15,8 +16,6 @@ from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.wording import reasons
 
 MOST_REASONS = 10
-EXAMPLES = 3
-"""Skipped samples shown for each reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +80,7 @@ def _examples(skipped: pd.DataFrame, reason: str, show: Show) -> tuple[Example, 
     # A report without skipped cases holds a frame without columns.
     if "skip_reason" not in skipped:
         return ()
-    found = skipped[skipped["skip_reason"] == reason].head(EXAMPLES)
+    found = skipped[skipped["skip_reason"] == reason].head(SKIPPED_SHOWN)
     return tuple(
         Example(id=name_of(sample), text=elided(show(text), head=200, tail=100))
         for sample, text in zip(found["sample_id"], found["original"], strict=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from contrapose.tasks.outcome import Summary
 from contrapose.tasks.report.masking import Show
 from contrapose.tasks.report.rows import name_of
-from contrapose.tasks.report.wording import because, counted, moment, percent, span, totals
+from contrapose.tasks.report.wording import asked, because, counted, latencies, moment, percent, span, totals
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -61,8 +61,8 @@ def _facts(summary: Summary) -> Pairs:
         ("provider", model["provider"]),
         ("revision", model["revision"]),
         ("precision", f"{model['dtype']} on {model['device']}"),
-        ("calls", f"{usage['calls']:,}, of them {usage['cached_calls']:,} answered by an earlier run"),
-        ("tokens", f"{usage['prompt_tokens']:,} read, {usage['completion_tokens']:,} written"),
+        ("usage", asked(usage)),
+        ("latency", latencies(usage)),
         ("seed", str(summary["seed"])),
         ("contrapose", summary["contrapose"]),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from contrapose.tasks.report.base import Results
 from contrapose.tasks.report.diff import Segments, mark
 from contrapose.tasks.report.masking import Show
 from contrapose.tasks.report.rows import Row, name_of, outcomes, read_rows, tested
@@ -30,9 +31,9 @@ class PageRow:
     changed: Segments
 
 
-def page_rows(results: pd.DataFrame, show: Show) -> list[PageRow]:
+def page_rows(results: Results, show: Show) -> list[PageRow]:
     """The rows of the page, in the order of the results."""
-    fitting = _fitting(results)
+    fitting = results.at(_fitting(results.figures))
     numbers = fitting.reindex(columns=["test_type", "sample_id", "case_id"]).itertuples(index=False, name=None)
     return [_marked(row, _number(*ids)) for row, ids in zip(read_rows(fitting, show), numbers, strict=True)]
 
@@ -53,12 +54,12 @@ def _number(test: object, sample: object, case: object) -> str:
     return name_of(case.removeprefix(beyond)) if isinstance(case, str) and case.startswith(beyond) else ""
 
 
-def _fitting(results: pd.DataFrame) -> pd.DataFrame:
+def _fitting(results: pd.DataFrame) -> list[int]:
+    """Places of the rows that fit on the page."""
     if len(results) <= MOST_ROWS:
-        return results
+        return list(range(len(results)))
     dispensable = (outcomes(results) == "pass").astype(int).mask(~results.index.isin(tested(results).index), 2)
-    kept = sorted(dispensable.to_numpy().argsort(kind="stable")[:MOST_ROWS])
-    return results.iloc[kept]
+    return sorted(dispensable.to_numpy().argsort(kind="stable")[:MOST_ROWS].tolist())
 
 
 def _plain(page_row: PageRow) -> dict[str, object]:

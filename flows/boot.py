@@ -1,0 +1,42 @@
+"""Prefect's temporary server takes seconds to start: what the run needs is imported in that time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+
+
+@contextmanager
+def server_starting() -> Iterator[None]:
+    """Start the temporary server, where one is needed, while what is inside is done; wait for it at the end."""
+    from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_ENABLED
+
+    if PREFECT_API_URL.value() or not PREFECT_SERVER_EPHEMERAL_ENABLED.value():
+        yield
+        return
+    # This import is the server's whole code; Prefect's client makes it, too, in the process that runs a flow.
+    from prefect.server.api.server import SubprocessASGIServer
+
+    # Prefect asks the same instance again, and finds it running; if it failed to start, it tries once more.
+    starting = Thread(target=_start, args=(SubprocessASGIServer(),))
+    starting.start()
+    try:
+        yield
+    finally:
+        starting.join()
+
+
+def _start(server: object) -> None:
+    try:
+        server.start()  # type: ignore[attr-defined]
+    except Exception:
+        return
+
+
+def import_libraries() -> None:
+    """Import what every run needs."""
+    from contrapose.flows import evaluate_model  # noqa: F401
+    from contrapose.tasks.validate.expectations import import_library
+
+    import_library()

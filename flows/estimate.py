@@ -1,0 +1,185 @@
+"""What a run would ask, take and cost, before anything is spent; asks no model and loads no weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from contrapose.flows.preview import Preview, previews
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.errors import ModelError
+from contrapose.tasks.infer.base import Question
+from contrapose.tasks.infer.budget import Limits, open_budget
+from contrapose.tasks.infer.estimate import Count, Counter, LookUp
+from contrapose.tasks.infer.experience import experience_of
+from contrapose.tasks.infer.forecast import Forecast, forecast
+from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.questions import Answers
+from contrapose.tasks.records import Case
+from contrapose.tasks.registry import find
+from contrapose.tasks.report.cleaning import one_line
+from contrapose.tasks.report.wording import span
+
+PORTION = 500
+"""Cases that are looked up at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A run, told beforehand."""
+
+    model: str
+    """Its id."""
+    tests: dict[str, Count]
+    """What each test asks."""
+    total: Count
+    """What all ask together."""
+    forecast: Forecast
+    """What it takes."""
+    limits: Limits
+    """What the configuration allows."""
+    unreachable: str | None
+    """Why answered questions could not be looked up; None when they were."""
+
+
+def estimate(config: RunConfig) -> Estimate:
+    """Make the cases, look up what is answered, and tell what the rest would take.
+
+    Raises:
+        ContraposeError: a configuration or data source is wrong.
+    """
+    budget = open_budget(config)
+    found = previews(config)
+    look_up, unreachable = _look_up(config)
+    counter = Counter(look_up=look_up)
+    for preview in found:
+        counter.add(preview.plan.test, _portions(preview))
+    return Estimate(
+        model=config.model,
+        tests=counter.tests,
+        total=counter.total,
+        forecast=forecast(counter.total, config.model_spec(), past=experience_of(config), price=budget.price),
+        limits=budget.limits,
+        unreachable=unreachable,
+    )
+
+
+def _look_up(config: RunConfig) -> tuple[LookUp, str | None]:
+    """How answers are looked up; nothing is known of a model that cannot be found."""
+    spec = config.model_spec()
+    try:
+        keys = Keys(spec, find("providers", spec.provider)().identity(spec))
+    except ModelError as error:
+        return (lambda questions: {}), str(error)
+    from contrapose.tasks.infer.store import open_answers
+
+    table = open_answers()
+
+    def look_up(questions: Sequence[Question]) -> Answers:
+        named = {} if config.refresh else {keys.of(question): question for question in questions}
+        return {named[key]: stored.completion for key, stored in table.find(list(named)).items()}
+
+    return look_up, None
+
+
+def _portions(preview: Preview) -> Iterator[list[Case]]:
+    portion: list[Case] = []
+    for cases in preview.cases():
+        portion += cases
+        if len(portion) >= PORTION:
+            yield portion
+            portion = []
+    yield portion
+
+
+def as_json(found: Estimate) -> str:
+    """The same figures as JSON."""
+    counts = {test: _counts(count) for test, count in found.tests.items()}
+    return json.dumps(
+        {
+            "model": found.model,
+            "tests": counts,
+            "total": _counts(found.total),
+            **asdict(found.forecast),
+            "limits": asdict(found.limits),
+            "stops_at": _stops(found),
+            "unreachable": found.unreachable,
+        },
+        indent=2,
+    )
+
+
+def _counts(count: Count) -> dict[str, int]:
+    return {"prompts": count.questions, "answered": count.answered, "calls": count.calls}
+
+
+def as_text(found: Estimate, *, console: Console) -> Iterator[str]:
+    """What would be asked, test by test, and what it takes, for a terminal of 80 columns."""
+    with console.capture() as captured:
+        console.print(_counted(found))
+        console.print()
+        console.print(_taken(found.forecast))
+        for note in _notes(found):
+            console.print()
+            console.print(Text(note))
+    yield captured.get()
+
+
+def _notes(found: Estimate) -> Iterator[str]:
+    if found.unreachable:
+        yield f"Every prompt counts as unanswered: {one_line(found.unreachable)}"
+    for name in _stops(found):
+        yield f"The run will stop before its end: {name} is {getattr(found.limits, name):,}."
+
+
+def _counted(found: Estimate) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    table.add_column("test", overflow="fold", max_width=32)
+    for name in ("prompts", "answered", "calls"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for test, count in found.tests.items():
+        table.add_row(Text(test), *(f"{number:,}" for number in _counts(count).values()))
+    if len(found.tests) > 1:
+        table.add_section()
+        table.add_row("in all, shared prompts once", *(f"{number:,}" for number in _counts(found.total).values()))
+    return table
+
+
+def _taken(found: Forecast) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for name, value, because in _figures(found):
+        table.add_row(name, value, Text(because, style="dim"))
+    return table
+
+
+def _figures(found: Forecast) -> Iterator[tuple[str, str, str]]:
+    yield "tokens in", f"{found.prompt_tokens.value:,.0f}", found.prompt_tokens.because
+    yield "tokens out", f"{found.completion_tokens.value:,.0f}", found.completion_tokens.because
+    seconds = found.seconds.value
+    yield "time", "unknown" if seconds is None else span(seconds), found.seconds.because
+    yield "cost", _dollars(found.cost.value), found.cost.because
+    if found.cost.most and found.cost.most > (found.cost.value or 0):
+        yield "at most", _dollars(found.cost.most), "if every reply is as long as max_new_tokens allows"
+
+
+def _dollars(cost: float | None) -> str:
+    if cost is None:
+        return "unknown"
+    return f"${cost:,.4f}" if 0 < cost < 1 else f"${cost:,.2f}"
+
+
+def _stops(found: Estimate) -> list[str]:
+    """Limits that the run is expected to meet before its end."""
+    taken = {
+        "max_calls": found.total.calls,
+        "max_tokens": (found.forecast.prompt_tokens.value or 0) + (found.forecast.completion_tokens.value or 0),
+        "max_cost": found.forecast.cost.value or 0,
+    }
+    allowed = asdict(found.limits)
+    return [name for name, value in taken.items() if allowed[name] is not None and value > allowed[name]]

@@ -1,0 +1,64 @@
+"""`contrapose resume`: an unfinished run goes on where it stopped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.infer.store import open_runs
+from contrapose.tasks.infer.store.runs import RunRow
+
+
+def unfinished_config(run: str, *, budget: Mapping[str, float | None]) -> RunConfig:
+    """The configuration of an unfinished run, entered in its working folder.
+
+    Args:
+        run: its id, or the beginning of it where that is enough.
+        budget: limits that replace its own; None leaves one as it is.
+
+    Raises:
+        ConfigError: there is no such run, it is finished, or its folder is gone.
+    """
+    row = found(run)
+    if not Path(row.folder).is_dir():
+        raise ConfigError(
+            "the folder that the run was started in is gone",
+            expected="a folder that its relative paths start from",
+            remedy="Make it again, or start a new run: what was answered is not asked twice.",
+            where=row.folder,
+        )
+    os.chdir(row.folder)
+    try:
+        config = RunConfig.model_validate_json(row.config)
+    except ValidationError as error:
+        raise ConfigError(
+            "the run was started by another version of Contrapose, whose configuration differs",
+            expected="a configuration of this version",
+            remedy="Start a new run: what was answered is not asked twice.",
+            where=row.id,
+        ) from error
+    given = {name: value for name, value in budget.items() if value is not None}
+    return RunConfig.model_validate({**config.model_dump(mode="json"), **given})
+
+
+def found(run: str) -> RunRow:
+    """The one unfinished run whose id begins like this.
+
+    Raises:
+        ConfigError: there is none, or there are several.
+    """
+    rows = [row for row in open_runs().unfinished() if row.id.startswith(run)]
+    exact = [row for row in rows if row.id == run] or rows
+    if len(exact) != 1:
+        raise ConfigError(
+            f"{len(exact) or 'no'} unfinished runs begin with {run!r}",
+            expected="the id of one",
+            remedy="`contrapose resume` without an id lists them.",
+            where="run",
+        )
+    return exact[0]

@@ -1,0 +1,111 @@
+"""Records as columns, and columns as records: the dataclass is the only place that lists its fields."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from itertools import islice
+from operator import attrgetter
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import pyarrow as pa
+
+Item = TypeVar("Item")
+
+_PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+
+
+def schema_of(kind: Any) -> pa.Schema:
+    """The Arrow schema of a record."""
+    return pa.schema([pa.field(name, _arrow_type(hint)) for name, hint in _hints(kind).items()])
+
+
+def to_arrow(records: Iterable[Any], kind: Any) -> pa.Table:
+    """Records as an Arrow table."""
+    return pa.Table.from_arrays(_arrays(list(records), kind), schema=schema_of(kind))
+
+
+def from_arrow(table: pa.Table, kind: Any) -> list[Any]:
+    """The records in an Arrow table that has a column for each of their fields, and perhaps others."""
+    return _records([table.column(name) for name in _hints(kind)], kind)
+
+
+def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Items in lists of `size`, the last one shorter."""
+    rest = iter(items)
+    while portion := list(islice(rest, size)):
+        yield portion
+
+
+def regrouped(parts: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
+    """The same rows in tables of `rows`, the last one shorter."""
+    kept: list[pa.Table] = []
+    for part in parts:
+        kept.append(part)
+        while sum(map(len, kept)) >= rows:
+            whole = pa.concat_tables(kept)
+            yield whole.slice(0, rows).combine_chunks()
+            kept = [whole.slice(rows)]
+    if any(map(len, kept)):
+        yield pa.concat_tables(kept).combine_chunks()
+
+
+@cache
+def _hints(kind: Any) -> Mapping[str, Any]:
+    """Type of each field, in order."""
+    hints = get_type_hints(kind)
+    return {each.name: hints[each.name] for each in fields(kind)}
+
+
+def _arrow_type(hint: Any) -> pa.DataType:
+    if is_dataclass(hint):
+        return pa.struct(list(schema_of(hint)))
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return _arrow_type(next(arg for arg in args if arg is not type(None)))
+    if origin is tuple:
+        return pa.list_(_arrow_type(args[0]))
+    if origin is Literal:
+        return pa.string()
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return pa.map_(pa.string(), _arrow_type(args[1]))
+    return _PLAIN[hint]
+
+
+def _arrays(records: Sequence[Any], kind: Any) -> list[pa.Array]:
+    """One array for each field: a column at a time, since a dictionary for each row takes several times as long."""
+    return [_array(list(map(attrgetter(name), records)), hint) for name, hint in _hints(kind).items()]
+
+
+def _array(values: list[Any], hint: Any) -> pa.Array:
+    if is_dataclass(hint):
+        return pa.StructArray.from_arrays(_arrays(values, hint), fields=list(schema_of(hint)))
+    return pa.array(values, _arrow_type(hint))
+
+
+def _records(columns: Sequence[Any], kind: Any) -> list[Any]:
+    names = list(_hints(kind))
+    values = [_values(column, hint) for column, hint in zip(columns, _hints(kind).values(), strict=True)]
+    return [kind(**dict(zip(names, row, strict=True))) for row in zip(*values, strict=True)]
+
+
+def _values(column: Any, hint: Any) -> list[Any]:
+    """The cells of a column as the record holds them: tuples, not lists."""
+    if is_dataclass(hint):
+        parts = column.combine_chunks().flatten() if isinstance(column, pa.ChunkedArray) else column.flatten()
+        return _records(parts, hint)
+    cells = column.to_pylist()
+    make = _maker(hint)
+    return cells if make is None else [None if cell is None else make(cell) for cell in cells]
+
+
+def _maker(hint: Any) -> Any:
+    """What a cell becomes; None where it stays what it is."""
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        return _maker(next(arg for arg in get_args(hint) if arg is not type(None)))
+    if origin is tuple:
+        return tuple
+    return dict if isinstance(origin, type) and issubclass(origin, Mapping) else None

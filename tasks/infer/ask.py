@@ -1,0 +1,61 @@
+"""Cases put to a model: what is known is looked up, what is open is asked once, and trials come out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from contrapose.tasks.infer.base import Model, Question
+from contrapose.tasks.infer.desk import StoreDesk
+from contrapose.tasks.infer.meter import current_meter
+from contrapose.tasks.infer.questions import asked, losses, trials
+from contrapose.tasks.records import Case, Completion, Trial
+
+UNASKED = "not asked"
+POLL_SECONDS = 0.2
+"""How often to look for answers that another run is asking for."""
+
+
+def ask(cases: Sequence[Case], desk: StoreDesk, *, model: Callable[[], Model]) -> list[Trial]:
+    """Put both prompts of every case to a model.
+
+    Args:
+        cases: cases without a skip reason.
+        desk: between the model and the store.
+        model: opens the model; called only when something must be asked.
+
+    Returns:
+        One trial per case, in order. A failed call is a completion with `error`, never an answer.
+    """
+    meter = current_meter()
+    end = meter.done + sum(map(weight, cases))
+    settle(asked(cases), desk, model=model)
+    settle(losses(cases, desk.answers), desk, model=model)
+    meter.done = end
+    return trials(cases, desk.answers, missing=lambda: Completion(error=f"{UNASKED}: {desk.stopped}"))
+
+
+def weight(case: Case) -> int:
+    """How many questions a case has, those that it shares with others too."""
+    return 2 if case.loss_of is None else 4
+
+
+def unasked(trial: Trial) -> bool:
+    """Whether something in a trial was not asked because the run was stopped."""
+    errors = (trial.expected.error, trial.actual.error)
+    return any(error is not None and error.startswith(UNASKED) for error in errors)
+
+
+def settle(questions: Sequence[Question], desk: StoreDesk, *, model: Callable[[], Model]) -> None:
+    """Have every question answered or given up, unless the desk is stopped.
+
+    What another run is asking is waited for; when that run ends without an answer, it is asked here.
+    """
+    desk.look_up(questions)
+    while (left := desk.open(questions)) and not desk.stopped:
+        free = len(left) - len(desk.busy(left))
+        if free:
+            model().answer(questions, desk)
+        if left := desk.open(questions):
+            time.sleep(POLL_SECONDS)
+            desk.look_up(left)

@@ -1,0 +1,116 @@
+"""The desk between a model and the response store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+from types import TracebackType
+from typing import Self
+
+from contrapose.tasks.infer.base import Answer, Question
+from contrapose.tasks.infer.budget import Budget
+from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.meter import current_meter
+from contrapose.tasks.infer.store import open_answers, open_claims
+from contrapose.tasks.infer.store.answers import Keyed
+from contrapose.tasks.infer.writer import Writer
+from contrapose.tasks.records import Completion, Usage
+
+
+class StoreDesk:
+    """Hands out what no answer is known for, and keeps what comes back.
+
+    Args:
+        keys: of the model that is asked.
+        run: id of the run, which must have been begun.
+        model: id of the model.
+        budget: what may still be spent.
+        again: take only answers that this run asked for itself.
+        stopped: why nothing is to be asked, where an earlier part of the run was stopped.
+    """
+
+    def __init__(
+        self, keys: Keys, *, run: str, model: str, budget: Budget, again: bool = False, stopped: str | None = None
+    ) -> None:
+        self.keys, self.run, self.again = keys, run, again
+        self._budget, self._stopped = budget, stopped
+        self.answers: dict[Question, Completion] = {}
+        self.hits = self.asked = 0
+        self._meter = current_meter()
+        self._lock = Lock()
+        self._known: dict[Question, str] = {}
+        self._table = open_answers()
+        self._claims = open_claims(again=again)
+        self._writer = Writer(self._table, self._claims, run=run, model=model, again=again)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Everything that was answered is kept, however the asking ended."""
+        self._writer.close()
+
+    @property
+    def budget(self) -> Budget:
+        """What may still be spent."""
+        return self._budget
+
+    @property
+    def stopped(self) -> str | None:
+        """Why nothing more is to be asked."""
+        return self._stopped
+
+    def stop(self, reason: str) -> None:
+        """Ask nothing more; the first reason stays."""
+        with self._lock:
+            self._stopped = self._stopped or reason
+
+    def look_up(self, questions: Sequence[Question]) -> None:
+        """Take from the store what is answered there."""
+        keys = {self._key(question): question for question in self.open(questions)}
+        found = self._table.find(list(keys), run=self.run if self.again else None)
+        for key, stored in found.items():
+            self.answers[keys[key]] = stored.completion
+        self._count(found=len(found))
+
+    def open(self, questions: Sequence[Question]) -> list[Question]:
+        """Those of the questions that have no answer, nor a final failure."""
+        return [question for question in questions if question not in self.answers]
+
+    def busy(self, questions: Sequence[Question]) -> list[Question]:
+        """Those of the questions that another run is asking at this moment."""
+        held = self._claims.held_by_others([self._key(question) for question in questions])
+        return [question for question in questions if self._key(question) in held]
+
+    def take(self, questions: Sequence[Question]) -> list[Question]:
+        """Those of the questions that are still open and are ours to ask now, in order."""
+        left = [] if self._stopped else self.open(questions)
+        own = self._claims.claim([self._key(question) for question in left]) if left else set()
+        return [question for question in left if self._key(question) in own]
+
+    def put(self, answers: Sequence[Answer]) -> None:
+        """Keep answers, and remember failures for this run."""
+        for answer in answers:
+            self.answers[answer.question] = answer.completion
+            if answer.completion.error:
+                self._writer.put(Usage(calls=answer.requests))
+            else:
+                self._writer.put(Keyed(key=self._key(answer.question), answer=answer))
+            self._meter.failed += bool(answer.completion.error)
+            self._meter.requests += answer.requests
+        self._meter.cost = self._budget.cost()
+        self._count(asked=len(answers))
+
+    def _count(self, *, found: int = 0, asked: int = 0) -> None:
+        self.hits += found
+        self.asked += asked
+        self._meter.found += found
+        self._meter.done += found + asked
+
+    def _key(self, question: Question) -> str:
+        key = self._known.get(question)
+        if key is None:
+            key = self._known[question] = self.keys.of(question)
+        return key

@@ -1,0 +1,99 @@
+"""How much a run would ask, counted from its cases; nothing is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from contrapose.tasks.infer.base import Question
+from contrapose.tasks.infer.questions import Answers, asked, losses
+from contrapose.tasks.records import Case
+
+LookUp = Callable[[Sequence[Question]], Answers]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """Distinct questions, and what those without an answer give to read and ask to write."""
+
+    questions: int = 0
+    """Distinct ones."""
+    answered: int = 0
+    """Those whose answer is in the response store."""
+    characters: int = 0
+    """Of the prompts to ask."""
+    replies: int = 0
+    """Questions to ask that are answered by a text."""
+    choices: int = 0
+    """Questions to ask that are answered by one label."""
+
+    @property
+    def calls(self) -> int:
+        """Questions to ask; every one is a request."""
+        return self.questions - self.answered
+
+    def __add__(self, other: Count) -> Count:
+        return Count(
+            questions=self.questions + other.questions,
+            answered=self.answered + other.answered,
+            characters=self.characters + other.characters,
+            replies=self.replies + other.replies,
+            choices=self.choices + other.choices,
+        )
+
+
+@dataclass(slots=True)
+class Counter:
+    """Counts what cases ask, test by test; a question that two tests share is counted once in all."""
+
+    look_up: LookUp
+    """The answers that are there."""
+    tests: dict[str, Count] = field(default_factory=dict)
+    """Count of each test."""
+    total: Count = field(default_factory=Count)
+    """Of all tests together."""
+    _seen: set[int] = field(default_factory=set)
+
+    def add(self, test: str, portions: Iterable[Sequence[Case]]) -> None:
+        """Count the cases of one test, a portion at a time."""
+        own: set[int] = set()
+        count = Count()
+        for cases in portions:
+            for question, known in self._questions([case for case in cases if case.skip_reason is None]):
+                # Hashes, for a million questions: their texts need not stay.
+                if (name := hash(question)) not in own:
+                    own.add(name)
+                    one = _one(question, known=known)
+                    count += one
+                    self.total += Count() if name in self._seen else one
+        self._seen |= own
+        self.tests[test] = count
+
+    def _questions(self, cases: Sequence[Case]) -> Iterator[tuple[Question, bool]]:
+        """The questions of a portion, and whether each is answered."""
+        first = asked(cases)
+        replies = self.look_up(first)
+        yield from ((question, question in replies) for question in first)
+        later = losses(cases, replies)
+        found = self.look_up(later) if later else {}
+        yield from ((question, question in found) for question in later)
+        yield from ((question, False) for question in _later_still(cases, replies))
+
+
+def _later_still(cases: Sequence[Case], replies: Answers) -> Iterator[Question]:
+    """Stand-ins for losses of replies that nobody knows yet."""
+    for case in cases:
+        pair = asked([case]) if case.loss_of == "expected_result" else []
+        if not all(question in replies for question in pair):
+            yield from (Question(kind="loss", prompt=question.prompt) for question in pair)
+
+
+def _one(question: Question, *, known: bool) -> Count:
+    if known:
+        return Count(questions=1, answered=1)
+    return Count(
+        questions=1,
+        characters=len(question.prompt) + len(question.text),
+        replies=question.kind == "generate",
+        choices=question.kind == "choose",
+    )

@@ -1,0 +1,59 @@
+"""The key of an answer: a hash of all that could change it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from contrapose.tasks.config import ModelSpec
+from contrapose.tasks.infer.base import Question
+
+FORMAT = "1"
+"""Raised whenever keys are made in another way."""
+
+
+class Keys:
+    """Keys of questions to one model.
+
+    Args:
+        spec: the model and its settings. Of its arguments only what the provider's identity repeats counts:
+            a time-out or a number of connections changes no answer.
+        identity: what the provider found the model to be.
+    """
+
+    def __init__(self, spec: ModelSpec, identity: Mapping[str, str]) -> None:
+        model = {
+            "format": FORMAT,
+            "provider": spec.provider,
+            "identity": dict(identity),
+            "system_instruction": spec.system_instruction,
+            "apply_chat_template": spec.apply_chat_template,
+        }
+        self._start = {
+            "generate": _hash({**model, "generation": spec.generation.model_dump(mode="json")}),
+            "choose": _hash(model),
+            "loss": _hash(model),
+        }
+
+    def of(self, question: Question) -> str:
+        """The key of a question, in hexadecimal."""
+        digest = self._start[question.kind].copy()
+        digest.update(to_json(question).encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+
+def to_json(question: Question) -> str:
+    """A question as the store keeps it."""
+    found: dict[str, object] = {"kind": question.kind, "prompt": question.prompt}
+    if question.labels:
+        found["labels"] = question.labels
+    if question.text:
+        found["text"] = question.text
+    if question.repeat:
+        found["repeat"] = question.repeat
+    return json.dumps(found, ensure_ascii=True)
+
+
+def _hash(content: Mapping[str, object]) -> hashlib._Hash:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=True).encode())

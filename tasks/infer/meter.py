@@ -1,0 +1,42 @@
+"""How far the infer room has come, for whoever shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Meter:
+    """Counts of one run so far; written by the one thread that asks, read by any."""
+
+    done: int = 0
+    """Questions answered, found or given up; a question that several cases share counts for each of them."""
+    found: int = 0
+    """Of these, found in the store."""
+    failed: int = 0
+    """Of these, given up."""
+    requests: int = 0
+    """Requests made, the failed ones too."""
+    cost: float | None = None
+    """US dollars that the run has spent; None where the price is unknown."""
+
+
+_current: ContextVar[Meter | None] = ContextVar("meter", default=None)
+
+
+@contextmanager
+def metered(meter: Meter) -> Iterator[Meter]:
+    """Let everything inside count on this meter."""
+    token = _current.set(meter)
+    try:
+        yield meter
+    finally:
+        _current.reset(token)
+
+
+def current_meter() -> Meter:
+    """The meter in force, or one that nobody reads."""
+    return _current.get() or Meter()

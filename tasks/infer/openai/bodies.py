@@ -1,0 +1,80 @@
+"""Questions into request bodies."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from contrapose.tasks.config import ModelSpec
+from contrapose.tasks.infer.base import Question
+from contrapose.tasks.infer.openai.settings import Settings
+from contrapose.tasks.records import Usage
+
+MOST_LISTED = 20
+LEAST_LISTED = 5
+BYTES_PER_TOKEN = 2
+TOKENS_PER_MESSAGE = 16
+
+
+@dataclass(slots=True)
+class Bodies:
+    """How the questions of one model are put."""
+
+    spec: ModelSpec
+    """The model, its system instruction and its generation settings."""
+    settings: Settings
+    """Which API is asked."""
+    listed: int = MOST_LISTED
+    """How many of the likeliest tokens are asked for; lowered once, for servers that list five."""
+    _frame: dict[str, Any] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._frame = {"model": self.spec.name, **self._sampling()}
+
+    @property
+    def path(self) -> str:
+        """Below the base URL."""
+        return "/chat/completions" if self.settings.endpoint == "chat" else "/completions"
+
+    def body(self, question: Question) -> bytes:
+        """What is posted, as JSON."""
+        fields = {**self._frame, **self._prompt(question.prompt)}
+        if question.kind == "choose":
+            fields |= {self.settings.length_field: 1, **self._listing()}
+        return json.dumps(fields).encode()
+
+    def most(self, question: Question) -> Usage:
+        """What the request takes at most.
+
+        Text of any script has two bytes or more to a token (English four), and a chat template adds some tokens to
+        each message; only a prompt of symbols and rare words may exceed the estimate, which settling corrects.
+        """
+        texts = [text for text in (self.spec.system_instruction, question.prompt) if text]
+        size = sum(len(text.encode(errors="replace")) for text in texts)
+        return Usage(
+            calls=1,
+            prompt_tokens=size // BYTES_PER_TOKEN + TOKENS_PER_MESSAGE * max(1, len(texts)),
+            completion_tokens=1 if question.kind == "choose" else self.spec.generation.max_new_tokens,
+        )
+
+    def _prompt(self, prompt: str) -> dict[str, Any]:
+        system = self.spec.system_instruction
+        if self.settings.endpoint == "completions":
+            return {"prompt": f"{system}\n\n{prompt}" if system else prompt}
+        messages = [{"role": "system", "content": system}] if system else []
+        return {"messages": [*messages, {"role": "user", "content": prompt}]}
+
+    def _listing(self) -> dict[str, Any]:
+        chat = self.settings.endpoint == "chat"
+        return {"logprobs": True, "top_logprobs": self.listed} if chat else {"logprobs": self.listed}
+
+    def _sampling(self) -> dict[str, Any]:
+        generation = self.spec.generation
+        fields = {
+            self.settings.length_field: generation.max_new_tokens,
+            "temperature": generation.temperature,
+            "top_p": generation.top_p,
+            "stop": list(generation.stop) or None,
+        }
+        return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,118 @@
+"""What a failed request means: try again, slow down, give up this prompt, or stop the run."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Literal
+
+from contrapose.tasks.infer.openai.settings import NO_KEY
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+
+FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
+AGAIN = (408, 409)
+REFUSED = (401, 402, 403)
+OVERLOADED = (429, 529)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a request brought no answer."""
+
+    kind: str
+    """For counting: `status 500`, `timeout`, `connection`, `broken reply`."""
+    told: str
+    """For people, without the key."""
+    then: Literal["retry", "wait", "give up", "stop"]
+    """What to do: `wait` is a rate limit, `give up` concerns this prompt alone, `stop` the whole run."""
+    wait: float | None = None
+    """Seconds that the endpoint asked for."""
+    overload: bool = False
+    """Whether fewer requests at a time may help."""
+    status: int | None = None
+    """Of the HTTP reply, if there was one."""
+
+
+def timed_out(seconds: float) -> Failure:
+    """No complete reply in time, however far it came."""
+    return Failure(kind="timeout", told=f"no complete reply in {seconds:g} s", then="retry", overload=True)
+
+
+def unreachable(error: BaseException, key: str) -> Failure:
+    """The connection could not be made, or broke."""
+    return Failure(kind="connection", told=f"no connection: {told(_root(error), key)}", then="retry")
+
+
+def broken(error: Exception, key: str) -> Failure:
+    """A reply that cannot be read."""
+    return Failure(kind="broken reply", told=f"a reply that cannot be read ({told(error, key)})", then="retry")
+
+
+def refused(error: APIStatusError, key: str) -> Failure:
+    """A reply with an error status."""
+    status, wait = error.status_code, asked_wait(error.response.headers)
+    limited = status in OVERLOADED or (status == 503 and wait is not None)
+    text = f"status {status}: {told(error, key)}"
+    if _hopeless(error):
+        return Failure(kind=f"status {status}", told=text, then="stop", status=status)
+    if limited:
+        return Failure(kind=f"status {status}", told=text, then="wait", wait=wait, overload=True, status=status)
+    again = status >= 500 or status in AGAIN
+    return Failure(kind=f"status {status}", told=text, then="retry" if again else "give up", status=status, wait=wait)
+
+
+def backoff(failures: int, rng: random.Random) -> float:
+    """Seconds before the next try: exponential, with full jitter, so that workers do not return all at once."""
+    return rng.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(failures - 1, 10)))
+
+
+def asked_wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds named by `retry-after-ms`, or by `Retry-After` as a number or a date; None where neither is readable."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        seconds = None if value is None else _number(value, unit)
+        if seconds is not None:
+            return seconds
+    return _until(headers.get("retry-after"))
+
+
+def told(failure: BaseException, key: str) -> str:
+    """An error in one line. Some servers repeat the key that they were sent: it never gets into a file."""
+    words = str(failure) if key == NO_KEY else str(failure).replace(key, "…")
+    return f"{type(failure).__name__}: {' '.join(words.split())[:300]}"
+
+
+def _hopeless(error: APIStatusError) -> bool:
+    """Whether every other prompt would be refused too."""
+    if error.status_code == 404:
+        # A body that is no error of the API comes from a server that has no such address.
+        named = error.code == "model_not_found" or "model" in str(error).lower()
+        return named or not isinstance(error.body, dict)
+    return error.status_code in REFUSED or (error.status_code == 429 and error.code == "insufficient_quota")
+
+
+def _root(error: BaseException) -> BaseException:
+    """The first cause: the client's own words are `Connection error.`."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def _number(value: str, unit: float) -> float | None:
+    try:
+        seconds = float(value) * unit
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < float("inf") else None
+
+
+def _until(date: str | None) -> float | None:
+    try:
+        return None if date is None else max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None

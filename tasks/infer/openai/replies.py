@@ -1,0 +1,104 @@
+"""Reply bodies into completions."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from contrapose.tasks.infer.base import Question
+from contrapose.tasks.records import Completion, Usage
+
+LEADING = " \n\t▁Ġ"
+"""What tokenizers put before a word."""
+
+
+class NoLogprobsError(Exception):
+    """The endpoint answered, and left the log-probabilities out."""
+
+
+def read_reply(body: bytes, question: Question) -> Completion:
+    """The completion in a reply of either API.
+
+    Raises:
+        ValueError: the body is broken, or its choice has no text.
+        NoLogprobsError: log-probabilities were asked for and are missing.
+    """
+    try:
+        reply = json.loads(body)
+        choice = reply["choices"][0]
+        text, usage = _text(choice), _usage(reply.get("usage"))
+    except (LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{type(error).__name__} in the reply") from error
+    if text is None:
+        raise ValueError("a choice without text")
+    # A lone half of a surrogate pair is valid JSON and fits into no file.
+    text = text.encode(errors="replace").decode()
+    if question.kind == "choose":
+        return _chosen(text, usage, _listed(choice.get("logprobs")), question.labels)
+    return Completion(text=text, usage=usage)
+
+
+def loglikelihoods(listed: Mapping[str, float], labels: Sequence[str]) -> tuple[float, ...] | None:
+    """The log-probability of each label, in nats; None where no label is among the listed tokens.
+
+    The spellings of a label (with and without a leading space) are added up. A label that is not listed is less
+    likely than every listed token: it gets the lowest of their log-probabilities, which is an upper bound.
+    """
+    found = [_sum([value for token, value in listed.items() if token.strip(LEADING) == label]) for label in labels]
+    if all(value is None for value in found):
+        return None
+    lowest = min(listed.values())
+    return tuple(lowest if value is None else value for value in found)
+
+
+def _chosen(text: str, usage: Usage, listed: Mapping[str, float], labels: Sequence[str]) -> Completion:
+    scores = loglikelihoods(listed, labels)
+    if scores is None:
+        return Completion(text=text, usage=usage)
+    return Completion(text=labels[scores.index(max(scores))], option_loglikelihoods=scores, usage=usage)
+
+
+def _text(choice: Mapping[str, Any]) -> str | None:
+    message = choice.get("message")
+    if message is None:
+        text = choice["text"]
+    else:
+        # A refusal is what the model said: it is read as a reply.
+        text = message.get("content") if message.get("content") is not None else message.get("refusal")
+    if text is not None and not isinstance(text, str):
+        raise TypeError("text")
+    return text
+
+
+def _usage(used: Any) -> Usage:
+    """Tokens as the endpoint counts them; none where it does not."""
+    used = used or {}
+    return Usage(
+        calls=1,
+        prompt_tokens=int(used.get("prompt_tokens") or 0),
+        completion_tokens=int(used.get("completion_tokens") or 0),
+    )
+
+
+def _listed(logprobs: Any) -> dict[str, float]:
+    """The likeliest first tokens and their log-probabilities, as the chat API or the older one lists them."""
+    try:
+        if "content" in logprobs:
+            first = logprobs["content"][0]
+            listed = {each["token"]: float(each["logprob"]) for each in [first, *first["top_logprobs"]]}
+        else:
+            listed = {str(token): float(value) for token, value in logprobs["top_logprobs"][0].items()}
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise NoLogprobsError("no log-probabilities in the reply") from error
+    if not listed:
+        raise NoLogprobsError("no log-probabilities in the reply")
+    return listed
+
+
+def _sum(values: Sequence[float]) -> float | None:
+    if not values:
+        return None
+    top = max(values)
+    return top + math.log(sum(math.exp(value - top) for value in values))

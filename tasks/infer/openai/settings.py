@@ -1,0 +1,164 @@
+"""What `model_args` says about an endpoint, checked before anything is sent."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Literal, cast
+from urllib.parse import urlsplit
+
+from contrapose.tasks.config import ModelSpec
+from contrapose.tasks.errors import ModelError
+from contrapose.tasks.infer.base import refuse_unknown
+
+ARGUMENTS = (
+    "base_url",
+    "endpoint",
+    "concurrency",
+    "timeout",
+    "total_timeout",
+    "retries",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "logprobs",
+    "api_key_env",
+    "max_tokens_field",
+)
+OPENAI_URL = "https://api.openai.com/v1"
+DAY = 86_400.0
+
+NO_KEY = "none"
+"""What the client is given for a server that wants no key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How an endpoint is reached and how hard it is pushed."""
+
+    base_url: str
+    """Address up to and including /v1."""
+    key: str
+    """The API key, or NO_KEY."""
+    endpoint: Literal["chat", "completions"]
+    """Which of the two APIs is asked."""
+    concurrency: int
+    """The most requests under way at a time."""
+    timeout: float
+    """Seconds that one request may take."""
+    total_timeout: float
+    """Seconds that one prompt may take, from its first request on, with all retries and waits."""
+    retries: int
+    """How often a failed request is made again; rate-limited ones do not count."""
+    requests_per_minute: float | None
+    """The account's rate limit; None is no limit."""
+    tokens_per_minute: float | None
+    """The account's rate limit; None is no limit."""
+    logprobs: bool
+    """Whether option letters are compared by the log-probabilities that the endpoint returns."""
+    length_field: str
+    """What the API calls the greatest number of tokens to write."""
+
+
+def read_settings(spec: ModelSpec) -> Settings:
+    """The settings of a model.
+
+    Raises:
+        ModelError: an argument is unknown or wrong, or a key is needed and missing.
+    """
+    _check_name(spec)
+    refuse_unknown(spec, ARGUMENTS)
+    endpoint = _endpoint(spec)
+    return Settings(
+        base_url=_base_url(spec),
+        key=_key(spec),
+        endpoint=endpoint,
+        concurrency=_whole(spec, "concurrency", 32, low=1, high=1000),
+        timeout=_number(spec, "timeout", 30, low=0.01, high=DAY),
+        total_timeout=_number(spec, "total_timeout", 600, low=0.01, high=DAY),
+        retries=_whole(spec, "retries", 8, low=0, high=100),
+        requests_per_minute=_rate(spec, "requests_per_minute"),
+        tokens_per_minute=_rate(spec, "tokens_per_minute"),
+        logprobs=_switch(spec, "logprobs"),
+        length_field=_length_field(spec, endpoint),
+    )
+
+
+def _check_name(spec: ModelSpec) -> None:
+    if not spec.name:
+        raise ModelError(
+            "no model name",
+            expected="openai/<model>, such as openai/gpt-4.1-mini",
+            remedy="Name the model as the endpoint knows it.",
+            where=spec.id,
+        )
+
+
+def _base_url(spec: ModelSpec) -> str:
+    address = str(spec.args.get("base_url") or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
+    url = urlsplit(address)
+    if url.scheme not in ("http", "https") or not url.hostname:
+        raise _wrong("base_url", address, expected="http://host:port/v1 or https://…")
+    return address
+
+
+def _key(spec: ModelSpec) -> str:
+    """The API key from the environment. A server of one's own may need none."""
+    name = str(spec.args.get("api_key_env", "OPENAI_API_KEY"))
+    key = os.environ.get(name)
+    if key:
+        return key
+    if urlsplit(_base_url(spec)).hostname == "api.openai.com" or "api_key_env" in spec.args:
+        raise ModelError(
+            f"environment variable {name} is not set",
+            expected="an API key in it",
+            remedy=f"export {name}=…, or set model_args.base_url for a server of your own.",
+            where=spec.id,
+        )
+    return NO_KEY
+
+
+def _endpoint(spec: ModelSpec) -> Literal["chat", "completions"]:
+    endpoint = spec.args.get("endpoint", "chat")
+    if endpoint not in ("chat", "completions"):
+        raise _wrong("endpoint", endpoint, expected="chat or completions")
+    return cast(Literal["chat", "completions"], endpoint)
+
+
+def _length_field(spec: ModelSpec, endpoint: str) -> str:
+    """OpenAI's own chat API renamed the field; other servers know the old name."""
+    own_chat = endpoint == "chat" and urlsplit(_base_url(spec)).hostname == "api.openai.com"
+    return str(spec.args.get("max_tokens_field") or ("max_completion_tokens" if own_chat else "max_tokens"))
+
+
+def _rate(spec: ModelSpec, name: str) -> float | None:
+    return None if spec.args.get(name) is None else _number(spec, name, 0, low=0.001, high=1e12)
+
+
+def _whole(spec: ModelSpec, name: str, default: int, *, low: int, high: int) -> int:
+    value = _number(spec, name, default, low=low, high=high)
+    if value != int(value):
+        raise _wrong(name, spec.args[name], expected=f"a whole number from {low} to {high}")
+    return int(value)
+
+
+def _number(spec: ModelSpec, name: str, default: float, *, low: float, high: float) -> float:
+    value = spec.args.get(name, default)
+    try:
+        number = float("nan") if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not low <= number <= high:
+        raise _wrong(name, value, expected=f"a number from {low:g} to {high:g}")
+    return number
+
+
+def _switch(spec: ModelSpec, name: str) -> bool:
+    value = spec.args.get(name, False)
+    if not isinstance(value, bool):
+        raise _wrong(name, value, expected="true or false")
+    return value
+
+
+def _wrong(name: str, value: object, *, expected: str) -> ModelError:
+    place = f"model_args.{name}"
+    return ModelError(f"{name} is {value!r}", expected=expected, remedy=f"Correct {place}.", where=place)

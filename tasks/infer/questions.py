@@ -1,0 +1,60 @@
+"""Cases into questions, and answers back into trials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from contrapose.tasks.infer.base import Question
+from contrapose.tasks.records import Case, Completion, Trial
+
+Answers = Mapping[Question, Completion]
+
+
+def asked(cases: Iterable[Case]) -> list[Question]:
+    """The distinct questions of cases that need no other answer first, in order."""
+    return list(dict.fromkeys(question for case in cases for question in _pair(case)))
+
+
+def losses(cases: Iterable[Case], answers: Answers) -> list[Question]:
+    """The distinct losses that the scorers need, of cases whose prompts were answered."""
+    wanted = (_loss_pair(case, answers) for case in cases if case.loss_of is not None)
+    return list(dict.fromkeys(question for pair in wanted for question in pair))
+
+
+def trials(cases: Sequence[Case], answers: Answers, *, missing: Callable[[], Completion]) -> list[Trial]:
+    """One trial per case, in order; a question without an answer becomes what `missing` returns."""
+    return [_trial(case, answers, missing) for case in cases]
+
+
+def _trial(case: Case, answers: Answers, missing: Callable[[], Completion]) -> Trial:
+    first, second = (answers.get(question) or missing() for question in _pair(case))
+    if case.loss_of is not None and not (first.error or second.error):
+        before, after = (answers.get(question) or missing() for question in _loss_pair(case, answers))
+        first, second = _with_loss(first, before), _with_loss(second, after)
+    return Trial(case=case, expected=first, actual=second)
+
+
+def _with_loss(reply: Completion, loss: Completion) -> Completion:
+    return replace(reply, loss=loss.loss, error=loss.error)
+
+
+def _pair(case: Case) -> tuple[Question, Question]:
+    if case.perturbed_prompt is None:
+        raise ValueError(f"case {case.id} is skipped ({case.skip_reason}) and must not be asked")
+    before, after = (
+        Question(kind=case.asks, prompt=prompt, labels=case.labels if case.asks == "choose" else ())
+        for prompt in (case.original_prompt, case.perturbed_prompt)
+    )
+    return before, after
+
+
+def _loss_pair(case: Case, answers: Answers) -> tuple[Question, ...]:
+    """The losses under both prompts; none while the reply that they need is missing."""
+    before, after = _pair(case)
+    if case.loss_of == "prompt":
+        return tuple(Question(kind="loss", prompt="", text=question.prompt) for question in (before, after))
+    first, second = answers.get(before), answers.get(after)
+    if first is None or second is None or first.error or second.error:
+        return ()
+    return tuple(Question(kind="loss", prompt=each.prompt, text=first.text or "") for each in (before, after))

@@ -1,0 +1,59 @@
+"""The response store: every answer that was paid for, who is asking what, and which runs came to their end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from contrapose.tasks.infer.store.engine import connect, store_url
+
+if TYPE_CHECKING:
+    from contrapose.tasks.infer.store.answers import AnswerTable
+    from contrapose.tasks.infer.store.claims import Claims
+    from contrapose.tasks.infer.store.housekeeping import Housekeeping
+    from contrapose.tasks.infer.store.runs import Runs
+
+__all__ = ["open_answers", "open_claims", "open_housekeeping", "open_runs"]
+
+
+def open_answers() -> AnswerTable:
+    """The answers in the store that the environment names.
+
+    Raises:
+        ConfigError: it cannot be opened.
+    """
+    from contrapose.tasks.infer.store.answers import AnswerTable
+
+    return AnswerTable(connect(store_url()))
+
+
+def open_claims(*, again: bool = False) -> Claims:
+    """Claims of a new owner in that store; `again`: to answered questions, too.
+
+    Raises:
+        ConfigError: it cannot be opened.
+    """
+    from contrapose.tasks.infer.store.claims import Claims
+
+    return Claims(connect(store_url()), again=again)
+
+
+def open_housekeeping() -> Housekeeping:
+    """Care for the answers in that store.
+
+    Raises:
+        ConfigError: it cannot be opened.
+    """
+    from contrapose.tasks.infer.store.housekeeping import Housekeeping
+
+    return Housekeeping(connect(store_url()))
+
+
+def open_runs() -> Runs:
+    """The runs in that store.
+
+    Raises:
+        ConfigError: it cannot be opened.
+    """
+    from contrapose.tasks.infer.store.runs import Runs
+
+    return Runs(connect(store_url()))

@@ -1,0 +1,154 @@
+"""Answers that were paid for, by their keys."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Engine, delete, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from contrapose.tasks.infer.base import Answer
+from contrapose.tasks.infer.keys import to_json
+from contrapose.tasks.infer.store.schema import ANSWERS, CLAIMS, RUNS
+from contrapose.tasks.records import Completion, Usage
+
+PORTION = 500
+"""Keys a statement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """An answer as it is kept."""
+
+    completion: Completion
+    """What the model returned, with the tokens that it took."""
+    run: str
+    """Id of the run that asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keyed:
+    """An answer and its key."""
+
+    key: str
+    answer: Answer
+
+
+def insert_into(engine: Engine, table: Any) -> Any:
+    """An insert that can say what to do on a conflict, which each database has in a form of its own."""
+    return postgresql.insert(table) if engine.dialect.name == "postgresql" else sqlite.insert(table)
+
+
+class AnswerTable:
+    """Answers in a database.
+
+    Args:
+        engine: a database with the tables of `schema`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.reading = engine.execution_options(reading=True)
+
+    def find(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Stored]:
+        """The answers that are there, by key; with `run`, only those which that run asked for itself."""
+        columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens, ANSWERS.c.run)
+        found: dict[str, Stored] = {}
+        with self.reading.begin() as connection:
+            for portion in portions(keys):
+                wanted = select(*columns).where(ANSWERS.c.key.in_(portion))
+                rows = connection.execute(wanted if run is None else wanted.where(ANSWERS.c.run == run))
+                found |= {row.key: _stored(row) for row in rows}
+        return found
+
+    def save(self, answers: Sequence[Keyed], *, run: str, model: str, spent: Usage, failures: int, again: bool) -> None:
+        """Keep answers, release their claims and note what was spent, all of it or nothing.
+
+        Args:
+            answers: at most one of a key.
+            run: id of the run that asked; it must have been begun.
+            model: id of the model.
+            spent: requests and tokens since the last call.
+            failures: questions given up since the last call.
+            again: whether these replace older answers.
+        """
+        now = time.time()
+        with self.engine.begin() as connection:
+            if answers:
+                connection.execute(self._keep(again), [_row(each, run=run, model=model, now=now) for each in answers])
+                for portion in portions([each.key for each in answers]):
+                    connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(portion)))
+            connection.execute(
+                update(RUNS)
+                .where(RUNS.c.id == run)
+                .values(
+                    answers=RUNS.c.answers + len(answers),
+                    requests=RUNS.c.requests + spent.calls,
+                    failures=RUNS.c.failures + failures,
+                    prompt_tokens=RUNS.c.prompt_tokens + spent.prompt_tokens,
+                    completion_tokens=RUNS.c.completion_tokens + spent.completion_tokens,
+                    seen=now,
+                )
+            )
+
+    def _keep(self, again: bool) -> Any:
+        statement = insert_into(self.engine, ANSWERS)
+        if not again:
+            # Whoever answered first stays: there is one answer, whatever happens.
+            return statement.on_conflict_do_nothing(index_elements=["key"])
+        new = {column.name: statement.excluded[column.name] for column in ANSWERS.c if column.name != "key"}
+        return statement.on_conflict_do_update(index_elements=["key"], set_=new)
+
+
+def portions(keys: Sequence[str]) -> Iterator[list[str]]:
+    """Keys in portions that one statement takes."""
+    for start in range(0, len(keys), PORTION):
+        yield list(keys[start : start + PORTION])
+
+
+def percentiles(connection: Connection, run: str, shares: Sequence[float]) -> dict[float, float]:
+    """Nearest-rank percentiles of the latency of a run's answers, in seconds; empty without answers."""
+    own = select(ANSWERS.c.seconds).where(ANSWERS.c.run == run)
+    count = connection.execute(select(func.count()).select_from(own.subquery())).scalar_one()
+    ranked = own.order_by(ANSWERS.c.seconds).limit(1)
+    places = {share: min(int(share * count), count - 1) for share in shares} if count else {}
+    return {share: float(connection.execute(ranked.offset(place)).scalar_one()) for share, place in places.items()}
+
+
+def _stored(row: Any) -> Stored:
+    found: Mapping[str, Any] = json.loads(row.answer)
+    loglikelihoods = found.get("option_loglikelihoods")
+    return Stored(
+        completion=Completion(
+            text=found.get("text"),
+            option_loglikelihoods=None if loglikelihoods is None else tuple(loglikelihoods),
+            loss=found.get("loss"),
+            usage=Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens),
+        ),
+        run=row.run,
+    )
+
+
+def _row(keyed: Keyed, *, run: str, model: str, now: float) -> dict[str, Any]:
+    completion = keyed.answer.completion
+    kept = {
+        "text": completion.text,
+        "option_loglikelihoods": completion.option_loglikelihoods,
+        "loss": completion.loss,
+    }
+    return {
+        "key": keyed.key,
+        "model": model,
+        "question": to_json(keyed.answer.question),
+        "answer": json.dumps({name: value for name, value in kept.items() if value is not None}),
+        "prompt_tokens": completion.usage.prompt_tokens,
+        "completion_tokens": completion.usage.completion_tokens,
+        "requests": keyed.answer.requests,
+        "seconds": keyed.answer.seconds,
+        "run": run,
+        "stored": now,
+    }

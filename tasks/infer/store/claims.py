@@ -1,0 +1,110 @@
+"""Who is asking what at this moment: two runs on one store share the work and pay once."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+import time
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import Connection, Engine, delete, select, text, update
+
+from contrapose.tasks.infer.store.answers import insert_into, portions
+from contrapose.tasks.infer.store.schema import ANSWERS, CLAIMS
+
+LEASE_SECONDS = 20.0
+"""How long a claim holds without a sign of life; owners renew theirs several times in that time."""
+
+_numbers = itertools.count()
+
+
+class Claims:
+    """The claims of one owner.
+
+    Args:
+        engine: a database with the tables of `schema`.
+        again: ask what is answered, too: an answer that is there does not keep a key from being claimed.
+    """
+
+    def __init__(self, engine: Engine, *, again: bool = False) -> None:
+        self.engine, self.again = engine, again
+        self.owner = f"{socket.gethostname()}:{os.getpid()}:{next(_numbers)}"
+
+    def claim(self, keys: Sequence[str]) -> set[str]:
+        """Those of the keys that are this owner's to ask: not answered, and claimed by nobody who lives."""
+        own: set[str] = set()
+        with self.engine.begin() as connection:
+            self._bury(connection, keys)
+            for portion in portions(keys):
+                # Claims come first: an answer that is written after them was asked by nobody else.
+                claimed = self._take(connection, portion)
+                answered = set() if self.again else self._answered(connection, claimed)
+                own |= claimed - answered
+        return own
+
+    def held_by_others(self, keys: Sequence[str]) -> set[str]:
+        """Those of the keys that somebody else who lives is asking."""
+        held: set[str] = set()
+        with self.engine.begin() as connection:
+            self._bury(connection, keys)
+            for portion in portions(keys):
+                wanted = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(portion), CLAIMS.c.owner != self.owner)
+                held |= set(connection.execute(wanted).scalars())
+        return held
+
+    def renew(self) -> None:
+        """Say that this owner lives."""
+        with self.engine.begin() as connection:
+            until = _now(connection) + LEASE_SECONDS
+            connection.execute(update(CLAIMS).where(CLAIMS.c.owner == self.owner).values(until=until))
+
+    def release(self) -> None:
+        """Give up whatever this owner still holds."""
+        with self.engine.begin() as connection:
+            connection.execute(delete(CLAIMS).where(CLAIMS.c.owner == self.owner))
+
+    def _take(self, connection: Connection, keys: Sequence[str]) -> set[str]:
+        until = _now(connection) + LEASE_SECONDS
+        rows = [{"key": key, "owner": self.owner, "until": until} for key in sorted(keys)]
+        connection.execute(insert_into(self.engine, CLAIMS).on_conflict_do_nothing(index_elements=["key"]), rows)
+        mine = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(keys), CLAIMS.c.owner == self.owner)
+        return set(connection.execute(mine).scalars())
+
+    def _answered(self, connection: Connection, claimed: Collection[str]) -> set[str]:
+        """Those that are answered, which need no claim."""
+        answered = set(connection.execute(select(ANSWERS.c.key).where(ANSWERS.c.key.in_(claimed))).scalars())
+        if answered:
+            own = CLAIMS.c.owner == self.owner
+            connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(answered), own))
+        return answered
+
+    def _bury(self, connection: Connection, keys: Sequence[str]) -> None:
+        """Remove claims whose owner was silent for too long, or is a process of this machine that is gone."""
+        connection.execute(delete(CLAIMS).where(CLAIMS.c.until < _now(connection)))
+        for portion in portions(keys):
+            found = select(CLAIMS.c.owner).where(CLAIMS.c.key.in_(portion), CLAIMS.c.owner != self.owner).distinct()
+            gone = [owner for owner in connection.execute(found).scalars() if _gone(owner)]
+            if gone:
+                connection.execute(delete(CLAIMS).where(CLAIMS.c.owner.in_(gone)))
+
+
+def _now(connection: Connection) -> float:
+    """Unix time as the database has it: the clocks of two machines differ."""
+    if connection.dialect.name != "postgresql":
+        return time.time()
+    return float(connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
+
+
+def _gone(owner: str) -> bool:
+    """Whether an owner is a process of this machine that has ended."""
+    host, process, _ = owner.rsplit(":", 2)
+    if os.name != "posix" or host != socket.gethostname() or int(process) == os.getpid():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False

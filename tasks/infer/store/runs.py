@@ -1,0 +1,120 @@
+"""Runs: what was asked for, what it has spent, and whether it came to its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sqlalchemy import Engine, select, update
+
+from contrapose.tasks.infer.store.answers import insert_into, percentiles
+from contrapose.tasks.infer.store.schema import RUNS
+from contrapose.tasks.records import Usage
+
+State = Literal["running", "incomplete", "finished", "superseded"]
+ALIVE_SECONDS = 30.0
+"""A run that gave a sign of life within this time is not offered for resuming."""
+SHARES = (0.5, 0.95, 0.99)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """A run as the store knows it."""
+
+    id: str
+    state: State
+    config: str
+    """JSON of its RunConfig."""
+    folder: str
+    """Working folder, which its relative paths start from."""
+    started: float
+    """Unix time."""
+    seen: float
+    """Unix time of the last sign of life."""
+    answers: int
+    """Answers that it asked for itself."""
+    requests: int
+    """Requests it made, the failed ones too."""
+    failures: int
+    """Questions given up."""
+    hits: int
+    """Answers that it found in the store."""
+    prompt_tokens: int
+    completion_tokens: int
+    latency: dict[float, float] = field(default_factory=dict)
+    """Seconds at some percentiles of its answers' latencies."""
+
+    @property
+    def spent(self) -> Usage:
+        """What counts against its budget."""
+        return Usage(calls=self.requests, prompt_tokens=self.prompt_tokens, completion_tokens=self.completion_tokens)
+
+
+class Runs:
+    """The runs in a database.
+
+    Args:
+        engine: a database with the tables of `schema`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.reading = engine.execution_options(reading=True)
+
+    def begin(self, name: str, *, config: str, folder: str) -> str:
+        """Note that a run begins.
+
+        Args:
+            name: what it would like to be called.
+            config: JSON of its RunConfig.
+            folder: its working folder.
+
+        Returns:
+            Its id: the name, with a number where that is taken.
+        """
+        now = time.time()
+        statement = insert_into(self.engine, RUNS).on_conflict_do_nothing(index_elements=["id"]).returning(RUNS.c.id)
+        for number in range(1, 1000):
+            chosen = name if number == 1 else f"{name}-{number}"
+            row = {"id": chosen, "state": "running", "config": config, "folder": folder, "started": now, "seen": now}
+            with self.engine.begin() as connection:
+                if connection.execute(statement, row).first() is not None:
+                    return chosen
+        raise RuntimeError(f"a thousand runs are called {name}")
+
+    def again(self, run: str) -> None:
+        """Note that a run goes on."""
+        self._set(run, state="running", seen=time.time(), hits=0)
+
+    def add_hits(self, run: str, count: int) -> None:
+        """Note answers that a run found in the store."""
+        self._set(run, hits=RUNS.c.hits + count, seen=time.time())
+
+    def end(self, run: str, state: State) -> None:
+        """Note that a run came to its end; older unfinished ones that asked for the same are superseded."""
+        self._set(run, state=state, seen=time.time())
+        if state == "finished":
+            same = select(RUNS.c.config).where(RUNS.c.id == run).scalar_subquery()
+            older = RUNS.c.state.in_(("running", "incomplete"))
+            silent = RUNS.c.seen < time.time() - ALIVE_SECONDS
+            others = update(RUNS).where(RUNS.c.config == same, RUNS.c.id != run, older, silent)
+            with self.engine.begin() as connection:
+                connection.execute(others.values(state="superseded"))
+
+    def get(self, run: str) -> RunRow | None:
+        """A run with its latencies; None where there is no such run."""
+        with self.reading.begin() as connection:
+            row = connection.execute(select(RUNS).where(RUNS.c.id == run)).one_or_none()
+            return None if row is None else RunRow(**row._mapping, latency=percentiles(connection, run, SHARES))
+
+    def unfinished(self) -> Sequence[RunRow]:
+        """Runs that did not come to their end, the newest first; those that seem to be running are among them."""
+        wanted = select(RUNS).where(RUNS.c.state.in_(("running", "incomplete"))).order_by(RUNS.c.started.desc())
+        with self.reading.begin() as connection:
+            return [RunRow(**row._mapping) for row in connection.execute(wanted)]
+
+    def _set(self, run: str, **values: Any) -> None:
+        with self.engine.begin() as connection:
+            connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))

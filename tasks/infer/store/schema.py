@@ -1,0 +1,52 @@
+"""The tables of the response store."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, Float, Index, Integer, MetaData, String, Table, Text
+
+METADATA = MetaData()
+
+ANSWERS = Table(
+    "answers",
+    METADATA,
+    Column("key", String(64), primary_key=True, comment="hash of all that could change the answer"),
+    Column("model", Text, nullable=False, comment="id of the model, for people"),
+    Column("question", Text, nullable=False, comment="JSON: kind, prompt, labels, text, repeat"),
+    Column("answer", Text, nullable=False, comment="JSON: text, option_loglikelihoods, loss"),
+    Column("prompt_tokens", Integer, nullable=False),
+    Column("completion_tokens", Integer, nullable=False),
+    Column("requests", Integer, nullable=False, comment="requests made for it, the failed ones too"),
+    Column("seconds", Float, nullable=False, comment="wall time of the answered request"),
+    Column("run", Text, nullable=False, comment="id of the run that asked"),
+    Column("stored", Float, nullable=False, comment="Unix time"),
+    Index("answers_run", "run"),
+)
+"""One row per answer; a failure is never one."""
+
+CLAIMS = Table(
+    "claims",
+    METADATA,
+    Column("key", String(64), primary_key=True),
+    Column("owner", Text, nullable=False, comment="host:process:number of the desk that is asking"),
+    Column("until", Float, nullable=False, comment="Unix time after which the owner is taken for dead"),
+    Index("claims_owner", "owner"),
+)
+"""What is being asked at this moment, so that two runs do not ask it both."""
+
+RUNS = Table(
+    "runs",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("state", Text, nullable=False, comment="running, incomplete, finished or superseded"),
+    Column("config", Text, nullable=False, comment="JSON of the RunConfig; it holds no secret"),
+    Column("folder", Text, nullable=False, comment="working folder, which relative paths start from"),
+    Column("started", Float, nullable=False, comment="Unix time"),
+    Column("seen", Float, nullable=False, comment="Unix time of the last sign of life"),
+    Column("answers", Integer, nullable=False, default=0),
+    Column("requests", Integer, nullable=False, default=0, comment="the failed ones too"),
+    Column("failures", Integer, nullable=False, default=0, comment="questions given up"),
+    Column("hits", Integer, nullable=False, default=0, comment="answers found in the store"),
+    Column("prompt_tokens", Integer, nullable=False, default=0),
+    Column("completion_tokens", Integer, nullable=False, default=0),
+)
+"""One row per run: its configuration, and what it has spent."""

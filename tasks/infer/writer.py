@@ -1,0 +1,111 @@
+"""Answers on their way into the store: collected while a transaction runs, written together in the next one."""
+
+from __future__ import annotations
+
+import time
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from contrapose.tasks.records import Usage
+
+if TYPE_CHECKING:
+    from contrapose.tasks.infer.store.answers import AnswerTable, Keyed
+    from contrapose.tasks.infer.store.claims import Claims
+
+RENEW_SECONDS = 5.0
+MOST = 2000
+"""Answers a transaction."""
+TRIES = 5
+
+
+class Writer:
+    """A thread that keeps answers as they come, and keeps claims alive.
+
+    An answer waits for the transaction before it and no longer: what a crash can lose are the answers of
+    the last few milliseconds.
+
+    Args:
+        answers: where answers are kept.
+        claims: of the desk that it works for.
+        run: id of the run.
+        model: id of the model.
+        again: whether answers replace older ones.
+    """
+
+    def __init__(self, answers: AnswerTable, claims: Claims, *, run: str, model: str, again: bool) -> None:
+        self.answers, self.claims = answers, claims
+        self.run, self.model, self.again = run, model, again
+        self.failed: Exception | None = None
+        self._queue: SimpleQueue[Keyed | Usage | None] = SimpleQueue()
+        self._thread = Thread(target=self._work, name="contrapose-store", daemon=True)
+        self._thread.start()
+
+    def put(self, item: Keyed | Usage) -> None:
+        """Keep an answer, or note what a failed question took; returns at once."""
+        self._queue.put(item)
+
+    def close(self) -> None:
+        """Write what is left, release the claims, and end.
+
+        Raises:
+            Exception: the store could not be written.
+        """
+        self._queue.put(None)
+        self._thread.join()
+        if self.failed is not None:
+            raise self.failed
+        self.claims.release()
+
+    def _work(self) -> None:
+        renewed, open_ = time.monotonic(), True
+        try:
+            while open_:
+                items, open_ = self._collect()
+                if items:
+                    self._write(items)
+                if time.monotonic() - renewed > RENEW_SECONDS:
+                    self.claims.renew()
+                    renewed = time.monotonic()
+        except Exception as error:
+            self.failed = error
+
+    def _collect(self) -> tuple[list[Keyed | Usage], bool]:
+        """What has come, and whether more may."""
+        found: list[Keyed | Usage] = []
+        try:
+            item = self._queue.get(timeout=RENEW_SECONDS)
+            while item is not None:
+                found.append(item)
+                if len(found) == MOST:
+                    return found, True
+                item = self._queue.get_nowait()
+        except Empty:
+            return found, True
+        return found, False
+
+    def _write(self, items: list[Keyed | Usage]) -> None:
+        from sqlalchemy.exc import OperationalError
+
+        kept = [item for item in items if not isinstance(item, Usage)]
+        failures = [item for item in items if isinstance(item, Usage)]
+        spent = sum((_taken(item) for item in kept), sum(failures, Usage()))
+        for left in reversed(range(TRIES)):
+            try:
+                self.answers.save(
+                    kept, run=self.run, model=self.model, spent=spent, failures=len(failures), again=self.again
+                )
+            except OperationalError:
+                # A database that was restarted, or that ended one of two transactions in each other's way.
+                if not left:
+                    raise
+                time.sleep(0.5 * (TRIES - left))
+            else:
+                return
+
+
+def _taken(keyed: Keyed) -> Usage:
+    used = keyed.answer.completion.usage
+    return Usage(
+        calls=keyed.answer.requests, prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens
+    )

@@ -1,0 +1,132 @@
+"""The command `estimate`: figures before anything is spent, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contrapose.flows.cli import main
+from contrapose.flows.estimate import estimate
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config_file import load_config
+from contrapose.tasks.errors import ModelError
+from contrapose.tasks.infer.base import Answer
+from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.mock import Mock, MockModel
+from contrapose.tasks.infer.questions import asked
+from contrapose.tasks.infer.store import open_answers, open_runs
+from contrapose.tasks.infer.store.answers import Keyed
+from contrapose.tasks.records import Usage
+
+OPTIONS = ["--model", "mock", "--test", "add_negation", "--test", "order_bias", "--limit", "30"]
+
+
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{tmp_path / 'answers.sqlite3'}")
+
+
+def figures(capsys: pytest.CaptureFixture[str], *options: str) -> Any:
+    assert main(["estimate", *OPTIONS, *options, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def answer_everything(config: RunConfig) -> int:
+    """Answers of the mock model to all questions but losses, put in the store as a run does."""
+    from contrapose.flows.preview import previews
+
+    cases = [case for each in previews(config) for own in each.cases() for case in own if case.skip_reason is None]
+    keys, model = Keys(config.model_spec(), Mock().identity(config.model_spec())), MockModel()
+    answers = [
+        Keyed(key=keys.of(each), answer=Answer(question=each, completion=model.completion(each), seconds=0.01))
+        for each in asked(cases)
+    ]
+    run = open_runs().begin("run", config=config.model_dump_json(), folder="/")
+    open_answers().save(answers, run=run, model=config.model, spent=Usage(), failures=0, again=False)
+    return len(answers)
+
+
+def configured() -> RunConfig:
+    config, _ = load_config("quickstart", {"model": "mock", "limit": 30})
+    return config
+
+
+def test_it_counts_calls_per_test_and_in_all(capsys: pytest.CaptureFixture[str]) -> None:
+    found = figures(capsys)
+    assert set(found["tests"]) == {"add_negation", "order_bias"}
+    assert found["tests"]["order_bias"] == {"prompts": 60, "answered": 0, "calls": 60}
+    assert found["total"]["calls"] == sum(test["calls"] for test in found["tests"].values())
+
+
+def test_it_opens_no_model(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a model was opened")
+
+    monkeypatch.setattr(Mock, "open", refuse)
+    assert figures(capsys)["total"]["calls"] > 0
+
+
+def test_answers_that_are_there_are_not_counted_again() -> None:
+    config = configured()
+    before = estimate(config).total
+    there = answer_everything(config)
+    after = estimate(config).total
+    assert after.answered == there > 0
+    assert after.calls < before.calls
+
+
+def test_a_run_that_asks_everything_again_counts_everything() -> None:
+    config = configured()
+    answer_everything(config)
+    assert estimate(config.model_copy(update={"refresh": True})).total.answered == 0
+
+
+def test_earlier_answers_tell_tokens_and_time() -> None:
+    config = configured()
+    answer_everything(config)
+    found = estimate(config.model_copy(update={"refresh": True})).forecast
+    assert "earlier answers" in found.prompt_tokens.because
+    assert found.seconds.value is not None
+
+
+def test_a_known_price_gives_a_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    found = figures(capsys, "--set", "price.input=1", "--set", "price.output=2")
+    tokens = found["prompt_tokens"]["value"] + 2 * found["completion_tokens"]["value"]
+    assert found["cost"]["value"] == pytest.approx(tokens / 1e6)
+
+
+def test_a_budget_that_is_too_small_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert figures(capsys, "--max-calls", "10")["stops_at"] == ["max_calls"]
+    assert figures(capsys, "--max-calls", "100000")["stops_at"] == []
+    assert main(["estimate", *OPTIONS, "--max-tokens", "10"]) == 0
+    assert "The run will stop before its end: max_tokens is 10." in capsys.readouterr().out
+
+
+def test_a_cost_limit_without_a_price_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["estimate", "--model", "openai/unheard-of", "--max-cost", "1"]) == 2
+    assert "max_cost: 1, and what the model costs is not known" in capsys.readouterr().err
+
+
+def test_the_text_fits_80_columns(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["estimate", *OPTIONS, "--set", "price.input=1", "--set", "price.output=2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("cost") and "as you set" in line for line in lines)
+    assert any(line.startswith("time") and "unknown until a first run" in line for line in lines)
+
+
+def test_of_a_model_that_is_not_reached_every_prompt_counts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise ModelError("no answer from the endpoint", expected="a server", remedy="Start it.")
+
+    answer_everything(configured())
+    monkeypatch.setattr(Mock, "identity", refuse)
+    assert main(["estimate", *OPTIONS]) == 0
+    assert "Every prompt counts as unanswered: no answer from the endpoint" in capsys.readouterr().out
+    assert figures(capsys)["total"]["answered"] == 0

@@ -1,0 +1,44 @@
+"""A desk in memory: for models that are tested without a run around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from contrapose.tasks.infer.base import Answer, Model, Question
+from contrapose.tasks.infer.budget import Budget
+from contrapose.tasks.records import Completion
+
+
+@dataclass(slots=True)
+class PlainDesk:
+    """The `Desk` protocol without a store, a database or another run."""
+
+    budget: Budget = field(default_factory=Budget)
+    """What may be spent; without limits unless a test gives some."""
+    answers: dict[Question, Answer] = field(default_factory=dict)
+    """What was put, by its question. An answer that is here beforehand is not asked for again."""
+    puts: list[list[Answer]] = field(default_factory=list)
+    """What was put, call by call."""
+    stopped: str | None = None
+    """Why nothing more is asked."""
+
+    def take(self, questions: Sequence[Question]) -> list[Question]:
+        """The questions without an answer; none once stopped."""
+        return [] if self.stopped else [question for question in questions if question not in self.answers]
+
+    def put(self, answers: Sequence[Answer]) -> None:
+        """Keep the answers."""
+        self.puts.append(list(answers))
+        self.answers |= {answer.question: answer for answer in answers}
+
+    def stop(self, reason: str) -> None:
+        """The first reason stays."""
+        self.stopped = self.stopped or reason
+
+
+def completions(model: Model, questions: Sequence[Question]) -> list[Completion]:
+    """What a model answers at a fresh desk, in the order of the questions."""
+    desk = PlainDesk()
+    model.answer(questions, desk)
+    return [desk.answers[question].completion for question in questions]

@@ -1,0 +1,90 @@
+"""Claims: two owners never ask the same, and nothing stays claimed by the dead."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+from infer.store.test_answers import keyed
+from sqlalchemy import update
+
+from contrapose.tasks.infer.store import open_answers, open_claims, open_runs
+from contrapose.tasks.infer.store.claims import Claims
+from contrapose.tasks.infer.store.schema import CLAIMS
+from contrapose.tasks.records import Usage
+
+pytestmark = pytest.mark.usefixtures("store")
+
+KEYS = [keyed(number).key for number in range(4)]
+
+
+def answer(number: int) -> None:
+    run = open_runs().begin("run", config="{}", folder=".")
+    open_answers().save([keyed(number)], run=run, model="m", spent=Usage(), failures=0, again=False)
+
+
+def owned_by(claims: Claims, owner: str) -> None:
+    with claims.engine.begin() as connection:
+        connection.execute(update(CLAIMS).values(owner=owner))
+
+
+def test_each_key_has_one_owner() -> None:
+    first, second = open_claims(), open_claims()
+    assert first.claim(KEYS[:3]) == set(KEYS[:3])
+    assert second.claim(KEYS) == {KEYS[3]}
+    assert second.held_by_others(KEYS) == set(KEYS[:3])
+    assert first.claim(KEYS) == set(KEYS[:3])
+
+
+def test_what_is_answered_is_not_claimed() -> None:
+    answer(0)
+    first, second = open_claims(), open_claims(again=True)
+    assert first.claim(KEYS[:2]) == {KEYS[1]}
+    assert first.held_by_others(KEYS[:2]) == set()
+    assert second.claim(KEYS[:2]) == {KEYS[0]}
+
+
+def test_an_answer_ends_its_claim() -> None:
+    first, second = open_claims(), open_claims()
+    first.claim(KEYS[:2])
+    answer(0)
+    assert second.held_by_others(KEYS) == {KEYS[1]}
+
+
+def test_released_claims_are_free() -> None:
+    first, second = open_claims(), open_claims()
+    first.claim(KEYS)
+    first.release()
+    assert second.claim(KEYS) == set(KEYS)
+
+
+def test_a_silent_owner_loses_its_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.tasks.infer.store.claims.LEASE_SECONDS", 0.2)
+    first, second = open_claims(), open_claims()
+    first.claim(KEYS)
+    assert second.claim(KEYS) == set()
+    time.sleep(0.15)
+    first.renew()
+    time.sleep(0.1)
+    assert second.claim(KEYS) == set()
+    time.sleep(0.2)
+    assert second.claim(KEYS) == set(KEYS)
+
+
+def test_a_process_that_ended_loses_its_claims_at_once() -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    first, second = open_claims(), open_claims()
+    first.claim(KEYS)
+    owned_by(first, f"{socket.gethostname()}:{ended.pid}:0")
+    assert second.claim(KEYS) == set(KEYS)
+
+
+def test_a_process_of_another_machine_keeps_its_claims_until_they_lapse() -> None:
+    first, second = open_claims(), open_claims()
+    first.claim(KEYS)
+    owned_by(first, "elsewhere.example:1:0")
+    assert second.claim(KEYS) == set()

@@ -1,0 +1,129 @@
+"""The budget: reservations, settlements and limits, from one thread and from many."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.infer.budget import Budget, Limits, open_budget
+from contrapose.tasks.prices import FREE, Price, price_of
+from contrapose.tasks.records import Usage
+
+CALL = Usage(calls=1, prompt_tokens=100, completion_tokens=32)
+PRICE = Price(input=1, output=10)
+
+
+def test_without_limits_everything_fits() -> None:
+    budget = Budget()
+    assert all(budget.reserve(CALL) for _ in range(1000))
+
+
+def test_a_reservation_counts_until_it_is_settled() -> None:
+    budget = Budget(limits=Limits(max_tokens=200))
+    assert budget.reserve(CALL)
+    assert not budget.reserve(CALL)
+    budget.settle(CALL, Usage(calls=1, prompt_tokens=60, completion_tokens=2))
+    assert budget.reserve(CALL)
+
+
+def test_what_does_not_fit_sets_nothing_aside() -> None:
+    budget = Budget(limits=Limits(max_calls=0))
+    assert not budget.reserve(CALL)
+    assert budget.reserved == Usage()
+    assert budget.idle()
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [Limits(max_calls=3), Limits(max_tokens=3 * 132), Limits(max_cost=3 * 420e-6)],
+    ids=["calls", "tokens", "cost"],
+)
+def test_each_limit_allows_what_reaches_it_and_no_more(limits: Limits) -> None:
+    budget = Budget(limits=limits, price=PRICE)
+    assert [budget.reserve(CALL) for _ in range(4)] == [True, True, True, False]
+
+
+def test_a_failed_request_counts_as_a_call_and_costs_no_tokens() -> None:
+    budget = Budget(limits=Limits(max_calls=2), price=PRICE)
+    for _ in range(2):
+        assert budget.reserve(CALL)
+        budget.settle(CALL, Usage(calls=1))
+    assert not budget.reserve(CALL)
+    assert budget.cost() == 0
+
+
+def test_it_is_idle_when_everything_is_settled() -> None:
+    budget = Budget()
+    budget.reserve(CALL)
+    assert not budget.idle()
+    budget.settle(CALL, CALL)
+    assert budget.idle()
+
+
+def test_what_earlier_parts_of_a_run_spent_counts() -> None:
+    budget = open_budget(RunConfig(max_calls=10), spent=Usage(calls=10))
+    assert not budget.reserve(CALL)
+
+
+def test_the_reason_names_the_limit_and_what_was_spent() -> None:
+    budget = Budget(limits=Limits(max_tokens=1_000_000), price=PRICE, spent=Usage(calls=7, prompt_tokens=999_950))
+    assert budget.why(CALL) == (
+        "the budget max_tokens = 1000000 does not allow another request (7 calls, 999950 tokens, $1.0000 spent)"
+    )
+
+
+def test_the_reason_names_a_limit_that_only_requests_under_way_fill() -> None:
+    budget = Budget(limits=Limits(max_calls=1))
+    budget.reserve(CALL)
+    assert "max_calls = 1 " in budget.why(CALL)
+
+
+def test_asking_for_a_reason_when_there_is_room_again_is_no_mistake() -> None:
+    assert Budget(limits=Limits(max_tokens=10_000)).why(CALL).startswith("the budget that was set")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_threads_never_exceed_the_limits(seed: int) -> None:
+    budget = Budget(limits=Limits(max_calls=300, max_tokens=20_000, max_cost=0.1), price=PRICE)
+    allowed = list[int]()
+
+    def work(number: int) -> None:
+        rng = Random(f"{seed}/{number}")
+        for _ in range(100):
+            most = Usage(calls=1, prompt_tokens=rng.randint(1, 200), completion_tokens=32)
+            if budget.reserve(most):
+                allowed.append(number)
+                budget.settle(most, replace(most, completion_tokens=rng.randint(0, 32)))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    assert budget.reserved == Usage()
+    assert budget.spent.calls == len(allowed) <= 300
+    assert budget.spent.prompt_tokens + budget.spent.completion_tokens <= 20_000
+    assert PRICE.of(budget.spent) <= 0.1
+
+
+def test_limits_and_price_come_from_the_configuration() -> None:
+    budget = open_budget(RunConfig(model="openai/gpt-4o-mini", max_calls=5, max_tokens=6, max_cost=7))
+    assert budget.limits == Limits(max_calls=5, max_tokens=6, max_cost=7)
+    assert budget.price == price_of("openai/gpt-4o-mini")
+
+
+def test_a_local_model_is_free() -> None:
+    assert open_budget(RunConfig(model="hf/org/name", max_cost=0)).price == FREE
+
+
+def test_limiting_a_cost_that_is_not_known_is_refused() -> None:
+    config = RunConfig(model="openai/llama3", model_args={"base_url": "http://localhost:11434/v1"}, max_cost=1)
+    with pytest.raises(ConfigError, match=r"^max_cost: 1, .* not known; .* Set price"):
+        open_budget(config)
+
+
+def test_a_price_of_the_users_own_makes_it_known() -> None:
+    config = RunConfig.model_validate({"model": "openai/llama3", "price": {"input": 1, "output": 2}, "max_cost": 1})
+    assert open_budget(config).price == Price(input=1, output=2)

@@ -1,0 +1,81 @@
+"""What a run would ask: distinct questions per test and in all, less what is answered."""
+
+from __future__ import annotations
+
+from contrapose.tasks.infer.base import Question
+from contrapose.tasks.infer.estimate import Count, Counter
+from contrapose.tasks.infer.questions import Answers
+from contrapose.tasks.records import Case, Completion
+
+YES, NO = Question(kind="generate", prompt="It is."), Question(kind="generate", prompt="It is not.")
+
+
+def case(name: str = "one", **changes: object) -> Case:
+    values: dict[str, object] = {
+        "id": f"p/{name}",
+        "sample_id": name,
+        "probe": "p",
+        "version": "1",
+        "original": "It is.",
+        "perturbed": "It is not.",
+        "original_prompt": "It is.",
+        "perturbed_prompt": "It is not.",
+        "scorer": "s",
+        "asks": "generate",
+    }
+    return Case(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def counted(*tests: list[list[Case]], answers: Answers | None = None) -> Counter:
+    known = answers or {}
+    counter = Counter(look_up=lambda questions: {each: known[each] for each in questions if each in known})
+    for number, portions in enumerate(tests):
+        counter.add(f"test{number}", portions)
+    return counter
+
+
+def test_a_case_asks_both_prompts() -> None:
+    assert counted([[case()]]).total == Count(questions=2, replies=2, characters=len("It is.") + len("It is not."))
+
+
+def test_equal_prompts_count_once_even_in_different_portions() -> None:
+    assert counted([[case("one"), case("two")], [case("three")]]).total.calls == 2
+
+
+def test_a_prompt_that_two_tests_share_counts_in_each_and_once_in_all() -> None:
+    counter = counted([[case()]], [[case(perturbed_prompt="It never is.")]])
+    assert [count.calls for count in counter.tests.values()] == [2, 2]
+    assert counter.total.calls == 3
+
+
+def test_skipped_cases_ask_nothing() -> None:
+    skipped = case(perturbed=None, perturbed_prompt=None, skip_reason="negated already")
+    assert counted([[skipped]]).total == Count()
+
+
+def test_what_is_answered_is_not_asked_again() -> None:
+    count = counted([[case()]], answers={YES: Completion(text="Indeed.")}).total
+    assert (count.questions, count.answered, count.calls) == (2, 1, 1)
+    assert count.characters == len("It is not.")
+
+
+def test_a_choice_is_no_reply() -> None:
+    count = counted([[case(asks="choose", labels=("A", "B"))]]).total
+    assert (count.replies, count.choices) == (0, 2)
+
+
+def test_losses_of_prompts_are_asked_for_too() -> None:
+    count = counted([[case(loss_of="prompt")]]).total
+    assert (count.calls, count.replies) == (4, 2)
+
+
+def test_losses_of_replies_are_counted_before_the_replies_are_known() -> None:
+    assert counted([[case(loss_of="expected_result")]]).total.calls == 4
+
+
+def test_losses_of_known_replies_are_looked_up() -> None:
+    replies = {YES: Completion(text="Indeed."), NO: Completion(text="No.")}
+    losses = {Question(kind="loss", prompt=each.prompt, text="Indeed."): Completion(loss=1.0) for each in (YES, NO)}
+    cases = [[case(loss_of="expected_result")]]
+    assert counted(cases, answers=replies).total.calls == 2
+    assert counted(cases, answers=replies | losses).total.calls == 0

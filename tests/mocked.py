@@ -1,0 +1,17 @@
+"""Trials on the mock model, without a store or a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from contrapose.tasks.infer.mock import MockModel
+from contrapose.tasks.infer.questions import asked, losses, trials
+from contrapose.tasks.records import Case, Completion, Trial
+
+
+def mocked(cases: Iterable[Case]) -> list[Trial]:
+    """The trials of the cases that are not skipped, in order."""
+    chosen, model = [case for case in cases if case.skip_reason is None], MockModel()
+    answers = {question: model.completion(question) for question in asked(chosen)}
+    answers |= {question: model.completion(question) for question in losses(chosen, answers)}
+    return trials(chosen, answers, missing=lambda: Completion(error="missing"))
