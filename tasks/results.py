@@ -49,6 +49,9 @@ TEXTS = frozenset(
 )
 """Columns for people to read: they make up most of a row, and no figure is computed from them."""
 
+NAMES = frozenset({"test_type", "category", "case_id", "model", "probe_version"})
+"""Columns that name a row or its test: no figure of one test is computed from them either."""
+
 
 def schema_for(probe: Probe) -> pa.Schema:
     """The common columns, then the probe's own."""
@@ -56,8 +59,8 @@ def schema_for(probe: Probe) -> pa.Schema:
 
 
 def figure_columns(schema: pa.Schema) -> list[str]:
-    """The columns that figures are computed from: all but the texts."""
-    return [name for name in schema.names if name not in TEXTS]
+    """The columns that figures of one test are computed from: neither texts nor names."""
+    return [name for name in schema.names if name not in TEXTS | NAMES]
 
 
 def result_row(trial: Trial, score: Score, *, probe: Probe, model: str) -> dict[str, object]:

@@ -24,31 +24,89 @@ class Endpoint:
     """Answer every request with status 500."""
     garble: bool = False
     """Answer every request with broken JSON."""
+    faults: dict[int, str] = field(default_factory=dict)
+    """What befalls the request with this number, from 0 on: a key of FAULTS, or `status <code>`."""
+    always: str = ""
+    """What befalls every request that `faults` leaves alone."""
+    error: dict[str, object] = field(default_factory=dict)
+    """Further fields of the error in replies with an error status."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """Headers of replies with an error status."""
+    logprobs: dict[str, float] | None = None
+    """Log-probabilities of the first tokens, for those who ask for them."""
+    most_listed: int = 20
+    """Status 400 above as many log-probabilities."""
+    delay: float = 0.0
+    """Seconds before every reply."""
+    live: int = 0
+    peak: int = 0
+    """Most requests at a time."""
     header: str = ""
     """The last Authorization header; a failing server repeats it."""
     asked: Counter[str] = field(default_factory=Counter)
     bodies: list[dict[str, object]] = field(default_factory=list)
 
-    async def chat(self, request: web.Request) -> web.Response:
+    async def chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.header = request.headers.get("Authorization", "")
-        return self.answer(body, body["messages"][-1]["content"], "message")
+        return await self.reply(request, body, body["messages"][-1]["content"], "message")
 
-    async def complete(self, request: web.Request) -> web.Response:
+    async def complete(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
-        return self.answer(body, body["prompt"], "text")
+        self.header = request.headers.get("Authorization", "")
+        return await self.reply(request, body, body["prompt"], "text")
 
-    def answer(self, body: dict[str, object], prompt: str, kind: str) -> web.Response:
+    async def reply(self, request: web.Request, body: dict[str, object], prompt: str, kind: str) -> web.StreamResponse:
+        fault = self.faults.get(len(self.bodies), self.always)
         self.asked[prompt] += 1
         self.bodies.append(body)
+        self.live += 1
+        self.peak = max(self.peak, self.live)
+        try:
+            await asyncio.sleep(self.delay)
+            return await self.fault(request, fault) if fault else self.answer(body, prompt, kind)
+        finally:
+            self.live -= 1
+
+    async def fault(self, request: web.Request, fault: str) -> web.StreamResponse:
+        """A server that misbehaves."""
+        if fault == "garbled":
+            return web.Response(body=b'{"id": "x", "choi', content_type="application/json")
+        if fault == "empty":
+            return web.json_response({"choices": [{"message": {"role": "assistant", "content": None}}]})
+        if fault == "page":
+            return web.Response(text="<h1>Not Found</h1>", content_type="text/html", status=404)
+        if fault in ("hang", "half"):
+            stream = web.StreamResponse()
+            if fault == "half":
+                await stream.prepare(request)
+                await stream.write(b'{"choices": ')
+            await asyncio.sleep(60)
+            return stream
+        if fault == "drop":
+            assert request.transport is not None
+            request.transport.close()
+            return web.Response()
+        error = {"message": f"fell over with {self.header}", **self.error}
+        return web.json_response({"error": error}, status=int(fault.removeprefix("status ")), headers=self.headers)
+
+    def answer(self, body: dict[str, object], prompt: str, kind: str) -> web.Response:
+        """A server that behaves."""
         if self.fail:
             key = self.header
             return web.json_response({"error": {"message": f"fell over with {key}"}}, status=500)
         if self.garble:
             return web.Response(body=b'{"id": "x", "choi', content_type="application/json")
+        listed = max(int(str(body.get("top_logprobs", 0))), int(body.get("logprobs", 0)))  # type: ignore[call-overload]
+        if listed > self.most_listed:
+            return web.json_response({"error": {"message": f"logprobs: at most {self.most_listed}"}}, status=400)
         text = LETTERS[hashlib.sha256(prompt.encode()).digest()[0] % len(LETTERS)]
         choice = {"index": 0, "finish_reason": "stop"}
         choice |= {"message": {"role": "assistant", "content": text}} if kind == "message" else {"text": text}
+        if listed and self.logprobs:
+            top = [{"token": token, "logprob": value} for token, value in self.logprobs.items()]
+            chat = {"content": [{**top[0], "top_logprobs": top}]}
+            choice |= {"logprobs": chat if kind == "message" else {"top_logprobs": [self.logprobs]}}
         usage = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
         named = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"]}
         return web.json_response({**named, "choices": [choice], "usage": usage})
@@ -63,7 +121,7 @@ def serving() -> Iterator[Endpoint]:
         app = web.Application()
         app.router.add_post("/v1/chat/completions", endpoint.chat)
         app.router.add_post("/v1/completions", endpoint.complete)
-        runner = web.AppRunner(app)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+import fsspec
+import pyarrow as pa
 import pytest
 
+from contrapose.tasks import tables
+from contrapose.tasks.columnar import to_arrow
 from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.records import Case, Completion, SummaryPair, TextSample, Trial, Usage
-from contrapose.tasks.tables import intact, read, write
+from contrapose.tasks.tables import batches, intact, read, take, write, write_arrow
 
 CASE = Case(
     id="p/1",
@@ -71,4 +77,82 @@ def test_a_missing_file_is_told_with_its_remedy() -> None:
     Path(table["uri"]).unlink()
     assert not intact(table)
     with pytest.raises(ContraposeError, match="--refresh"):
+        read(table, Case)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Some fields of a case."""
+
+    id: str
+    skip_reason: str | None
+
+
+def samples(count: int) -> Iterator[TextSample]:
+    return (TextSample(id=str(number), text="It is.", options=("x",) * (number % 3)) for number in range(count))
+
+
+@pytest.fixture
+def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "ROWS", 4)
+
+
+@pytest.mark.usefixtures("small_groups")
+@pytest.mark.parametrize("count", [0, 1, 4, 11])
+def test_rows_are_the_same_bytes_however_they_come(count: int) -> None:
+    whole = to_arrow(samples(count), TextSample)
+    expected = write(samples(count), TextSample)
+    assert expected["rows"] == count
+    for size in (1, 3, 100):
+        parts = [whole.slice(start, size) for start in range(0, count, size)]
+        assert write_arrow(parts, whole.schema) == expected
+
+
+@pytest.mark.usefixtures("small_groups")
+@pytest.mark.parametrize("rows", [1, 4, 6, 100])
+def test_parts_hold_every_row_once_in_order(rows: int) -> None:
+    table = write(samples(11), TextSample)
+    parts = list(batches(table, rows=rows))
+    assert all(part.num_rows == rows for part in parts[:-1])
+    assert pa.concat_tables(parts).equals(to_arrow(samples(11), TextSample))
+
+
+def test_a_table_without_rows_is_one_part_with_its_columns() -> None:
+    (part,) = batches(write([], Case), columns=["id"])
+    assert (part.num_rows, part.column_names) == (0, ["id"])
+
+
+@pytest.mark.usefixtures("small_groups")
+def test_some_rows_are_taken_by_their_places() -> None:
+    table = write(samples(11), TextSample)
+    assert take(table, [0, 3, 4, 10])["id"].to_pylist() == ["0", "3", "4", "10"]
+    assert take(table, []).num_rows == 0
+
+
+def test_a_record_with_fewer_fields_reads_those_alone() -> None:
+    assert read(write([CASE], Case), Part) == [Part(id="p/1", skip_reason="empty")]
+
+
+def test_rows_that_break_off_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRAPOSE_STORAGE", str(tmp_path))
+
+    def broken() -> Iterator[TextSample]:
+        yield from samples(3)
+        raise ValueError("the source broke")
+
+    with pytest.raises(ValueError, match="broke"):
+        write(broken(), TextSample)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_remote_table_is_read_and_checked_as_a_local_one_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    local = write([CASE], Case)
+    monkeypatch.setenv("CONTRAPOSE_STORAGE", "memory://contrapose-tables")
+    table = write([CASE], Case)
+    assert table["sha256"] == local["sha256"]
+    assert intact(table)
+    assert read(table, Case) == [CASE]
+    with fsspec.open(table["uri"], "wb") as file:
+        file.write(b"something else")
+    with pytest.raises(ContraposeError, match="changed since it was written"):
         read(table, Case)

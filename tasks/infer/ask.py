@@ -14,6 +14,8 @@ from contrapose.tasks.records import Case, Completion, Trial
 UNASKED = "not asked"
 POLL_SECONDS = 0.2
 """How often to look for answers that another run is asking for."""
+IDLE_ROUNDS = 20
+"""Rounds without an answer after which a model is broken: others may have taken what it was about to ask."""
 
 
 def ask(cases: Sequence[Case], desk: StoreDesk, *, model: Callable[[], Model]) -> list[Trial]:
@@ -52,10 +54,20 @@ def settle(questions: Sequence[Question], desk: StoreDesk, *, model: Callable[[]
     What another run is asking is waited for; when that run ends without an answer, it is asked here.
     """
     desk.look_up(questions)
+    idle = 0
+    while desk.open(questions) and not desk.stopped:
+        known = len(desk.answers)
+        model().answer(questions, desk)
+        _wait(questions, desk)
+        idle = idle + 1 if len(desk.answers) == known else 0
+        if idle == IDLE_ROUNDS:
+            raise RuntimeError("the model leaves questions open that nobody else is asking")
+
+
+def _wait(questions: Sequence[Question], desk: StoreDesk) -> None:
+    """Look up what others have answered, for as long as they are asking all that is open."""
     while (left := desk.open(questions)) and not desk.stopped:
-        free = len(left) - len(desk.busy(left))
-        if free:
-            model().answer(questions, desk)
-        if left := desk.open(questions):
-            time.sleep(POLL_SECONDS)
-            desk.look_up(left)
+        time.sleep(POLL_SECONDS)
+        desk.look_up(left)
+        if len(desk.busy(left)) < len(left):
+            return

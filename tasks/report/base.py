@@ -10,6 +10,12 @@ import pandas as pd
 
 from contrapose.tasks.outcome import Summary
 
+FIGURES = (
+    *("test_type", "sample_id", "pass", "error", "control", "confidence", "outcome"),
+    *("swapped_result", "rotation", "letter", "rotated_letter"),
+)
+"""Columns from which reports count: a short part of a row, so that those of a million rows fit in memory."""
+
 SKIPPED_SHOWN = 3
 """Skipped cases that a report shows of each test and reason."""
 
@@ -19,7 +25,7 @@ class Results(Protocol):
 
     @property
     def figures(self) -> pd.DataFrame:
-        """Every row without its texts, counted from 0."""
+        """Every row, counted from 0, with those of its columns that are in `FIGURES`."""
         ...
 
     def at(self, places: Sequence[int]) -> pd.DataFrame:

@@ -10,8 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.report.base import SKIPPED_SHOWN
-from contrapose.tasks.results import figure_columns
+from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN
 from contrapose.tasks.tables import Table, batches, read_arrow, take
 
 
@@ -28,8 +27,9 @@ class StoredResults:
 
     @cached_property
     def figures(self) -> pd.DataFrame:
-        """Every row without its texts, counted from 0."""
-        frame: pd.DataFrame = self._numbers.to_pandas()
+        """Every row, counted from 0, with those of its columns that are in `FIGURES`."""
+        columns = [name for name in self.schema.names if name in FIGURES]
+        frame: pd.DataFrame = self._read(columns).to_pandas()
         return frame
 
     def at(self, places: Sequence[int]) -> pd.DataFrame:
@@ -50,24 +50,21 @@ class StoredResults:
         yield from (self._whole(part) for table in self.tables for part in batches(table))
 
     @cached_property
-    def _numbers(self) -> pa.Table:
-        columns = figure_columns(self.schema)
-        found = pa.concat_tables(
-            (read_arrow(table, columns=columns) for table in self.tables), promote_options="default"
-        )
-        return found.select(columns)
-
-    @cached_property
     def _as_floats(self) -> pa.Schema:
         """Whole numbers that are missing in some row become floats in every part, as pandas has them."""
-        fields = [
-            each.with_type(pa.float64()) if pa.types.is_integer(each.type) and self._has_gaps(each.name) else each
+        whole = [each.name for each in self.schema if pa.types.is_integer(each.type)]
+        numbers = self._read(whole)
+        return pa.schema(
+            each.with_type(pa.float64()) if each.name in whole and numbers[each.name].null_count else each
             for each in self.schema
-        ]
-        return pa.schema(fields)
+        )
 
-    def _has_gaps(self, name: str) -> bool:
-        return bool(self._numbers[name].null_count)
+    def _read(self, columns: Sequence[str]) -> pa.Table:
+        """Some columns of all rows."""
+        # A table without any of them would lose its rows: a column that every table has is read too.
+        found = (read_arrow(table, columns=["test_type", *columns]) for table in self.tables)
+        empty = self.schema.empty_table().select(list(columns))
+        return pa.concat_tables([empty, *found], promote_options="default").select(list(columns))
 
     def _whole(self, part: pa.Table) -> pa.Table:
         """A part with every column; those that its test does not have are empty."""

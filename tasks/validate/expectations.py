@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+
+from contrapose.tasks.validate.violations import MOST_ROWS, Violation
 
 if TYPE_CHECKING:
     from great_expectations.expectations.expectation import Expectation
@@ -16,28 +18,6 @@ if TYPE_CHECKING:
 
 RANGES = {"choice": (0, 1), "embedding": (-1e-6, 2 + 1e-6), "likelihood": (0, 1), "reply": (0, 1)}
 """Where a scorer's eval_score must lie; a cosine has the round-off of single precision."""
-
-
-MOST_ROWS = 20
-"""Rows that are named of those that break one expectation."""
-
-
-class Violation(TypedDict):
-    """One expectation that does not hold."""
-
-    expectation: str
-    """What was expected, in words."""
-    rows: list[str]
-    """Keys of the rows that break it, at most `MOST_ROWS`; empty when it is not about single rows."""
-    count: int
-    """How many rows break it."""
-
-
-CASE_COLUMNS = ("id", "sample_id", "probe", "version", "control", "asks", "confidence")
-"""Columns of cases that hold one value each, all of them short."""
-
-RESULT_COLUMNS = ("case_id", "test_type", "sample_id", "scorer", "model", "probe_version", "control", "eval_score")
-"""Columns of results that hold one value each, all of them short."""
 
 
 def check_table(ids: pd.Series, *, rows: int | None = None) -> list[Violation]:
@@ -71,10 +51,10 @@ def check_cases(frame: pd.DataFrame, *, first: int = 1) -> list[Violation]:
     """
     from great_expectations.expectations import core as gxe
 
-    known = CASE_COLUMNS[:5]
+    known = ("id", "sample_id", "probe", "version", "control")
     asked = _where(frame["skip_reason"].isna())
     return _violations(
-        frame[[*CASE_COLUMNS]].assign(
+        frame[[*known, "asks", "confidence"]].assign(
             unchanged=(frame["original_prompt"] == frame["perturbed_prompt"]) & asked,
             half_skipped=frame["perturbed_prompt"].isna() & asked,
             skipped_control=_where(frame["control"]) & ~asked,
@@ -107,7 +87,7 @@ def check_results(frame: pd.DataFrame, *, first: int = 1) -> list[Violation]:
 
     told = ("test_type", "sample_id", "case_id", "test_case", "reason", "scorer", "model", "probe_version", "control")
     return _violations(
-        frame[[*RESULT_COLUMNS]].assign(
+        frame[[*told, "eval_score"]].assign(
             test_case=_present(frame["test_case"]),
             reason=_present(frame["reason"]),
             answered_error=frame["error"].notna() & frame["pass"].notna(),
@@ -130,16 +110,6 @@ def check_results(frame: pd.DataFrame, *, first: int = 1) -> list[Violation]:
         key="case_id",
         first=first,
     )
-
-
-def merged(violations: Iterable[Violation]) -> list[Violation]:
-    """What does not hold in the parts of a table, told once for all of them."""
-    found: dict[str, Violation] = {}
-    for each in violations:
-        known = found.get(each["expectation"], Violation(expectation=each["expectation"], rows=[], count=0))
-        rows = [*known["rows"], *each["rows"]][:MOST_ROWS]
-        found[each["expectation"]] = Violation(**{**each, "rows": rows, "count": known["count"] + each["count"]})
-    return list(found.values())
 
 
 def _present(texts: pd.Series) -> pd.Series:

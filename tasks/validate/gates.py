@@ -13,8 +13,9 @@ from contrapose.tasks.errors import GateError
 from contrapose.tasks.records import Case
 from contrapose.tasks.registry import probe
 from contrapose.tasks.results import schema_for
-from contrapose.tasks.validate.expectations import Violation, check_cases, check_results, check_table, merged
+from contrapose.tasks.validate.expectations import check_cases, check_results, check_table
 from contrapose.tasks.validate.schema import type_violations
+from contrapose.tasks.validate.violations import Violation, merged, told
 
 
 def refuse_bad_cases(parts: Iterable[pa.Table], *, test: str) -> None:
@@ -72,14 +73,7 @@ def _refuse_types(wrong: Sequence[str], test: str, what: str) -> None:
 
 def _refuse(violations: Sequence[Violation], test: str, what: str) -> None:
     if violations:
-        raise _error(test, what, "; ".join(_told(violation) for violation in violations))
-
-
-def _told(violation: Violation) -> str:
-    rows = ", ".join(violation["rows"][:5])
-    more = violation["count"] - min(len(violation["rows"]), 5)
-    where = f" broken by {rows}{f' and {more} more' if more > 0 else ''}" if rows else " does not hold"
-    return f"{violation['expectation']}{where}"
+        raise _error(test, what, "; ".join(told(violation) for violation in violations))
 
 
 def _error(test: str, what: str, found: str) -> GateError:

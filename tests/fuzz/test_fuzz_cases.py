@@ -50,7 +50,7 @@ def test_cases_are_the_same_in_any_order_and_batch(
     test: str, settings: dict[str, object], samples: list[TextSample]
 ) -> None:
     plan = plan_of(test, settings)
-    whole = by_id(build_cases(samples, plan, seed=7, likelihoods="all"))
+    whole = by_id(list(build_cases(samples, plan, seed=7, likelihoods="all")))
     shuffled = random.Random(3).sample(samples, len(samples))
     batches = (shuffled[at : at + 37] for at in range(0, len(shuffled), 37))
     assert by_id([case for batch in batches for case in build_cases(batch, plan, seed=7, likelihoods="all")]) == whole

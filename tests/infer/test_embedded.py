@@ -6,24 +6,45 @@ import json
 from pathlib import Path
 
 import pytest
+from plain_desk import completions
 
 from contrapose.tasks.config import Generation, ModelSpec
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer import embedded
+from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.embedded import SHA256, Embedded, converted_folder
 
 SPEC = ModelSpec(id="embedded", args={"device": "cpu", "dtype": "float32"}, generation=Generation(max_new_tokens=6))
 
 
 def test_it_answers_and_scores() -> None:
-    model = Embedded().open(SPEC)
-    first, second = model.generate(["The capital of France is", "One, two, three, four,"])
+    first, second, likely, unlikely = completions(
+        Embedded().open(SPEC),
+        [
+            Question(kind="generate", prompt="The capital of France is"),
+            Question(kind="generate", prompt="One, two, three, four,"),
+            Question(kind="loss", prompt="One, two, three,", text=" four"),
+            Question(kind="loss", prompt="One, two, three,", text=" giraffe"),
+        ],
+    )
     assert first.text
     assert "five" in (second.text or "")
-    likely, unlikely = model.losses([("One, two, three,", " four"), ("One, two, three,", " giraffe")])
-    assert likely is not None
-    assert unlikely is not None
-    assert likely < unlikely
+    assert likely.loss is not None
+    assert unlikely.loss is not None
+    assert likely.loss < unlikely.loss
+
+
+def test_the_quick_tokenizer_gives_the_ids_of_the_general_one() -> None:
+    from transformers import AutoTokenizer
+
+    general = AutoTokenizer.from_pretrained(converted_folder())
+    quick = Embedded().open(SPEC).encoder
+    for text in ("The sky is blue.\n\n  A. naïve café 东京 🙂", " B", "", "<bos>x"):
+        assert quick.prompt(text) == general(text)["input_ids"]
+        assert quick.bare(text) == general(text, add_special_tokens=False)["input_ids"]
+    ids = quick.prompt("A small test, with 2 parts.")
+    assert quick.tokenizer.decode(ids) == general.decode(ids)
+    assert (quick.pad_id, quick.tokenizer.bos_token_id) == (general.pad_token_id, general.bos_token_id)
 
 
 def test_the_converted_folder_says_what_it_was_made_from_and_keeps_the_terms() -> None:

@@ -1,4 +1,4 @@
-"""The OpenAI-compatible provider, against a real server on loopback."""
+"""The OpenAI-compatible provider, against a real server on loopback: what is sent, and what is read."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 from fake_endpoint import Endpoint, serving
+from openai_server import answered, choose, generate, only, spec
+from plain_desk import PlainDesk, completions
 
 from contrapose.tasks.config import Generation, ModelSpec
 from contrapose.tasks.errors import ModelError
@@ -18,68 +20,149 @@ def server() -> Iterator[Endpoint]:
         yield endpoint
 
 
-def spec(server: Endpoint, **changes: object) -> ModelSpec:
-    args = {"base_url": f"http://127.0.0.1:{server.port}/v1", "retries": 0, **changes.pop("args", {})}  # type: ignore[dict-item]
-    return ModelSpec.model_validate({"id": "openai/any", "args": args, **changes})
-
-
 def test_chat_sends_the_system_instruction_and_greedy_settings(server: Endpoint) -> None:
-    reply = (
-        OpenAI()
-        .open(spec(server, system_instruction="Be brief.", generation=Generation(stop=("\n",))))
-        .generate(["Hello"])[0]
-    )
+    chosen = spec(server, system_instruction="Be brief.", generation=Generation(stop=("\n",)))
+    reply = only(answered(chosen, generate("Hello")))
     body = server.bodies[0]
     assert body["messages"] == [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Hello"},
     ]
     assert (body["temperature"], body["max_tokens"], body["stop"]) == (0.0, 32, ["\n"])
-    assert reply.text
-    assert (reply.usage.calls, reply.usage.prompt_tokens, reply.usage.completion_tokens) == (1, 10, 2)
+    assert reply.completion.text
+    used = reply.completion.usage
+    assert (used.calls, used.prompt_tokens, used.completion_tokens) == (1, 10, 2)
+    assert (reply.requests, reply.seconds > 0) == (1, True)
+
+
+def test_a_temperature_above_zero_is_sent(server: Endpoint) -> None:
+    answered(spec(server, generation=Generation(temperature=0.7)), generate("Hello"))
+    assert server.bodies[0]["temperature"] == 0.7
 
 
 def test_completions_put_the_system_instruction_before_the_prompt(server: Endpoint) -> None:
-    OpenAI().open(spec(server, args={"endpoint": "completions"}, system_instruction="Be brief.")).generate(["Hello"])
+    chosen = spec(server, args={"endpoint": "completions"}, system_instruction="Be brief.")
+    assert only(answered(chosen, generate("Hello"))).completion.text
     assert server.bodies[0]["prompt"] == "Be brief.\n\nHello"
 
 
-def test_replies_keep_the_order_of_the_prompts(server: Endpoint) -> None:
-    prompts = [f"Prompt {number}" for number in range(40)]
+def test_every_question_gets_its_own_answer(server: Endpoint) -> None:
+    questions = [generate(f"Prompt {number}") for number in range(40)]
     model = OpenAI().open(spec(server))
-    assert [each.text for each in model.generate(prompts)] == [model.generate([prompt])[0].text for prompt in prompts]
+    together = [each.text for each in completions(model, questions)]
+    assert together == [completions(model, [question])[0].text for question in questions]
+
+
+def test_what_is_answered_is_not_asked(server: Endpoint) -> None:
+    first, second = generate("Hello"), generate("Again")
+    desk = answered(spec(server), first)
+    OpenAI().open(spec(server)).answer([first, second], desk)
+    assert dict(server.asked) == {"Hello": 1, "Again": 1}
 
 
 def test_a_server_error_is_recorded_and_is_no_answer(server: Endpoint) -> None:
     server.fail = True
-    reply = OpenAI().open(spec(server)).generate(["Hello"])[0]
+    reply = only(answered(spec(server), generate("Hello"))).completion
     assert reply.text is None
-    assert reply.error is not None
-    assert "500" in reply.error
+    assert "500" in str(reply.error)
 
 
+@pytest.mark.parametrize("always", ["status 500", "status 400"])
 def test_a_server_that_repeats_the_key_does_not_get_it_into_an_error(
-    server: Endpoint, monkeypatch: pytest.MonkeyPatch
+    server: Endpoint, monkeypatch: pytest.MonkeyPatch, always: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
-    server.fail = True
-    error = OpenAI().open(spec(server)).generate(["Hello"])[0].error
+    server.always = always
+    error = only(answered(spec(server), generate("Hello"))).completion.error
     assert server.header == "Bearer sk-very-secret"
-    assert error is not None
-    assert "sk-very-secret" not in error
+    assert "fell over" in str(error)
+    assert "sk-very-secret" not in str(error)
 
 
-def test_a_broken_body_is_recorded_and_is_no_answer(server: Endpoint) -> None:
-    server.garble = True
-    reply = OpenAI().open(spec(server)).generate(["Hello"])[0]
+@pytest.mark.parametrize("fault", ["garbled", "empty", "drop"])
+def test_a_broken_body_is_recorded_and_is_no_answer(server: Endpoint, fault: str) -> None:
+    server.always = fault
+    reply = only(answered(spec(server), generate("Hello"))).completion
     assert reply.text is None
     assert reply.error
+
+
+def test_option_letters_are_compared_by_log_probability(server: Endpoint) -> None:
+    server.logprobs = {" B": -0.5, "B": -2.0, "A": -3.0, "The": -4.0}
+    chosen = spec(server, args={"logprobs": True})
+    reply = only(answered(chosen, choose("Which?", ("A", "B", "C")))).completion
+    body = server.bodies[0]
+    assert (body["max_tokens"], body["logprobs"], body["top_logprobs"]) == (1, True, 20)
+    assert reply.text == "B"
+    assert reply.option_loglikelihoods == pytest.approx((-3.0, -0.2986, -4.0), abs=1e-3)
+
+
+def test_completions_list_log_probabilities_too(server: Endpoint) -> None:
+    server.logprobs = {"A": -0.5, "B": -2.0}
+    chosen = spec(server, args={"logprobs": True, "endpoint": "completions"})
+    assert only(answered(chosen, choose("Which?"))).completion.option_loglikelihoods == (-0.5, -2.0)
+
+
+def test_a_server_that_lists_five_is_asked_for_five(server: Endpoint) -> None:
+    server.logprobs, server.most_listed = {"A": -0.5, "B": -2.0}, 5
+    desk = answered(spec(server, args={"logprobs": True, "concurrency": 1}), choose("Which?"), choose("What?"))
+    assert [body["top_logprobs"] for body in server.bodies] == [20, 5, 5]
+    assert [each.completion.text for each in desk.answers.values()] == ["A", "A"]
+
+
+def test_a_reply_without_any_label_is_left_to_reading(server: Endpoint) -> None:
+    server.logprobs = {"Hm": -0.1}
+    reply = only(answered(spec(server, args={"logprobs": True}), choose("Which?"))).completion
+    assert reply.text
+    assert reply.option_loglikelihoods is None
+
+
+def test_an_endpoint_without_log_probabilities_stops_the_run(server: Endpoint) -> None:
+    desk = answered(spec(server, args={"logprobs": True}), choose("Which?"))
+    assert "set model_args.logprobs to false" in str(desk.stopped)
+    assert not desk.puts
+
+
+def test_likelihoods_are_what_the_arguments_say(server: Endpoint) -> None:
+    assert OpenAI().likelihoods(spec(server)) == "none"
+    assert OpenAI().likelihoods(spec(server, args={"logprobs": True})) == "choices"
 
 
 def test_a_server_that_lists_no_models_is_reached_all_the_same(server: Endpoint) -> None:
     assert OpenAI().identity(spec(server))["device"] == "remote"
 
 
+def test_nobody_at_the_address_is_told_at_once() -> None:
+    with pytest.raises(ModelError, match="no answer from the endpoint"):
+        OpenAI().identity(ModelSpec(id="openai/any", args={"base_url": "http://127.0.0.1:9/v1"}))
+
+
 def test_a_key_is_needed_for_openai_itself() -> None:
     with pytest.raises(ModelError, match="OPENAI_API_KEY"):
         OpenAI().identity(ModelSpec(id="openai/any"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("concurrency", 0),
+        ("concurrency", 1.5),
+        ("timeout", "soon"),
+        ("total_timeout", True),
+        ("retries", -1),
+        ("requests_per_minute", 0),
+        ("tokens_per_minute", float("nan")),
+        ("logprobs", "yes"),
+        ("endpoint", "embeddings"),
+        ("base_url", "localhost"),
+    ],
+)
+def test_a_wrong_argument_is_named(server: Endpoint, name: str, value: object) -> None:
+    with pytest.raises(ModelError, match=f"model_args.{name}"):
+        OpenAI().open(spec(server, args={name: value}))
+
+
+def test_nothing_is_asked_once_the_run_has_stopped(server: Endpoint) -> None:
+    desk = PlainDesk(stopped="enough")
+    OpenAI().open(spec(server)).answer([generate("Hello")], desk)
+    assert not server.bodies

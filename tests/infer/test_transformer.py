@@ -6,15 +6,19 @@ import math
 from pathlib import Path
 
 import pytest
+from plain_desk import PlainDesk, completions
 from tiny_model import CHAT, save_tiny_model
 
 from contrapose.tasks.config import Generation, ModelSpec
 from contrapose.tasks.errors import ModelError
+from contrapose.tasks.infer.base import Question
+from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.local import HuggingFace
 from contrapose.tasks.infer.transformer import TransformerModel
 
 PROMPTS = ["the sky is", "it was not red and so the sky is blue", "a", "in the sky it is green , on and on"]
 QUESTION = "the sky is A . blue B . green Answer :"
+LONG = "the sky is " * 100
 
 
 @pytest.fixture(scope="module")
@@ -34,18 +38,37 @@ def opened(folder: Path, **changes: object) -> TransformerModel:
     return HuggingFace().open(spec)
 
 
+def generate(prompt: str) -> Question:
+    return Question(kind="generate", prompt=prompt)
+
+
+def choose(prompt: str, *labels: str) -> Question:
+    return Question(kind="choose", prompt=prompt, labels=labels)
+
+
+def loss(prompt: str, text: str) -> Question:
+    return Question(kind="loss", prompt=prompt, text=text)
+
+
+def likelihoods(model: TransformerModel, question: Question) -> tuple[float, ...]:
+    found = completions(model, [question])[0].option_loglikelihoods
+    assert found is not None
+    return found
+
+
 def test_replies_do_not_depend_on_the_batch(folder: Path) -> None:
-    alone = [opened(folder, batch_size=1).generate([prompt])[0] for prompt in PROMPTS]
-    together = opened(folder, batch_size=4).generate(PROMPTS)
+    questions = [generate(prompt) for prompt in PROMPTS]
+    alone = completions(opened(folder, batch_size=1), questions)
+    together = completions(opened(folder, batch_size=4), questions)
     assert [each.text for each in together] == [each.text for each in alone]
     assert [each.usage.prompt_tokens for each in together] == [each.usage.prompt_tokens for each in alone]
 
 
-def test_label_loglikelihoods_do_not_depend_on_the_batch(folder: Path) -> None:
-    model = opened(folder, batch_size=3)
-    questions = [(f"{prompt} {QUESTION}", ("A", "B", "C")) for prompt in PROMPTS]
-    together = model.choose(questions)
-    alone = [model.choose([question])[0] for question in questions]
+@pytest.mark.parametrize("size", [1, 3, "auto"])
+def test_label_loglikelihoods_do_not_depend_on_the_batch(folder: Path, size: object) -> None:
+    questions = [choose(f"{prompt} {QUESTION}", "A", "B", "C") for prompt in PROMPTS]
+    together = completions(opened(folder, batch_size=size), questions)
+    alone = [completions(opened(folder), [question])[0] for question in questions]
     for one, other in zip(together, alone, strict=True):
         assert one.option_loglikelihoods == pytest.approx(other.option_loglikelihoods, abs=1e-4)
         assert one.text == other.text
@@ -55,72 +78,107 @@ def test_label_loglikelihoods_are_the_models_own(folder: Path) -> None:
     import torch
 
     model = opened(folder)
-    ids = torch.tensor([model.tokenizer(QUESTION)["input_ids"]])
+    tokenizer = model.encoder.tokenizer
+    ids = torch.tensor([tokenizer(QUESTION)["input_ids"]])
     with torch.inference_mode():
         logs = model.model(ids).logits[0, -1].log_softmax(-1)
-    wanted = [float(logs[model.tokenizer.convert_tokens_to_ids(label)]) for label in ("A", "B")]
-    assert model.choose([(QUESTION, ("A", "B"))])[0].option_loglikelihoods == pytest.approx(wanted, abs=1e-5)
+    wanted = [float(logs[tokenizer.convert_tokens_to_ids(label)]) for label in ("A", "B")]
+    assert likelihoods(model, choose(QUESTION, "A", "B")) == pytest.approx(wanted, abs=1e-5)
 
 
 def test_a_label_of_two_tokens_scores_as_the_sum_of_both(folder: Path) -> None:
     model = opened(folder)
-    both = model.choose([(QUESTION, ("A B", "B"))])[0].option_loglikelihoods
-    first = model.choose([(QUESTION, ("A",))])[0].option_loglikelihoods
-    second = model.choose([(f"{QUESTION} A", ("B",))])[0].option_loglikelihoods
-    assert both is not None
-    assert first is not None
-    assert second is not None
+    both = likelihoods(model, choose(QUESTION, "A B", "B"))
+    first = likelihoods(model, choose(QUESTION, "A"))
+    second = likelihoods(model, choose(f"{QUESTION} A", "B"))
     assert both[0] == pytest.approx(first[0] + second[0], abs=1e-4)
 
 
 def test_loss_is_the_mean_over_the_texts_tokens(folder: Path) -> None:
     model = opened(folder)
-    total = model.choose([("the sky is", ("blue and",))])[0].option_loglikelihoods
-    assert total is not None
-    assert model.losses([("the sky is", "blue and")])[0] == pytest.approx(-total[0] / 2, abs=1e-5)
+    total = likelihoods(model, choose("the sky is", "blue and"))
+    assert completions(model, [loss("the sky is", "blue and")])[0].loss == pytest.approx(-total[0] / 2, abs=1e-5)
 
 
 def test_loss_of_a_whole_prompt_starts_at_the_beginning_mark(folder: Path) -> None:
-    loss = opened(folder).losses([("", "the sky is blue")])[0]
-    assert loss is not None
-    assert math.isfinite(loss)
+    found = completions(opened(folder), [loss("", "the sky is blue")])[0].loss
+    assert found is not None
+    assert math.isfinite(found)
 
 
 def test_loss_of_an_empty_text_is_none(folder: Path) -> None:
-    assert opened(folder).losses([("the sky is", "")]) == [None]
+    found = completions(opened(folder), [loss("the sky is", "")])[0]
+    assert found.loss is None
+    assert found.error is None
+
+
+def test_losses_do_not_depend_on_the_batch(folder: Path) -> None:
+    questions = [loss(start, text) for start in ("the sky is", "the sky is not", "") for text in PROMPTS]
+    together = completions(opened(folder), questions)
+    for question, found in zip(questions, together, strict=True):
+        assert found.loss == pytest.approx(completions(opened(folder), [question])[0].loss, abs=1e-4)
 
 
 def test_a_prompt_that_does_not_fit_is_an_error_and_the_others_are_answered(folder: Path) -> None:
-    long = "the sky is " * 100
-    first, second = opened(folder).generate([long, "the sky is"])
-    assert first.error is not None
-    assert "must fit 64" in first.error
+    first, second, third = completions(opened(folder), [generate(LONG), generate("the sky is"), choose(LONG, "A", "B")])
+    assert "must fit 64" in (first.error or "")
     assert first.text is None
     assert second.error is None
-    assert opened(folder).choose([(long, ("A", "B"))])[0].error is not None
+    assert third.error is not None
 
 
 def test_a_stop_ends_the_reply_and_is_not_part_of_it(folder: Path) -> None:
-    free = opened(folder).generate(PROMPTS[:1])[0].text or ""
+    questions = [generate(PROMPTS[0])]
+    free = completions(opened(folder), questions)[0].text or ""
     word = free.split()[1]
-    stopped = opened(folder, generation=Generation(max_new_tokens=8, stop=(word,))).generate(PROMPTS[:1])[0].text
-    assert stopped == free.partition(word)[0]
+    stopping = opened(folder, generation=Generation(max_new_tokens=8, stop=(word,)))
+    assert completions(stopping, questions)[0].text == free.partition(word)[0]
+
+
+def test_answered_questions_are_not_computed_again_and_do_not_change_the_rest(folder: Path) -> None:
+    questions = [choose(f"{prompt} {QUESTION}", "A", "B") for prompt in PROMPTS]
+    whole = PlainDesk()
+    opened(folder, batch_size=2).answer(questions, whole)
+    rest = PlainDesk(answers={questions[1]: whole.answers[questions[1]]})
+    opened(folder, batch_size=2).answer(questions, rest)
+    put = [answer.question for answers in rest.puts for answer in answers]
+    assert sorted(put, key=questions.index) == [questions[0], *questions[2:]]
+    for question in questions:
+        given, first = rest.answers[question].completion, whole.answers[question].completion
+        assert given.option_loglikelihoods == pytest.approx(first.option_loglikelihoods, abs=1e-5)
+
+
+def test_a_budget_ends_the_run_without_exceeding_it(folder: Path) -> None:
+    desk = PlainDesk(budget=Budget(Limits(max_calls=3)))
+    questions = [choose(f"{prompt} {QUESTION}", "A", "B") for prompt in PROMPTS]
+    opened(folder).answer(questions, desk)
+    assert len(desk.answers) == 3
+    assert desk.budget.spent.calls == 3
+    assert desk.budget.idle()
+    assert "max_calls = 3" in (desk.stopped or "")
 
 
 def test_a_chat_template_wraps_the_prompt_and_the_system_instruction(tmp_path: Path) -> None:
     folder = save_tiny_model(tmp_path / "chat", chat_template=CHAT)
-    model = opened(folder, system_instruction="it was red")
-    assert model.chat
-    text = model.tokenizer.decode(model._prompt_ids("the sky is"))
+    encoder = opened(folder, system_instruction="it was red").encoder
+    assert encoder.chat
+    text = encoder.tokenizer.decode(encoder.prompt("the sky is"))
     assert text.index("red") < text.index("sky")
-    plain = opened(folder, apply_chat_template=False)
+    plain = opened(folder, apply_chat_template=False).encoder
     assert not plain.chat
-    assert plain._prompt_ids("the sky is") == plain.tokenizer("the sky is")["input_ids"]
+    assert plain.prompt("the sky is") == plain.tokenizer("the sky is")["input_ids"]
 
 
 def test_a_chat_template_that_is_wanted_and_absent_is_refused(folder: Path) -> None:
     with pytest.raises(ModelError, match="no chat template"):
         opened(folder, apply_chat_template=True)
+
+
+def test_the_template_belongs_to_the_identity_where_it_is_used(tmp_path: Path) -> None:
+    folder = save_tiny_model(tmp_path / "chat", chat_template=CHAT)
+    spec = ModelSpec(id=f"hf/{folder}", args={"device": "cpu"})
+    assert len(HuggingFace().identity(spec)["chat_template"]) == 16
+    assert "chat_template" not in HuggingFace().identity(spec.model_copy(update={"apply_chat_template": False}))
 
 
 def test_other_weights_in_the_same_folder_are_another_model(tmp_path: Path) -> None:

@@ -87,6 +87,11 @@ def test_a_csv_index_column_without_a_name_is_left_out(tmp_path: Path) -> None:
     assert set(read(path)[0].values) == set(FRAME.columns)
 
 
+def test_a_long_csv_cell_is_read_whole(tmp_path: Path) -> None:
+    long = "word " * 100_000
+    assert read(written(tmp_path / "a.csv", f"text,b\n{long},1\n"))[0].values["text"] == long
+
+
 def test_a_number_in_excel_is_text(tmp_path: Path) -> None:
     pd.DataFrame({"text": [42, 1.5]}).to_excel(tmp_path / "a.xlsx", index=False)
     assert [row.values["text"] for row in read(tmp_path / "a.xlsx")] == ["42", "1.5"]

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.bundled import bundled_names
-from contrapose.tasks.load.samples import load_samples
+from contrapose.tasks.load.samples import Drawing, load_samples
 from contrapose.tasks.records import Sample, SummaryPair, TextSample
 
 PAIR = {"article_sent": "It rained.", "correct_sent": "Rain.", "incorrect_sent": "Snow."}
@@ -59,6 +60,31 @@ def test_without_shuffle_a_limit_takes_the_first_rows(tmp_path: Path) -> None:
 def test_rows_counts_the_source_and_not_the_draw(tmp_path: Path) -> None:
     loaded = load_samples(DataSettings(source=texts(tmp_path, 9)), TextSample, limit=2, seed=0)
     assert (loaded.rows, len(loaded.samples)) == (9, 2)
+
+
+def test_samples_come_while_the_source_is_read(tmp_path: Path) -> None:
+    source = stored(tmp_path, [{"text": "x"}, {"text": "y"}, {"text": None}])
+    drawing = Drawing(data=DataSettings(source=source), sample_type=TextSample, limit=None, seed=0)
+    samples = drawing.samples()
+    assert [next(samples).text, next(samples).text] == ["x", "y"]
+    with pytest.raises(DataError, match="row 3"):
+        next(samples)
+
+
+@pytest.mark.parametrize("limit", [None, 9])
+def test_only_so_many_rows_are_read(tmp_path: Path, limit: int | None) -> None:
+    source = stored(tmp_path, [{"text": "x"}, {"text": "y"}, {"text": None}])
+    loaded = load_samples(DataSettings(source=source), TextSample, limit=limit, seed=0, most=2)
+    assert (loaded.rows, [each.text for each in loaded.samples]) == (2, ["x", "y"])
+
+
+def test_a_repeated_id_far_away_is_told_with_both_rows(tmp_path: Path) -> None:
+    rows = [{"id": number, "text": "x"} for number in range(5_000)]
+    source = stored(tmp_path, [*rows, {"text": None}, {"id": 7, "text": "x"}, {"id": 7, "text": "x"}])
+    with pytest.raises(DataError) as caught:
+        load_samples(DataSettings(source=source), TextSample, limit=None, seed=0)
+    assert "3 rows cannot be used: row 5001: column 'text': null" in str(caught.value)
+    assert "row 5002: id '7' is that of row 8 too; row 5003: id '7' is that of row 8 too" in str(caught.value)
 
 
 def test_a_number_is_good_as_an_id(tmp_path: Path) -> None:

@@ -20,8 +20,7 @@ from contrapose.tasks.outcome import (
     UsageSummary,
     overall,
 )
-from contrapose.tasks.report.base import Report
-from contrapose.tasks.results import TEXTS
+from contrapose.tasks.report.base import FIGURES, Report
 
 TOPICS = (
     "the ferry timetable",
@@ -170,7 +169,7 @@ class Held:
 
     @property
     def figures(self) -> pd.DataFrame:
-        return self.rows.drop(columns=TEXTS & set(self.rows))
+        return self.rows[[name for name in self.rows if name in FIGURES]]
 
     def at(self, places: Sequence[int]) -> pd.DataFrame:
         return self.rows.iloc[list(places)]

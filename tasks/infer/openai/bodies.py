@@ -44,6 +44,11 @@ class Bodies:
             fields |= {self.settings.length_field: 1, **self._listing()}
         return json.dumps(fields).encode()
 
+    def list_fewer(self, listed: int) -> bool:
+        """Ask for fewer tokens than the `listed` that were refused; False where that was the fewest."""
+        self.listed = LEAST_LISTED
+        return listed > LEAST_LISTED
+
     def most(self, question: Question) -> Usage:
         """What the request takes at most.
 

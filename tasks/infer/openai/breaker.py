@@ -3,9 +3,9 @@
 Two rules, each only while nothing was answered since. A request counts as a failure since the last answer only when
 it was *sent* after that answer: what hung before says nothing about now.
 
-1. `STREAK` failures in a row, over at least `STREAK_SECONDS` where it answered before. Where each request fails with probability p,
-   independently, a streak follows an answer with p ** 20: 1e-14 at 20 % faults, 1e-6 at 50 %; a fast endpoint must
-   also fail throughout the seconds, which is hundreds of requests.
+1. `STREAK` failures in a row, over at least `STREAK_SECONDS` where it answered before. Where each request fails with
+   probability p, independently, a streak follows an answer with p ** 20: 1e-14 at 20 % faults, 1e-6 at 50 %; a fast
+   endpoint must also fail throughout the seconds, which is hundreds of requests.
 2. The endpoint never answered, something failed or was limited, and `PATIENCE` seconds went by (1.5 × the timeout
    where that is longer): two requests in a row of every worker. With n workers that hang with probability p, p ** 2n:
    0.04 for a single prompt at 20 %, 1e-5 for four.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from contrapose.tasks.errors import ModelError
@@ -15,14 +16,16 @@ REACH_SECONDS = 10.0
 
 def connect(settings: Settings) -> AsyncOpenAI:
     """A client without retries and time limits of its own: ours count for the whole run, and cover every hang."""
-    from openai import AsyncOpenAI, DefaultAioHttpClient
+    from openai import AsyncOpenAI
+
+    from contrapose.tasks.infer.openai.lean import LeanClient
 
     return AsyncOpenAI(
         base_url=settings.base_url,
         api_key=settings.key,
         timeout=None,
         max_retries=0,
-        http_client=DefaultAioHttpClient(timeout=None),
+        http_client=LeanClient(settings.base_url),
     )
 
 
@@ -34,12 +37,14 @@ async def reach(settings: Settings, key_name: str) -> None:
     Raises:
         ModelError: nobody answers, or the key is rejected.
     """
+    from aiohttp import ClientError
     from openai import APIConnectionError, AuthenticationError, OpenAIError
 
-    async with connect(settings).with_options(max_retries=1, timeout=REACH_SECONDS) as client:
+    async with connect(settings) as client:
         try:
-            await client.models.list()
-        except APIConnectionError as error:
+            async with asyncio.timeout(REACH_SECONDS):
+                await client.models.list()
+        except (APIConnectionError, OSError, ClientError) as error:
             raise ModelError(
                 f"no answer from the endpoint ({type(error).__name__})",
                 expected="an OpenAI-compatible server at that address",

@@ -33,14 +33,14 @@ class Failure:
     wait: float | None = None
     """Seconds that the endpoint asked for."""
     overload: bool = False
-    """Whether fewer requests at a time may help."""
+    """Whether the endpoint says that it is asked too much."""
     status: int | None = None
     """Of the HTTP reply, if there was one."""
 
 
 def timed_out(seconds: float) -> Failure:
     """No complete reply in time, however far it came."""
-    return Failure(kind="timeout", told=f"no complete reply in {seconds:g} s", then="retry", overload=True)
+    return Failure(kind="timeout", told=f"no complete reply in {seconds:g} s", then="retry")
 
 
 def unreachable(error: BaseException, key: str) -> Failure:

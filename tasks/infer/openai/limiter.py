@@ -8,6 +8,9 @@ from collections import deque
 from dataclasses import dataclass
 from threading import Lock
 
+TELLING_SHARE = 0.25
+"""A few requests hang on a server that copes; when as many time out, it does not."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Waiter:
@@ -33,6 +36,7 @@ class Limiter:
         self._under_way = 0
         self._cut_at = 0.0
         self._resume_at = 0.0
+        self._in_time = self._late = 0
         self._waiters: deque[_Waiter] = deque()
         self._lock = Lock()
 
@@ -55,8 +59,9 @@ class Limiter:
 
     def succeeded(self) -> None:
         """One more request at a time for every window of successes, up to the ceiling."""
-        if self.limit < self.ceiling:
-            with self._lock:
+        with self._lock:
+            self._in_time += 1
+            if self.limit < self.ceiling:
                 self.limit = min(float(self.ceiling), self.limit + 1 / self.limit)
 
     def overloaded(self, started: float) -> None:
@@ -66,10 +71,14 @@ class Limiter:
             started: when the refused request was sent, by `time.monotonic()`.
         """
         with self._lock:
-            if started > self._cut_at:
-                self._cut_at = time.monotonic()
-                self.limit = max(1.0, self.limit / 2)
-                self.lowest = min(self.lowest, int(self.limit))
+            self._cut(started)
+
+    def timed_out(self, started: float) -> None:
+        """Halve where many of the requests since the last cut took too long."""
+        with self._lock:
+            self._late += 1
+            if self._late >= TELLING_SHARE * (self._late + self._in_time):
+                self._cut(started)
 
     def pause(self, seconds: float) -> None:
         """Send nothing for a while, whoever asks."""
@@ -81,6 +90,12 @@ class Limiter:
     def paused(self) -> float:
         """Seconds left of a pause."""
         return max(0.0, self._resume_at - time.monotonic()) if self._resume_at else 0.0
+
+    def _cut(self, started: float) -> None:
+        if started > self._cut_at:
+            self._cut_at, self._in_time, self._late = time.monotonic(), 0, 0
+            self.limit = max(1.0, self.limit / 2)
+            self.lowest = min(self.lowest, int(self.limit))
 
     def _release(self) -> None:
         with self._lock:

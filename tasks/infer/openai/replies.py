@@ -92,6 +92,7 @@ def _listed(logprobs: Any) -> dict[str, float]:
             listed = {str(token): float(value) for token, value in logprobs["top_logprobs"][0].items()}
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise NoLogprobsError("no log-probabilities in the reply") from error
+    listed = {token: value for token, value in listed.items() if math.isfinite(value)}
     if not listed:
         raise NoLogprobsError("no log-probabilities in the reply")
     return listed

@@ -1,0 +1,31 @@
+"""lm-eval's `hf` model over given requests; run by `bench.local` with an interpreter that has lm-eval."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+
+def main() -> None:
+    """Read requests from the first path, write seconds and log-likelihoods to the second."""
+    from lm_eval.api.instance import Instance
+    from lm_eval.models.huggingface import HFLM
+
+    given = json.loads(Path(sys.argv[1]).read_text())
+    model = HFLM(pretrained=given["folder"], dtype=given["dtype"], device="cpu", batch_size=16)
+    requests = [
+        Instance(request_type="loglikelihood", doc={}, arguments=(context, continuation), idx=number)
+        for number, (context, continuation) in enumerate(given["requests"])
+    ]
+    start = time.perf_counter()
+    found = model.loglikelihood(requests)
+    seconds = time.perf_counter() - start
+    Path(sys.argv[2]).write_text(
+        json.dumps({"seconds": [seconds], "loglikelihoods": [float(each[0]) for each in found]})
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""One question, from its first request to its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from contrapose.tasks.infer.base import Answer, Desk, Question
+from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.breaker import Breaker
+from contrapose.tasks.infer.openai.endpoint import Endpoint
+from contrapose.tasks.infer.openai.exchange import Reply, exchange
+from contrapose.tasks.infer.openai.failures import Failure, backoff
+from contrapose.tasks.records import Completion, Usage
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+SETTLING_SECONDS = 0.02
+
+
+@dataclass(slots=True)
+class _Tries:
+    requests: int = 0
+    failures: int = 0
+    limited: int = 0
+    since: float = field(default_factory=time.monotonic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Asks until there is an answer or a final failure, within everybody's limits."""
+
+    client: AsyncOpenAI
+    """Makes the requests."""
+    bodies: Bodies
+    """How questions are put."""
+    endpoint: Endpoint
+    """Limits that all share."""
+    breaker: Breaker
+    """Judges whether the endpoint is gone."""
+    desk: Desk
+    """Holds the budget, and the reason to stop."""
+    rng: random.Random = field(default_factory=random.Random)
+    """For waits alone: no answer depends on it."""
+
+    async def ask(self, question: Question) -> Answer | None:
+        """The answer, or the failure that is final; None once the run has stopped."""
+        tries = _Tries()
+        while not self.desk.stopped:
+            outcome = await self._request(question, tries)
+            if isinstance(outcome, Reply):
+                return self._answer(question, outcome, tries)
+            if outcome is None:
+                return None
+            if outcome.then == "stop":
+                self.desk.stop(outcome.told)
+                return None
+            wait = self._wait(outcome, tries)
+            late = time.monotonic() + wait - tries.since >= self.endpoint.settings.total_timeout
+            if outcome.then == "give up" or tries.failures > self.endpoint.settings.retries or late:
+                error = self._final(outcome, tries, late=late)
+                return Answer(question=question, completion=Completion(error=error), requests=tries.requests)
+            self.endpoint.retried(outcome.kind)
+            await asyncio.sleep(wait)
+        return None
+
+    async def _request(self, question: Question, tries: _Tries) -> Reply | Failure | None:
+        """One request under all limits; None where the budget or the run does not allow it."""
+        most = self.bodies.most(question)
+        async with self.endpoint.limiter:
+            await self._pace(most)
+            if self.desk.stopped or not await self._afford(most):
+                return None
+            tries.requests += 1
+            if tries.requests == 1:
+                tries.since = time.monotonic()
+            return await self._paid(question, most, tries)
+
+    async def _pace(self, most: Usage) -> None:
+        """Wait for the limits per minute, and for the end of a pause."""
+        wait = self.endpoint.requests.take(1)
+        wait = max(wait, self.endpoint.tokens.take(_tokens(most)))
+        while not self.desk.stopped and (wait or self.endpoint.limiter.paused()):
+            await asyncio.sleep(max(wait, self.endpoint.limiter.paused()))
+            wait = 0.0
+
+    async def _afford(self, most: Usage) -> bool:
+        """Reserve; wait while requests under way may turn out cheaper than reserved."""
+        budget = self.desk.budget
+        while not self.desk.stopped:
+            idle = budget.idle()
+            if budget.reserve(most):
+                return True
+            if idle and budget.idle():
+                self.desk.stop(budget.why(most))
+            await asyncio.sleep(SETTLING_SECONDS)
+        return False
+
+    async def _paid(self, question: Question, most: Usage, tries: _Tries) -> Reply | Failure:
+        """The request itself; what it took is settled even when it is cancelled."""
+        used, sent = Usage(calls=1), self.breaker.sent()
+        settings = self.endpoint.settings
+        timeout = min(settings.timeout, max(0.01, tries.since + settings.total_timeout - sent))
+        try:
+            outcome = await exchange(self.client, self.bodies, question, timeout=timeout)
+            if isinstance(outcome, Reply):
+                # An endpoint that does not count tokens is taken at our estimate.
+                used = outcome.completion.usage if _tokens(outcome.completion.usage) else most
+        finally:
+            self._settle(most, used)
+        self._judge(outcome, sent)
+        return outcome
+
+    def _settle(self, most: Usage, used: Usage) -> None:
+        self.desk.budget.settle(most, used)
+        self.endpoint.tokens.correct(_tokens(most) - _tokens(used))
+
+    def _judge(self, outcome: Reply | Failure, sent: float) -> None:
+        """Tell those who watch the endpoint how it went."""
+        if isinstance(outcome, Reply):
+            self.breaker.succeeded()
+            self.endpoint.answered()
+            return
+        if outcome.kind == "timeout":
+            self.endpoint.limiter.timed_out(sent)
+        elif outcome.overload:
+            self.endpoint.limiter.overloaded(sent)
+            self.breaker.limited(outcome.told)
+        if outcome.then == "retry":
+            self.breaker.failed(outcome.told, sent)
+
+    def _wait(self, failure: Failure, tries: _Tries) -> float:
+        """Seconds until the next try; what the endpoint asked for holds for everybody."""
+        if failure.then == "retry":
+            tries.failures += 1
+        elif failure.overload:
+            tries.limited += 1
+        if failure.wait is None:
+            return backoff(max(1, tries.failures + tries.limited), self.rng)
+        if failure.wait:
+            self._pause(failure.wait)
+        return failure.wait
+
+    def _pause(self, seconds: float) -> None:
+        bearable = self.endpoint.settings.total_timeout if self.breaker.answered else self.breaker.patience
+        if seconds > bearable:
+            self.desk.stop(f"the endpoint asks to wait {seconds:.0f} s; the last: {self.breaker.last}")
+        self.endpoint.limiter.pause(seconds)
+
+    def _answer(self, question: Question, reply: Reply, tries: _Tries) -> Answer:
+        return Answer(question=question, completion=reply.completion, seconds=reply.seconds, requests=tries.requests)
+
+    def _final(self, failure: Failure, tries: _Tries, *, late: bool) -> str:
+        if failure.then == "give up":
+            return failure.told
+        why = f"{self.endpoint.settings.total_timeout:g} s" if late else f"{tries.requests} requests"
+        return f"no answer after {why}; the last: {failure.told}"
+
+
+def _tokens(usage: Usage) -> int:
+    return usage.prompt_tokens + usage.completion_tokens

@@ -1,0 +1,76 @@
+"""One request and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from contrapose.tasks.infer.base import Question
+from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.failures import Failure, broken, refused, timed_out, told, unreachable
+from contrapose.tasks.infer.openai.replies import NoLogprobsError, read_reply
+from contrapose.tasks.records import Completion
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+REMEDY = "set model_args.logprobs to false, and scorer or read_with to one that reads replies"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A request that was answered."""
+
+    completion: Completion
+    """The answer, with its usage."""
+    seconds: float
+    """From sending to the last byte."""
+
+
+async def exchange(client: AsyncOpenAI, bodies: Bodies, question: Question, *, timeout: float) -> Reply | Failure:
+    """Make one request. Whatever goes wrong is told, never raised."""
+    from aiohttp import ClientError
+    from openai import APIStatusError, OpenAIError
+
+    listed, key = bodies.listed, bodies.settings.key
+    try:
+        return await _post(client, bodies, question, timeout)
+    except TimeoutError:
+        return timed_out(timeout)
+    except APIStatusError as error:
+        return _without_logprobs(refused(error, key), bodies, question, listed)
+    except (OpenAIError, ClientError, OSError) as error:
+        return unreachable(error, key)
+    except NoLogprobsError:
+        return Failure(kind="no log-probabilities", told=_missing("returned no log-probabilities"), then="stop")
+    except ValueError as error:
+        return broken(error, key)
+    except Exception as error:
+        # Whatever broke this one request, the others go on.
+        return Failure(kind="error", told=told(error, key), then="give up")
+
+
+async def _post(client: AsyncOpenAI, bodies: Bodies, question: Question, timeout: float) -> Reply:
+    """The client's method for addresses it has no method of its own for: no models are built from the reply."""
+    from httpx2 import Response
+
+    start = time.monotonic()
+    # A hung server is cut off wherever it hangs: before the headers, or in the middle of the body.
+    async with asyncio.timeout(timeout):
+        response = await client.post(bodies.path, cast_to=Response, content=bodies.body(question))
+    return Reply(completion=read_reply(response.content, question), seconds=time.monotonic() - start)
+
+
+def _without_logprobs(failure: Failure, bodies: Bodies, question: Question, listed: int) -> Failure:
+    """Some servers list five tokens at most, and some none: both say so with status 400."""
+    if question.kind != "choose" or failure.status not in (400, 422) or "logprobs" not in failure.told:
+        return failure
+    if bodies.list_fewer(listed):
+        return Failure(kind="fewer log-probabilities", told=failure.told, then="wait", wait=0.0)
+    return Failure(kind="no log-probabilities", told=_missing(f"refuses ({failure.told})"), then="stop")
+
+
+def _missing(what: str) -> str:
+    return f"the endpoint {what}; {REMEDY}"

@@ -1,0 +1,76 @@
+"""The HTTP client under the official one: straight to aiohttp, without the layers that a run of prompts never uses.
+
+The client's own aiohttp transport spends more time in URL, header, cookie and redirect objects than in the request.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import httpx2
+
+NEVER = aiohttp.ClientTimeout(total=None, sock_connect=None)
+"""Whoever asks sets the time limit, over the whole exchange."""
+
+
+def proxy_for(address: str) -> str | None:
+    """The proxy that the environment names for an address; None where it names none."""
+    url = urlsplit(address)
+    if url.hostname is None or proxy_bypass(url.hostname):
+        return None
+    proxies = getproxies()
+    return proxies.get(url.scheme) or proxies.get("all")
+
+
+class LeanClient(httpx2.AsyncClient):
+    """One aiohttp session; errors of aiohttp pass through it unchanged."""
+
+    def __init__(self, base_url: str) -> None:
+        # The transport is never used; naming one keeps a second set of certificates from being read.
+        super().__init__(transport=httpx2.AsyncBaseTransport(), trust_env=False, timeout=None)
+        # Looked up once: aiohttp's own `trust_env` reads environment and netrc again for every request.
+        self._proxy = proxy_for(base_url)
+        self._secure = "https:" in f"{base_url} {self._proxy}"
+        self._session: aiohttp.ClientSession | None = None
+        # A run asks two addresses; reading one again takes as long as sending.
+        self._urls: dict[str, httpx2.URL] = {}
+
+    def build_request(self, method: str, url: httpx2.URL | str, **fields: Any) -> httpx2.Request:
+        """The request as the official client describes it; there are no defaults to merge."""
+        if str(url) not in self._urls:
+            self._urls[str(url)] = httpx2.URL(url)
+        return httpx2.Request(method, self._urls[str(url)], headers=fields["headers"], content=fields.get("content"))
+
+    async def send(self, request: httpx2.Request, **_: Any) -> httpx2.Response:
+        """Send it, and read the whole reply."""
+        async with self._opened().request(
+            request.method,
+            str(request.url),
+            headers=request.headers.multi_items(),
+            data=request.content or None,
+            skip_auto_headers=("User-Agent",),
+            timeout=NEVER,
+            proxy=self._proxy,
+        ) as reply:
+            content = await reply.read()
+        return httpx2.Response(reply.status, headers=reply.raw_headers, content=content, request=request)
+
+    async def aclose(self) -> None:
+        """Close the session and its connections."""
+        await super().aclose()
+        if self._session is not None:
+            await self._session.close()
+
+    def _opened(self) -> aiohttp.ClientSession:
+        """Made by the first request, within its event loop."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                # How many requests run at a time is decided above.
+                connector=aiohttp.TCPConnector(limit=0, ssl=not self._secure or httpx2.create_ssl_context()),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+            )
+        return self._session

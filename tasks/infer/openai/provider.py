@@ -1,0 +1,58 @@
+"""Provider `openai`: OpenAI itself, or vLLM, Ollama, TGI, llama.cpp, LM Studio … by `base_url`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from contrapose.tasks.config import ModelSpec
+from contrapose.tasks.infer.base import Desk, Question
+from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.connection import reach
+from contrapose.tasks.infer.openai.endpoint import Endpoint
+from contrapose.tasks.infer.openai.pool import Pool
+from contrapose.tasks.infer.openai.settings import read_settings
+from contrapose.tasks.records import Likelihoods
+
+
+class OpenAI:
+    """Any endpoint that speaks the OpenAI API."""
+
+    cases_per_task: ClassVar[int] = 2000
+
+    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
+        """Those of option letters, where `model_args.logprobs` says that the endpoint returns them."""
+        return "choices" if read_settings(spec).logprobs else "none"
+
+    def identity(self, spec: ModelSpec) -> Mapping[str, str]:
+        """Endpoint and model name; what stands behind them can change without notice, and a report says so."""
+        settings = read_settings(spec)
+        asyncio.run(reach(settings, str(spec.args.get("api_key_env", "OPENAI_API_KEY"))))
+        return {
+            "revision": f"{settings.base_url}#{settings.endpoint}",
+            "model": spec.name,
+            "dtype": "unknown",
+            "device": "remote",
+        }
+
+    def open(self, spec: ModelSpec) -> OpenAIModel:
+        """Settings and shared limits; connections are made when it is asked."""
+        return OpenAIModel(spec)
+
+
+class OpenAIModel:
+    """Answers of an OpenAI-compatible endpoint, many at a time."""
+
+    def __init__(self, spec: ModelSpec) -> None:
+        settings = read_settings(spec)
+        self.bodies = Bodies(spec=spec, settings=settings)
+        self.endpoint = Endpoint(settings)
+
+    def answer(self, questions: Sequence[Question], desk: Desk) -> None:
+        """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
+        asyncio.run(Pool(questions=questions, desk=desk, bodies=self.bodies, endpoint=self.endpoint).run())
+
+    def notes(self) -> Mapping[str, str | float]:
+        """Lowest and final concurrency, pauses for rate limits, and retries by kind."""
+        return self.endpoint.notes()

@@ -1,0 +1,72 @@
+"""Prompts, labels and texts as token ids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from contrapose.tasks.errors import ModelError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompting:
+    """How a prompt is wrapped before it is tokenised."""
+
+    system: str | None
+    """System instruction; without a chat template it precedes the prompt as a paragraph."""
+    chat: bool | None
+    """True: use the chat template; False: never; None: when the model has one."""
+
+
+class Encoder:
+    """A tokenizer with the wrapping of prompts.
+
+    Args:
+        tokenizer: the model's own.
+        prompting: system instruction and chat template.
+    """
+
+    def __init__(self, tokenizer: Any, prompting: Prompting) -> None:
+        self.tokenizer, self.prompting = tokenizer, prompting
+        self.chat = bool(tokenizer.chat_template) if prompting.chat is None else prompting.chat
+        if self.chat and not tokenizer.chat_template:
+            raise ModelError(
+                "apply_chat_template is on, and the model has no chat template",
+                expected="a model with a chat template",
+                remedy="Set apply_chat_template to false.",
+                where="apply_chat_template",
+            )
+        pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+        self.pad_id = int(pad if pad is not None else 0)
+
+    def prompt(self, prompt: str) -> list[int]:
+        """What the model reads for a prompt."""
+        if not self.chat:
+            text = f"{self.prompting.system}\n\n{prompt}" if self.prompting.system else prompt
+            return list(self.tokenizer(text)["input_ids"])
+        messages = [{"role": "user", "content": prompt}]
+        if self.prompting.system:
+            messages.insert(0, {"role": "system", "content": self.prompting.system})
+        text = self.tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+        return self.bare(text)
+
+    def label(self, label: str) -> list[int]:
+        """A label right after a prompt."""
+        # After "Answer:" a label follows a space; at the start of a chat turn it does not.
+        return self.bare(label if self.chat else f" {label}")
+
+    def text(self, prompt: str, text: str) -> tuple[list[int], list[int]]:
+        """What precedes a text that is scored, and the text.
+
+        The text is tokenised by itself, so that it has the same tokens after either prompt of a case.
+        An empty prompt stands for the beginning of the text, marked as the tokenizer marks it.
+        """
+        ids = self.bare(text)
+        if prompt:
+            return self.prompt(prompt), ids
+        start = self.tokenizer.bos_token_id
+        return ([start], ids) if start is not None else (ids[:1], ids[1:])
+
+    def bare(self, text: str) -> list[int]:
+        """Token ids without the marks that the tokenizer adds."""
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])

@@ -1,0 +1,131 @@
+"""Which queries share a row of a batch, and which rows a batch.
+
+A row holds [shared prefix][rest of query 1][rest of query 2] …; the prefix is read once.
+The plan depends on the queries alone, so that an interrupted run batches its rest in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from contrapose.tasks.infer.queries import Query
+
+ATTENTION = 512
+"""Tokens of a row at which attention costs about as much as everything else; measured on a small model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Queries that are computed side by side."""
+
+    queries: tuple[Query, ...]
+    """In the order of their tokens."""
+    prefix: int
+    """How many tokens they share, from the beginning; of a single query all."""
+
+    @property
+    def size(self) -> int:
+        """Tokens in the row."""
+        return self.prefix + sum(len(query.ids) - self.prefix for query in self.queries)
+
+    @property
+    def wanted(self) -> int:
+        """Places whose next tokens are wanted."""
+        return sum(len(query.targets) for query in self.queries)
+
+    @property
+    def owners(self) -> list[int]:
+        """The questions served, in order."""
+        return list(dict.fromkeys(query.owner for query in self.queries))
+
+    def only(self, owners: Iterable[int]) -> Row | None:
+        """What remains of the row for some questions; it keeps its prefix."""
+        kept = set(owners)
+        queries = tuple(query for query in self.queries if query.owner in kept)
+        return replace(self, queries=queries) if queries else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """How much one batch holds."""
+
+    tokens: int
+    """Padded tokens: rows times the longest row."""
+    wanted: int
+    """Places whose logits exist at the same time."""
+    prompts: int | None = None
+    """Questions; None is no limit."""
+
+
+def common_prefix(queries: Sequence[Query], *, least: int) -> int:
+    """How many tokens all queries begin with, before the first place that is wanted; 0 when it is not worth it."""
+    if len(queries) < 2:
+        return 0
+    first, last = min(query.ids for query in queries), max(query.ids for query in queries)
+    found = min(_alike(first, last), min(query.start for query in queries))
+    return found if found >= least else 0
+
+
+def shared_rows(groups: Sequence[Sequence[Query]], *, limit: Limit, common: int = 0) -> list[Row]:
+    """Rows of neighbours in the order of their tokens, as long as sharing costs less than it saves.
+
+    Args:
+        groups: the queries of each question; they are not parted.
+        limit: of a batch; no row exceeds it on account of sharing.
+        common: tokens at the beginning of all queries that cost nothing.
+    """
+    rows: list[Row] = []
+    for group in sorted(groups, key=lambda group: (group[0].ids, group[0].owner)):
+        alone = joined(group)
+        both = joined([*rows[-1].queries, *group]) if rows else alone
+        if rows and _fits([both], limit) and _cost(both, common) < _cost(rows[-1], common) + _cost(alone, common):
+            rows[-1] = both
+        else:
+            rows.append(alone)
+    return rows
+
+
+def joined(queries: Sequence[Query]) -> Row:
+    """One row of some queries."""
+    first, last = min(query.ids for query in queries), max(query.ids for query in queries)
+    return Row(queries=tuple(queries), prefix=_alike(first, last))
+
+
+def alone(row: Row) -> list[Row]:
+    """Each query of a row in a row of its own."""
+    return [joined([query]) for query in row.queries]
+
+
+def batches(rows: Sequence[Row], limit: Limit) -> Iterator[list[Row]]:
+    """Rows of similar length, as many as the limit allows and at least one."""
+    batch: list[Row] = []
+    for row in sorted(rows, key=lambda row: (row.size, row.owners)):
+        if batch and not _fits([*batch, row], limit):
+            yield batch
+            batch = []
+        batch.append(row)
+    if batch:
+        yield batch
+
+
+def padded(rows: Sequence[Row]) -> int:
+    """Tokens that a batch is made of, padding included."""
+    return len(rows) * max(row.size for row in rows)
+
+
+def _fits(rows: Sequence[Row], limit: Limit) -> bool:
+    prompts = sum(len(row.owners) for row in rows)
+    if limit.prompts is not None and prompts > limit.prompts:
+        return False
+    return padded(rows) <= limit.tokens and sum(row.wanted for row in rows) <= limit.wanted
+
+
+def _cost(row: Row, common: int) -> float:
+    size = row.size - common
+    return size + size * (size + common) / ATTENTION
+
+
+def _alike(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens both begin with. Of many, the first and the last in order differ soonest."""
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

@@ -1,0 +1,162 @@
+"""An endpoint that misbehaves: what is tried again, what is given up, and when a run stops."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from fake_endpoint import Endpoint, serving
+from openai_server import answered, generate, only, spec
+from plain_desk import PlainDesk
+
+from contrapose.tasks.infer.budget import Budget, Limits
+from contrapose.tasks.infer.openai import OpenAI
+from contrapose.tasks.infer.openai import failures as retrying
+
+
+@pytest.fixture
+def server() -> Iterator[Endpoint]:
+    with serving() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(retrying, "LONGEST_WAIT", 0.02)
+
+
+@pytest.mark.parametrize("fault", ["status 500", "status 409", "garbled", "empty", "drop", "hang", "half"])
+def test_a_fault_is_tried_again(server: Endpoint, fault: str) -> None:
+    server.faults = {0: fault}
+    answer = only(answered(spec(server, args={"retries": 1, "timeout": 0.3}), generate("Hello")))
+    assert answer.completion.text
+    assert (answer.requests, answer.completion.usage.calls) == (2, 1)
+
+
+def test_retries_end(server: Endpoint) -> None:
+    server.always = "status 500"
+    answer = only(answered(spec(server, args={"retries": 3}), generate("Hello")))
+    assert answer.requests == 4
+    assert len(server.bodies) == 4
+    assert "no answer after 4 requests" in str(answer.completion.error)
+
+
+def test_a_hung_server_is_cut_off(server: Endpoint) -> None:
+    server.always = "half"
+    start = time.monotonic()
+    answer = only(answered(spec(server, args={"timeout": 0.2}), generate("Hello")))
+    assert time.monotonic() - start < 3
+    assert "no complete reply in 0.2 s" in str(answer.completion.error)
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_what_concerns_one_prompt_is_not_tried_again(server: Endpoint, status: int) -> None:
+    server.faults = {0: f"status {status}"}
+    desk = answered(spec(server, args={"retries": 5, "concurrency": 1}), generate("Long"), generate("Short"))
+    long, short = (answer.completion for answer in desk.answers.values())
+    assert "fell over" in str(long.error)
+    assert short.text
+    assert len(server.bodies) == 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ("status 401", {}),
+        ("status 403", {}),
+        ("status 404", {"code": "model_not_found"}),
+        ("page", {}),
+        ("status 429", {"code": "insufficient_quota"}),
+    ],
+)
+def test_what_concerns_every_prompt_stops_the_run(server: Endpoint, fault: str, error: dict[str, object]) -> None:
+    server.always, server.error = fault, error
+    desk = answered(spec(server, args={"retries": 5, "concurrency": 1}), generate("Hello"), generate("Again"))
+    assert desk.stopped
+    assert not desk.puts
+    assert len(server.bodies) == 1
+
+
+def test_rate_limited_requests_use_up_no_retries(server: Endpoint) -> None:
+    server.faults, server.headers = dict.fromkeys(range(3), "status 429"), {"retry-after-ms": "20"}
+    answer = only(answered(spec(server), generate("Hello")))
+    assert answer.completion.text
+    assert answer.requests == 4
+
+
+def test_rate_limited_requests_end_with_the_time_of_a_prompt(server: Endpoint) -> None:
+    server.always, server.headers = "status 429", {"retry-after-ms": "50"}
+    answer = only(answered(spec(server, args={"total_timeout": 0.3}), generate("Hello")))
+    assert "no answer after 0.3 s" in str(answer.completion.error)
+
+
+def test_everybody_pauses_when_the_endpoint_asks_for_it(server: Endpoint) -> None:
+    server.faults, server.headers = {0: "status 503"}, {"Retry-After": "0.4"}
+    model, desk = OpenAI().open(spec(server, args={"concurrency": 2})), PlainDesk()
+    start = time.monotonic()
+    model.answer([generate(f"Prompt {number}") for number in range(30)], desk)
+    assert time.monotonic() - start >= 0.4
+    assert model.notes() == {
+        "concurrency_lowest": 1,
+        "concurrency_final": 2,
+        "rate_limit_pauses": 1,
+        "retries_status_503": 1,
+    }
+
+
+def test_a_wait_beyond_patience_stops_the_run(server: Endpoint) -> None:
+    server.always, server.headers = "status 429", {"Retry-After": "3600"}
+    desk = answered(spec(server), generate("Hello"))
+    assert "asks to wait 3600 s" in str(desk.stopped)
+
+
+def test_an_endpoint_that_only_fails_stops_the_run(server: Endpoint) -> None:
+    server.always = "status 500"
+    desk = answered(spec(server, args={"retries": 8}), *(generate(f"Prompt {number}") for number in range(500)))
+    assert "times in a row; the last: status 500" in str(desk.stopped)
+    assert len(server.bodies) < 200
+
+
+def test_a_fifth_of_faults_loses_nothing_and_repeats_nothing(server: Endpoint) -> None:
+    kinds = ("status 500", "garbled", "status 429", "drop")
+    server.faults = {number: kinds[number // 5 % 4] for number in range(0, 1000, 5)}
+    server.headers = {"retry-after-ms": "10"}
+    questions = [generate(f"Prompt {number}") for number in range(300)]
+    desk = answered(spec(server, args={"retries": 8}), *questions)
+    assert [len(puts) for puts in desk.puts] == [1] * 300
+    assert all(desk.answers[question].completion.text for question in questions)
+    assert sum(answer.requests for answer in desk.answers.values()) == len(server.bodies)
+
+
+def test_the_number_of_calls_stays_within_the_budget(server: Endpoint) -> None:
+    server.faults = dict.fromkeys(range(0, 100, 3), "status 500")
+    desk = PlainDesk(budget=Budget(limits=Limits(max_calls=25)))
+    OpenAI().open(spec(server, args={"retries": 8})).answer([generate(f"Prompt {n}") for n in range(60)], desk)
+    assert len(server.bodies) == 25
+    assert desk.budget.spent.calls == 25
+    assert desk.budget.idle()
+    assert "max_calls" in str(desk.stopped)
+
+
+def test_tokens_that_were_reserved_too_much_serve_later_requests(server: Endpoint) -> None:
+    # Each request reserves 50 tokens and takes 12: one at a time fits, and all eight in a row.
+    desk = PlainDesk(budget=Budget(limits=Limits(max_tokens=140)))
+    OpenAI().open(spec(server)).answer([generate(f"{n}") for n in range(8)], desk)
+    assert len(desk.answers) == 8
+    assert desk.stopped is None
+
+
+def test_concurrency_is_a_ceiling(server: Endpoint) -> None:
+    server.delay = 0.02
+    answered(spec(server, args={"concurrency": 3}), *(generate(f"Prompt {number}") for number in range(20)))
+    assert server.peak == 3
+
+
+def test_requests_per_minute_are_kept(server: Endpoint) -> None:
+    start = time.monotonic()
+    questions = [generate(f"Prompt {number}") for number in range(25)]
+    answered(spec(server, args={"requests_per_minute": 1200}), *questions)
+    # Twenty at once, the others at twenty a second.
+    assert 0.2 <= time.monotonic() - start < 3

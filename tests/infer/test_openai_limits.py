@@ -1,0 +1,171 @@
+"""The parts that limit and judge, by a clock of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+import time
+from email.utils import formatdate
+
+import pytest
+
+from contrapose.tasks.infer.openai.breaker import Breaker
+from contrapose.tasks.infer.openai.failures import asked_wait, backoff
+from contrapose.tasks.infer.openai.limiter import Limiter
+from contrapose.tasks.infer.openai.pace import Bucket
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_bucket_lends_and_spreads() -> None:
+    clock = Clock()
+    bucket = Bucket(60, clock=clock)
+    assert [bucket.take(1) for _ in range(3)] == [0, 1, 2]
+    clock.now += 3
+    assert bucket.take(1) == 0
+
+
+def test_a_bucket_is_corrected_by_what_was_used() -> None:
+    bucket = Bucket(600, clock=Clock())
+    bucket.take(110)
+    bucket.correct(100)
+    assert bucket.take(10) == 1.0
+
+
+def test_concurrency_halves_once_a_round_trip_and_comes_back() -> None:
+    limiter = Limiter(16)
+    sent = time.monotonic()
+    for _ in range(10):
+        limiter.overloaded(sent)
+    assert (limiter.limit, limiter.lowest) == (8.0, 8)
+    for _ in range(200):
+        limiter.succeeded()
+    assert limiter.limit == 16
+
+
+@pytest.mark.parametrize(("late", "limit"), [(5, 16.0), (60, 8.0)])
+def test_time_outs_halve_concurrency_when_they_are_many(late: int, limit: float) -> None:
+    limiter = Limiter(16)
+    sent = time.monotonic()
+    for _ in range(100):
+        limiter.succeeded()
+    for _ in range(late):
+        limiter.timed_out(sent)
+    assert limiter.limit == limit
+
+
+def test_the_event_loops_of_several_threads_share_a_limit() -> None:
+    limiter, seen, live = Limiter(2), [], []
+
+    async def work() -> None:
+        async with limiter:
+            live.append(1)
+            seen.append(len(live))
+            await asyncio.sleep(0.005)
+            live.pop()
+
+    async def many() -> None:
+        await asyncio.gather(*(work() for _ in range(10)))
+
+    threads = [threading.Thread(target=lambda: asyncio.run(many())) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert len(seen) == 30
+    assert max(seen) == 2
+
+
+def test_a_waiter_that_is_cancelled_keeps_no_place() -> None:
+    async def scene() -> None:
+        limiter = Limiter(1)
+        async with limiter:
+            waiter = asyncio.create_task(limiter.__aenter__())
+            await asyncio.sleep(0)
+            waiter.cancel()
+            await asyncio.gather(waiter, return_exceptions=True)
+        async with asyncio.timeout(1), limiter:
+            pass
+
+    asyncio.run(scene())
+
+
+def test_an_endpoint_that_never_answered_is_gone_after_a_while() -> None:
+    clock = Clock()
+    breaker = Breaker(30, clock=clock)
+    sent = breaker.sent()
+    breaker.limited("status 429")
+    clock.now += 49
+    assert breaker.verdict() is None
+    clock.now += 2
+    assert "answered nothing in 51 s; the last: status 429" in str(breaker.verdict())
+    assert sent == 100
+
+
+def test_what_hung_before_an_answer_says_nothing_about_now() -> None:
+    clock = Clock()
+    breaker = Breaker(30, clock=clock)
+    sent = [breaker.sent() for _ in range(40)]
+    clock.now += 1
+    breaker.succeeded()
+    clock.now += 30
+    for each in sent:
+        breaker.failed("no complete reply", each)
+    assert breaker.verdict() is None
+
+
+def test_an_endpoint_that_answered_must_fail_for_some_seconds() -> None:
+    clock = Clock()
+    breaker = Breaker(30, trusted=True, clock=clock)
+    for _ in range(25):
+        breaker.failed("status 500", breaker.sent())
+    assert breaker.verdict() is None
+    clock.now += 6
+    assert "25 times in a row" in str(breaker.verdict())
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_independent_faults_never_count_as_the_end(share: float) -> None:
+    clock, rng = Clock(), random.Random(1)
+    breaker = Breaker(30, clock=clock)
+    for _ in range(20_000):
+        sent = breaker.sent()
+        clock.now += 0.05
+        if rng.random() < share:
+            breaker.failed("status 500", sent)
+        else:
+            breaker.succeeded()
+        assert breaker.verdict() is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-3"}, None),
+        ({}, None),
+    ],
+)
+def test_the_wait_that_a_server_asks_for(headers: dict[str, str], seconds: float | None) -> None:
+    assert asked_wait(headers) == seconds
+
+
+def test_the_wait_may_be_a_date() -> None:
+    wait = asked_wait({"retry-after": formatdate(time.time() + 30, usegmt=True)})
+    assert wait is not None
+    assert 25 < wait <= 31
+
+
+def test_waits_double_up_to_a_limit_and_are_spread() -> None:
+    rng = random.Random(0)
+    longest = [max(backoff(failures, rng) for _ in range(500)) for failures in (1, 2, 3, 9)]
+    assert longest == pytest.approx([0.5, 1, 2, 8], rel=0.05)

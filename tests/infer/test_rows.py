@@ -1,0 +1,71 @@
+"""Rows and batches: what is shared, how much a batch holds, and that the plan is the questions' alone."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contrapose.tasks.infer.queries import Query
+from contrapose.tasks.infer.rows import Limit, alone, batches, common_prefix, joined, padded, shared_rows
+
+LIMIT = Limit(tokens=200, wanted=50)
+TOKENS = st.lists(st.integers(0, 3), min_size=1, max_size=40)
+
+
+def query(owner: int, *ids: int, start: int | None = None) -> Query:
+    return Query(owner=owner, ids=ids, start=len(ids) - 1 if start is None else start, targets=((1,),))
+
+
+def test_two_orders_of_one_text_share_a_row() -> None:
+    article = tuple(range(30))
+    (row,) = shared_rows([[query(0, *article, 1, 2)], [query(1, *article, 2, 1)]], limit=LIMIT)
+    assert row.prefix == 30
+    assert row.size == 34
+
+
+def test_texts_that_share_little_stay_apart() -> None:
+    one, other = [query(0, 9, *range(30))], [query(1, 9, *range(30, 60))]
+    assert len(shared_rows([one, other], limit=LIMIT)) == 2
+
+
+def test_sharing_never_makes_a_row_larger_than_a_batch() -> None:
+    groups = [[query(owner, *range(90), owner)] for owner in range(100)]
+    assert all(row.size <= 100 for row in shared_rows(groups, limit=Limit(tokens=100, wanted=1000)))
+
+
+def test_a_row_without_its_answered_questions_keeps_its_prefix() -> None:
+    row = joined([query(0, 1, 2, 3), query(1, 1, 2, 4)])
+    rest = row.only([1])
+    assert rest is not None
+    assert rest.prefix == row.prefix
+    assert rest.owners == [1]
+    assert row.only([7]) is None
+
+
+def test_the_common_prefix_ends_before_the_first_wanted_place() -> None:
+    queries = [query(0, 1, 2, 3, 4, start=1), query(1, 1, 2, 3, 5)]
+    assert common_prefix(queries, least=1) == 1
+    assert common_prefix(queries, least=2) == 0
+    assert common_prefix(queries[:1], least=0) == 0
+
+
+@given(st.lists(TOKENS, min_size=1, max_size=30))
+def test_batches_hold_every_query_once_within_the_limit(texts: list[list[int]]) -> None:
+    groups = [[query(owner, *ids)] for owner, ids in enumerate(texts)]
+    plan = list(batches(shared_rows(groups, limit=LIMIT), LIMIT))
+    owners = sorted(owner for batch in plan for row in batch for owner in row.owners)
+    assert owners == list(range(len(texts)))
+    assert all(len(batch) == 1 or padded(batch) <= LIMIT.tokens for batch in plan)
+
+
+@given(st.lists(TOKENS, min_size=1, max_size=20))
+def test_a_row_spells_out_its_queries(texts: list[list[int]]) -> None:
+    row = joined([query(owner, *ids) for owner, ids in enumerate(texts)])
+    assert all(each.ids[: row.prefix] == row.queries[0].ids[: row.prefix] for each in row.queries)
+    assert [single.queries[0] for single in alone(row)] == list(row.queries)
+
+
+def test_a_number_of_prompts_limits_a_batch() -> None:
+    groups = [[query(owner, owner)] for owner in range(7)]
+    limit = Limit(tokens=1 << 20, wanted=1000, prompts=3)
+    assert [len(batch) for batch in batches(shared_rows(groups, limit=limit), limit)] == [3, 3, 1]

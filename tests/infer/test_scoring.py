@@ -1,0 +1,184 @@
+"""Side by side, alone, with kept prefixes, in little memory: the same likelihoods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plain_desk import completions
+from tiny_model import save_tiny_model
+
+from contrapose.tasks.config import ModelSpec
+from contrapose.tasks.infer.base import Question
+from contrapose.tasks.infer.local import HuggingFace
+from contrapose.tasks.infer.transformer import TransformerModel
+
+INSTRUCTION = "it was not red and so the sky is blue ."
+OPENINGS = ("the sky is", "a sky is not", "it was on and on", "in the red sky")
+QUESTIONS = [
+    Question(kind="choose", prompt=f"{INSTRUCTION} {opening} {order} Answer :", labels=labels)
+    for opening in OPENINGS
+    for order in ("A . blue B . green", "A . green B . blue")
+    for labels in (("A", "B"), ("A B", "B A C"))
+]
+LOSSES = [
+    Question(kind="loss", prompt=f"{INSTRUCTION} {opening}", text=text) for opening in OPENINGS for text in OPENINGS
+]
+
+LAYERS = {"num_hidden_layers": 2, "num_attention_heads": 4}
+FAMILIES: list[tuple[str, dict[str, int]]] = [
+    ("gpt2", {"n_embd": 32, "n_layer": 2, "n_head": 4}),
+    ("gpt_neox", {**LAYERS, "intermediate_size": 64}),
+    ("qwen3", {**LAYERS, "num_key_value_heads": 2, "intermediate_size": 64, "head_dim": 8}),
+    ("bloom", {"n_layer": 2, "n_head": 4}),
+    ("mamba", {"num_hidden_layers": 2, "state_size": 4}),
+]
+"""Learned, partly rotary and rotary positions; positions by distance alone; and no attention at all."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_model(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="module")
+def sliding(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model most of whose layers see 24 tokens back: fewer than some prompts have."""
+    import torch
+    from transformers import AutoTokenizer, Gemma3ForCausalLM, Gemma3TextConfig
+
+    folder = save_tiny_model(tmp_path_factory.mktemp("sliding"))
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    torch.manual_seed(3)
+    config = Gemma3TextConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=6,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=8,
+        max_position_embeddings=64,
+        sliding_window=24,
+        bos_token_id=1,
+        eos_token_id=2,
+        pad_token_id=0,
+    )
+    Gemma3ForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+def opened(folder: Path, batch_size: object = "auto") -> TransformerModel:
+    spec = {"id": f"hf/{folder}", "args": {"dtype": "float32", "device": "cpu"}, "batch_size": batch_size}
+    return HuggingFace().open(ModelSpec.model_validate(spec))
+
+
+def figures(model: TransformerModel, questions: list[Question]) -> list[float]:
+    """All figures of all answers."""
+    found = completions(model, questions)
+    return [value for each in found for value in (each.option_loglikelihoods or (each.loss,)) if value is not None]
+
+
+def one_by_one(folder: Path, questions: list[Question]) -> list[float]:
+    model = opened(folder)
+    model.scoring.window = 0
+    return [value for question in questions for value in figures(model, [question])]
+
+
+def count(model: TransformerModel, name: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each call of a forward pass gets."""
+    calls: list[int] = []
+    work: Callable[..., Any] = getattr(model.scoring.forward, name)
+
+    def counted(rows: Any, *rest: Any) -> Any:
+        calls.append(len(rows))
+        return work(rows, *rest)
+
+    monkeypatch.setattr(model.scoring.forward, name, counted)
+    return calls
+
+
+@pytest.mark.parametrize("questions", [QUESTIONS, LOSSES, [*QUESTIONS, *LOSSES]])
+def test_shared_rows_give_what_each_prompt_gives_alone(folder: Path, questions: list[Question]) -> None:
+    model = opened(folder)
+    assert figures(model, questions) == pytest.approx(one_by_one(folder, questions), abs=1e-4)
+    assert model.scoring.common > 0
+    assert model.notes()["largest_drift_nats"] == pytest.approx(0, abs=1e-4)
+
+
+def test_only_prompts_within_the_window_share(sliding: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = opened(sliding)
+    shared, plain = count(model, "shared", monkeypatch), count(model, "plain", monkeypatch)
+    assert figures(model, QUESTIONS) == pytest.approx(one_by_one(sliding, QUESTIONS), abs=1e-4)
+    assert shared
+    assert plain
+
+
+@pytest.mark.parametrize(("family", "sizes"), FAMILIES)
+def test_other_families_share_or_decline(tmp_path: Path, family: str, sizes: dict[str, int]) -> None:
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+
+    folder = save_tiny_model(tmp_path)
+    words = len(AutoTokenizer.from_pretrained(folder))
+    torch.manual_seed(3)
+    marks = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
+    config = AutoConfig.for_model(family, vocab_size=words, hidden_size=32, **sizes, **marks)
+    AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+    model = opened(folder)
+    assert figures(model, QUESTIONS) == pytest.approx(one_by_one(folder, QUESTIONS), abs=1e-4)
+    assert (model.scoring.window > 0) == (family not in ("bloom", "mamba"))
+
+
+def test_an_added_mask_serves_a_model_without_sdpa(folder: Path) -> None:
+    model = opened(folder)
+    model.model.set_attn_implementation("eager")
+    assert figures(model, QUESTIONS) == pytest.approx(one_by_one(folder, QUESTIONS), abs=1e-4)
+
+
+def test_a_model_that_mixes_its_branches_is_computed_unshared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = opened(folder, 4)
+    monkeypatch.setattr(model.scoring.forward, "_as_mask", lambda mask: mask | True)
+    # Random weights hardly attend, so that even a wrong mask moves little.
+    model.scoring.bound = 1e-3
+    assert figures(model, QUESTIONS) == pytest.approx(one_by_one(folder, QUESTIONS), abs=1e-4)
+    assert "off" in str(model.notes()["prefix_sharing"])
+
+
+def test_a_batch_that_does_not_fit_in_memory_is_halved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    model = opened(folder)
+    work = model.model.forward
+
+    def small(*given: Any, **named: Any) -> Any:
+        if named["input_ids"].shape[0] > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return work(*given, **named)
+
+    monkeypatch.setattr(model.model, "forward", small)
+    assert figures(model, QUESTIONS) == pytest.approx(one_by_one(folder, QUESTIONS), abs=1e-4)
+    assert float(model.notes()["batch_halvings"]) >= 1
+    assert [each.error for each in completions(model, [Question(kind="generate", prompt="the sky")])] == [None]
+
+
+def test_a_prompt_that_alone_exceeds_memory_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("MPS backend out of memory")
+
+    model = opened(folder)
+    monkeypatch.setattr(model.model, "forward", none)
+    found = completions(model, [*QUESTIONS[:2], Question(kind="generate", prompt="the sky")])
+    assert all("does not fit" in (each.error or "") for each in found)
+
+
+def test_other_errors_are_not_taken_for_lack_of_memory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("shapes differ")
+
+    model = opened(folder)
+    monkeypatch.setattr(model.model, "forward", broken)
+    with pytest.raises(RuntimeError, match="shapes differ"):
+        completions(model, QUESTIONS[:2])
