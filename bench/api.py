@@ -24,7 +24,7 @@ from contrapose.tasks.infer.openai import OpenAI
 from tests.infer.plain_desk import PlainDesk
 
 FAULTS = ("--error", "0.05", "--hang", "0.05", "--malformed", "0.05")
-DEAD = (("--error", "1"), ("--hang", "1"), ("--malformed", "1"), ("--rps", "0.000001"))
+DEAD = (("--error", "1"), ("--hang", "1"), ("--malformed", "1"), ("--rps", "-1"))
 
 
 def main() -> None:
@@ -126,12 +126,13 @@ def serving(script: str, *arguments: str) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = subprocess.Popen([sys.executable, script, "--port", str(port), *arguments])
+    command = [sys.executable, script, "--port", str(port), *arguments]
+    server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
         _await(f"http://127.0.0.1:{port}/v1/models")
         yield f"http://127.0.0.1:{port}/v1"
     finally:
-        server.terminate()
+        server.kill()
         server.wait()
 
 

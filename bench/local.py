@@ -1,7 +1,9 @@
 """The local engine against a plain batched pass: `python -m bench.local FILE [--lm-eval PYTHON] [--reference N]`.
 
 FILE holds summary pairs; the prompts are those of order_bias. All figures of one call come from one run:
-compare the ratios, not the seconds. PYTHON is an interpreter with lm-eval, transformers and torch.
+compare the ratios, not the seconds. Seconds of work of all cores stand beside those of the clock: where other
+processes take part of the machine, only they compare, and only with OMP_WAIT_POLICY=passive.
+PYTHON is an interpreter with lm-eval, transformers and torch.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from pathlib import Path
 from contrapose.tasks.config import ModelSpec, RunConfig, plans
 from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.infer.budget import Budget
-from contrapose.tasks.infer.embedded import Embedded, converted_folder
-from contrapose.tasks.infer.transformer import TransformerModel
+from contrapose.tasks.infer.local.embedded import Embedded, converted_folder
+from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.registry import probe
@@ -28,6 +30,34 @@ SIZES = (8, 16, 32)
 LM_EVAL = Path(__file__).with_name("lm_eval_pass.py")
 
 Scores = list[tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Time:
+    """What a pass took."""
+
+    wall: float
+    """Seconds on the clock."""
+    work: float
+    """Seconds of work, of all cores together."""
+
+    def __str__(self) -> str:
+        return f"{self.wall:.1f} s ({self.work:.1f} s of work)"
+
+    def times(self, other: Time) -> str:
+        """This time in units of another."""
+        return f"{self.wall / other.wall:.2f} ({self.work / other.work:.2f} of the work)"
+
+
+class Watch:
+    """Started when it is made."""
+
+    def __init__(self) -> None:
+        self.wall, self.work = time.perf_counter(), time.process_time()
+
+    def read(self) -> Time:
+        """The time since."""
+        return Time(wall=time.perf_counter() - self.wall, work=time.process_time() - self.work)
 
 
 @dataclass(slots=True)
@@ -66,14 +96,14 @@ def main() -> None:
     print(f"{len(asked)} prompts, {dtype}", flush=True)
     plain([*asked[:8]], model, size=8)
     ours, found = engine(asked, model)
-    print(f"ours: {ours:.1f} s, {dict(model.notes())}", flush=True)
+    print(f"ours: {ours}, {dict(model.notes())}", flush=True)
     times = {size: plain(asked, model, size=size) for size in SIZES}
-    best = min(times.values())
-    print(f"plain: {', '.join(f'{size}: {seconds:.1f} s' for size, seconds in times.items())}")
-    print(f"ours / best plain: {ours / best:.2f}", flush=True)
+    best = min(times.values(), key=lambda each: each.work)
+    print(f"plain: {', '.join(f'{size}: {each}' for size, each in times.items())}")
+    print(f"ours / best plain: {ours.times(best)}", flush=True)
     if given.lm_eval:
-        seconds, theirs = lm_eval(asked, given.lm_eval, dtype=dtype)
-        print(f"lm-eval: {seconds:.1f} s, {seconds / ours:.1f} times ours; {drift(found, theirs)}", flush=True)
+        lm, theirs = lm_eval(asked, given.lm_eval, dtype=dtype)
+        print(f"lm-eval: {lm}; lm-eval / ours: {lm.times(ours)}; {drift(found, theirs)}", flush=True)
     if given.reference:
         some = asked[:: max(1, len(asked) // given.reference)][: given.reference]
         numbers = [asked.index(question) for question in some]
@@ -97,21 +127,20 @@ def opened(dtype: str) -> TransformerModel:
     return Embedded().open(ModelSpec(id="embedded", args={"device": "cpu", "dtype": dtype}, batch_size="auto"))
 
 
-def engine(asked: Sequence[Question], model: TransformerModel) -> tuple[float, Scores]:
+def engine(asked: Sequence[Question], model: TransformerModel) -> tuple[Time, Scores]:
     """Seconds and log-likelihoods of everything between questions and answers."""
     desk = MemoryDesk()
-    start = time.perf_counter()
+    watch = Watch()
     model.answer(asked, desk)
-    seconds = time.perf_counter() - start
-    return seconds, [desk.answers[each].completion.option_loglikelihoods or () for each in asked]
+    return watch.read(), [desk.answers[each].completion.option_loglikelihoods or () for each in asked]
 
 
-def plain(asked: Sequence[Question], model: TransformerModel, *, size: int) -> float:
+def plain(asked: Sequence[Question], model: TransformerModel, *, size: int) -> Time:
     """Seconds of batches of one size, sorted by length, padded, with the last token's logits only."""
     import torch
 
     encoder = model.encoder
-    start = time.perf_counter()
+    watch = Watch()
     encoded = sorted((encoder.prompt(each.prompt) for each in asked), key=len)
     labels = [encoder.label(label)[0] for label in asked[0].labels]
     for first in range(0, len(encoded), size):
@@ -122,7 +151,7 @@ def plain(asked: Sequence[Question], model: TransformerModel, *, size: int) -> f
         with torch.inference_mode():
             logits = model.model(input_ids=ids, attention_mask=mask, logits_to_keep=1, use_cache=False).logits
             logits[:, -1].float().log_softmax(-1)[:, labels].tolist()
-    return time.perf_counter() - start
+    return watch.read()
 
 
 def reference(asked: Sequence[Question]) -> Scores:
@@ -139,7 +168,7 @@ def reference(asked: Sequence[Question]) -> Scores:
     return found
 
 
-def lm_eval(asked: Sequence[Question], python: Path, *, dtype: str) -> tuple[float, Scores]:
+def lm_eval(asked: Sequence[Question], python: Path, *, dtype: str) -> tuple[Time, Scores]:
     """Seconds and log-likelihoods of lm-eval's `hf` model for the same contexts and continuations."""
     requests = [(each.prompt, f" {label}") for each in asked for label in each.labels]
     given = {"folder": str(converted_folder()), "dtype": dtype, "requests": requests}
@@ -150,7 +179,9 @@ def lm_eval(asked: Sequence[Question], python: Path, *, dtype: str) -> tuple[flo
         found: Mapping[str, list[float]] = json.loads(target.read_text())
     values = found["loglikelihoods"]
     width = len(asked[0].labels)
-    return found["seconds"][0], [tuple(values[at : at + width]) for at in range(0, len(values), width)]
+    return Time(wall=found["wall"][0], work=found["work"][0]), [
+        tuple(values[at : at + width]) for at in range(0, len(values), width)
+    ]
 
 
 def drift(ours: Scores, theirs: Scores) -> str:

@@ -24,8 +24,8 @@ PROBES = {
 }
 
 PROVIDERS = {
-    "embedded": "contrapose.tasks.infer.embedded:Embedded",
-    "hf": "contrapose.tasks.infer.local:HuggingFace",
+    "embedded": "contrapose.tasks.infer.local.embedded:Embedded",
+    "hf": "contrapose.tasks.infer.local.huggingface:HuggingFace",
     "openai": "contrapose.tasks.infer.openai:OpenAI",
     "mock": "contrapose.tasks.infer.mock:Mock",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,6 +37,8 @@ class Endpoint:
     """Log-probabilities of the first tokens, for those who ask for them."""
     most_listed: int = 20
     """Status 400 above as many log-probabilities."""
+    compress: bool = False
+    """Pack replies."""
     delay: float = 0.0
     """Seconds before every reply."""
     live: int = 0
@@ -44,6 +47,8 @@ class Endpoint:
     header: str = ""
     """The last Authorization header; a failing server repeats it."""
     asked: Counter[str] = field(default_factory=Counter)
+    sent: dict[str, list[float]] = field(default_factory=dict)
+    """When each prompt's replies left, by `time.monotonic()`."""
     bodies: list[dict[str, object]] = field(default_factory=list)
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
@@ -64,6 +69,7 @@ class Endpoint:
         self.peak = max(self.peak, self.live)
         try:
             await asyncio.sleep(self.delay)
+            self.sent.setdefault(prompt, []).append(time.monotonic())
             return await self.fault(request, fault) if fault else self.answer(body, prompt, kind)
         finally:
             self.live -= 1
@@ -109,7 +115,10 @@ class Endpoint:
             choice |= {"logprobs": chat if kind == "message" else {"top_logprobs": [self.logprobs]}}
         usage = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
         named = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"]}
-        return web.json_response({**named, "choices": [choice], "usage": usage})
+        response = web.json_response({**named, "choices": [choice], "usage": usage})
+        if self.compress:
+            response.enable_compression()
+        return response
 
 
 @contextmanager

@@ -94,14 +94,15 @@ class StoreDesk:
         """Keep answers, and remember failures for this run."""
         for answer in answers:
             self.answers[answer.question] = answer.completion
-            if answer.completion.error:
-                self._writer.put(Usage(calls=answer.requests))
-            else:
-                self._writer.put(Keyed(key=self._key(answer.question), answer=answer))
             self._meter.failed += bool(answer.completion.error)
             self._meter.requests += answer.requests
+        self._writer.put([self._kept(answer) for answer in answers])
         self._meter.cost = self._budget.cost()
         self._count(asked=len(answers))
+
+    def _kept(self, answer: Answer) -> Keyed | Usage:
+        failed = answer.completion.error is not None
+        return Usage(calls=answer.requests) if failed else Keyed(key=self._key(answer.question), answer=answer)
 
     def _count(self, *, found: int = 0, asked: int = 0) -> None:
         self.hits += found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from contrapose.tasks.records import Usage
 
@@ -13,9 +14,12 @@ if TYPE_CHECKING:
     from contrapose.tasks.infer.store.answers import AnswerTable, Keyed
     from contrapose.tasks.infer.store.claims import Claims
 
+Item: TypeAlias = "Keyed | Usage"
+"""An answer, or what a failed question took."""
+
 RENEW_SECONDS = 5.0
 MOST = 2000
-"""Answers a transaction."""
+"""Answers after which a transaction is closed."""
 TRIES = 5
 
 
@@ -37,13 +41,13 @@ class Writer:
         self.answers, self.claims = answers, claims
         self.run, self.model, self.again = run, model, again
         self.failed: Exception | None = None
-        self._queue: SimpleQueue[Keyed | Usage | None] = SimpleQueue()
+        self._queue: SimpleQueue[Sequence[Item] | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name="contrapose-store", daemon=True)
         self._thread.start()
 
-    def put(self, item: Keyed | Usage) -> None:
-        """Keep an answer, or note what a failed question took; returns at once."""
-        self._queue.put(item)
+    def put(self, items: Sequence[Item]) -> None:
+        """Keep answers, and note what failed questions took, in one transaction; returns at once."""
+        self._queue.put(items)
 
     def close(self) -> None:
         """Write what is left, release the claims, and end.
@@ -70,21 +74,21 @@ class Writer:
         except Exception as error:
             self.failed = error
 
-    def _collect(self) -> tuple[list[Keyed | Usage], bool]:
+    def _collect(self) -> tuple[list[Item], bool]:
         """What has come, and whether more may."""
-        found: list[Keyed | Usage] = []
+        found: list[Item] = []
         try:
-            item = self._queue.get(timeout=RENEW_SECONDS)
-            while item is not None:
-                found.append(item)
-                if len(found) == MOST:
+            items = self._queue.get(timeout=RENEW_SECONDS)
+            while items is not None:
+                found += items
+                if len(found) >= MOST:
                     return found, True
-                item = self._queue.get_nowait()
+                items = self._queue.get_nowait()
         except Empty:
             return found, True
         return found, False
 
-    def _write(self, items: list[Keyed | Usage]) -> None:
+    def _write(self, items: list[Item]) -> None:
         from sqlalchemy.exc import OperationalError
 
         kept = [item for item in items if not isinstance(item, Usage)]

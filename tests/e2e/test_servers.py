@@ -18,7 +18,7 @@ import pytest
 from conftest import REPOSITORY
 
 from contrapose.flows.cli import main
-from contrapose.tasks.infer.embedded import converted_folder
+from contrapose.tasks.infer.local.embedded import converted_folder
 
 MOCK = REPOSITORY.parent / "shared" / "tools" / "mock_openai.py"
 

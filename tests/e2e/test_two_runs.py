@@ -19,7 +19,7 @@ LATENCY = 0.05
 @pytest.mark.usefixtures("prefect_server")
 def test_two_processes_share_the_work(store: str, tmp_path: Path) -> None:
     with serving() as endpoint:
-        endpoint.latency = LATENCY
+        endpoint.delay = LATENCY
         runs = [
             subprocess.Popen(
                 [

@@ -12,6 +12,8 @@ from plain_desk import PlainDesk, completions
 from contrapose.tasks.config import Generation, ModelSpec
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.openai import OpenAI
+from contrapose.tasks.infer.openai.lean import proxy_for
+from contrapose.tasks.infer.openai.replies import read_reply
 
 
 @pytest.fixture
@@ -85,6 +87,23 @@ def test_a_broken_body_is_recorded_and_is_no_answer(server: Endpoint, fault: str
     reply = only(answered(spec(server), generate("Hello"))).completion
     assert reply.text is None
     assert reply.error
+
+
+def test_a_packed_reply_is_read(server: Endpoint) -> None:
+    server.compress = True
+    assert only(answered(spec(server), generate("Hello"))).completion.text
+
+
+def test_the_proxy_is_the_one_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://proxy:3128")
+    monkeypatch.setenv("no_proxy", "inside")
+    assert proxy_for("http://outside/v1") == "http://proxy:3128"
+    assert proxy_for("http://inside/v1") is None
+
+
+def test_half_a_surrogate_pair_becomes_text_that_files_can_hold() -> None:
+    body = b'{"choices": [{"text": "a\\ud800b"}]}'
+    assert read_reply(body, generate("Hello")).text == "a?b"
 
 
 def test_option_letters_are_compared_by_log_probability(server: Endpoint) -> None:

@@ -50,19 +50,15 @@ class Asker:
     async def ask(self, question: Question) -> Answer | None:
         """The answer, or the failure that is final; None once the run has stopped."""
         tries = _Tries()
-        while not self.desk.stopped:
-            outcome = await self._request(question, tries)
+        while (outcome := await self._request(question, tries)) is not None:
             if isinstance(outcome, Reply):
-                return self._answer(question, outcome, tries)
-            if outcome is None:
-                return None
-            if outcome.then == "stop":
-                self.desk.stop(outcome.told)
-                return None
+                return Answer(
+                    question=question, completion=outcome.completion, seconds=outcome.seconds, requests=tries.requests
+                )
             wait = self._wait(outcome, tries)
-            late = time.monotonic() + wait - tries.since >= self.endpoint.settings.total_timeout
-            if outcome.then == "give up" or tries.failures > self.endpoint.settings.retries or late:
-                error = self._final(outcome, tries, late=late)
+            if self.desk.stopped:
+                break
+            if (error := self._final(outcome, tries, wait)) is not None:
                 return Answer(question=question, completion=Completion(error=error), requests=tries.requests)
             self.endpoint.retried(outcome.kind)
             await asyncio.sleep(wait)
@@ -135,10 +131,10 @@ class Asker:
 
     def _wait(self, failure: Failure, tries: _Tries) -> float:
         """Seconds until the next try; what the endpoint asked for holds for everybody."""
-        if failure.then == "retry":
-            tries.failures += 1
-        elif failure.overload:
-            tries.limited += 1
+        if failure.then == "stop":
+            self.desk.stop(failure.told)
+        tries.failures += failure.then == "retry"
+        tries.limited += failure.overload
         if failure.wait is None:
             return backoff(max(1, tries.failures + tries.limited), self.rng)
         if failure.wait:
@@ -149,16 +145,19 @@ class Asker:
         bearable = self.endpoint.settings.total_timeout if self.breaker.answered else self.breaker.patience
         if seconds > bearable:
             self.desk.stop(f"the endpoint asks to wait {seconds:.0f} s; the last: {self.breaker.last}")
-        self.endpoint.limiter.pause(seconds)
+        else:
+            self.endpoint.limiter.pause(seconds)
 
-    def _answer(self, question: Question, reply: Reply, tries: _Tries) -> Answer:
-        return Answer(question=question, completion=reply.completion, seconds=reply.seconds, requests=tries.requests)
-
-    def _final(self, failure: Failure, tries: _Tries, *, late: bool) -> str:
+    def _final(self, failure: Failure, tries: _Tries, wait: float) -> str | None:
+        """Why there will be no answer; None where another request may bring it."""
+        settings = self.endpoint.settings
         if failure.then == "give up":
             return failure.told
-        why = f"{self.endpoint.settings.total_timeout:g} s" if late else f"{tries.requests} requests"
-        return f"no answer after {why}; the last: {failure.told}"
+        if tries.failures > settings.retries:
+            return f"no answer after {tries.requests} requests; the last: {failure.told}"
+        if time.monotonic() + wait - tries.since >= settings.total_timeout:
+            return f"no answer after {settings.total_timeout:g} s; the last: {failure.told}"
+        return None
 
 
 def _tokens(usage: Usage) -> int:

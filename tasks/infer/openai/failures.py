@@ -59,7 +59,9 @@ def refused(error: APIStatusError, key: str) -> Failure:
     limited = status in OVERLOADED or (status == 503 and wait is not None)
     text = f"status {status}: {told(error, key)}"
     if _hopeless(error):
-        return Failure(kind=f"status {status}", told=text, then="stop", status=status)
+        return Failure(
+            kind=f"status {status}", told=f"the endpoint refuses every request; {text}", then="stop", status=status
+        )
     if limited:
         return Failure(kind=f"status {status}", told=text, then="wait", wait=wait, overload=True, status=status)
     again = status >= 500 or status in AGAIN

@@ -15,6 +15,9 @@ import httpx2
 NEVER = aiohttp.ClientTimeout(total=None, sock_connect=None)
 """Whoever asks sets the time limit, over the whole exchange."""
 
+ENCODINGS = ("Accept-Encoding", "gzip, deflate")
+"""What is unpacked without further libraries."""
+
 
 def proxy_for(address: str) -> str | None:
     """The proxy that the environment names for an address; None where it names none."""
@@ -49,7 +52,7 @@ class LeanClient(httpx2.AsyncClient):
         async with self._opened().request(
             request.method,
             str(request.url),
-            headers=request.headers.multi_items(),
+            headers=[*request.headers.multi_items(), ENCODINGS],
             data=request.content or None,
             skip_auto_headers=("User-Agent",),
             timeout=NEVER,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,7 +47,6 @@ class Pool:
                 endpoint=self.endpoint,
                 breaker=self._breaker,
                 desk=self.desk,
-                rng=random.Random(),
             )
             await _first_of(self._watch(), self._fill(size), *(self._work(asker) for _ in range(size)))
 
@@ -64,7 +62,8 @@ class Pool:
             await self._queue.put(None)
 
     async def _work(self, asker: Asker) -> None:
-        while (question := await self._queue.get()) is not None and not self.desk.stopped:
+        while (question := await self._queue.get()) is not None:
+            # Once the run has stopped, asking returns at once and the queue empties.
             answer = await asker.ask(question)
             if answer is not None:
                 self.desk.put([answer])

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 BUSY_SECONDS = 60
 """How long a SQLite connection waits for another one that writes."""
 
+PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-65536", "wal_autocheckpoint=8000")
+"""Readers beside one writer, no wait for the disk at each commit; keys are hashes, so pages are met in no order."""
+
 
 def store_url() -> str:
     """`CONTRAPOSE_STORE`, such as `postgresql+psycopg://user:password@host/name`, or SQLite in the user's cache."""
@@ -69,7 +72,7 @@ def _sqlite(url: str) -> Engine:
     def prepare(connection: Any, _: object) -> None:
         # The driver must not open transactions by itself: they would start as readers, and fail when they write.
         connection.isolation_level = None
-        for pragma in ("journal_mode=WAL", "synchronous=NORMAL"):
+        for pragma in PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contrapose.tasks.infer.base import Question
-from contrapose.tasks.infer.prompting import Encoder
+from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.records import Completion, Usage
 
 

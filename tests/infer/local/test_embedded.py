@@ -12,7 +12,7 @@ from contrapose.tasks.config import Generation, ModelSpec
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer import embedded
 from contrapose.tasks.infer.base import Question
-from contrapose.tasks.infer.embedded import SHA256, Embedded, converted_folder
+from contrapose.tasks.infer.local.embedded import SHA256, Embedded, converted_folder
 
 SPEC = ModelSpec(id="embedded", args={"device": "cpu", "dtype": "float32"}, generation=Generation(max_new_tokens=6))
 

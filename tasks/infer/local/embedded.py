@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
-from contrapose.tasks.infer.local import check_arguments, engine, load_model
-from contrapose.tasks.infer.placement import placement
-from contrapose.tasks.infer.transformer import TransformerModel
+from contrapose.tasks.infer.local.huggingface import check_arguments, engine, load_model
+from contrapose.tasks.infer.local.placement import placement
+from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.records import Likelihoods
 from contrapose.tasks.tables import home
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contrapose.tasks.infer import batch_size
-from contrapose.tasks.infer.batch_size import FIRST, LAST, found_tokens
+from contrapose.tasks.infer.local.batch_size import FIRST, LAST, found_tokens
 
 
 def test_tokens_double_until_speed_stops_growing() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contrapose.tasks.infer.forward import Forward, Values, sharing_window
-from contrapose.tasks.infer.memory import Memory, TooLargeError
-from contrapose.tasks.infer.queries import Asked, Query
-from contrapose.tasks.infer.rows import (
+from contrapose.tasks.infer.local.forward import Forward, Values, sharing_window
+from contrapose.tasks.infer.local.memory import Memory, TooLargeError
+from contrapose.tasks.infer.local.queries import Asked, Query
+from contrapose.tasks.infer.local.rows import (
     Limit,
     Row,
     alone,

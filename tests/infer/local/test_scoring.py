@@ -12,8 +12,8 @@ from tiny_model import save_tiny_model
 
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.infer.base import Question
-from contrapose.tasks.infer.local import HuggingFace
-from contrapose.tasks.infer.transformer import TransformerModel
+from contrapose.tasks.infer.local.huggingface import HuggingFace
+from contrapose.tasks.infer.local.transformer import TransformerModel
 
 INSTRUCTION = "it was not red and so the sky is blue ."
 OPENINGS = ("the sky is", "a sky is not", "it was on and on", "in the red sky")

@@ -9,13 +9,13 @@ from typing import Any
 
 from contrapose.tasks.config import Generation
 from contrapose.tasks.infer.base import Answer, Desk, Question
-from contrapose.tasks.infer.forward import Forward
-from contrapose.tasks.infer.memory import Memory, TooLargeError
-from contrapose.tasks.infer.prompting import Encoder
-from contrapose.tasks.infer.queries import Asked, asked, completion, misfit
-from contrapose.tasks.infer.replies import Replies
-from contrapose.tasks.infer.rows import Limit, Row
-from contrapose.tasks.infer.scoring import Scoring
+from contrapose.tasks.infer.local.forward import Forward
+from contrapose.tasks.infer.local.memory import Memory, TooLargeError
+from contrapose.tasks.infer.local.prompting import Encoder
+from contrapose.tasks.infer.local.queries import Asked, asked, completion, misfit
+from contrapose.tasks.infer.local.replies import Replies
+from contrapose.tasks.infer.local.rows import Limit, Row
+from contrapose.tasks.infer.local.scoring import Scoring
 from contrapose.tasks.records import Completion, Usage
 
 TOO_LARGE = "the prompt alone does not fit in the memory of the device"

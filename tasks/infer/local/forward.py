@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from contrapose.tasks.infer.queries import Query
-from contrapose.tasks.infer.rows import Row
+from contrapose.tasks.infer.local.queries import Query
+from contrapose.tasks.infer.local.rows import Row
 
 Values = list[list[float]]
 """Log-probabilities in nats of one query: by place and target."""

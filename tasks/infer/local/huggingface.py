@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import refuse_unknown
-from contrapose.tasks.infer.batch_size import batch_limit
-from contrapose.tasks.infer.placement import placement, use_all_cores
-from contrapose.tasks.infer.prompting import Encoder, Prompting
-from contrapose.tasks.infer.transformer import TransformerModel
+from contrapose.tasks.infer.local.batch_size import batch_limit
+from contrapose.tasks.infer.local.placement import placement, use_all_cores
+from contrapose.tasks.infer.local.prompting import Encoder, Prompting
+from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.records import Likelihoods
 
 WEIGHTS = ("*.safetensors", "*.gguf")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from contrapose.tasks.config import Generation
-from contrapose.tasks.infer.memory import Memory
-from contrapose.tasks.infer.prompting import Encoder
+from contrapose.tasks.infer.local.memory import Memory
+from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.records import Completion, Usage
 
 

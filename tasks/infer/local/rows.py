@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from contrapose.tasks.infer.queries import Query
+from contrapose.tasks.infer.local.queries import Query
 
 ATTENTION = 512
-"""Tokens of a row at which attention costs about as much as everything else; measured on a small model."""
+"""Tokens of a row at which attention costs about as much as everything else, on a CPU; from one profile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
