@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks.infer import batch_size
+from contrapose.tasks.infer.local import batch_size
 from contrapose.tasks.infer.local.batch_size import FIRST, LAST, found_tokens
 
 
