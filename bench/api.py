@@ -21,7 +21,7 @@ from urllib.request import urlopen
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai import OpenAI
-from tests.infer.plain_desk import PlainDesk
+from tests.plain_desk import PlainDesk
 
 FAULTS = ("--error", "0.05", "--hang", "0.05", "--malformed", "0.05")
 DEAD = (("--error", "1"), ("--hang", "1"), ("--malformed", "1"), ("--rps", "-1"))

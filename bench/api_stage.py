@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -17,8 +18,11 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from bench.process import run
+
+FAULTS = ("error", "hang", "malformed", "rps")
 
 
 @contextmanager
@@ -62,32 +66,57 @@ def write_pairs(path: Path, count: int) -> None:
 
 
 def main() -> None:
-    """One run with an empty store, and one that finds every answer."""
+    """One run with an empty store, and one that finds what it answered."""
+    given = arguments()
+    ideal = given.calls / given.in_flight * given.latency_ms / 1000
+    faults = [f"--{name}={getattr(given, name)}" for name in FAULTS if getattr(given, name)]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(given.mock, "--latency-ms", str(given.latency_ms), *faults) as port,
+    ):
+        work = Path(folder)
+        write_pairs(work / "pairs.jsonl", given.calls // 2)
+        for name in ("first", "again"):
+            seconds, summary = measure(work, port, given)
+            (test,) = summary["tests"]
+            print(f"{name}: {summary['verdict']}: {test['reason']} {test['errors']} cases in error")
+            print(f"  infer {seconds:.2f} s = {seconds / ideal:.3f} × ideal ({ideal:.2f} s); {summary['usage']}")
+            print(f"  {stored(work)} answers in the store; server: {stats(port)}", flush=True)
+
+
+def measure(work: Path, port: int, given: argparse.Namespace) -> tuple[float, dict[str, Any]]:
+    """Seconds of the infer room, and the summary of the run."""
+    reached = {"base_url": f"http://127.0.0.1:{port}/v1", "concurrency": given.in_flight, "timeout": given.timeout}
+    done = run(
+        *("--model", "openai/mock", "--test", "order_bias", "--data", str(work / "pairs.jsonl")),
+        *("--suite", "full", "--set", "tests.defaults.control=false", "--out", str(work / "runs")),
+        *(part for name, value in reached.items() for part in ("--set", f"model_args.{name}={value}")),
+        environment={"CONTRAPOSE_HOME": str(work / "home")},
+    )
+    if done.code:
+        raise SystemExit(done.err)
+    summary = json.loads(done.out)
+    manifest = json.loads((work / "runs" / summary["run_id"] / "manifest.json").read_text())
+    return float(manifest["timings"]["infer"]), summary
+
+
+def stored(work: Path) -> int:
+    """How many answers the store holds; each has a key of its own."""
+    with sqlite3.connect(work / "home" / "answers.sqlite3") as store:
+        return int(store.execute("SELECT count(*) FROM answers").fetchone()[0])
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("mock")
     parser.add_argument("--calls", type=int, default=4000)
     parser.add_argument("--latency-ms", type=float, default=50)
     parser.add_argument("--in-flight", type=int, default=64)
-    given = parser.parse_args()
-    ideal = given.calls / given.in_flight * given.latency_ms / 1000
-    with tempfile.TemporaryDirectory() as folder, serving(given.mock, "--latency-ms", str(given.latency_ms)) as port:
-        work = Path(folder)
-        write_pairs(work / "pairs.jsonl", given.calls // 2)
-        for name in ("first", "again"):
-            done = run(
-                *("--model", "openai/mock", "--test", "order_bias", "--data", str(work / "pairs.jsonl")),
-                *("--suite", "full", "--set", "tests.defaults.control=false", "--out", str(work / "runs")),
-                *("--set", f"model_args.base_url=http://127.0.0.1:{port}/v1"),
-                *("--set", f"model_args.concurrency={given.in_flight}"),
-                environment={"CONTRAPOSE_HOME": str(work / "home")},
-            )
-            if done.code:
-                raise SystemExit(done.err)
-            summary = json.loads(done.out)
-            manifest = json.loads((work / "runs" / summary["run_id"] / "manifest.json").read_text())
-            seconds = manifest["timings"]["infer"]
-            print(f"{name}: infer {seconds:.2f} s = {seconds / ideal:.3f} × ideal ({ideal:.2f} s), {summary['usage']}")
-        print(f"server: {stats(port)}")
+    parser.add_argument("--timeout", type=float, default=30, help="of a request, in seconds")
+    for name in FAULTS:
+        parser.add_argument(f"--{name}", type=float, default=0, help="as the server takes it")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

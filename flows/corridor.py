@@ -28,6 +28,7 @@ from contrapose.tasks.perturb.task import perturb as perturb_task
 from contrapose.tasks.policy import call
 from contrapose.tasks.report.publish import free_folder
 from contrapose.tasks.report.task import publish
+from contrapose.tasks.report.wording import spent
 from contrapose.tasks.tables import Table
 from contrapose.tasks.validate.task import validate_cases as validate_cases_task
 from contrapose.tasks.validate.task import validate_results as validate_results_task
@@ -120,7 +121,8 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     """Trials of every test, chunk by chunk. The response store keeps each answer as it comes."""
     answered = {plan.test: Trials(tables=[], asked=0, unasked=0, stopped=None, notes={}) for plan in run.plans}
     stopped = None
-    with watched(sum(map(questions_in, cases.values())), title=f"asking {run.config.model}"):
+    total, title = sum(map(questions_in, cases.values())), f"asking {run.config.model}"
+    with watched(total, title=title, ended=lambda: spent(usage_summary(run))):
         for plan in run.plans:
             for chunk in chunks(plan.test, cases[plan.test], run.provider.cases_per_task):
                 asked: Asked = call(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
+from itertools import count
 from threading import Event, Thread
-from uuid import UUID
 
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from contrapose.tasks.infer.meter import Meter, metered
 
@@ -19,40 +19,43 @@ ARTIFACT_SECONDS = 5.0
 
 
 @contextmanager
-def watched(total: int, *, title: str) -> Iterator[Meter]:
+def watched(total: int, *, title: str, ended: Callable[[], str]) -> Iterator[Meter]:
     """Show how far the questions asked inside have come.
 
     Args:
         total: how many there are.
         title: what is going on.
+        ended: what to say of them at the end.
     """
     if not total:
         yield Meter()
         return
     artifact = create_progress_artifact(progress=0.0, description=title)
     with metered(Meter()) as meter, _bar() as bar:
-        shown, ended = bar.add_task(title, total=total, told=""), Event()
+        shown, over = bar.add_task(title, total=total, told=""), Event()
+
+        def show(words: str) -> None:
+            bar.update(shown, completed=meter.done, told=told(meter))
+            if words:
+                share = min(100.0, 100 * meter.done / total)
+                update_progress_artifact(artifact, progress=share, description=f"{title}: {words}")  # type: ignore[arg-type]
+
+        def watch() -> None:
+            ticks = round(ARTIFACT_SECONDS / BAR_SECONDS)
+            for tick in count(1):
+                if over.wait(BAR_SECONDS):
+                    return
+                show("" if tick % ticks else told(meter))
+
         # A copy of the context: Prefect's client is found there.
-        watcher = Thread(target=copy_context().run, args=(_watch, meter, total, title, bar, shown, artifact, ended))
+        watcher = Thread(target=copy_context().run, args=(watch,))
         watcher.start()
         try:
             yield meter
         finally:
-            ended.set()
+            over.set()
             watcher.join()
-
-
-def _watch(meter: Meter, total: int, title: str, bar: Progress, shown: TaskID, artifact: UUID, ended: Event) -> None:
-    """Bring bar and artifact up to date until the work has ended, and once more then."""
-    ticks, last = round(ARTIFACT_SECONDS / BAR_SECONDS), False
-    for tick in range(1 << 62):
-        bar.update(shown, completed=meter.done, told=told(meter))
-        if last or tick % ticks == ticks - 1:
-            share = min(100.0, 100 * meter.done / total)
-            update_progress_artifact(artifact, progress=share, description=f"{title}: {told(meter)}")
-        if last:
-            return
-        last = ended.wait(BAR_SECONDS)
+            show(ended())
 
 
 def told(meter: Meter) -> str:

@@ -18,7 +18,7 @@ FROZEN = ConfigDict(extra="forbid", frozen=True)
 DEFAULT_MIN_PASS_RATE = 0.65
 
 SECRET = re.compile("key|token|secret|password", re.IGNORECASE)
-NO_SECRETS = ("api_key_env", "max_tokens_field")
+NO_SECRETS = ("api_key_env", "max_tokens_field", "tokens_per_minute")
 """Arguments whose names match SECRET and that hold none."""
 
 

@@ -97,6 +97,9 @@ class StoreDesk:
             self._meter.failed += bool(answer.completion.error)
             self._meter.requests += answer.requests
         self._writer.put([self._kept(answer) for answer in answers])
+        if self._writer.failed is not None:
+            # What cannot be kept must not be paid for.
+            self.stop("the response store cannot be written")
         self._meter.cost = self._budget.cost()
         self._count(asked=len(answers))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeAlias
 
 from contrapose.tasks.records import Usage
@@ -18,16 +18,16 @@ Item: TypeAlias = "Keyed | Usage"
 """An answer, or what a failed question took."""
 
 RENEW_SECONDS = 5.0
+GATHER_SECONDS = 0.05
+"""How long the first answer of a transaction waits for others: a transaction costs as much as many answers."""
 MOST = 2000
 """Answers after which a transaction is closed."""
-TRIES = 5
 
 
 class Writer:
     """A thread that keeps answers as they come, and keeps claims alive.
 
-    An answer waits for the transaction before it and no longer: what a crash can lose are the answers of
-    the last few milliseconds.
+    What a crash can lose are the answers of the last moment: `GATHER_SECONDS` and one transaction.
 
     Args:
         answers: where answers are kept.
@@ -42,6 +42,7 @@ class Writer:
         self.run, self.model, self.again = run, model, again
         self.failed: Exception | None = None
         self._queue: SimpleQueue[Sequence[Item] | None] = SimpleQueue()
+        self._closing = Event()
         self._thread = Thread(target=self._work, name="contrapose-store", daemon=True)
         self._thread.start()
 
@@ -53,9 +54,10 @@ class Writer:
         """Write what is left, release the claims, and end.
 
         Raises:
-            Exception: the store could not be written.
+            ContraposeError: the store could not be written.
         """
         self._queue.put(None)
+        self._closing.set()
         self._thread.join()
         if self.failed is not None:
             raise self.failed
@@ -70,6 +72,7 @@ class Writer:
                     self._write(items)
                 if time.monotonic() - renewed > RENEW_SECONDS:
                     self.claims.renew()
+                    self._write([])
                     renewed = time.monotonic()
         except Exception as error:
             self.failed = error
@@ -79,6 +82,7 @@ class Writer:
         found: list[Item] = []
         try:
             items = self._queue.get(timeout=RENEW_SECONDS)
+            self._closing.wait(GATHER_SECONDS)
             while items is not None:
                 found += items
                 if len(found) >= MOST:
@@ -89,23 +93,16 @@ class Writer:
         return found, False
 
     def _write(self, items: list[Item]) -> None:
-        from sqlalchemy.exc import OperationalError
-
         kept = [item for item in items if not isinstance(item, Usage)]
         failures = [item for item in items if isinstance(item, Usage)]
-        spent = sum((_taken(item) for item in kept), sum(failures, Usage()))
-        for left in reversed(range(TRIES)):
-            try:
-                self.answers.save(
-                    kept, run=self.run, model=self.model, spent=spent, failures=len(failures), again=self.again
-                )
-            except OperationalError:
-                # A database that was restarted, or that ended one of two transactions in each other's way.
-                if not left:
-                    raise
-                time.sleep(0.5 * (TRIES - left))
-            else:
-                return
+        self.answers.save(
+            kept,
+            run=self.run,
+            model=self.model,
+            spent=sum((_taken(item) for item in kept), sum(failures, Usage())),
+            failures=len(failures),
+            again=self.again,
+        )
 
 
 def _taken(keyed: Keyed) -> Usage:

@@ -22,6 +22,7 @@ from contrapose.tasks.report.wording import (
     reasons,
     sliced,
     span,
+    spent,
     sums,
 )
 
@@ -63,6 +64,7 @@ def _head(report: Report, show: Show) -> Iterator[str]:
     )
     yield "## Contrapose report"
     yield " · ".join(escape(name_of(text)) for text in told)
+    yield escape(f"{spent(summary['usage'])}.")
 
 
 def _tests(tests: list[Outcome]) -> str:

@@ -82,6 +82,11 @@ def dollars(cost: float) -> str:
     return f"${cost:,.2f}" if cost >= 1 else f"${cost:.4f}"
 
 
+def spent(usage: UsageSummary) -> str:
+    """What the answers took, latency included."""
+    return f"{asked(usage)}; latency {latencies(usage)}" if usage["latency"] else asked(usage)
+
+
 def latencies(usage: UsageSummary) -> str:
     """How long requests took: `p50 0.31 s, p95 0.84 s, p99 1.20 s`; a dash where nothing was asked."""
     return ", ".join(f"{name} {seconds:.2f} s" for name, seconds in usage["latency"].items()) or "–"

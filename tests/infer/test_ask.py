@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from contrapose.tasks.config import ModelSpec
+from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.infer.ask import ask, unasked
 from contrapose.tasks.infer.base import Answer, Desk, Question
 from contrapose.tasks.infer.budget import Budget, Limits
@@ -219,3 +220,15 @@ def test_answers_are_kept_when_the_model_breaks_off() -> None:
         desk.look_up([Question(kind="generate", prompt="It is.")])
     assert desk.hits == 1
     assert open_answers().find([desk.keys.of(Question(kind="generate", prompt="It is not."))]) == {}
+
+
+def test_what_cannot_be_kept_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise ContraposeError("the disk is full", expected="room", remedy="Make some.", where="here")
+
+    monkeypatch.setattr("contrapose.tasks.infer.store.answers.AnswerTable.save", full)
+    cases = [case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(40)]
+    model = Counting(seconds=0.01)
+    with pytest.raises(ContraposeError, match="the disk is full"):
+        put(cases, model)
+    assert len(model.asked) < 20

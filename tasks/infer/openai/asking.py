@@ -6,18 +6,15 @@ import asyncio
 import random
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from contrapose.tasks.infer.base import Answer, Desk, Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.breaker import Breaker
+from contrapose.tasks.infer.openai.connection import Connection
 from contrapose.tasks.infer.openai.endpoint import Endpoint
 from contrapose.tasks.infer.openai.exchange import Reply, exchange
 from contrapose.tasks.infer.openai.failures import Failure, backoff
 from contrapose.tasks.records import Completion, Usage
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 SETTLING_SECONDS = 0.02
 
@@ -34,7 +31,7 @@ class _Tries:
 class Asker:
     """Asks until there is an answer or a final failure, within everybody's limits."""
 
-    client: AsyncOpenAI
+    connection: Connection
     """Makes the requests."""
     bodies: Bodies
     """How questions are put."""
@@ -102,7 +99,7 @@ class Asker:
         settings = self.endpoint.settings
         timeout = min(settings.timeout, max(0.01, tries.since + settings.total_timeout - sent))
         try:
-            outcome = await exchange(self.client, self.bodies, question, timeout=timeout)
+            outcome = await exchange(self.connection, self.bodies, question, timeout=timeout)
             if isinstance(outcome, Reply):
                 # An endpoint that does not count tokens is taken at our estimate.
                 used = outcome.completion.usage if _tokens(outcome.completion.usage) else most

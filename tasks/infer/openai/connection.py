@@ -3,30 +3,73 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.openai.settings import Settings
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from multidict import CIMultiDict
+    from yarl import URL
 
 REACH_SECONDS = 10.0
 
 
-def connect(settings: Settings) -> AsyncOpenAI:
-    """A client without retries and time limits of its own: ours count for the whole run, and cover every hang."""
-    from openai import AsyncOpenAI
+class Connection:
+    """The official client, and the requests it has built, which are repeated with other bodies.
 
-    from contrapose.tasks.infer.openai.lean import LeanClient
+    A run sends thousands of requests to one address that differ in their body alone. The client builds the first
+    one, with its address, key and headers, and reads every failure; building it again takes longer than sending it.
+    Retries and time limits of the client are off: ours count for the whole run, and cover every hang.
+    """
 
-    return AsyncOpenAI(
-        base_url=settings.base_url,
-        api_key=settings.key,
-        timeout=None,
-        max_retries=0,
-        http_client=LeanClient(settings.base_url),
-    )
+    def __init__(self, settings: Settings) -> None:
+        from openai import AsyncOpenAI
+
+        from contrapose.tasks.infer.openai.lean import LeanClient
+
+        self.lean = LeanClient(settings.base_url)
+        self.client = AsyncOpenAI(
+            base_url=settings.base_url, api_key=settings.key, timeout=None, max_retries=0, http_client=self.lean
+        )
+        self._built: dict[str, tuple[URL, CIMultiDict[str]]] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.client.close()
+
+    async def post(self, path: str, body: bytes) -> bytes:
+        """Post JSON; the body of the reply.
+
+        Raises:
+            APIStatusError: the reply has an error status.
+            Exception: no reply came.
+        """
+        if path not in self._built:
+            return await self._first(path, body)
+        url, headers = self._built[path]
+        received = await self.lean.exchange("POST", url, headers, body)
+        if received.status < 300:
+            return received.content
+        from httpx2 import Request, Response
+
+        request = Request("POST", str(url))
+        failed = Response(received.status, headers=received.headers, content=received.content, request=request)
+        raise self.client._make_status_error_from_response(failed)
+
+    async def _first(self, path: str, body: bytes) -> bytes:
+        """By the client's method for addresses it has no method of its own for: no models are built of the reply."""
+        from httpx2 import Response
+        from multidict import CIMultiDict
+        from yarl import URL
+
+        response = await self.client.post(path, cast_to=Response, content=body)
+        headers = CIMultiDict(response.request.headers.multi_items())
+        headers.pop("Content-Length", None)
+        self._built[path] = URL(str(response.request.url)), headers
+        return response.content
 
 
 async def reach(settings: Settings, key_name: str) -> None:
@@ -40,10 +83,10 @@ async def reach(settings: Settings, key_name: str) -> None:
     from aiohttp import ClientError
     from openai import APIConnectionError, AuthenticationError, OpenAIError
 
-    async with connect(settings) as client:
+    async with Connection(settings) as connection:
         try:
             async with asyncio.timeout(REACH_SECONDS):
-                await client.models.list()
+                await connection.client.models.list()
         except (APIConnectionError, OSError, ClientError) as error:
             raise ModelError(
                 f"no answer from the endpoint ({type(error).__name__})",

@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.connection import Connection
 from contrapose.tasks.infer.openai.failures import Failure, broken, refused, timed_out, told, unreachable
 from contrapose.tasks.infer.openai.replies import NoLogprobsError, read_reply
 from contrapose.tasks.records import Completion
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 REMEDY = "set model_args.logprobs to false, and scorer or read_with to one that reads replies"
 
@@ -29,14 +26,14 @@ class Reply:
     """From sending to the last byte."""
 
 
-async def exchange(client: AsyncOpenAI, bodies: Bodies, question: Question, *, timeout: float) -> Reply | Failure:
+async def exchange(connection: Connection, bodies: Bodies, question: Question, *, timeout: float) -> Reply | Failure:
     """Make one request. Whatever goes wrong is told, never raised."""
     from aiohttp import ClientError
     from openai import APIStatusError, OpenAIError
 
     listed, key = bodies.listed, bodies.settings.key
     try:
-        return await _post(client, bodies, question, timeout)
+        return await _post(connection, bodies, question, timeout)
     except TimeoutError:
         return timed_out(timeout)
     except APIStatusError as error:
@@ -52,15 +49,12 @@ async def exchange(client: AsyncOpenAI, bodies: Bodies, question: Question, *, t
         return Failure(kind="error", told=told(error, key), then="give up")
 
 
-async def _post(client: AsyncOpenAI, bodies: Bodies, question: Question, timeout: float) -> Reply:
-    """The client's method for addresses it has no method of its own for: no models are built from the reply."""
-    from httpx2 import Response
-
+async def _post(connection: Connection, bodies: Bodies, question: Question, timeout: float) -> Reply:
     start = time.monotonic()
     # A hung server is cut off wherever it hangs: before the headers, or in the middle of the body.
     async with asyncio.timeout(timeout):
-        response = await client.post(bodies.path, cast_to=Response, content=bodies.body(question))
-    return Reply(completion=read_reply(response.content, question), seconds=time.monotonic() - start)
+        content = await connection.post(bodies.path, bodies.body(question))
+    return Reply(completion=read_reply(content, question), seconds=time.monotonic() - start)
 
 
 def _without_logprobs(failure: Failure, bodies: Bodies, question: Question, listed: int) -> Failure:

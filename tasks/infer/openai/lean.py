@@ -5,12 +5,17 @@ The client's own aiohttp transport spends more time in URL, header, cookie and r
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx2
+import yarl
+from multidict import CIMultiDict
+
+Headers = Sequence[tuple[bytes, bytes]]
 
 NEVER = aiohttp.ClientTimeout(total=None, sock_connect=None)
 """Whoever asks sets the time limit, over the whole exchange."""
@@ -28,6 +33,14 @@ def proxy_for(address: str) -> str | None:
     return proxies.get(url.scheme) or proxies.get("all")
 
 
+class Received(NamedTuple):
+    """A whole reply."""
+
+    status: int
+    headers: Headers
+    content: bytes
+
+
 class LeanClient(httpx2.AsyncClient):
     """One aiohttp session; errors of aiohttp pass through it unchanged."""
 
@@ -38,28 +51,26 @@ class LeanClient(httpx2.AsyncClient):
         self._proxy = proxy_for(base_url)
         self._secure = "https:" in f"{base_url} {self._proxy}"
         self._session: aiohttp.ClientSession | None = None
-        # A run asks two addresses; reading one again takes as long as sending.
-        self._urls: dict[str, httpx2.URL] = {}
-
-    def build_request(self, method: str, url: httpx2.URL | str, **fields: Any) -> httpx2.Request:
-        """The request as the official client describes it; there are no defaults to merge."""
-        if str(url) not in self._urls:
-            self._urls[str(url)] = httpx2.URL(url)
-        return httpx2.Request(method, self._urls[str(url)], headers=fields["headers"], content=fields.get("content"))
 
     async def send(self, request: httpx2.Request, **_: Any) -> httpx2.Response:
-        """Send it, and read the whole reply."""
+        """Send what the official client has built, and read the whole reply."""
+        headers = CIMultiDict(request.headers.multi_items())
+        received = await self.exchange(request.method, yarl.URL(str(request.url)), headers, request.content)
+        return httpx2.Response(received.status, headers=received.headers, content=received.content, request=request)
+
+    async def exchange(self, method: str, url: yarl.URL, headers: CIMultiDict[str], body: bytes) -> Received:
+        """Send a request, and read the whole reply."""
         async with self._opened().request(
-            request.method,
-            str(request.url),
-            headers=[*request.headers.multi_items(), ENCODINGS],
-            data=request.content or None,
+            method,
+            url,
+            headers=headers,
+            data=body or None,
             skip_auto_headers=("User-Agent",),
             timeout=NEVER,
             proxy=self._proxy,
+            allow_redirects=False,
         ) as reply:
-            content = await reply.read()
-        return httpx2.Response(reply.status, headers=reply.raw_headers, content=content, request=request)
+            return Received(reply.status, reply.raw_headers, await reply.read())
 
     async def aclose(self) -> None:
         """Close the session and its connections."""

@@ -11,10 +11,10 @@ from contrapose.tasks.infer.base import Desk, Question
 from contrapose.tasks.infer.openai.asking import Asker
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.breaker import Breaker
-from contrapose.tasks.infer.openai.connection import connect
+from contrapose.tasks.infer.openai.connection import Connection
 from contrapose.tasks.infer.openai.endpoint import Endpoint
 
-WINDOW = 2
+WINDOW = 4
 """Questions fetched at once, for each request under way: enough to keep workers busy, and few to keep from others."""
 GLANCE_SECONDS = 0.1
 GRACE_SECONDS = 2.0
@@ -40,9 +40,9 @@ class Pool:
         """Work until every question is answered, or the run stops."""
         size = min(self.endpoint.settings.concurrency, max(1, len(self.questions)))
         self._queue, self._breaker = asyncio.Queue(size), self.endpoint.breaker()
-        async with connect(self.endpoint.settings) as client:
+        async with Connection(self.endpoint.settings) as connection:
             asker = Asker(
-                client=client,
+                connection=connection,
                 bodies=self.bodies,
                 endpoint=self.endpoint,
                 breaker=self._breaker,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -51,7 +52,12 @@ class OpenAIModel:
 
     def answer(self, questions: Sequence[Question], desk: Desk) -> None:
         """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
-        asyncio.run(Pool(questions=questions, desk=desk, bodies=self.bodies, endpoint=self.endpoint).run())
+        # What is there now is not searched for cycles while requests wait: that takes as long as a request.
+        gc.freeze()
+        try:
+            asyncio.run(Pool(questions=questions, desk=desk, bodies=self.bodies, endpoint=self.endpoint).run())
+        finally:
+            gc.unfreeze()
 
     def notes(self) -> Mapping[str, str | float]:
         """Lowest and final concurrency, pauses for rate limits, and retries by kind."""

@@ -13,6 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from contrapose.tasks.infer.base import Answer
 from contrapose.tasks.infer.keys import to_json
+from contrapose.tasks.infer.store.patience import patient
 from contrapose.tasks.infer.store.schema import ANSWERS, CLAIMS, RUNS
 from contrapose.tasks.records import Completion, Usage
 
@@ -54,6 +55,7 @@ class AnswerTable:
         self.engine = engine
         self.reading = engine.execution_options(reading=True)
 
+    @patient
     def find(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Stored]:
         """The answers that are there, by key; with `run`, only those which that run asked for itself."""
         columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens, ANSWERS.c.run)
@@ -65,6 +67,7 @@ class AnswerTable:
                 found |= {row.key: _stored(row) for row in rows}
         return found
 
+    @patient
     def save(self, answers: Sequence[Keyed], *, run: str, model: str, spent: Usage, failures: int, again: bool) -> None:
         """Keep answers, release their claims and note what was spent, all of it or nothing.
 

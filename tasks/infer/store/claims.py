@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import Connection, Engine, delete, select, text, update
 
 from contrapose.tasks.infer.store.answers import insert_into, portions
+from contrapose.tasks.infer.store.patience import patient
 from contrapose.tasks.infer.store.schema import ANSWERS, CLAIMS
 
 LEASE_SECONDS = 20.0
@@ -31,6 +32,7 @@ class Claims:
         self.engine, self.again = engine, again
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{next(_numbers)}"
 
+    @patient
     def claim(self, keys: Sequence[str]) -> set[str]:
         """Those of the keys that are this owner's to ask: not answered, and claimed by nobody who lives."""
         own: set[str] = set()
@@ -43,6 +45,7 @@ class Claims:
                 own |= claimed - answered
         return own
 
+    @patient
     def held_by_others(self, keys: Sequence[str]) -> set[str]:
         """Those of the keys that somebody else who lives is asking."""
         held: set[str] = set()
@@ -53,12 +56,14 @@ class Claims:
                 held |= set(connection.execute(wanted).scalars())
         return held
 
+    @patient
     def renew(self) -> None:
         """Say that this owner lives."""
         with self.engine.begin() as connection:
             until = _now(connection) + LEASE_SECONDS
             connection.execute(update(CLAIMS).where(CLAIMS.c.owner == self.owner).values(until=until))
 
+    @patient
     def release(self) -> None:
         """Give up whatever this owner still holds."""
         with self.engine.begin() as connection:

@@ -40,7 +40,7 @@ def connect(url: str) -> Engine:
         _create(engine)
     except (ArgumentError, NoSuchModuleError, SQLAlchemyError, ImportError, OSError) as error:
         raise ConfigError(
-            f"the response store cannot be opened ({_kind(error)})",
+            f"the response store cannot be opened ({told(error)})",
             expected="sqlite:///path or postgresql+psycopg://user:password@host/name",
             remedy="Correct the environment variable CONTRAPOSE_STORE, or unset it to use SQLite in the user's cache.",
             where=shown(url),
@@ -95,7 +95,7 @@ def _create(engine: Engine) -> None:
     METADATA.create_all(engine)
 
 
-def _kind(error: Exception) -> str:
+def told(error: Exception) -> str:
     """What went wrong, without the address, which may hold a password."""
     cause = getattr(error, "orig", None) or error
     return f"{type(cause).__name__}" if "://" in str(cause) else f"{type(cause).__name__}: {str(cause)[:160].strip()}"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Engine, Select, delete, func, select
 
 from contrapose.tasks.infer.store.engine import shown
+from contrapose.tasks.infer.store.patience import patient
 from contrapose.tasks.infer.store.schema import ANSWERS
 
 
@@ -42,6 +43,7 @@ class Housekeeping:
         """Where the store is, without a password."""
         return shown(self.engine.url.render_as_string(hide_password=False))
 
+    @patient
     def size(self) -> int:
         """Bytes that the database takes."""
         with self.reading.begin() as connection:
@@ -51,6 +53,7 @@ class Housekeeping:
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
             return int(pages) * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())
 
+    @patient
     def held(self) -> list[Held]:
         """What there is of every model, by name."""
         columns = ANSWERS.c
@@ -69,6 +72,7 @@ class Housekeeping:
         with self.reading.begin() as connection:
             return [Held(*row) for row in connection.execute(wanted)]
 
+    @patient
     def clear(self, *, model: str | None = None, before: float | None = None) -> int:
         """Forget answers; returns how many.
 

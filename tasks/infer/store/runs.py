@@ -10,6 +10,7 @@ from typing import Any, Literal
 from sqlalchemy import Engine, select, update
 
 from contrapose.tasks.infer.store.answers import insert_into, percentiles
+from contrapose.tasks.infer.store.patience import patient
 from contrapose.tasks.infer.store.schema import RUNS
 from contrapose.tasks.records import Usage
 
@@ -63,6 +64,7 @@ class Runs:
         self.engine = engine
         self.reading = engine.execution_options(reading=True)
 
+    @patient
     def begin(self, name: str, *, config: str, folder: str) -> str:
         """Note that a run begins.
 
@@ -92,6 +94,7 @@ class Runs:
         """Note answers that a run found in the store."""
         self._set(run, hits=RUNS.c.hits + count, seen=time.time())
 
+    @patient
     def end(self, run: str, state: State) -> None:
         """Note that a run came to its end; older unfinished ones that asked for the same are superseded."""
         self._set(run, state=state, seen=time.time())
@@ -103,18 +106,21 @@ class Runs:
             with self.engine.begin() as connection:
                 connection.execute(others.values(state="superseded"))
 
+    @patient
     def get(self, run: str) -> RunRow | None:
         """A run with its latencies; None where there is no such run."""
         with self.reading.begin() as connection:
             row = connection.execute(select(RUNS).where(RUNS.c.id == run)).one_or_none()
             return None if row is None else RunRow(**row._mapping, latency=percentiles(connection, run, SHARES))
 
+    @patient
     def unfinished(self) -> Sequence[RunRow]:
         """Runs that did not come to their end, the newest first; those that seem to be running are among them."""
         wanted = select(RUNS).where(RUNS.c.state.in_(("running", "incomplete"))).order_by(RUNS.c.started.desc())
         with self.reading.begin() as connection:
             return [RunRow(**row._mapping) for row in connection.execute(wanted)]
 
+    @patient
     def _set(self, run: str, **values: Any) -> None:
         with self.engine.begin() as connection:
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))

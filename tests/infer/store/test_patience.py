@@ -1,0 +1,71 @@
+"""A database that is away for a moment is waited for; one that never comes back is told in one sentence."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, create_engine
+from sqlalchemy.exc import DatabaseError, OperationalError
+
+from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.infer.store import open_answers
+from contrapose.tasks.infer.store.engine import connect, store_url
+from contrapose.tasks.infer.store.patience import TRIES, patient
+
+
+class Away:
+    """A table whose database is away for the first few calls."""
+
+    def __init__(self, times: int, error: type[DatabaseError] = OperationalError) -> None:
+        self.engine: Engine = create_engine("postgresql+psycopg://me:hunter2@127.0.0.1:1/none")
+        self.times, self.error, self.calls = times, error, 0
+
+    @patient
+    def answer(self) -> int:
+        self.calls += 1
+        if self.calls <= self.times:
+            raise self.error("SELECT 1", {}, sqlite3.Error("gone"))
+        return self.calls
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.tasks.infer.store.patience.FIRST_WAIT", 0)
+
+
+def test_a_short_absence_is_waited_for() -> None:
+    assert Away(TRIES - 1).answer() == TRIES
+
+
+def test_a_long_absence_is_told_without_the_password() -> None:
+    away = Away(TRIES)
+    with pytest.raises(ContraposeError, match="cannot be used") as told:
+        away.answer()
+    assert away.calls == TRIES
+    assert "hunter2" not in str(told.value)
+
+
+def test_another_error_is_told_at_once() -> None:
+    away = Away(1, DatabaseError)
+    with pytest.raises(ContraposeError):
+        away.answer()
+    assert away.calls == 1
+
+
+def test_a_store_that_is_no_database_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "notes.txt").write_text("These are notes, not answers." * 100)
+    monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{tmp_path / 'notes.txt'}")
+    with pytest.raises(ContraposeError, match="not a database"):
+        open_answers()
+
+
+def test_a_store_that_is_damaged_while_it_is_used_is_told(own_store: str) -> None:
+    table = open_answers()
+    connect(store_url()).dispose()
+    path = Path(own_store.removeprefix("sqlite:///"))
+    for each in path.parent.glob(f"{path.name}*"):
+        each.write_bytes(b"damaged" * 1000)
+    with pytest.raises(ContraposeError, match="cannot be used"):
+        table.find(["0" * 64])
