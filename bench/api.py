@@ -23,7 +23,9 @@ from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai import OpenAI
 from tests.plain_desk import PlainDesk
 
-FAULTS = ("--error", "0.05", "--hang", "0.05", "--malformed", "0.05")
+FAULTS = ("--error", "0.07", "--hang", "0.06", "--malformed", "0.07")
+"""One request in five, and status 429 besides."""
+
 DEAD = (("--error", "1"), ("--hang", "1"), ("--malformed", "1"), ("--rps", "-1"))
 
 

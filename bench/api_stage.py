@@ -8,46 +8,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import socket
 import sqlite3
-import subprocess
-import sys
 import tempfile
-import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from bench.api import aiohttp_alone, serving
 from bench.process import run
 
 FAULTS = ("error", "hang", "malformed", "rps")
 
 
-@contextmanager
-def serving(script: str, *arguments: str) -> Iterator[int]:
-    """Start the server; its port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
-    process = subprocess.Popen([sys.executable, script, "--port", str(port), *arguments])
-    try:
-        for _ in range(100):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/stats", timeout=2).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield port
-    finally:
-        process.kill()
-        process.wait()
-
-
-def stats(port: int) -> dict[str, float]:
+def stats(url: str) -> dict[str, float]:
     """What the server counted."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/stats", timeout=5) as answer:
+    with urllib.request.urlopen(f"{url.removesuffix('/v1')}/stats", timeout=5) as answer:
         found: dict[str, float] = json.load(answer)
     return found
 
@@ -72,21 +47,24 @@ def main() -> None:
     faults = [f"--{name}={getattr(given, name)}" for name in FAULTS if getattr(given, name)]
     with (
         tempfile.TemporaryDirectory() as folder,
-        serving(given.mock, "--latency-ms", str(given.latency_ms), *faults) as port,
+        serving(given.mock, "--latency-ms", str(given.latency_ms), *faults) as url,
     ):
         work = Path(folder)
         write_pairs(work / "pairs.jsonl", given.calls // 2)
+        if not faults:
+            floor = aiohttp_alone(url, given)[0]
+            print(f"aiohttp alone: {floor:.2f} s = {floor / ideal:.3f} × ideal ({ideal:.2f} s)", flush=True)
         for name in ("first", "again"):
-            seconds, summary = measure(work, port, given)
+            seconds, summary = measure(work, url, given)
             (test,) = summary["tests"]
             print(f"{name}: {summary['verdict']}: {test['reason']} {test['errors']} cases in error")
             print(f"  infer {seconds:.2f} s = {seconds / ideal:.3f} × ideal ({ideal:.2f} s); {summary['usage']}")
-            print(f"  {stored(work)} answers in the store; server: {stats(port)}", flush=True)
+            print(f"  {stored(work)} answers in the store; server: {stats(url)}", flush=True)
 
 
-def measure(work: Path, port: int, given: argparse.Namespace) -> tuple[float, dict[str, Any]]:
+def measure(work: Path, url: str, given: argparse.Namespace) -> tuple[float, dict[str, Any]]:
     """Seconds of the infer room, and the summary of the run."""
-    reached = {"base_url": f"http://127.0.0.1:{port}/v1", "concurrency": given.in_flight, "timeout": given.timeout}
+    reached = {"base_url": url, "concurrency": given.in_flight, "timeout": given.timeout}
     done = run(
         *("--model", "openai/mock", "--test", "order_bias", "--data", str(work / "pairs.jsonl")),
         *("--suite", "full", "--set", "tests.defaults.control=false", "--out", str(work / "runs")),

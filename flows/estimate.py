@@ -16,9 +16,9 @@ from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.budget import Limits, open_budget
-from contrapose.tasks.infer.estimate import Count, Counter, LookUp
-from contrapose.tasks.infer.experience import experience_of
-from contrapose.tasks.infer.forecast import Forecast, forecast
+from contrapose.tasks.infer.estimate.counting import Count, Counter, LookUp
+from contrapose.tasks.infer.estimate.experience import experience_of
+from contrapose.tasks.infer.estimate.forecast import Forecast, forecast
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.questions import Answers
 from contrapose.tasks.records import Case

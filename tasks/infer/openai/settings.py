@@ -27,6 +27,9 @@ ARGUMENTS = (
 OPENAI_URL = "https://api.openai.com/v1"
 DAY = 86_400.0
 
+CONCURRENCY = 32
+"""Requests at once where `model_args.concurrency` says nothing."""
+
 NO_KEY = "none"
 """What the client is given for a server that wants no key."""
 
@@ -72,7 +75,7 @@ def read_settings(spec: ModelSpec) -> Settings:
         base_url=_base_url(spec),
         key=_key(spec),
         endpoint=endpoint,
-        concurrency=_whole(spec, "concurrency", 32, low=1, high=1000),
+        concurrency=_whole(spec, "concurrency", CONCURRENCY, low=1, high=1000),
         timeout=_number(spec, "timeout", 30, low=0.01, high=DAY),
         total_timeout=_number(spec, "total_timeout", 600, low=0.01, high=DAY),
         retries=_whole(spec, "retries", 8, low=0, high=100),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contrapose.tasks.errors import ConfigError
@@ -64,8 +65,10 @@ def _sqlite(url: str) -> Engine:
 
     path = make_url(url).database
     if path:
-        # The folder holds prompts and replies: it is nobody else's.
+        # It holds prompts and replies: they are nobody else's.
         os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        with suppress(OSError):
+            Path(path).touch(mode=0o600)
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
 
     @event.listens_for(engine, "connect")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from contrapose.tasks.infer.base import Answer, Question
@@ -78,3 +80,8 @@ def test_what_a_run_spent_is_kept_with_its_answers() -> None:
     assert (row.answers, row.failures) == (100, 2)
     assert row.spent == Usage(calls=104, prompt_tokens=300, completion_tokens=200)
     assert row.latency == {0.5: 5.0, 0.95: 9.5, 0.99: 9.9}
+
+
+def test_a_file_of_answers_is_nobody_elses(own_store: str) -> None:
+    open_answers()
+    assert Path(own_store.removeprefix("sqlite:///")).stat().st_mode & 0o077 == 0

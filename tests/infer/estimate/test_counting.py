@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contrapose.tasks.infer.base import Question
-from contrapose.tasks.infer.estimate import Count, Counter
+from contrapose.tasks.infer.estimate.counting import Count, Counter
 from contrapose.tasks.infer.questions import Answers
 from contrapose.tasks.records import Case, Completion
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.infer.base import Answer, Question
-from contrapose.tasks.infer.experience import Past, experience_of
+from contrapose.tasks.infer.estimate.experience import Past, experience_of
 from contrapose.tasks.infer.store import open_answers, open_runs
 from contrapose.tasks.infer.store.answers import Keyed
 from contrapose.tasks.records import Completion, Usage

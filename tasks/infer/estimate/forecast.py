@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contrapose.tasks.config import ModelSpec
-from contrapose.tasks.infer.estimate import Count
-from contrapose.tasks.infer.experience import Experience, Past
+from contrapose.tasks.infer.estimate.counting import Count
+from contrapose.tasks.infer.estimate.experience import Experience, Past
+from contrapose.tasks.infer.openai.settings import CONCURRENCY
 from contrapose.tasks.prices import FREE, LOCAL, Price
 from contrapose.tasks.records import Usage
 
 CHARACTERS_PER_TOKEN = 4.0
 """Of English text, where nothing was measured."""
-
-CONCURRENCY = 32
-"""Requests at once where `model_args.concurrency` says nothing."""
 
 UNKNOWN = "unknown until a first run"
 
