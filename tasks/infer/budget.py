@@ -80,7 +80,7 @@ class Budget:
         """For people: what was spent."""
         spent, cost = self.spent, self.cost()
         tokens = spent.prompt_tokens + spent.completion_tokens
-        return f"{spent.calls} calls, {tokens} tokens" + (f", ${cost:.4f}" if cost else "")
+        return f"{spent.calls:,} calls, {tokens:,} tokens" + (f", ${cost:.4f}" if cost else "")
 
     def cost(self) -> float | None:
         """US dollars spent; None where the price is unknown."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,9 +23,7 @@ from contrapose.tasks.records import Usage
 OPTIONS = ["--model", "mock", "--test", "add_negation", "--test", "order_bias", "--limit", "30"]
 
 
-@pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{tmp_path / 'answers.sqlite3'}")
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def figures(capsys: pytest.CaptureFixture[str], *options: str) -> Any:
@@ -130,3 +127,10 @@ def test_of_a_model_that_is_not_reached_every_prompt_counts(
     assert main(["estimate", *OPTIONS]) == 0
     assert "Every prompt counts as unanswered: no answer from the endpoint" in capsys.readouterr().out
     assert figures(capsys)["total"]["answered"] == 0
+
+
+def test_an_api_model_is_estimated_without_a_key(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["estimate", "--model", "openai/gpt-4.1-mini", "--test", "order_bias", "--limit", "5"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "cost $0.00" in out
+    assert "OPENAI_API_KEY is not set" in out

@@ -73,7 +73,7 @@ def test_what_earlier_parts_of_a_run_spent_counts() -> None:
 def test_the_reason_names_the_limit_and_what_was_spent() -> None:
     budget = Budget(limits=Limits(max_tokens=1_000_000), price=PRICE, spent=Usage(calls=7, prompt_tokens=999_950))
     assert budget.why(CALL) == (
-        "the budget max_tokens = 1000000 does not allow another request (7 calls, 999950 tokens, $1.0000 spent)"
+        "the budget max_tokens = 1000000 does not allow another request (7 calls, 999,950 tokens, $1.0000 spent)"
     )
 
 

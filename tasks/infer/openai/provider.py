@@ -13,7 +13,7 @@ from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import reach
 from contrapose.tasks.infer.openai.endpoint import Endpoint
 from contrapose.tasks.infer.openai.pool import Pool
-from contrapose.tasks.infer.openai.settings import read_settings
+from contrapose.tasks.infer.openai.settings import read_settings, wants_logprobs
 from contrapose.tasks.records import Likelihoods
 
 
@@ -24,7 +24,7 @@ class OpenAI:
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
         """Those of option letters, where `model_args.logprobs` says that the endpoint returns them."""
-        return "choices" if read_settings(spec).logprobs else "none"
+        return "choices" if wants_logprobs(spec) else "none"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Endpoint and model name; what stands behind them can change without notice, and a report says so."""

@@ -81,9 +81,18 @@ def read_settings(spec: ModelSpec) -> Settings:
         retries=_whole(spec, "retries", 8, low=0, high=100),
         requests_per_minute=_rate(spec, "requests_per_minute"),
         tokens_per_minute=_rate(spec, "tokens_per_minute"),
-        logprobs=_switch(spec, "logprobs"),
+        logprobs=wants_logprobs(spec),
         length_field=_length_field(spec, endpoint),
     )
+
+
+def wants_logprobs(spec: ModelSpec) -> bool:
+    """Whether log-probabilities are asked for; no key is needed to tell.
+
+    Raises:
+        ModelError: the argument is no switch.
+    """
+    return _switch(spec, "logprobs")
 
 
 def _check_name(spec: ModelSpec) -> None:
