@@ -89,9 +89,17 @@ def test_a_broken_body_is_recorded_and_is_no_answer(server: Endpoint, fault: str
     assert reply.error
 
 
-def test_a_packed_reply_is_read(server: Endpoint) -> None:
+def test_packed_replies_are_read(server: Endpoint) -> None:
     server.compress = True
-    assert only(answered(spec(server), generate("Hello"))).completion.text
+    desk = answered(spec(server, args={"concurrency": 1}), *(generate(f"Hello {number}") for number in range(3)))
+    assert [answer.completion.error for answer in desk.answers.values()] == [None] * 3
+
+
+def test_later_requests_carry_the_same_headers_as_the_first(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1234")
+    answered(spec(server, args={"concurrency": 1}), *(generate(f"Hello {number}") for number in range(3)))
+    assert server.header == "Bearer sk-1234"
+    assert len(server.bodies) == 3
 
 
 def test_the_proxy_is_the_one_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,9 @@ class LeanClient(httpx2.AsyncClient):
             proxy=self._proxy,
             allow_redirects=False,
         ) as reply:
-            return Received(reply.status, reply.raw_headers, await reply.read())
+            # The content is decompressed already; whoever reads the headers must not try again.
+            headers = [(name, value) for name, value in reply.raw_headers if name.lower() != b"content-encoding"]
+            return Received(reply.status, headers, await reply.read())
 
     async def aclose(self) -> None:
         """Close the session and its connections."""
@@ -85,6 +87,5 @@ class LeanClient(httpx2.AsyncClient):
                 # How many requests run at a time is decided above.
                 connector=aiohttp.TCPConnector(limit=0, ssl=not self._secure or httpx2.create_ssl_context()),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                auto_decompress=False,
             )
         return self._session
