@@ -71,8 +71,8 @@ class LeanClient(httpx2.AsyncClient):
             allow_redirects=False,
         ) as reply:
             # The content is decompressed already; whoever reads the headers must not try again.
-            headers = [(name, value) for name, value in reply.raw_headers if name.lower() != b"content-encoding"]
-            return Received(reply.status, headers, await reply.read())
+            kept = [(name, value) for name, value in reply.raw_headers if name.lower() != b"content-encoding"]
+            return Received(reply.status, kept, await reply.read())
 
     async def aclose(self) -> None:
         """Close the session and its connections."""
