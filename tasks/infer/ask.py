@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from contrapose.tasks.infer.base import Model, Question
+from contrapose.tasks.infer.base import UNASKED, Model, Question
 from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.infer.questions import asked, losses, trials
 from contrapose.tasks.records import Case, Completion, Trial
 
-UNASKED = "not asked"
 POLL_SECONDS = 0.2
 """How often to look for answers that another run is asking for."""
 IDLE_ROUNDS = 20

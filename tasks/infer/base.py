@@ -9,7 +9,10 @@ from typing import ClassVar, Literal, Protocol
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.budget import Budget
-from contrapose.tasks.records import Completion, Likelihoods
+from contrapose.tasks.records import Completion, Likelihoods, Usage
+
+UNASKED = "not asked"
+"""How the error of a question begins that was not asked, or not to the end, because the run was stopped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,16 @@ class Answer:
     """Wall time of the request that was answered; for a batch, its time divided among its questions."""
     requests: int = 1
     """Requests made for it, the failed ones too."""
+    spent: Usage | None = None
+    """What all its requests were settled at in the budget; None: `requests` and the tokens of the completion."""
+
+    @property
+    def taken(self) -> Usage:
+        """What it took, failed requests included."""
+        used = self.completion.usage
+        return self.spent or Usage(
+            calls=self.requests, prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens
+        )
 
 
 class Desk(Protocol):
@@ -77,8 +90,8 @@ class Model(Protocol):
     def answer(self, questions: Sequence[Question], desk: Desk) -> None:
         """Take from the desk what is open among distinct questions, and put the answers there as they come.
 
-        How questions are batched depends on all of them, not on which are still open: a run that was
-        interrupted computes the rest exactly as it would have.
+        How questions are batched depends on all of them, not on which are still open, and a batch is put whole:
+        a run that was interrupted computes the rest in the batches that it would have used.
         """
         ...
 

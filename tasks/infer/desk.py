@@ -105,7 +105,7 @@ class StoreDesk:
 
     def _kept(self, answer: Answer) -> Keyed | Usage:
         failed = answer.completion.error is not None
-        return Usage(calls=answer.requests) if failed else Keyed(key=self._key(answer.question), answer=answer)
+        return answer.taken if failed else Keyed(key=self._key(answer.question), answer=answer)
 
     def _count(self, *, found: int = 0, asked: int = 0) -> None:
         self.hits += found

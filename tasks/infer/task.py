@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TypedDict
@@ -15,7 +16,7 @@ from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.store import open_runs
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.prices import Price
-from contrapose.tasks.records import Case, Trial, Usage
+from contrapose.tasks.records import Case, Trial
 from contrapose.tasks.registry import find
 from contrapose.tasks.tables import Table, read, write
 
@@ -58,12 +59,11 @@ def infer(
         again: take only answers that this run asked for itself.
         stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
     """
-    row = open_runs().get(run)
-    budget = Budget(limits=limits, price=price, spent=row.spent if row else Usage())
+    budget = Budget(limits=limits, price=price, spent=open_runs().spent(run))
     notes: dict[str, str | float] = {}
 
     def model() -> Model:
-        return _open(spec.model_dump_json())
+        return _open(spec.model_dump_json(), json.dumps(dict(identity), sort_keys=True))
 
     desk = StoreDesk(Keys(spec, identity), run=run, model=spec.id, budget=budget, again=again, stopped=stopped)
     with desk:
@@ -80,8 +80,11 @@ def infer(
 
 
 @lru_cache(maxsize=1)
-def _open(spec: str) -> Model:
-    """One loaded model a process; the next task run of the same model finds it ready."""
+def _open(spec: str, identity: str) -> Model:
+    """One loaded model a process; the next task run of the same model finds it ready.
+
+    Other weights in the same folder, or another address in the environment, are another identity.
+    """
     chosen = ModelSpec.model_validate_json(spec)
     model: Model = find("providers", chosen.provider)().open(chosen)
     return model

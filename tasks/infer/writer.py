@@ -99,14 +99,7 @@ class Writer:
             kept,
             run=self.run,
             model=self.model,
-            spent=sum((_taken(item) for item in kept), sum(failures, Usage())),
+            spent=sum((item.answer.taken for item in kept), sum(failures, Usage())),
             failures=len(failures),
             again=self.again,
         )
-
-
-def _taken(keyed: Keyed) -> Usage:
-    used = keyed.answer.completion.usage
-    return Usage(
-        calls=keyed.answer.requests, prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens
-    )

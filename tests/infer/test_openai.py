@@ -147,7 +147,32 @@ def test_a_reply_without_any_label_is_left_to_reading(server: Endpoint) -> None:
 def test_an_endpoint_without_log_probabilities_stops_the_run(server: Endpoint) -> None:
     desk = answered(spec(server, args={"logprobs": True}), choose("Which?"))
     assert "set model_args.logprobs to false" in str(desk.stopped)
-    assert not desk.puts
+    assert str(only(desk).completion.error).startswith("not asked to the end")
+
+
+def test_a_label_that_is_not_listed_is_less_likely_than_one_that_is(server: Endpoint) -> None:
+    server.logprobs = {"The": -0.1, "B": -3.0}
+    completion = only(answered(spec(server, args={"logprobs": True}), choose("Which?"))).completion
+    assert completion.text == "B"
+    assert completion.option_loglikelihoods is not None
+    first, second = completion.option_loglikelihoods
+    assert first < second == -3.0
+
+
+@pytest.mark.parametrize(
+    "address", ["http://user:hunter2@host/v1", "http://host/v1?key=hunter2", "http://[::1", "http://h:99999/v1"]
+)
+def test_an_address_that_cannot_be_used_is_told_and_no_secret_of_it(address: str) -> None:
+    with pytest.raises(ModelError) as told:
+        OpenAI().identity(ModelSpec(id="openai/any", args={"base_url": address}))
+    assert "hunter2" not in str(told.value)
+
+
+@pytest.mark.parametrize("key", ["sk-ä", "sk-1\n2"])
+def test_a_key_that_no_header_can_hold_is_told(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(ModelError, match="printable ASCII"):
+        OpenAI().identity(ModelSpec(id="openai/any", args={"base_url": "http://127.0.0.1:1/v1"}))
 
 
 def test_likelihoods_are_what_the_arguments_say(server: Endpoint) -> None:

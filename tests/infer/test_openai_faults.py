@@ -10,6 +10,7 @@ from fake_endpoint import Endpoint, serving
 from openai_server import answered, generate, only, spec
 from plain_desk import PlainDesk
 
+from contrapose.tasks.infer.base import UNASKED
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai import failures as retrying
@@ -75,8 +76,43 @@ def test_what_concerns_every_prompt_stops_the_run(server: Endpoint, fault: str, 
     server.always, server.error = fault, error
     desk = answered(spec(server, args={"retries": 5, "concurrency": 1}), generate("Hello"), generate("Again"))
     assert desk.stopped
-    assert not desk.puts
+    assert str(only(desk).completion.error).startswith(UNASKED)
     assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize("fault", ["status 403", "status 404", "page"])
+def test_what_may_concern_one_prompt_alone_does_not_stop_a_run_that_was_answered(server: Endpoint, fault: str) -> None:
+    server.faults, server.error = {1: fault}, {"code": "model_not_found"}
+    questions = [generate(f"Prompt {number}") for number in range(4)]
+    desk = answered(spec(server, args={"concurrency": 1}), *questions)
+    assert desk.stopped is None
+    assert [bool(desk.answers[each].completion.error) for each in questions] == [False, True, False, False]
+
+
+def test_prompts_that_are_all_refused_stop_the_run(server: Endpoint) -> None:
+    server.always = "status 400"
+    desk = answered(spec(server, args={"concurrency": 1}), *(generate(f"Prompt {number}") for number in range(1000)))
+    assert "refused" in str(desk.stopped)
+    assert len(server.bodies) < 800
+
+
+def test_an_overloaded_endpoint_that_asks_for_no_wait_is_not_hammered(
+    server: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.5)
+    monkeypatch.setattr(retrying, "LONGEST_WAIT", 8)
+    server.always, server.headers = "status 429", {"retry-after": "0"}
+    answered(spec(server, args={"total_timeout": 2}), generate("Hello"))
+    assert len(server.bodies) < 20
+
+
+def test_what_was_asked_in_vain_counts(server: Endpoint) -> None:
+    server.always = "empty"
+    desk = answered(spec(server, args={"retries": 2}), generate("Hello"))
+    (answer,) = desk.answers.values()
+    assert answer.taken.calls == 3
+    assert answer.taken.completion_tokens > 0
+    assert desk.budget.spent == answer.taken
 
 
 def test_rate_limited_requests_use_up_no_retries(server: Endpoint) -> None:
@@ -112,8 +148,9 @@ def test_a_wait_beyond_patience_stops_the_run(server: Endpoint) -> None:
     assert "asks to wait 3600 s" in str(desk.stopped)
 
 
-def test_an_endpoint_that_only_fails_stops_the_run(server: Endpoint) -> None:
+def test_an_endpoint_that_only_fails_stops_the_run(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     server.always = "status 500"
+    monkeypatch.setattr("contrapose.tasks.infer.openai.breaker.STREAK_SECONDS", 0.2)
     desk = answered(spec(server, args={"retries": 8}), *(generate(f"Prompt {number}") for number in range(500)))
     assert "times in a row; the last: status 500" in str(desk.stopped)
     assert len(server.bodies) < 200

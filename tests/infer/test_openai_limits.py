@@ -121,11 +121,13 @@ def test_what_hung_before_an_answer_says_nothing_about_now() -> None:
     assert breaker.verdict() is None
 
 
-def test_an_endpoint_that_answered_must_fail_for_some_seconds() -> None:
+@pytest.mark.parametrize("trusted", [True, False])
+def test_an_endpoint_must_fail_for_some_seconds(trusted: bool) -> None:
     clock = Clock()
-    breaker = Breaker(30, trusted=True, clock=clock)
+    breaker = Breaker(30, trusted=trusted, clock=clock)
     for _ in range(25):
         breaker.failed("status 500", breaker.sent())
+    clock.now += 15
     assert breaker.verdict() is None
     clock.now += 6
     assert "25 times in a row" in str(breaker.verdict())

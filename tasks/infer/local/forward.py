@@ -168,7 +168,7 @@ def sharing_window(model: Any) -> int:
         return 0
     if "position_ids" not in inspect.signature(model.forward).parameters:
         return 0
-    bounds = (getattr(config, name, None) for name in ("sliding_window", "attention_chunk_size"))
+    bounds = (getattr(config, name, None) for name in ("sliding_window", "window_size", "attention_chunk_size"))
     return min((int(bound) for bound in bounds if bound), default=1 << 30)
 
 

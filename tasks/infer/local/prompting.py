@@ -44,16 +44,42 @@ class Encoder:
         if not self.chat:
             text = f"{self.prompting.system}\n\n{prompt}" if self.prompting.system else prompt
             return list(self.tokenizer(text)["input_ids"])
+        return self.bare(self.template(prompt))
+
+    def template(self, prompt: str) -> str:
+        """A prompt in the chat template, up to where the reply begins.
+
+        Raises:
+            ModelError: the template refuses it.
+        """
+        from jinja2 import TemplateError
+
         messages = [{"role": "user", "content": prompt}]
         if self.prompting.system:
             messages.insert(0, {"role": "system", "content": self.prompting.system})
-        text = self.tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
-        return self.bare(text)
+        try:
+            return str(self.tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False))
+        except TemplateError as error:
+            raise ModelError(
+                f"the model's chat template refuses the prompt ({error})",
+                expected="a template with the roles that are used",
+                remedy="Leave out system_instruction, or set apply_chat_template to false.",
+                where="apply_chat_template",
+            ) from error
 
     def label(self, label: str) -> list[int]:
         """A label right after a prompt."""
         # After "Answer:" a label follows a space; at the start of a chat turn it does not.
-        return self.bare(label if self.chat else f" {label}")
+        if not self.chat:
+            return self._after("Answer:", f" {label}")
+        turn = self.template("")
+        # What a turn begins after: a line break in most templates, nothing in some.
+        return self._after(turn[len(turn.rstrip()) :], label)
+
+    def _after(self, before: str, text: str) -> list[int]:
+        """The tokens that a text adds to what stands before it; some tokenizers mark the beginning of every text."""
+        start, whole = self.bare(before) if before else [], self.bare(before + text)
+        return whole[len(start) :] if whole[: len(start)] == start else self.bare(text)
 
     def text(self, prompt: str, text: str) -> tuple[list[int], list[int]]:
         """What precedes a text that is scored, and the text.

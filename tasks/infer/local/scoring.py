@@ -43,7 +43,7 @@ class Scoring:
         self.window = sharing_window(forward.model)
         self.bound = BOUNDS.get(str(forward.model.dtype).removeprefix("torch."), COARSE_BOUND)
         self.drift: float | None = None
-        self.sample = 0
+        self.sample = self.checked = 0
         self.common = 0
 
     def plan(self, asked: Sequence[Asked]) -> list[list[Row]]:
@@ -63,10 +63,13 @@ class Scoring:
         """
         queries = [query for row in rows for query in row.queries]
         longest = max(len(query.ids) for query in queries)
-        values = self._shared(rows) if longest <= self.window else self._alone(rows)
-        if longest <= self.window and self.drift is None and not self._agrees(queries, values):
+        shared = longest <= self.window
+        values = self._shared(rows) if shared else self._alone(rows)
+        # What holds for short rows may fail where rows are much longer.
+        if shared and longest > 2 * self.checked and not self._agrees(queries, values):
             self.window = 0
             values = self._alone(rows)
+        self.checked = max(self.checked, longest) if shared and longest > 2 * self.checked else self.checked
         found: dict[int, list[Values]] = {}
         for query, value in zip(queries, values, strict=True):
             found.setdefault(query.owner, []).append(value)
@@ -102,14 +105,15 @@ class Scoring:
         step = max(1, len(queries) // SAMPLE)
         chosen = list(range(0, len(queries), step))[:SAMPLE]
         again = [self.forward.plain([queries[number]])[0] for number in chosen]
-        self.sample = len(chosen)
-        self.drift = max(
+        self.sample += len(chosen)
+        drift = max(
             abs(one - other)
             for number, single in zip(chosen, again, strict=True)
             for row, other_row in zip(values[number], single, strict=True)
             for one, other in zip(row, other_row, strict=True)
         )
-        return self.drift <= self.bound
+        self.drift = max(drift, self.drift or 0.0)
+        return drift <= self.bound
 
 
 def _padded_alone(queries: Sequence[Query]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from contrapose.tasks.config import Generation
@@ -20,6 +21,8 @@ from contrapose.tasks.records import Completion, Usage
 
 TOO_LARGE = "the prompt alone does not fit in the memory of the device"
 
+Compute = Callable[[Sequence[Question]], list[Completion]]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
@@ -29,7 +32,7 @@ class Batch:
     """All of them, answered or not."""
     most: Mapping[Question, Usage]
     """What each may take."""
-    compute: Callable[[Sequence[Question]], list[Completion]]
+    compute: Compute
     """Answers some of them, in order."""
 
 
@@ -77,10 +80,13 @@ class TransformerModel:
                 return desk.stop(desk.budget.why(batch.most[left[0]]))
             left = left[len(held) :]
             start = time.perf_counter()
-            completions = batch.compute(held)
+            completions: list[Completion] = []
+            try:
+                completions = batch.compute(held)
+            finally:
+                for question, done in zip_longest(held, completions):
+                    desk.budget.settle(batch.most[question], done.usage if done else Usage())
             seconds = (time.perf_counter() - start) / len(held)
-            for question, done in zip(held, completions, strict=True):
-                desk.budget.settle(batch.most[question], done.usage)
             desk.put(
                 [
                     Answer(question=question, completion=done, seconds=seconds)
@@ -107,7 +113,7 @@ class TransformerModel:
             try:
                 values = self.scoring.compute(kept)
             except TooLargeError:
-                return [Completion(error=TOO_LARGE)] * len(held)
+                return _one_by_one(compute, held)
             return [completion(encoded[owner], values[owner]) for owner in owners]
 
         most = {question: encoded[owner].used for question, owner in numbers.items()}
@@ -131,7 +137,7 @@ class TransformerModel:
             try:
                 return self.replies.compute([encoded[question] for question in held])
             except TooLargeError:
-                return [Completion(error=TOO_LARGE)] * len(held)
+                return _one_by_one(compute, held)
 
         written = self.generation.max_new_tokens
         most = {each: Usage(calls=1, prompt_tokens=len(encoded[each]), completion_tokens=written) for each in questions}
@@ -165,3 +171,12 @@ def _reserved(questions: Sequence[Question], batch: Batch, desk: Desk) -> list[Q
             break
         held.append(question)
     return held
+
+
+def _one_by_one(
+    compute: Callable[[Sequence[Question]], list[Completion]], held: Sequence[Question]
+) -> list[Completion]:
+    """Each question by itself, so that one which is too large spoils no other."""
+    if len(held) == 1:
+        return [Completion(error=TOO_LARGE)]
+    return [each for question in held for each in compute([question])]

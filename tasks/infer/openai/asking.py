@@ -7,7 +7,7 @@ import random
 import time
 from dataclasses import dataclass, field
 
-from contrapose.tasks.infer.base import Answer, Desk, Question
+from contrapose.tasks.infer.base import UNASKED, Answer, Desk, Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.breaker import Breaker
 from contrapose.tasks.infer.openai.connection import Connection
@@ -21,7 +21,7 @@ SETTLING_SECONDS = 0.02
 
 @dataclass(slots=True)
 class _Tries:
-    requests: int = 0
+    spent: Usage = field(default_factory=Usage)
     failures: int = 0
     limited: int = 0
     since: float = field(default_factory=time.monotonic)
@@ -45,18 +45,33 @@ class Asker:
     """For waits alone: no answer depends on it."""
 
     async def ask(self, question: Question) -> Answer | None:
-        """The answer, or the failure that is final; None once the run has stopped."""
+        """The answer, or the failure that is final; None where nothing was asked before the run stopped."""
         tries = _Tries()
+        try:
+            answer = await self._ask(question, tries)
+        except asyncio.CancelledError:
+            if tries.spent.calls:
+                self.desk.put([self._unanswered(question, tries)])
+            raise
+        return answer or (self._unanswered(question, tries) if tries.spent.calls else None)
+
+    def _unanswered(self, question: Question, tries: _Tries) -> Answer:
+        """What was asked in vain when the run stopped was paid for all the same."""
+        return self._answer(question, Completion(error=f"{UNASKED} to the end: {self.desk.stopped}"), tries)
+
+    def _answer(self, question: Question, completion: Completion, tries: _Tries, seconds: float = 0.0) -> Answer:
+        spent = tries.spent
+        return Answer(question=question, completion=completion, seconds=seconds, requests=spent.calls, spent=spent)
+
+    async def _ask(self, question: Question, tries: _Tries) -> Answer | None:
         while (outcome := await self._request(question, tries)) is not None:
             if isinstance(outcome, Reply):
-                return Answer(
-                    question=question, completion=outcome.completion, seconds=outcome.seconds, requests=tries.requests
-                )
+                return self._answer(question, outcome.completion, tries, outcome.seconds)
             wait = self._wait(outcome, tries)
             if self.desk.stopped:
                 break
             if (error := self._final(outcome, tries, wait)) is not None:
-                return Answer(question=question, completion=Completion(error=error), requests=tries.requests)
+                return self._answer(question, Completion(error=error), tries)
             self.endpoint.retried(outcome.kind)
             await asyncio.sleep(wait)
         return None
@@ -68,8 +83,7 @@ class Asker:
             await self._pace(most)
             if self.desk.stopped or not await self._afford(most):
                 return None
-            tries.requests += 1
-            if tries.requests == 1:
+            if not tries.spent.calls:
                 tries.since = time.monotonic()
             return await self._paid(question, most, tries)
 
@@ -95,15 +109,15 @@ class Asker:
 
     async def _paid(self, question: Question, most: Usage, tries: _Tries) -> Reply | Failure:
         """The request itself; what it took is settled even when it is cancelled."""
-        used, sent = Usage(calls=1), self.breaker.sent()
+        # A request that is cut off may have been billed: it counts with what it may have taken at most.
+        used, sent = most, self.breaker.sent()
         settings = self.endpoint.settings
         timeout = min(settings.timeout, max(0.01, tries.since + settings.total_timeout - sent))
         try:
             outcome = await exchange(self.connection, self.bodies, question, timeout=timeout)
-            if isinstance(outcome, Reply):
-                # An endpoint that does not count tokens is taken at our estimate.
-                used = outcome.completion.usage if _tokens(outcome.completion.usage) else most
+            used = _used(outcome, most)
         finally:
+            tries.spent += used
             self._settle(most, used)
         self._judge(outcome, sent)
         return outcome
@@ -125,14 +139,16 @@ class Asker:
             self.breaker.limited(outcome.told)
         if outcome.then == "retry":
             self.breaker.failed(outcome.told, sent)
+        elif outcome.then == "give up":
+            self.breaker.refused(outcome.told)
 
     def _wait(self, failure: Failure, tries: _Tries) -> float:
         """Seconds until the next try; what the endpoint asked for holds for everybody."""
-        if failure.then == "stop":
+        if failure.then == "stop" and (failure.certain or not self.breaker.answered):
             self.desk.stop(failure.told)
         tries.failures += failure.then == "retry"
         tries.limited += failure.overload
-        if failure.wait is None:
+        if failure.wait is None or (failure.overload and not failure.wait):
             return backoff(max(1, tries.failures + tries.limited), self.rng)
         if failure.wait:
             self._pause(failure.wait)
@@ -148,13 +164,20 @@ class Asker:
     def _final(self, failure: Failure, tries: _Tries, wait: float) -> str | None:
         """Why there will be no answer; None where another request may bring it."""
         settings = self.endpoint.settings
-        if failure.then == "give up":
+        if failure.then in ("give up", "stop"):
             return failure.told
         if tries.failures > settings.retries:
-            return f"no answer after {tries.requests} requests; the last: {failure.told}"
+            return f"no answer after {tries.spent.calls} requests; the last: {failure.told}"
         if time.monotonic() + wait - tries.since >= settings.total_timeout:
             return f"no answer after {settings.total_timeout:g} s; the last: {failure.told}"
         return None
+
+
+def _used(outcome: Reply | Failure, most: Usage) -> Usage:
+    """What a request counts as: an endpoint that does not count tokens is taken at our estimate."""
+    if isinstance(outcome, Reply):
+        return outcome.completion.usage if _tokens(outcome.completion.usage) else most
+    return most if outcome.billed else Usage(calls=1)
 
 
 def _tokens(usage: Usage) -> int:

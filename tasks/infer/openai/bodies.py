@@ -41,7 +41,9 @@ class Bodies:
         """What is posted, as JSON."""
         fields = {**self._frame, **self._prompt(question.prompt)}
         if question.kind == "choose":
-            fields |= {self.settings.length_field: 1, **self._listing()}
+            # How replies are drawn is no part of a choice, nor of its key.
+            fields = {"model": self.spec.name, **self._prompt(question.prompt), self.settings.length_field: 1}
+            fields |= self._listing()
         return json.dumps(fields).encode()
 
     def list_fewer(self, listed: int) -> bool:

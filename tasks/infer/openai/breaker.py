@@ -1,14 +1,15 @@
 """When to conclude that an endpoint is gone, rather than ask it thousands of times more.
 
-Two rules, each only while nothing was answered since. A request counts as a failure since the last answer only when
+Three rules, each only while nothing was answered since. A request counts as a failure since the last answer only when
 it was *sent* after that answer: what hung before says nothing about now.
 
-1. `STREAK` failures in a row, over at least `STREAK_SECONDS` where it answered before. Where each request fails with
-   probability p, independently, a streak follows an answer with p ** 20: 1e-14 at 20 % faults, 1e-6 at 50 %; a fast
-   endpoint must also fail throughout the seconds, which is hundreds of requests.
-2. The endpoint never answered, something failed or was limited, and `PATIENCE` seconds went by (1.5 × the timeout
-   where that is longer): two requests in a row of every worker. With n workers that hang with probability p, p ** 2n:
-   0.04 for a single prompt at 20 %, 1e-5 for four.
+1. `STREAK` failures in a row, over at least `STREAK_SECONDS`: a server that starts, or restarts, is given that time.
+   Where each request fails with probability p, independently, a streak follows an answer with p ** 20: 1e-14 at 20 %
+   faults, 1e-6 at 50 %; it must also fail throughout the seconds, which is many more requests.
+2. Something failed or was limited, and `PATIENCE` seconds went by without an answer (1.5 × the timeout where that is
+   longer): two requests in a row of every worker. With n workers that hang with probability p, p ** 2n: 0.04 for a
+   single prompt at 20 %, 1e-5 for four. Where it answered before, `LONG_PATIENCE`: limits per minute take their time.
+3. It never answered, and refused `STREAK` prompts as if each were at fault.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import time
 from collections.abc import Callable
 
 STREAK = 20
-STREAK_SECONDS = 5.0
+STREAK_SECONDS = 20.0
 PATIENCE = 50.0
+LONG_PATIENCE = 180.0
 
 
 class Breaker:
@@ -32,6 +34,7 @@ class Breaker:
         self._since: float | None = None
         self._streak = 0
         self._limited = False
+        self._refused = 0
 
     def sent(self) -> float:
         """A request leaves; when, by the clock."""
@@ -50,6 +53,10 @@ class Breaker:
             self._streak += 1
             self.last = why
 
+    def refused(self, why: str) -> None:
+        """A request was refused for a reason that seems to be its prompt's."""
+        self._refused, self.last = self._refused + 1, why
+
     def limited(self, why: str) -> None:
         """A request was refused by a rate limit."""
         self._limited, self.last = True, why
@@ -57,8 +64,11 @@ class Breaker:
     def verdict(self) -> str | None:
         """Why the endpoint counts as gone; None while it does not."""
         silence = 0.0 if self._since is None else self._clock() - self._since
-        if self._streak >= STREAK and silence >= (STREAK_SECONDS if self.answered else 0):
+        if self._refused >= STREAK and not self.answered:
+            return f"the endpoint refused {self._refused} prompts and answered none; the last: {self.last}"
+        if self._streak >= STREAK and silence >= STREAK_SECONDS:
             return f"the endpoint failed {self._streak} times in a row; the last: {self.last}"
-        if not self.answered and silence >= self.patience and (self._streak or self._limited):
+        patience = max(LONG_PATIENCE, self.patience) if self.answered else self.patience
+        if silence >= patience and (self._streak or self._limited):
             return f"the endpoint answered nothing in {silence:.0f} s; the last: {self.last}"
         return None

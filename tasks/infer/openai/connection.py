@@ -101,5 +101,6 @@ async def reach(settings: Settings, key_name: str) -> None:
                 remedy=f"Correct {key_name}.",
                 where=settings.base_url,
             ) from error
-        except OpenAIError:
+        except (OpenAIError, ValueError, TypeError, AttributeError):
+            # Whatever it said, it was there.
             return

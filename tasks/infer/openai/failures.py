@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Literal
 
-from contrapose.tasks.infer.openai.settings import NO_KEY
+from contrapose.tasks.infer.openai.settings import NO_KEY, USER_INFO
 
 if TYPE_CHECKING:
     from openai import APIStatusError
@@ -32,6 +32,10 @@ class Failure:
     """What to do: `wait` is a rate limit, `give up` concerns this prompt alone, `stop` the whole run."""
     wait: float | None = None
     """Seconds that the endpoint asked for."""
+    certain: bool = False
+    """With `stop`: whatever was answered before, nothing will be any more."""
+    billed: bool = False
+    """Whether tokens may have been billed although there is no answer."""
     overload: bool = False
     """Whether the endpoint says that it is asked too much."""
     status: int | None = None
@@ -40,7 +44,7 @@ class Failure:
 
 def timed_out(seconds: float) -> Failure:
     """No complete reply in time, however far it came."""
-    return Failure(kind="timeout", told=f"no complete reply in {seconds:g} s", then="retry")
+    return Failure(kind="timeout", told=f"no complete reply in {seconds:g} s", then="retry", billed=True)
 
 
 def unreachable(error: BaseException, key: str) -> Failure:
@@ -50,7 +54,8 @@ def unreachable(error: BaseException, key: str) -> Failure:
 
 def broken(error: Exception, key: str) -> Failure:
     """A reply that cannot be read."""
-    return Failure(kind="broken reply", told=f"a reply that cannot be read ({told(error, key)})", then="retry")
+    why = f"a reply that cannot be read ({told(error, key)})"
+    return Failure(kind="broken reply", told=why, then="retry", billed=True)
 
 
 def refused(error: APIStatusError, key: str) -> Failure:
@@ -60,7 +65,12 @@ def refused(error: APIStatusError, key: str) -> Failure:
     text = f"status {status}: {told(error, key)}"
     if _hopeless(error):
         return Failure(
-            kind=f"status {status}", told=f"the endpoint refuses every request; {text}", then="stop", status=status
+            kind=f"status {status}",
+            told=f"the endpoint refuses every request; {text}",
+            then="stop",
+            # These may concern one prompt alone, where others were answered.
+            certain=status not in (403, 404),
+            status=status,
         )
     if limited:
         return Failure(kind=f"status {status}", told=text, then="wait", wait=wait, overload=True, status=status)
@@ -85,7 +95,7 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
 
 def told(failure: BaseException, key: str) -> str:
     """An error in one line. Some servers repeat the key that they were sent: it never gets into a file."""
-    words = str(failure) if key == NO_KEY else str(failure).replace(key, "…")
+    words = USER_INFO.sub("//…@", str(failure) if key == NO_KEY else str(failure).replace(key, "…"))
     return f"{type(failure).__name__}: {' '.join(words.split())[:300]}"
 
 

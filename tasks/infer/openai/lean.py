@@ -17,6 +17,8 @@ from multidict import CIMultiDict
 
 Headers = Sequence[tuple[bytes, bytes]]
 
+LARGEST = 16 << 20
+"""Bytes of a reply; no completion is as long."""
 NEVER = aiohttp.ClientTimeout(total=None, sock_connect=None)
 """Whoever asks sets the time limit, over the whole exchange."""
 
@@ -39,6 +41,16 @@ class Received(NamedTuple):
     status: int
     headers: Headers
     content: bytes
+
+
+async def _whole(reply: aiohttp.ClientResponse) -> bytes:
+    parts, size = [], 0
+    while part := await reply.content.readany():
+        parts.append(part)
+        size += len(part)
+        if size > LARGEST:
+            raise ValueError(f"a reply of more than {LARGEST >> 20} MiB")
+    return b"".join(parts)
 
 
 class LeanClient(httpx2.AsyncClient):
@@ -72,7 +84,7 @@ class LeanClient(httpx2.AsyncClient):
         ) as reply:
             # The content is decompressed already; whoever reads the headers must not try again.
             kept = [(name, value) for name, value in reply.raw_headers if name.lower() != b"content-encoding"]
-            return Received(reply.status, kept, await reply.read())
+            return Received(reply.status, kept, await _whole(reply))
 
     async def aclose(self) -> None:
         """Close the session and its connections."""

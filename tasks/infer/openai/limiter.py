@@ -8,6 +8,7 @@ from collections import deque
 from dataclasses import dataclass
 from threading import Lock
 
+RECENT = 200
 TELLING_SHARE = 0.25
 """A few requests hang on a server that copes; when as many time out, it does not."""
 
@@ -61,6 +62,7 @@ class Limiter:
         """One more request at a time for every window of successes, up to the ceiling."""
         with self._lock:
             self._in_time += 1
+            self._forget()
             if self.limit < self.ceiling:
                 self.limit = min(float(self.ceiling), self.limit + 1 / self.limit)
 
@@ -77,6 +79,7 @@ class Limiter:
         """Halve where many of the requests since the last cut took too long."""
         with self._lock:
             self._late += 1
+            self._forget()
             if self._late >= TELLING_SHARE * (self._late + self._in_time):
                 self._cut(started)
 
@@ -90,6 +93,11 @@ class Limiter:
     def paused(self) -> float:
         """Seconds left of a pause."""
         return max(0.0, self._resume_at - time.monotonic()) if self._resume_at else 0.0
+
+    def _forget(self) -> None:
+        """Old requests count less and less."""
+        if self._late + self._in_time > RECENT:
+            self._late, self._in_time = self._late // 2, self._in_time // 2
 
     def _cut(self, started: float) -> None:
         if started > self._cut_at:

@@ -33,6 +33,7 @@ class OpenAI:
         return {
             "revision": f"{settings.base_url}#{settings.endpoint}",
             "model": spec.name,
+            "max_tokens_field": settings.length_field,
             "dtype": "unknown",
             "device": "remote",
         }

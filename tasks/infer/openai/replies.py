@@ -44,12 +44,12 @@ def loglikelihoods(listed: Mapping[str, float], labels: Sequence[str]) -> tuple[
     """The log-probability of each label, in nats; None where no label is among the listed tokens.
 
     The spellings of a label (with and without a leading space) are added up. A label that is not listed is less
-    likely than every listed token: it gets the lowest of their log-probabilities, which is an upper bound.
+    likely than every listed token: it gets the next number below the lowest of theirs, which is an upper bound.
     """
     found = [_sum([value for token, value in listed.items() if token.strip(LEADING) == label]) for label in labels]
     if all(value is None for value in found):
         return None
-    lowest = min(listed.values())
+    lowest = math.nextafter(min(listed.values()), -math.inf)
     return tuple(lowest if value is None else value for value in found)
 
 
@@ -87,7 +87,8 @@ def _listed(logprobs: Any) -> dict[str, float]:
     try:
         if "content" in logprobs:
             first = logprobs["content"][0]
-            listed = {each["token"]: float(each["logprob"]) for each in [first, *first["top_logprobs"]]}
+            # The token itself, where it was drawn from below the list, would lower the bound.
+            listed = {each["token"]: float(each["logprob"]) for each in first["top_logprobs"] or [first]}
         else:
             listed = {str(token): float(value) for token, value in logprobs["top_logprobs"][0].items()}
     except (LookupError, TypeError, AttributeError, ValueError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import Literal, cast
 from urllib.parse import urlsplit
@@ -29,6 +30,9 @@ DAY = 86_400.0
 
 CONCURRENCY = 32
 """Requests at once where `model_args.concurrency` says nothing."""
+
+USER_INFO = re.compile(r"//[^/@\s]+@")
+"""Name and password in an address, such as that of a proxy."""
 
 NO_KEY = "none"
 """What the client is given for a server that wants no key."""
@@ -107,16 +111,30 @@ def _check_name(spec: ModelSpec) -> None:
 
 def _base_url(spec: ModelSpec) -> str:
     address = str(spec.args.get("base_url") or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
-    url = urlsplit(address)
-    if url.scheme not in ("http", "https") or not url.hostname:
-        raise _wrong("base_url", address, expected="http://host:port/v1 or https://…")
-    return address
+    try:
+        url = urlsplit(address)
+        known = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:
+        known = False
+    if not known:
+        raise _wrong("base_url", USER_INFO.sub("//…@", address), expected="http://host:port/v1 or https://…")
+    if url.username is not None or url.password is not None or url.query or url.fragment:
+        # Its value is not shown: it is where secrets hide.
+        raise _wrong("base_url", "…", expected="an address without user, password and query")
+    return url._replace(netloc=url.netloc.lower(), path=url.path.rstrip("/")).geturl()
 
 
 def _key(spec: ModelSpec) -> str:
     """The API key from the environment. A server of one's own may need none."""
     name = str(spec.args.get("api_key_env", "OPENAI_API_KEY"))
-    key = os.environ.get(name)
+    key = os.environ.get(name, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ModelError(
+            f"environment variable {name} holds characters that no HTTP header may have",
+            expected="printable ASCII",
+            remedy=f"Set {name} again.",
+            where=spec.id,
+        )
     if key:
         return key
     if urlsplit(_base_url(spec)).hostname == "api.openai.com" or "api_key_env" in spec.args:

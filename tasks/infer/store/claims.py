@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-import os
-import socket
 import time
 from collections.abc import Collection, Sequence
 
 from sqlalchemy import Connection, Engine, delete, select, text, update
 
 from contrapose.tasks.infer.store.answers import insert_into, portions
+from contrapose.tasks.infer.store.owner import gone, new_owner
 from contrapose.tasks.infer.store.patience import patient
 from contrapose.tasks.infer.store.schema import ANSWERS, CLAIMS
 
 LEASE_SECONDS = 20.0
 """How long a claim holds without a sign of life; owners renew theirs several times in that time."""
-
-_numbers = itertools.count()
 
 
 class Claims:
@@ -30,7 +26,7 @@ class Claims:
 
     def __init__(self, engine: Engine, *, again: bool = False) -> None:
         self.engine, self.again = engine, again
-        self.owner = f"{socket.gethostname()}:{os.getpid()}:{next(_numbers)}"
+        self.owner = new_owner()
 
     @patient
     def claim(self, keys: Sequence[str]) -> set[str]:
@@ -89,9 +85,9 @@ class Claims:
         connection.execute(delete(CLAIMS).where(CLAIMS.c.until < _now(connection)))
         for portion in portions(keys):
             found = select(CLAIMS.c.owner).where(CLAIMS.c.key.in_(portion), CLAIMS.c.owner != self.owner).distinct()
-            gone = [owner for owner in connection.execute(found).scalars() if _gone(owner)]
-            if gone:
-                connection.execute(delete(CLAIMS).where(CLAIMS.c.owner.in_(gone)))
+            ended = [owner for owner in connection.execute(found).scalars() if gone(owner)]
+            if ended:
+                connection.execute(delete(CLAIMS).where(CLAIMS.c.owner.in_(ended)))
 
 
 def _now(connection: Connection) -> float:
@@ -99,17 +95,3 @@ def _now(connection: Connection) -> float:
     if connection.dialect.name != "postgresql":
         return time.time()
     return float(connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
-
-
-def _gone(owner: str) -> bool:
-    """Whether an owner is a process of this machine that has ended."""
-    host, process, _ = owner.rsplit(":", 2)
-    if os.name != "posix" or host != socket.gethostname() or int(process) == os.getpid():
-        return False
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False

@@ -39,7 +39,7 @@ def connect(url: str) -> Engine:
     try:
         engine = _sqlite(url) if url.startswith("sqlite") else create_engine(url, pool_pre_ping=True)
         _create(engine)
-    except (ArgumentError, NoSuchModuleError, SQLAlchemyError, ImportError, OSError) as error:
+    except (ArgumentError, NoSuchModuleError, SQLAlchemyError, ImportError, OSError, ValueError) as error:
         raise ConfigError(
             f"the response store cannot be opened ({told(error)})",
             expected="sqlite:///path or postgresql+psycopg://user:password@host/name",
@@ -55,8 +55,9 @@ def shown(url: str) -> str:
     from sqlalchemy.exc import ArgumentError
 
     try:
-        return make_url(url).render_as_string(hide_password=True)
-    except ArgumentError:
+        # A query may hold a password, too.
+        return make_url(url).set(query={}).render_as_string(hide_password=True)
+    except (ArgumentError, ValueError):
         return "CONTRAPOSE_STORE"
 
 

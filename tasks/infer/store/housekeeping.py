@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from sqlalchemy import Engine, Select, delete, func, select
@@ -86,12 +88,17 @@ class Housekeeping:
         with self.engine.begin() as connection:
             count = connection.execute(statement).rowcount
         if self.engine.dialect.name == "sqlite":
-            raw = self.engine.raw_connection()
-            try:
-                raw.cursor().execute("VACUUM")
-            finally:
-                raw.close()
+            self._shrink()
         return count
+
+    def _shrink(self) -> None:
+        """Give the room back to the disk; not while somebody else is writing, which can wait."""
+        raw = self.engine.raw_connection()
+        try:
+            with suppress(sqlite3.OperationalError):
+                raw.cursor().execute("VACUUM")
+        finally:
+            raw.close()
 
     def export(self, *, model: str | None = None) -> Iterator[str]:
         """Answers as JSON, a line each, the oldest first."""

@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 from sqlalchemy import Engine, select, update
 
+from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.infer.store.answers import insert_into, percentiles
+from contrapose.tasks.infer.store.owner import gone, new_owner
 from contrapose.tasks.infer.store.patience import patient
 from contrapose.tasks.infer.store.schema import RUNS
 from contrapose.tasks.records import Usage
@@ -28,6 +30,8 @@ class RunRow:
     state: State
     config: str
     """JSON of its RunConfig."""
+    owner: str
+    """The process that works on it, or did."""
     folder: str
     """Working folder, which its relative paths start from."""
     started: float
@@ -80,15 +84,39 @@ class Runs:
         statement = insert_into(self.engine, RUNS).on_conflict_do_nothing(index_elements=["id"]).returning(RUNS.c.id)
         for number in range(1, 1000):
             chosen = name if number == 1 else f"{name}-{number}"
-            row = {"id": chosen, "state": "running", "config": config, "folder": folder, "started": now, "seen": now}
+            row = {
+                "id": chosen,
+                "state": "running",
+                "config": config,
+                "owner": new_owner(),
+                "folder": folder,
+                "started": now,
+                "seen": now,
+            }
             with self.engine.begin() as connection:
                 if connection.execute(statement, row).first() is not None:
                     return chosen
         raise RuntimeError(f"a thousand runs are called {name}")
 
+    @patient
     def again(self, run: str) -> None:
-        """Note that a run goes on."""
-        self._set(run, state="running", seen=time.time(), hits=0)
+        """Note that a run goes on, in this process.
+
+        Raises:
+            ConfigError: another process is working on it.
+        """
+        with self.engine.begin() as connection:
+            row = connection.execute(select(RUNS).where(RUNS.c.id == run).with_for_update()).one()
+            alive = row.seen > time.time() - ALIVE_SECONDS and not gone(row.owner)
+            if row.state == "running" and alive:
+                raise ConfigError(
+                    "the run is going on in another process",
+                    expected="a run that has ended",
+                    remedy=f"Wait for it, or end it; after {ALIVE_SECONDS:.0f} s of silence it counts as ended.",
+                    where=run,
+                )
+            values = {"state": "running", "seen": time.time(), "hits": 0, "owner": new_owner()}
+            connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
 
     def add_hits(self, run: str, count: int) -> None:
         """Note answers that a run found in the store."""
@@ -100,9 +128,10 @@ class Runs:
         self._set(run, state=state, seen=time.time())
         if state == "finished":
             same = select(RUNS.c.config).where(RUNS.c.id == run).scalar_subquery()
+            here = select(RUNS.c.folder).where(RUNS.c.id == run).scalar_subquery()
             older = RUNS.c.state.in_(("running", "incomplete"))
             silent = RUNS.c.seen < time.time() - ALIVE_SECONDS
-            others = update(RUNS).where(RUNS.c.config == same, RUNS.c.id != run, older, silent)
+            others = update(RUNS).where(RUNS.c.config == same, RUNS.c.folder == here, RUNS.c.id != run, older, silent)
             with self.engine.begin() as connection:
                 connection.execute(others.values(state="superseded"))
 
@@ -112,6 +141,14 @@ class Runs:
         with self.reading.begin() as connection:
             row = connection.execute(select(RUNS).where(RUNS.c.id == run)).one_or_none()
             return None if row is None else RunRow(**row._mapping, latency=percentiles(connection, run, SHARES))
+
+    @patient
+    def spent(self, run: str) -> Usage:
+        """What a run has spent so far; nothing where there is no such run."""
+        wanted = select(RUNS.c.requests, RUNS.c.prompt_tokens, RUNS.c.completion_tokens).where(RUNS.c.id == run)
+        with self.reading.begin() as connection:
+            row = connection.execute(wanted).one_or_none()
+            return Usage() if row is None else Usage(calls=row[0], prompt_tokens=row[1], completion_tokens=row[2])
 
     @patient
     def unfinished(self) -> Sequence[RunRow]:

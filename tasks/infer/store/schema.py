@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import BigInteger, Column, Float, Index, Integer, MetaData, String, Table, Text
 
 METADATA = MetaData()
 
@@ -39,14 +39,15 @@ RUNS = Table(
     Column("id", Text, primary_key=True),
     Column("state", Text, nullable=False, comment="running, incomplete, finished or superseded"),
     Column("config", Text, nullable=False, comment="JSON of the RunConfig; it holds no secret"),
+    Column("owner", Text, nullable=False, comment="the process that works on it"),
     Column("folder", Text, nullable=False, comment="working folder, which relative paths start from"),
     Column("started", Float, nullable=False, comment="Unix time"),
     Column("seen", Float, nullable=False, comment="Unix time of the last sign of life"),
-    Column("answers", Integer, nullable=False, default=0),
-    Column("requests", Integer, nullable=False, default=0, comment="the failed ones too"),
-    Column("failures", Integer, nullable=False, default=0, comment="questions given up"),
-    Column("hits", Integer, nullable=False, default=0, comment="answers found in the store"),
-    Column("prompt_tokens", Integer, nullable=False, default=0),
-    Column("completion_tokens", Integer, nullable=False, default=0),
+    Column("answers", BigInteger, nullable=False, default=0),
+    Column("requests", BigInteger, nullable=False, default=0, comment="the failed ones too"),
+    Column("failures", BigInteger, nullable=False, default=0, comment="questions given up"),
+    Column("hits", BigInteger, nullable=False, default=0, comment="answers found in the store"),
+    Column("prompt_tokens", BigInteger, nullable=False, default=0),
+    Column("completion_tokens", BigInteger, nullable=False, default=0),
 )
 """One row per run: its configuration, and what it has spent."""

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+import subprocess
+import sys
 
+import pytest
+from sqlalchemy import update
+
+from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.infer.store import open_runs
+from contrapose.tasks.infer.store.owner import new_owner
+from contrapose.tasks.infer.store.schema import RUNS
 
 pytestmark = pytest.mark.usefixtures("store")
 
@@ -38,3 +45,25 @@ def test_a_finished_run_supersedes_silent_ones_that_asked_for_the_same(monkeypat
 
 def test_an_unknown_run_is_none() -> None:
     assert open_runs().get("nobody") is None
+
+
+def test_a_run_that_is_going_on_is_not_taken_over() -> None:
+    runs = open_runs()
+    run = runs.begin("run", config="{}", folder=".")
+    with pytest.raises(ConfigError, match="another process"):
+        runs.again(run)
+
+
+def test_a_run_whose_process_has_ended_is_taken_over_at_once() -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    runs = open_runs()
+    run = runs.begin("run", config="{}", folder=".")
+    machine = new_owner().rsplit(":", 2)[0]
+    with runs.engine.begin() as connection:
+        connection.execute(update(RUNS).values(owner=f"{machine}:{ended.pid}:0"))
+    runs.again(run)
+    row = runs.get(run)
+    assert row is not None
+    assert row.owner.startswith(machine)
+    assert not row.owner.endswith(":0")
