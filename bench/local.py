@@ -102,7 +102,7 @@ def main() -> None:
     print(f"plain: {', '.join(f'{size}: {each}' for size, each in times.items())}")
     print(f"ours / best plain: {ours.times(best)}", flush=True)
     if given.lm_eval:
-        lm, theirs = lm_eval(asked, given.lm_eval, dtype=dtype)
+        lm, theirs = harness(asked, given.lm_eval, dtype=dtype)
         print(f"lm-eval: {lm}; lm-eval / ours: {lm.times(ours)}; {drift(found, theirs)}", flush=True)
     if given.reference:
         some = asked[:: max(1, len(asked) // given.reference)][: given.reference]
@@ -168,7 +168,7 @@ def reference(asked: Sequence[Question]) -> Scores:
     return found
 
 
-def lm_eval(asked: Sequence[Question], python: Path, *, dtype: str) -> tuple[Time, Scores]:
+def harness(asked: Sequence[Question], python: Path, *, dtype: str) -> tuple[Time, Scores]:
     """Seconds and log-likelihoods of lm-eval's `hf` model for the same contexts and continuations."""
     requests = [(each.prompt, f" {label}") for each in asked for label in each.labels]
     given = {"folder": str(converted_folder()), "dtype": dtype, "requests": requests}

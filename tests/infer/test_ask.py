@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 import pytest
+from asked_case import case
 
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ContraposeError
@@ -21,22 +22,6 @@ from contrapose.tasks.infer.store import open_answers, open_runs
 from contrapose.tasks.records import Case, Completion, Trial, Usage
 
 pytestmark = pytest.mark.usefixtures("own_store")
-
-
-def case(name: str = "one", **changes: object) -> Case:
-    values: dict[str, object] = {
-        "id": f"p/{name}",
-        "sample_id": name,
-        "probe": "p",
-        "version": "1",
-        "original": "It is.",
-        "perturbed": "It is not.",
-        "original_prompt": "It is.",
-        "perturbed_prompt": "It is not.",
-        "scorer": "s",
-        "asks": "generate",
-    }
-    return Case(**{**values, **changes})  # type: ignore[arg-type]
 
 
 class Counting:

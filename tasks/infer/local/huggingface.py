@@ -162,7 +162,8 @@ def load_model(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoToken
             remedy="Check that the folder or repository is complete.",
             where=spec.id,
         ) from error
-    model = loaded.to(where["device"]).eval()
+    # It comes ready for inference, without dropout.
+    model = loaded.to(where["device"])
     return TransformerModel(
         model=model,
         encoder=Encoder(tokenizer, Prompting(system=spec.system_instruction, chat=spec.apply_chat_template)),

@@ -22,7 +22,7 @@ LARGEST = 16 << 20
 NEVER = aiohttp.ClientTimeout(total=None, sock_connect=None)
 """Whoever asks sets the time limit, over the whole exchange."""
 
-ENCODINGS = ("Accept-Encoding", "gzip, deflate")
+ENCODINGS = {"Accept-Encoding": "gzip, deflate"}
 """What is unpacked without further libraries."""
 
 
@@ -58,7 +58,7 @@ class LeanClient(httpx2.AsyncClient):
 
     def __init__(self, base_url: str) -> None:
         # The transport is never used; naming one keeps a second set of certificates from being read.
-        super().__init__(transport=httpx2.AsyncBaseTransport(), trust_env=False, timeout=None)
+        super().__init__(transport=httpx2.AsyncBaseTransport(), trust_env=False, timeout=None, headers=ENCODINGS)
         # Looked up once: aiohttp's own `trust_env` reads environment and netrc again for every request.
         self._proxy = proxy_for(base_url)
         self._secure = "https:" in f"{base_url} {self._proxy}"

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
+from asked_case import case
+
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.estimate.counting import Count, Counter
 from contrapose.tasks.infer.questions import Answers
 from contrapose.tasks.records import Case, Completion
 
 YES, NO = Question(kind="generate", prompt="It is."), Question(kind="generate", prompt="It is not.")
-
-
-def case(name: str = "one", **changes: object) -> Case:
-    values: dict[str, object] = {
-        "id": f"p/{name}",
-        "sample_id": name,
-        "probe": "p",
-        "version": "1",
-        "original": "It is.",
-        "perturbed": "It is not.",
-        "original_prompt": "It is.",
-        "perturbed_prompt": "It is not.",
-        "scorer": "s",
-        "asks": "generate",
-    }
-    return Case(**{**values, **changes})  # type: ignore[arg-type]
 
 
 def counted(*tests: list[list[Case]], answers: Answers | None = None) -> Counter:
