@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -80,9 +80,9 @@ SLOW = {
 
 @pytest.mark.parametrize(("original", "changed"), SLOW.values(), ids=SLOW)
 def test_texts_made_to_be_slow_are_not(original: str, changed: str) -> None:
-    start = perf_counter()
+    start = process_time()
     mark(original, changed)
-    assert perf_counter() - start < 1
+    assert process_time() - start < 3
 
 
 def test_changes_at_both_ends_of_a_long_text_are_found() -> None:
