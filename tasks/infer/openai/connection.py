@@ -20,6 +20,7 @@ class Connection:
 
     A run sends thousands of requests to one address that differ in their body alone. The client builds the first
     one, with its address, key and headers, and reads every failure; building it again takes longer than sending it.
+    All requests go the same way, so that the first ones of a run do not wait for each other's being built.
     Retries and time limits of the client are off: ours count for the whole run, and cover every hang.
     """
 
@@ -33,6 +34,7 @@ class Connection:
             base_url=settings.base_url, api_key=settings.key, timeout=None, max_retries=0, http_client=self.lean
         )
         self._built: dict[str, tuple[URL, CIMultiDict[str]]] = {}
+        self._building = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         return self
@@ -48,7 +50,9 @@ class Connection:
             Exception: no reply came.
         """
         if path not in self._built:
-            return await self._first(path, body)
+            async with self._building:
+                if path not in self._built:
+                    self._built[path] = await self._build(path, body)
         url, headers = self._built[path]
         received = await self.lean.exchange("POST", url, headers, body)
         if received.status < 300:
@@ -59,17 +63,17 @@ class Connection:
         failed = Response(received.status, headers=received.headers, content=received.content, request=request)
         raise self.client._make_status_error_from_response(failed)
 
-    async def _first(self, path: str, body: bytes) -> bytes:
-        """By the client's method for addresses it has no method of its own for: no models are built of the reply."""
+    async def _build(self, path: str, body: bytes) -> tuple[URL, CIMultiDict[str]]:
+        """Address and headers, by the client's method for addresses it has no method of its own for."""
         from httpx2 import Response
         from multidict import CIMultiDict
         from yarl import URL
 
-        response = await self.client.post(path, cast_to=Response, content=body)
-        headers = CIMultiDict(response.request.headers.multi_items())
+        with self.lean.holding() as held:
+            await self.client.post(path, cast_to=Response, content=body)
+        headers = CIMultiDict(held[0].headers.multi_items())
         headers.pop("Content-Length", None)
-        self._built[path] = URL(str(response.request.url)), headers
-        return response.content
+        return URL(str(held[0].url)), headers
 
 
 async def reach(settings: Settings, key_name: str) -> None:
