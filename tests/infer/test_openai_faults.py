@@ -153,7 +153,7 @@ def test_an_endpoint_that_only_fails_stops_the_run(server: Endpoint, monkeypatch
     monkeypatch.setattr("contrapose.tasks.infer.openai.breaker.STREAK_SECONDS", 0.2)
     desk = answered(spec(server, args={"retries": 8}), *(generate(f"Prompt {number}") for number in range(500)))
     assert "times in a row; the last: status 500" in str(desk.stopped)
-    assert len(server.bodies) < 200
+    assert len(server.bodies) < 500 * 9 / 2
 
 
 def test_a_fifth_of_faults_loses_nothing_and_repeats_nothing(server: Endpoint) -> None:
