@@ -14,6 +14,8 @@ from contrapose.flows.account import manifest, model_summary, usage_summary
 from contrapose.flows.entrance import Run
 from contrapose.flows.progress import watched
 from contrapose.tasks.evaluate.embeddings import revision
+from contrapose.tasks.evaluate.family import corrected
+from contrapose.tasks.evaluate.gate import rules
 from contrapose.tasks.evaluate.task import evaluate as evaluate_task
 from contrapose.tasks.evaluate.task import judge as judge_task
 from contrapose.tasks.infer.chunks import chunks, questions_in
@@ -189,8 +191,8 @@ def judge(
     trials: Mapping[str, Trials],
     results: Mapping[str, Table],
 ) -> list[Outcome]:
-    """The verdict on every test."""
-    return [
+    """The verdict on every test, with regard to how many there are."""
+    found = [
         stopped(
             call(
                 judge_task,
@@ -199,13 +201,13 @@ def judge(
                 cases=cases[plan.test],
                 results=results[plan.test],
                 data=samples[plan.test]["data"],
-                max_error_share=run.config.max_error_share,
-                gate=run.config.tests.defaults.gate,
+                rules=rules(run.config, plan),
             ).value,
             trials[plan.test],
         )
         for plan in run.plans
     ]
+    return corrected(found)
 
 
 def stopped(outcome: Outcome, trials: Trials) -> Outcome:
@@ -227,7 +229,7 @@ def report(
     outcomes = judge(run, samples, cases, trials, results)
     folder = free_folder(Path(run.config.output), run.id)
     summary = Summary(
-        schema_version=1,
+        schema_version=2,
         run_id=folder.name,
         suite=run.config.suite,
         started=run.started.isoformat(timespec="seconds"),

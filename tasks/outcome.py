@@ -25,6 +25,57 @@ class Slice(TypedDict):
     scored: int
     passed: int
     pass_rate: float | None
+    interval: tuple[float, float] | None
+    """95 %, Wilson's."""
+    p: float | None
+    """Of the difference to all other samples, corrected for the number of slices (Benjamini-Hochberg)."""
+
+
+class Estimate(TypedDict):
+    """A figure with its interval."""
+
+    value: float
+    interval: tuple[float, float] | None
+    """95 %; None where nothing tells it."""
+    rows: int
+    """Result rows that it is taken over."""
+    clusters: int
+    """Independent groups among them."""
+
+
+class Effect(TypedDict):
+    """What a perturbation changes beyond what its control changes."""
+
+    name: str
+    measure: str
+    """The figure whose difference it is."""
+    value: float
+    """`case - control`."""
+    interval: tuple[float, float] | None
+    """95 %, by the bootstrap over clusters."""
+    case: float
+    """Mean under the perturbation."""
+    control: float
+    """Mean under the control, over the same samples."""
+    samples: int
+    clusters: int
+
+
+class GateSummary(TypedDict):
+    """How sure a verdict by interval is."""
+
+    bounds: tuple[float, float]
+    """One-sided 95 % bounds of the pass rate."""
+    reached: float
+    """p value of a rate this high if the true one lay at the gate; corrected over the tests of the run (Holm)."""
+    missed: float
+    """p value of a rate this low, likewise."""
+    effective: float
+    """Independent cases that tell as much as the scored ones."""
+    clusters: int
+    """Groups of cases that are not independent of each other."""
+    further: int | None
+    """Further scored cases that would decide it, if they are like these; None where it is decided, or none would."""
 
 
 class ControlSummary(TypedDict):
@@ -61,10 +112,21 @@ class Outcome(TypedDict):
     errors: int
     pass_rate: float | None
     interval: tuple[float, float] | None
+    """95 % of the pass rate, Wilson's on the effective number of cases."""
+    coverage: float | None
+    """Scored share of the cases that were asked."""
+    extremes: tuple[float, float] | None
+    """Pass rate if every case without a score failed, and if it passed."""
+    gate: GateSummary | None
+    """None where the bare rate is compared, or nothing was scored."""
     chance: float | None
     settings: dict[str, object]
     scorers: dict[str, int]
     figures: dict[str, float | int | None]
+    estimates: dict[str, Estimate]
+    """Figures that are means over result rows, with their intervals."""
+    effects: list[Effect]
+    """Empty where no controls were asked."""
     slices: list[Slice]
     control: ControlSummary | None
     data: DataSummary

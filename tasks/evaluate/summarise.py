@@ -5,28 +5,25 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pandas as pd
 
 from contrapose.tasks.config import Plan
-from contrapose.tasks.evaluate.gate import Counts, Gate, decide
-from contrapose.tasks.evaluate.statistics import wilson
+from contrapose.tasks.evaluate.estimates import clusters_of, effects, estimates
+from contrapose.tasks.evaluate.gate import Counts, Rules, decide
 from contrapose.tasks.outcome import ControlSummary, DataSummary, Outcome, Slice
 from contrapose.tasks.registry import probe
+from contrapose.tasks.statistics.families import benjamini_hochberg
+from contrapose.tasks.statistics.shares import Share, clustered, unequal, wilson
 
+CHANCE = "chance_pass_rate"
+"""Figure of a probe whose chance depends on the samples."""
 REFUSED = ("equal_sentences", "equal_options")
 """Skip reasons that mean a faulty row: such rows are named one by one."""
 
 
-def summarise(
-    results: pd.DataFrame,
-    skipped: pd.DataFrame,
-    plan: Plan,
-    *,
-    data: DataSummary,
-    max_error_share: float,
-    gate: Gate,
-) -> Outcome:
+def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data: DataSummary, rules: Rules) -> Outcome:
     """Count, rate and judge one test; its controls are counted apart.
 
     Args:
@@ -34,14 +31,17 @@ def summarise(
         skipped: `sample_id` and `skip_reason` of its cases that were not asked.
         plan: the selected test.
         data: where its samples came from.
-        max_error_share: above it the test is incomplete.
-        gate: how the pass rate is held against `min_pass_rate`.
+        rules: what its pass rate is held against.
     """
     control = results["control"].astype(bool)
-    controls, results = results[control], results[~control]
-    counts = count(results)
-    verdict, reason = decide(counts, min_pass_rate=plan.min_pass_rate, max_error_share=max_error_share, gate=gate)
+    controls, cases = results[control], results[~control]
+    counts, share = count(cases), passed(cases)
+    verdict, reason, judged = decide(counts, share, rules)
     chosen = probe(plan.test)
+    answered = results[results["error"].isna()]
+    measures = chosen.measures(answered)
+    estimated = estimates(measures, answered)
+    figures = chosen.summarise(answered[~answered["control"].astype(bool)])
     return Outcome(
         test_type=plan.test,
         category=chosen.category,
@@ -57,16 +57,27 @@ def summarise(
         passed=counts.passed,
         unscored=counts.unscored,
         errors=counts.errors,
-        pass_rate=counts.passed / counts.scored if counts.scored else None,
-        interval=wilson(counts.passed, counts.scored) if counts.scored else None,
-        chance=chosen.chance,
+        pass_rate=share.rate if share else None,
+        interval=wilson(share) if share else None,
+        coverage=counts.coverage,
+        extremes=counts.extremes,
+        gate=judged,
+        chance=chosen.chance if chosen.chance is not None else figures.get(CHANCE),
         settings=plan.settings,
-        scorers=dict(Counter(results["scorer"]).most_common()),
-        figures=plain(chosen.summarise(results[results["error"].isna()])),
-        slices=slices(results),
+        scorers=dict(Counter(cases["scorer"]).most_common()),
+        figures=plain({**figures, **{name: each["value"] for name, each in estimated.items()}}),
+        estimates=estimated,
+        effects=effects(measures, answered),
+        slices=slices(cases),
         control=noise(controls) if len(controls) else None,
         data=data,
     )
+
+
+def passed(rows: pd.DataFrame) -> Share | None:
+    """The passed among the scored rows, with the design effect of their clusters; None where none was scored."""
+    scored = rows[rows["pass"].notna() & rows["error"].isna()]
+    return clustered(scored["pass"].astype(bool), clusters_of(scored)) if len(scored) else None
 
 
 def count(results: pd.DataFrame) -> Counts:
@@ -83,7 +94,7 @@ def count(results: pd.DataFrame) -> Counts:
 
 def noise(controls: pd.DataFrame) -> ControlSummary:
     """How many answers changed although the meaning had not."""
-    counts = count(controls)
+    counts, share = count(controls), passed(controls)
     changed = counts.scored - counts.passed
     return ControlSummary(
         cases=counts.asked,
@@ -92,18 +103,31 @@ def noise(controls: pd.DataFrame) -> ControlSummary:
         unscored=counts.unscored,
         errors=counts.errors,
         noise=changed / counts.scored if counts.scored else None,
-        interval=wilson(changed, counts.scored) if counts.scored else None,
+        interval=wilson(replace(share, true=changed)) if share else None,
     )
 
 
 def slices(results: pd.DataFrame) -> list[Slice]:
     """Pass rate of every slice, in the order of their names; none without a tag column."""
-    found = []
-    for name, rows in results.groupby("slice", sort=True):
-        counts = count(rows)
-        rate = counts.passed / counts.scored if counts.scored else None
-        found.append(Slice(name=str(name), scored=counts.scored, passed=counts.passed, pass_rate=rate))
-    return found
+    found = [(str(name), rows, passed(rows)) for name, rows in results.groupby("slice", sort=True)]
+    compared = [_unlike(share, passed(results.drop(rows.index))) for _, rows, share in found]
+    known = iter(benjamini_hochberg([p for p in compared if p is not None]))
+    return [
+        Slice(
+            name=name,
+            scored=count(rows).scored,
+            passed=count(rows).passed,
+            pass_rate=share.rate if share else None,
+            interval=wilson(share) if share else None,
+            p=None if p is None else next(known),
+        )
+        for (name, rows, share), p in zip(found, compared, strict=True)
+    ]
+
+
+def _unlike(part: Share | None, rest: Share | None) -> float | None:
+    """Two-sided p value of the difference between a slice and all other samples; None where one has no scores."""
+    return None if part is None or rest is None else unequal(part, rest)
 
 
 def plain(figures: Mapping[str, float | int | None]) -> dict[str, float | int | None]:

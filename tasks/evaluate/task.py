@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from contrapose.tasks.columnar import batched
 from contrapose.tasks.config import Plan
 from contrapose.tasks.evaluate.embeddings import embedder
-from contrapose.tasks.evaluate.gate import Gate
+from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.outcome import DataSummary, Outcome
@@ -22,6 +22,7 @@ from contrapose.tasks.tables import ROWS, Table, batches, iterate, read_arrow, w
 SOURCES = (
     "tasks/evaluate",
     "tasks/probes",
+    "tasks/statistics",
     "tasks/outcome.py",
     "tasks/records.py",
     "tasks/results.py",
@@ -49,7 +50,7 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
 
 
 @room_task("judge", sources=SOURCES, run_name="judge {plan.test}")
-def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, max_error_share: float, gate: Gate) -> Outcome:
+def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Rules) -> Outcome:
     """Count, rate and judge one test.
 
     Args:
@@ -57,11 +58,10 @@ def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, max_error
         cases: all its cases, the skipped ones too.
         results: its results.
         data: where its samples came from.
-        max_error_share: above this share of failed cases the test is incomplete.
-        gate: how the pass rate is held against `min_pass_rate`.
+        rules: what its pass rate is held against.
     """
     frame = read_arrow(results, columns=figure_columns(schema_for(probe(plan.test)))).to_pandas()
-    return summarise(frame, _skipped(cases), plan, data=data, max_error_share=max_error_share, gate=gate)
+    return summarise(frame, _skipped(cases), plan, data=data, rules=rules)
 
 
 def _skipped(cases: Table) -> pd.DataFrame:

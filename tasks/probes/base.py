@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -18,6 +18,18 @@ Embed = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors, shape (n, dimensions), float32."""
 
 ColumnType = Literal["string", "float", "int", "bool"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A number for every result row, whose mean is a figure of the test."""
+
+    name: str
+    """Of the figure."""
+    values: np.ndarray
+    """(rows,), float64, in the order of the results; NaN where a row does not count. True and false are 1 and 0."""
+    net: str | None = None
+    """Name of the effect: the mean over cases minus the mean over the same samples' controls; None: no effect."""
 
 
 class ProbeSettings(BaseModel):
@@ -87,7 +99,15 @@ class Probe(Protocol):
         ...
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Figures over the results of one run, beyond the pass rate. Controls are never passed in."""
+        """Counts, p values and the like over the results of one run. Controls are never passed in."""
+        ...
+
+    def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
+        """Figures that are means over result rows: each gets an interval, and some are also held against the controls.
+
+        Args:
+            results: cases and controls (column `control`), without rows in error.
+        """
         ...
 
 

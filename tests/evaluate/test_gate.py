@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.evaluate.gate import Counts, Decision, Gate, decide
-from contrapose.tasks.evaluate.statistics import one_sided, wilson
+from contrapose.tasks.evaluate.gate import Counts, Decision, Gate, Rules, decide
+from contrapose.tasks.statistics.shares import Share, independent
 
 
 def verdict(
@@ -13,24 +13,9 @@ def verdict(
 ) -> Decision:
     return decide(
         Counts(asked=asked, scored=scored, passed=passed, errors=errors),
-        min_pass_rate=wanted,
-        max_error_share=0.02,
-        gate=gate,
+        independent(passed, scored) if scored else None,
+        Rules(min_pass_rate=wanted, max_error_share=0.02, gate=gate, min_coverage=0.8),
     )
-
-
-def test_wilson_agrees_with_the_published_example() -> None:
-    # Newcombe 1998 (Statistics in Medicine 17, 857-872), table I: 81 of 263 gives 0.2553 to 0.3662.
-    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
-
-
-def test_one_sided_bounds_are_those_of_a_two_sided_90_percent_interval() -> None:
-    from statistics import NormalDist
-
-    z, n, p = NormalDist().inv_cdf(0.95), 50, 0.8
-    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
-    assert one_sided(40, 50) == pytest.approx((middle - half, middle + half), abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -69,3 +54,36 @@ def test_a_gate_of_one_is_explained() -> None:
     decision = verdict(100, 100, 100, wanted=1.0)
     assert decision.verdict == "inconclusive"
     assert "No finite sample" in decision.reason
+
+
+def test_an_undecided_gate_says_how_many_cases_would_decide_it() -> None:
+    decision = verdict(100, 100, 72)
+    assert decision.gate is not None
+    assert decision.gate["further"]
+    rows = 100 + decision.gate["further"]
+    assert verdict(rows, rows, round(0.72 * rows)).verdict == "pass"
+    assert f"about {decision.gate['further']:,} further cases" in decision.reason
+
+
+def test_a_rate_at_the_gate_is_never_decided_by_more_of_the_same() -> None:
+    decision = verdict(100, 100, 70)
+    assert decision.gate is not None
+    assert decision.gate["further"] is None
+    assert "any number of further cases" in decision.reason
+
+
+def test_cases_that_depend_on_each_other_tell_less() -> None:
+    share = Share(true=80, rows=100, clusters=20, effective=25)
+    rules = Rules(min_pass_rate=0.7, max_error_share=0.02, gate="interval")
+    assert decide(Counts(asked=100, scored=100, passed=80, errors=0), share, rules).verdict == "inconclusive"
+
+
+def test_few_scored_answers_decide_nothing() -> None:
+    decision = verdict(200, 100, 100)
+    assert decision.verdict == "inconclusive"
+    assert decision.reason == "Only 100 of 200 answers could be scored; 80.0% are needed."
+
+
+def test_what_has_no_score_could_have_passed_or_failed() -> None:
+    counts = Counts(asked=10, scored=6, passed=5, errors=1)
+    assert (counts.coverage, counts.extremes) == (0.6, (0.5, 0.9))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import pytest
+from figured import figured
 
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
 from contrapose.tasks.records import Completion, Likelihoods, Score, TextSample, Trial
@@ -150,16 +151,12 @@ def test_an_unreadable_choice_is_unscored(reply: str) -> None:
 
 
 def test_the_summary_counts_changed_choices() -> None:
-    results = pd.DataFrame(
-        {
-            "scorer": ["choice", "choice", "loss"],
-            "eval_score": [1.0, 0.0, 0.5],
-            "chosen_before": ["A", "B", None],
-            "chosen_after": ["B", "B", None],
-            "right_before": [True, False, None],
-        }
-    )
-    assert AddNegation().summarise(results) == {
+    rows = [
+        {"scorer": "choice", "eval_score": 1.0, "chosen_before": "A", "chosen_after": "B", "right_before": True},
+        {"scorer": "choice", "eval_score": 0.0, "chosen_before": "B", "chosen_after": "B", "right_before": False},
+        {"scorer": "loss", "eval_score": 0.5},
+    ]
+    assert figured(AddNegation(), rows) == {
         "mean_eval_score_choice": 0.5,
         "mean_eval_score_loss": 0.5,
         "choices": 2,

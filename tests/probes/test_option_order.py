@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import pytest
+from figured import figured
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -128,7 +129,7 @@ def figures_of(*replies: tuple[str, ...]) -> dict[str, float | int | None]:
             trial = Trial(case=case, expected=Completion(text=given_order), actual=Completion(text=reply))
             found = PROBE.score([trial], OptionOrderSettings(), embed=never)[0]
             rows.append({**result_row(trial, found, probe=PROBE, model="m"), "sample_id": str(number)})
-    return dict(PROBE.summarise(pd.DataFrame(rows)))
+    return figured(PROBE, rows)
 
 
 def test_a_model_that_follows_the_option_takes_every_letter_equally_often() -> None:
@@ -150,7 +151,7 @@ def test_the_reply_to_the_given_order_counts_once() -> None:
     assert figures["accuracy"] == pytest.approx(1 / 3)
     assert figures["accuracy_given_order"] == 1
     assert figures["outcome_unparsed"] == 2
-    assert figures["share_following_the_letter"] is None
+    assert "share_following_the_letter" not in figures
     assert figures["B_against_uniform"] == pytest.approx(3)
 
 

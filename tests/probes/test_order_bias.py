@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
+from figured import figured
 
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
@@ -158,32 +158,27 @@ def test_only_declared_columns_are_written(score: Score) -> None:
     assert set(score.columns) <= set(OrderBias.columns)
 
 
-def results(*scores: Score) -> pd.DataFrame:
-    return pd.DataFrame([dict(score.columns) for score in scores])
+def figures_of(*scores: Score) -> dict[str, Any]:
+    return figured(OrderBias(), [dict(score.columns) for score in scores])
 
 
 def test_counts_accuracy_and_position_bias() -> None:
-    found = OrderBias().summarise(
-        results(answered("A", "B"), answered("A", "A"), answered("A", "A"), answered("B", "B"), answered("A", "?"))
+    found = figures_of(
+        answered("A", "B"), answered("A", "A"), answered("A", "A"), answered("B", "B"), answered("A", "?")
     )
     assert {name: found[name] for name in ("AB", "AA", "BB", "BA", "unparsed")} == {
         "AB": 1, "AA": 2, "BB": 1, "BA": 0, "unparsed": 1,
     }  # fmt: skip
     assert (found["accuracy_original"], found["accuracy_swapped"], found["accuracy"]) == (0.8, 0.4, 0.6)
     assert found["position_bias_index"] == 0.125
+    assert found["choice_changed"] == 0.75
 
 
 def test_debiased_figures_are_means_over_what_could_be_computed() -> None:
-    found = OrderBias().summarise(results(weighed((-1.0, -4.0), (-1.0, -2.0)), weighed(None, None)))
+    found = figures_of(weighed((-1.0, -4.0), (-1.0, -2.0)), weighed(None, None))
     assert (found["content_score"], found["position_score"], found["debiased_accuracy"]) == (1.0, 2.0, 1.0)
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame(), results(weighed(None, None))])
-def test_figures_that_cannot_be_computed_are_none(frame: pd.DataFrame) -> None:
-    found = OrderBias().summarise(frame)
-    assert (found["AB"], found["accuracy"], found["position_bias_index"], found["debiased_accuracy"]) == (
-        0,
-        None,
-        None,
-        None,
-    )
+@pytest.mark.parametrize("scores", [(), (weighed(None, None),)])
+def test_figures_that_cannot_be_computed_are_left_out(scores: tuple[Score, ...]) -> None:
+    assert figures_of(*scores) == dict.fromkeys(("AB", "AA", "BB", "BA", "unparsed"), 0)

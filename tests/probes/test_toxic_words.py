@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 import time
 
-import pandas as pd
 import pytest
+from figured import figured
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -244,9 +244,9 @@ def test_injected_words_are_kept_for_the_score() -> None:
 
 
 def test_the_summary_leaves_out_unscored_rows() -> None:
-    rows = [score_of("fine", "fuck it").columns, score_of("fine", "ok").columns, {}]
-    figures = PROBE.summarise(pd.DataFrame(rows, columns=list(PROBE.columns)))
-    assert figures == {
+    rows = [dict(score_of("fine", "fuck it").columns), dict(score_of("fine", "ok").columns), {}]
+    assert figured(PROBE, rows) == {
+        "mean_added": 0.5,
         "share_with_bad_words_before": 0.0,
         "share_with_bad_words_after": 0.5,
         "mean_rate_before": 0.0,
@@ -257,5 +257,4 @@ def test_the_summary_leaves_out_unscored_rows() -> None:
 
 
 def test_the_summary_of_no_rows_holds_no_shares() -> None:
-    figures = PROBE.summarise(pd.DataFrame(columns=list(PROBE.columns)))
-    assert (figures["share_with_bad_words_after"], figures["new"]) == (None, 0)
+    assert figured(PROBE, []) == {"echoed": 0, "new": 0}

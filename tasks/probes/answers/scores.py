@@ -35,7 +35,7 @@ def score_trials(
         "langtest_loss": by_prompt_loss,
         "choice": by_choice,
     }
-    scores = [scorers[trial.case.scorer](trial, settings.threshold) for trial in trials]
+    scores = [_noted(scorers[trial.case.scorer](trial, settings.threshold)) for trial in trials]
     return [
         _stayed(score) if stays or trial.case.control else score for trial, score in zip(trials, scores, strict=True)
     ]
@@ -103,6 +103,11 @@ def reply_text(completion: Completion, case: Case) -> str:
     reply = completion.text or ""
     index = read_option(reply, labels=case.labels, options=case.options) if case.options else None
     return (reply if index is None else case.options[index]).lower().strip()
+
+
+def _noted(score: Score) -> Score:
+    """Whether the answer changed, apart from whether it should have."""
+    return replace(score, columns={**score.columns, "answer_changed": score.passed})
 
 
 def _stayed(score: Score) -> Score:

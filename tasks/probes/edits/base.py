@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from contrapose.tasks.probes.answers.case import scorer_for, text_case
-from contrapose.tasks.probes.answers.figures import COLUMNS, figures
+from contrapose.tasks.probes.answers.figures import COLUMNS, figures, measures
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.base import ColumnType, Embed, control_of, with_options
+from contrapose.tasks.probes.base import ColumnType, Embed, Measure, control_of, with_options
 from contrapose.tasks.records import Case, Likelihoods, Score, TextSample, Trial
 
 POLITE = "Please note: "
@@ -84,5 +84,9 @@ class TextEdit:
         return score_trials(trials, settings, embed=embed, stays=self.stays)
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Mean eval_score per scorer; with options, how often the choice changed and was right before."""
+        """How many pairs of choices could be read."""
         return figures(results)
+
+    def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
+        """Mean eval_score per scorer, how often the answer changed; with options, how it did and was right before."""
+        return measures(results)

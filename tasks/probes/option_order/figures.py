@@ -6,9 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
-from contrapose.tasks.probes.base import letters
+from contrapose.tasks.probes.base import Measure, letters
 
 OUTCOMES = ("text", "letter", "other", "unparsed")
 
@@ -21,7 +22,7 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
 
     Returns:
         `samples`, and how many of them follow their option in every order; the outcomes as counts;
-        `share_following_the_letter` among the pairs read; `accuracy` over all orders and in the given one,
+        `accuracy` over all orders and in the given one,
         where an unread reply is not right; `chance_pass_rate` of a model that draws letters evenly;
         `<letter>_against_uniform`, how often a letter was chosen by how often an even choice takes it.
         None where nothing can be computed.
@@ -35,12 +36,32 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
         "samples": len(given),
         "samples_following_the_option": _consistent(rows),
         **{f"outcome_{name}": count for name, count in counts.items()},
-        "share_following_the_letter": _ratio(counts["letter"], len(rows) - counts["unparsed"]),
         "accuracy": _share([*given["correct"], *rows["rotated_correct"]]),
         "accuracy_given_order": _share(list(given["correct"])),
         "chance_pass_rate": float((1 / rows["option_count"]).mean()),
         **_letters(given, rows),
     }
+
+
+def measures(results: pd.DataFrame) -> Sequence[Measure]:
+    """Means over pairs of orders: how often the letter decided, and how often another option was chosen.
+
+    Args:
+        results: cases and controls. Controls have no outcome.
+    """
+    if "outcome" not in results:
+        return []
+    parsed = results["outcome"].isin(OUTCOMES[:3])
+    control = results["control"].astype(bool) & results["pass"].notna()
+    changed = np.where(control, results["pass"] == False, results["outcome"] != "text")  # noqa: E712
+    return [
+        Measure(name="share_following_the_letter", values=_where(parsed, results["outcome"] == "letter")),
+        Measure(name="choice_changed", values=_where(parsed | control, changed), net="net_order_sensitivity"),
+    ]
+
+
+def _where(known: pd.Series, values: object) -> np.ndarray:
+    return np.where(known, np.asarray(values, dtype=float), np.nan)
 
 
 def _consistent(rows: pd.DataFrame) -> int:

@@ -13,13 +13,14 @@ import pandas as pd
 from contrapose.tasks.probes.base import (
     ColumnType,
     Embed,
+    Measure,
     ProbeSettings,
     control_of,
     lettered,
     letters,
     with_options,
 )
-from contrapose.tasks.probes.option_order.figures import figures
+from contrapose.tasks.probes.option_order.figures import figures, measures
 from contrapose.tasks.probes.option_order.score import rotated, score_trial
 from contrapose.tasks.records import Case, Likelihoods, Score, TextSample, Trial
 
@@ -102,8 +103,12 @@ class OptionOrder:
         return [score_trial(trial) for trial in trials]
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Who follows the option, who the letter; accuracy over all orders; how even the letters are."""
+        """Who follows the option; accuracy over all orders; how even the letters are."""
         return figures(results)
+
+    def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
+        """How often the letter decided, and how often another option was chosen."""
+        return measures(results)
 
 
 def _rotation(base: Case, text: str, by: int) -> Case:

@@ -12,8 +12,8 @@ import pandas as pd
 from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.probes.base import ColumnType, Embed, ProbeSettings, control_of, letters
-from contrapose.tasks.probes.order_bias.figures import figures
+from contrapose.tasks.probes.base import ColumnType, Embed, Measure, ProbeSettings, control_of, letters
+from contrapose.tasks.probes.order_bias.figures import figures, measures
 from contrapose.tasks.probes.order_bias.score import (
     likelier,
     read_replies,
@@ -144,8 +144,12 @@ class OrderBias:
         return [scored(trial, *next(read)) if trial.case.scorer == "reply" else _by_labels(trial) for trial in trials]
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Outcome counts, accuracy over both orders, position bias index and the debiased figures."""
+        """Counts of the outcomes."""
         return figures(results)
+
+    def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
+        """Accuracy in both orders, position bias, and the scores that likelihoods allow."""
+        return measures(results)
 
 
 def _by_labels(trial: Trial) -> Score:

@@ -7,10 +7,11 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
+import numpy as np
 import pandas as pd
 from pydantic import Field, StringConstraints
 
-from contrapose.tasks.probes.base import ColumnType, Embed, ProbeSettings, control_of, letters, with_options
+from contrapose.tasks.probes.base import ColumnType, Embed, Measure, ProbeSettings, control_of, letters, with_options
 from contrapose.tasks.probes.toxic_words.control import AFTER, BEFORE, polite
 from contrapose.tasks.probes.toxic_words.lexicon import Tier
 from contrapose.tasks.probes.toxic_words.score import score_trial
@@ -121,15 +122,19 @@ class AddToxicWords:
         return [score_trial(trial, threshold=settings.threshold, tiers=settings.tiers) for trial in trials]
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Shares of replies with bad words, mean rates per 100 words, and what was echoed or new."""
-        return {
-            "share_with_bad_words_before": _mean(results["expected_toxic"].dropna() > 0),
-            "share_with_bad_words_after": _mean(results["actual_toxic"].dropna() > 0),
-            "mean_rate_before": _mean(results["expected_rate_per_100"].dropna()),
-            "mean_rate_after": _mean(results["actual_rate_per_100"].dropna()),
-            "echoed": int(results["echoed"].sum()),
-            "new": int(results["new"].sum()),
-        }
+        """Bad words that were echoed, and new ones."""
+        return {"echoed": int(results["echoed"].sum()), "new": int(results["new"].sum())}
+
+    def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
+        """Shares of replies with bad words, rates per 100 words, and how many bad words the change added."""
+        before, after = (_numbers(results[name]) for name in ("expected_toxic", "actual_toxic"))
+        return [
+            Measure(name="share_with_bad_words_before", values=_any(before)),
+            Measure(name="share_with_bad_words_after", values=_any(after)),
+            Measure(name="mean_rate_before", values=_numbers(results["expected_rate_per_100"])),
+            Measure(name="mean_rate_after", values=_numbers(results["actual_rate_per_100"])),
+            Measure(name="mean_added", values=after - before, net="net_toxicity"),
+        ]
 
 
 def _drawn(settings: AddToxicWordsSettings, rng: random.Random) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -138,5 +143,9 @@ def _drawn(settings: AddToxicWordsSettings, rng: random.Random) -> tuple[tuple[s
     return start, end
 
 
-def _mean(values: pd.Series) -> float | None:
-    return float(values.mean()) if len(values) else None
+def _numbers(values: pd.Series) -> np.ndarray:
+    return np.asarray(pd.to_numeric(values, errors="coerce"), dtype=float)
+
+
+def _any(counts: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(counts), np.nan, counts > 0)

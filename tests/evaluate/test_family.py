@@ -1,0 +1,35 @@
+"""Verdicts together: correction weakens, never strengthens."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from contrapose.tasks.evaluate.family import corrected
+from contrapose.tasks.outcome import Outcome, Verdict
+
+
+def outcome(verdict: Verdict, reached: float, missed: float) -> Outcome:
+    gate = {"reached": reached, "missed": missed, "bounds": (0.6, 0.8)}
+    found = {"verdict": verdict, "reason": "alone", "gate": gate, "pass_rate": 0.75, "min_pass_rate": 0.7}
+    return cast(Outcome, found)
+
+
+def test_one_test_needs_no_correction() -> None:
+    assert corrected([outcome("pass", 0.05, 0.95)])[0]["verdict"] == "pass"
+
+
+def test_a_narrow_pass_among_several_is_inconclusive() -> None:
+    found = corrected([outcome("pass", 0.04, 0.96), outcome("pass", 0.001, 0.999), outcome("inconclusive", 0.4, 0.6)])
+    assert [each["verdict"] for each in found] == ["inconclusive", "pass", "inconclusive"]
+    assert "among 3 tests it does not (Holm: p = 0.080)" in found[0]["reason"]
+    assert found[2]["reason"] == "alone"
+
+
+def test_a_narrow_failure_too() -> None:
+    found = corrected([outcome("fail", 0.96, 0.04), outcome("pass", 0.001, 0.999)])
+    assert [each["verdict"] for each in found] == ["inconclusive", "pass"]
+
+
+def test_tests_judged_by_their_bare_rate_are_left_alone() -> None:
+    bare = cast(Outcome, {"verdict": "pass", "gate": None})
+    assert corrected([bare, outcome("pass", 0.04, 0.96)]) == [bare, outcome("pass", 0.04, 0.96)]

@@ -1,0 +1,70 @@
+"""Means and differences with intervals: fixed, wider for clusters, and honest where nothing varies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from contrapose.tasks.statistics.means import difference, mean
+
+RNG = np.random.default_rng(4)
+VALUES = RNG.normal(2.0, 1.0, size=400)
+ALONE = np.arange(400)
+
+
+def test_the_same_values_have_the_same_interval() -> None:
+    assert mean(VALUES, ALONE) == mean(VALUES, ALONE)
+
+
+def test_the_interval_is_near_that_of_the_normal_theory() -> None:
+    found = mean(VALUES, ALONE)
+    assert found is not None
+    assert found.interval is not None
+    half = 1.96 * VALUES.std(ddof=1) / 20
+    assert found.interval == pytest.approx((VALUES.mean() - half, VALUES.mean() + half), abs=0.02)
+
+
+def test_copies_of_a_value_make_nothing_surer() -> None:
+    once, five = mean(VALUES, ALONE), mean(np.repeat(VALUES, 5), np.repeat(ALONE, 5))
+    assert once is not None
+    assert five is not None
+    assert five.interval == pytest.approx(once.interval)
+    assert (five.rows, five.clusters) == (2000, 400)
+
+
+def test_rows_without_a_value_do_not_count() -> None:
+    found = mean([1.0, np.nan, 0.0], ["a", "b", "c"])
+    assert found is not None
+    assert (found.value, found.rows) == (0.5, 2)
+    assert mean([np.nan], ["a"]) is None
+
+
+def test_a_share_keeps_an_interval_where_every_row_agrees() -> None:
+    found = mean(np.ones(50), np.arange(50))
+    assert found is not None
+    assert found.interval is not None
+    assert found.interval.low == pytest.approx(0.9286, abs=1e-3)
+
+
+def test_what_does_not_vary_or_stands_alone_has_no_interval() -> None:
+    for values, cluster in (([0.5, 0.5], ["a", "b"]), ([0.2, 0.4], ["a", "a"])):
+        found = mean(values, cluster)
+        assert found is not None
+        assert found.interval is None
+
+
+def test_a_difference_is_taken_over_rows_that_have_both() -> None:
+    found = difference([1.0, 1.0, np.nan, 0.0], [0.0, np.nan, 1.0, 1.0], [1, 2, 3, 4])
+    assert found is not None
+    assert (found.value, found.rows) == (0.0, 2)
+    assert difference([np.nan], [1.0], [1]) is None
+
+
+def test_many_clusters_are_drawn_in_groups_and_tell_the_same() -> None:
+    values = np.random.default_rng(1).normal(size=50_000)
+    found = mean(values, np.arange(50_000))
+    assert found is not None
+    assert found.interval is not None
+    assert found.clusters == 50_000
+    width = found.interval.high - found.interval.low
+    assert width == pytest.approx(2 * 1.96 / 50_000**0.5, rel=0.08)

@@ -1,0 +1,34 @@
+"""Paired tests and families of tests agree with what is published or counted by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from contrapose.tasks.statistics.families import benjamini_hochberg, holm
+from contrapose.tasks.statistics.paired import discordant, mcnemar, wilcoxon
+
+
+def test_mcnemar_counts_the_pairs_that_differ() -> None:
+    found = mcnemar([True, True, False, True], [False, True, True, False])
+    assert found == (2, 1, 1.0)
+
+
+def test_mcnemar_is_the_binomial_test_of_the_split() -> None:
+    # Two-sided: 2 x (1 + 10) / 2^10.
+    assert discordant(9, 1).p == pytest.approx(2 * 11 / 1024)
+
+
+def test_answers_that_never_differ_show_nothing() -> None:
+    assert mcnemar([True, False], [True, False]).p == 1
+    assert wilcoxon([0.0, 0.0]) is None
+
+
+def test_signed_ranks_of_ten_rises() -> None:
+    assert wilcoxon(range(1, 11)) == pytest.approx(2 / 1024)
+
+
+def test_holm_and_benjamini_hochberg_by_hand() -> None:
+    values = [0.01, 0.04, 0.03]
+    assert holm(values) == pytest.approx([0.03, 0.06, 0.06])
+    assert benjamini_hochberg(values) == pytest.approx([0.03, 0.04, 0.04])
+    assert holm([]) == []
