@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from contrapose.tasks.comparison import MARGIN
+
 
 class Version(argparse.Action):
     """Print the version; reading it costs nothing unless it is asked for."""
@@ -72,6 +74,23 @@ def add_cache(command: argparse.ArgumentParser) -> None:
     export = actions.add_parser("export", help="print answers as JSON, a line each, as raw text")
     for each in (clear, export):
         each.add_argument("--model", metavar="ID", help="only answers of this model")
+
+
+def add_compare(command: argparse.ArgumentParser) -> None:
+    """Which runs are compared, and how strictly."""
+    command.add_argument("run", nargs="+", metavar="RUN", help="folder of a finished run, or its id")
+    command.add_argument("--runs", default="runs", metavar="FOLDER", help="where ids are looked for (default: runs)")
+    command.add_argument("--baseline", metavar="RUN", help="the run that the others are held against (default: first)")
+    command.add_argument(
+        "--margin",
+        type=float,
+        default=MARGIN,
+        metavar="SHARE",
+        help=f"loss of pass rate that is still called not worse (default: {MARGIN})",
+    )
+    command.add_argument("--json", action="store_true", help="print comparison.json instead of tables")
+    command.add_argument("--out", metavar="FOLDER", help="folder that receives comparison.json and comparison.md")
+    command.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
 
 
 def add_toxic(command: argparse.ArgumentParser) -> None:

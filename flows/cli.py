@@ -12,6 +12,7 @@ from contrapose.flows.arguments import (
     Version,
     add_budget,
     add_cache,
+    add_compare,
     add_config,
     add_estimate,
     add_preview,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from contrapose.tasks.config import RunConfig
 
 EXITS = "exit codes: 0 pass, 1 fail, 2 usage or configuration, 3 inconclusive, 4 incomplete"
+
+COMPARED = "exit codes: 0 no model is worse than the baseline, 1 one is, 2 usage, 3 it cannot be told of one"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -76,6 +79,9 @@ def parser() -> argparse.ArgumentParser:
     cache = actions.add_parser("cache", help="look after the answers that were paid for")
     add_cache(cache)
     cache.set_defaults(action=_cache, logs=False)
+    several = actions.add_parser("compare", help="compare finished runs of several models", epilog=COMPARED)
+    add_compare(several)
+    several.set_defaults(action=_compare, logs=False)
     names = actions.add_parser("list", help="list tests, suites, providers, sources and data")
     names.add_argument("what", nargs="?", choices=("probes", "suites", "providers", "sources", "data"))
     names.add_argument("--logs", action="store_true", help=argparse.SUPPRESS)
@@ -130,7 +136,7 @@ def _preview(arguments: argparse.Namespace) -> int:
     from contrapose.flows.preview import as_json, as_text, previews
 
     config = _config(arguments)
-    found = previews(config)
+    found = [each.once() for each in previews(config)]
     for warning in dict.fromkeys(warning for each in found for warning in each.loaded.warnings):
         print(f"contrapose: {warning}", file=sys.stderr)
     if arguments.json:
@@ -171,6 +177,29 @@ def _estimate(arguments: argparse.Namespace) -> int:
 
     found = estimate(_config(arguments))
     return _print([as_json(found)] if arguments.json else as_text(found, console=Console(highlight=False)))
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from contrapose.tasks.compare.compare import compare
+    from contrapose.tasks.comparison import EXIT_CODES
+    from contrapose.tasks.report.comparison_files import write_comparison
+
+    found = compare(arguments.run, runs=arguments.runs, baseline=arguments.baseline, margin=arguments.margin)
+    if arguments.out:
+        write_comparison(Path(arguments.out), found)
+    if arguments.json:
+        from contrapose.tasks.report.summary import to_json
+
+        _print([to_json(found)])
+    else:
+        from rich.console import Console
+
+        from contrapose.tasks.report.comparison_console import print_comparison
+
+        print_comparison(found, console=Console(highlight=False))
+    return 0 if arguments.exit_zero else EXIT_CODES[found["verdict"]]
 
 
 def _list(arguments: argparse.Namespace) -> int:

@@ -250,6 +250,7 @@ def report(
         results=list(results.values()),
         manifest=manifest(run, summary, notes={plan.test: trials[plan.test].notes for plan in run.plans}),
         show_toxic=run.config.show_toxic,
+        show_langtest=run.config.show_langtest,
     )
     open_runs().end(run.id, "incomplete" if summary["verdict"] == "incomplete" else "finished")
     return Published(folder=str(folder.resolve()), run=run.id, summary=summary)

@@ -1,4 +1,4 @@
-"""What a run would ask, take and cost, before anything is spent; asks no model and loads no weights."""
+"""What a run would ask, take, cost and decide, before anything is spent; asks no model and loads no weights."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from contrapose.flows import decidable
+from contrapose.flows.decidable import Decidable
 from contrapose.flows.preview import Preview, previews
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.budget import Limits, open_budget
 from contrapose.tasks.infer.estimate.counting import Count, Counter, LookUp
+from contrapose.tasks.infer.estimate.deciding import Groups
 from contrapose.tasks.infer.estimate.experience import experience_of
 from contrapose.tasks.infer.estimate.forecast import Forecast, forecast
 from contrapose.tasks.infer.keys import Keys
@@ -46,6 +49,8 @@ class Estimate:
     """What the configuration allows."""
     unreachable: str | None
     """Why answered questions could not be looked up; None when they were."""
+    power: Decidable | None
+    """What the cases could decide; None where bare pass rates are compared."""
 
 
 def estimate(config: RunConfig) -> Estimate:
@@ -58,8 +63,9 @@ def estimate(config: RunConfig) -> Estimate:
     found = previews(config)
     look_up, unreachable = _look_up(config)
     counter = Counter(look_up=look_up)
+    groups = {preview.plan.test: Groups() for preview in found}
     for preview in found:
-        counter.add(preview.plan.test, _portions(preview))
+        counter.add(preview.plan.test, groups[preview.plan.test].counting(_portions(preview)))
     return Estimate(
         model=config.model,
         tests=counter.tests,
@@ -67,6 +73,7 @@ def estimate(config: RunConfig) -> Estimate:
         forecast=forecast(counter.total, config.model_spec(), past=experience_of(config), price=budget.price),
         limits=budget.limits,
         unreachable=unreachable,
+        power=decidable.decidable(found, groups) if config.tests.defaults.gate == "interval" else None,
     )
 
 
@@ -110,6 +117,7 @@ def as_json(found: Estimate) -> str:
             "limits": asdict(found.limits),
             "stops_at": _stops(found),
             "unreachable": found.unreachable,
+            "power": None if found.power is None else decidable.as_plain(found.power),
         },
         indent=2,
     )
@@ -120,11 +128,14 @@ def _counts(count: Count) -> dict[str, int]:
 
 
 def as_text(found: Estimate, *, console: Console) -> Iterator[str]:
-    """What would be asked, test by test, and what it takes, for a terminal of 80 columns."""
+    """What would be asked, test by test, what it takes and could decide, for a terminal of 80 columns."""
     with console.capture() as captured:
         console.print(_counted(found))
         console.print()
         console.print(_taken(found.forecast))
+        if found.power is not None:
+            console.print()
+            console.print(decidable.table(found.power))
         for note in _notes(found):
             console.print()
             console.print(Text(note))
@@ -136,6 +147,8 @@ def _notes(found: Estimate) -> Iterator[str]:
         yield f"Every prompt counts as unanswered: {one_line(found.unreachable)}"
     for name in _stops(found):
         yield f"The run will stop before its end: {name} is {getattr(found.limits, name):,}."
+    if found.power is not None:
+        yield from decidable.notes(found.power)
 
 
 def _counted(found: Estimate) -> Table:

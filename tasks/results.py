@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from contrapose.tasks.probes.base import ColumnType, Probe, lettered
-from contrapose.tasks.records import Score, Trial
+from contrapose.tasks.records import Case, Score, Trial
 
 COMMON = pa.schema(
     [
@@ -27,6 +30,7 @@ COMMON = pa.schema(
         pa.field("model", pa.string()),
         pa.field("probe_version", pa.string()),
         pa.field("control", pa.bool_()),
+        pa.field("repeat", pa.int64()),
         pa.field("confidence", pa.string()),
         pa.field("slice", pa.string()),
         pa.field("cluster", pa.string()),
@@ -63,33 +67,59 @@ def figure_columns(schema: pa.Schema) -> list[str]:
     return [name for name in schema.names if name not in TEXTS | NAMES]
 
 
-def result_row(trial: Trial, score: Score, *, probe: Probe, model: str) -> dict[str, object]:
-    """One row of results; a value that is no finite number is stored as missing, never as NaN."""
-    case = trial.case
-    common: dict[str, object] = {
-        "test_type": case.probe,
-        "category": probe.category,
-        "sample_id": case.sample_id,
-        "case_id": case.id,
-        "original": case.original,
-        "test_case": case.perturbed,
-        "options": lettered(case.options),
-        "expected_result": score.expected_result if score.expected_result is not None else trial.expected.text,
-        "actual_result": score.actual_result if score.actual_result is not None else trial.actual.text,
-        "eval_score": score.value,
-        "pass": score.passed,
-        "reason": score.reason,
-        "scorer": case.scorer,
-        "model": model,
-        "probe_version": case.version,
-        "control": case.control,
-        "confidence": case.confidence,
-        "slice": case.slice,
-        "cluster": case.cluster,
-        "error": trial.expected.error or trial.actual.error,
+def result_table(trials: Sequence[Trial], scores: Sequence[Score], *, probe: Probe, model: str) -> pa.Table:
+    """One row for each trial; a value that is no finite number is stored as missing, never as NaN.
+
+    Args:
+        trials: of one test.
+        scores: theirs, in the same order.
+        probe: the test's; it names the columns after the common ones.
+        model: id of the model.
+    """
+    own = [score.columns for score in scores]
+    columns = _of_cases([trial.case for trial in trials]) | _of_answers(trials, scores)
+    columns |= {"category": [probe.category] * len(trials), "model": [model] * len(trials)}
+    columns |= {name: [values.get(name) for values in own] for name in probe.columns}
+    schema = schema_for(probe)
+    return pa.Table.from_arrays([_array(columns[field.name], field.type) for field in schema], schema=schema)
+
+
+def _of_cases(cases: Sequence[Case]) -> dict[str, list[Any]]:
+    return {
+        "test_type": [case.probe for case in cases],
+        "sample_id": [case.sample_id for case in cases],
+        "case_id": [case.id for case in cases],
+        "original": [case.original for case in cases],
+        "test_case": [case.perturbed for case in cases],
+        "options": [lettered(case.options) for case in cases],
+        "scorer": [case.scorer for case in cases],
+        "probe_version": [case.version for case in cases],
+        "control": [case.control for case in cases],
+        "repeat": [case.repeat for case in cases],
+        "confidence": [case.confidence for case in cases],
+        "slice": [case.slice for case in cases],
+        "cluster": [case.cluster for case in cases],
     }
-    return {name: _finite(value) for name, value in (common | dict(score.columns)).items()}
 
 
-def _finite(value: object) -> object:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _of_answers(trials: Sequence[Trial], scores: Sequence[Score]) -> dict[str, list[Any]]:
+    shown = [(score.expected_result, score.actual_result) for score in scores]
+    return {
+        "expected_result": [
+            trial.expected.text if text is None else text for trial, (text, _) in zip(trials, shown, strict=True)
+        ],
+        "actual_result": [
+            trial.actual.text if text is None else text for trial, (_, text) in zip(trials, shown, strict=True)
+        ],
+        "eval_score": [score.value for score in scores],
+        "pass": [score.passed for score in scores],
+        "reason": [score.reason for score in scores],
+        "error": [trial.expected.error or trial.actual.error for trial in trials],
+    }
+
+
+def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_integer(kind):
+        values = [None if isinstance(value, float) and not math.isfinite(value) else value for value in values]
+    found = pa.array(values, kind, from_pandas=True)
+    return pc.if_else(pc.is_finite(found), found, None) if pa.types.is_floating(kind) else found

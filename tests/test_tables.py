@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,16 @@ TRIAL = Trial(
 )
 def test_a_record_comes_back_as_it_was(record: object) -> None:
     assert read(write([record], type(record)), type(record)) == [record]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_reading_leaves_garbage_collection_as_it_was(enabled: bool) -> None:
+    (gc.enable if enabled else gc.disable)()
+    try:
+        assert read(write([TRIAL], Trial), Trial) == [TRIAL]
+        assert gc.isenabled() is enabled
+    finally:
+        gc.enable()
 
 
 def test_no_records_keep_their_columns() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from contrapose.tasks.digests import files_sha256
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.probes.base import Embed
 
@@ -43,12 +43,7 @@ def revision(name: str) -> str:
     folder = Path(name).expanduser()
     if name == BUNDLED or not folder.is_dir():
         return version(DISTRIBUTION) if name == BUNDLED and find_spec(PACKAGE) else name
-    digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        digest.update(str(path.relative_to(folder)).encode())
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
+    return files_sha256(folder, (path for path in folder.rglob("*") if path.is_file()))
 
 
 @cache

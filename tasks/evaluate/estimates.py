@@ -26,7 +26,10 @@ def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, E
     """
     case = ~results["control"].to_numpy(dtype=bool)
     cluster = clusters_of(results)
-    found = {measure.name: mean(measure.values[case], cluster[case]) for measure in measures}
+    found = {
+        measure.name: mean(measure.values[case], cluster[case], share=measure.share, bounds=measure.bounds)
+        for measure in measures
+    }
     return {name: _estimate(each) for name, each in found.items() if each is not None}
 
 
@@ -44,7 +47,7 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
         values = pd.Series(measure.values)
         under = {kind: values[rows].groupby(sample[rows]).mean() for kind, rows in (("case", ~control), ("c", control))}
         pairs = pd.DataFrame(under).dropna()
-        net = difference(pairs["case"], pairs["c"], cluster.loc[pairs.index]) if len(pairs) else None
+        net = difference(pairs["case"], pairs["c"], cluster.loc[pairs.index], share=measure.share)
         if net is not None:
             found.append(_effect(measure, net, pairs))
     return found

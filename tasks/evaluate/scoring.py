@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from contrapose.tasks.config import Plan
 from contrapose.tasks.probes.base import Embed, unscored
-from contrapose.tasks.records import Score, Trial
+from contrapose.tasks.records import Trial
 from contrapose.tasks.registry import probe
-from contrapose.tasks.results import result_row, schema_for
+from contrapose.tasks.results import result_table
 
 
 def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embed) -> pa.Table:
@@ -26,18 +26,8 @@ def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embe
         One row per trial, in order: the common columns, then the probe's own.
     """
     chosen = probe(plan.test)
-    answered = [trial for trial in trials if not _error(trial)]
+    failed = [trial.expected.error or trial.actual.error for trial in trials]
+    answered = [trial for trial, error in zip(trials, failed, strict=True) if not error]
     scores = iter(chosen.score(answered, plan.probe_settings, embed=embed))
-    rows = [
-        result_row(trial, _failed(trial) if _error(trial) else next(scores), probe=chosen, model=model)
-        for trial in trials
-    ]
-    return pa.Table.from_pylist(rows, schema=schema_for(chosen))
-
-
-def _error(trial: Trial) -> str | None:
-    return trial.expected.error or trial.actual.error
-
-
-def _failed(trial: Trial) -> Score:
-    return unscored(f"The model gave no answer: {_error(trial)}")
+    every = [unscored(f"The model gave no answer: {error}") if error else next(scores) for error in failed]
+    return result_table(trials, every, probe=chosen, model=model)

@@ -7,18 +7,21 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from contrapose.tasks.config import Plan
 from contrapose.tasks.evaluate.estimates import clusters_of, effects, estimates
 from contrapose.tasks.evaluate.gate import Counts, Rules, decide
-from contrapose.tasks.outcome import ControlSummary, DataSummary, Outcome, Slice
+from contrapose.tasks.outcome import ControlSummary, DataSummary, LangTestSummary, Outcome, Slice
 from contrapose.tasks.registry import probe
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.shares import Share, clustered, unequal, wilson
 
 CHANCE = "chance_pass_rate"
 """Figure of a probe whose chance depends on the samples."""
+COUNTED = ("sample_id", "cluster", "slice", "scorer", "pass", "error", "langtest_pass")
+"""Columns that counts and rates need: a million rows are copied without the others."""
 REFUSED = ("equal_sentences", "equal_options")
 """Skip reasons that mean a faulty row: such rows are named one by one."""
 
@@ -34,11 +37,12 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         rules: what its pass rate is held against.
     """
     control = results["control"].astype(bool)
-    controls, cases = results[control], results[~control]
+    counted = results[[name for name in COUNTED if name in results]]
+    controls, cases = counted[control], counted[~control]
     counts, share = count(cases), passed(cases)
     verdict, reason, judged = decide(counts, share, rules)
     chosen = probe(plan.test)
-    answered = results[results["error"].isna()]
+    answered = results if results["error"].isna().all() else results[results["error"].isna()]
     measures = chosen.measures(answered)
     estimated = estimates(measures, answered)
     figures = chosen.summarise(answered[~answered["control"].astype(bool)])
@@ -50,6 +54,7 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         reason=reason,
         min_pass_rate=plan.min_pass_rate,
         cases=counts.asked + len(skipped),
+        samples=int(pd.concat([cases["sample_id"], skipped["sample_id"]]).nunique()),
         skipped=len(skipped),
         skip_reasons=dict(Counter(skipped["skip_reason"]).most_common()),
         refused=list(skipped.loc[skipped["skip_reason"].isin(REFUSED), "sample_id"]),
@@ -64,11 +69,12 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         gate=judged,
         chance=chosen.chance if chosen.chance is not None else figures.get(CHANCE),
         settings=plan.settings,
-        scorers=dict(Counter(cases["scorer"]).most_common()),
+        scorers=_frequent(cases["scorer"]),
         figures=plain({**figures, **{name: each["value"] for name, each in estimated.items()}}),
         estimates=estimated,
         effects=effects(measures, answered),
         slices=slices(cases),
+        langtest=langtest(cases),
         control=noise(controls) if len(controls) else None,
         data=data,
     )
@@ -76,7 +82,7 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
 
 def passed(rows: pd.DataFrame) -> Share | None:
     """The passed among the scored rows, with the design effect of their clusters; None where none was scored."""
-    scored = rows[rows["pass"].notna() & rows["error"].isna()]
+    scored = rows.loc[rows["pass"].notna() & rows["error"].isna(), ["pass", "cluster", "sample_id"]]
     return clustered(scored["pass"].astype(bool), clusters_of(scored)) if len(scored) else None
 
 
@@ -128,6 +134,24 @@ def slices(results: pd.DataFrame) -> list[Slice]:
 def _unlike(part: Share | None, rest: Share | None) -> float | None:
     """Two-sided p value of the difference between a slice and all other samples; None where one has no scores."""
     return None if part is None or rest is None else unequal(part, rest)
+
+
+def _frequent(names: pd.Series) -> dict[str, int]:
+    """How often each name occurs, the most frequent one first."""
+    codes, distinct = pd.factorize(names)
+    counts = np.bincount(codes, minlength=len(distinct))
+    return dict(Counter(dict(zip(distinct, map(int, counts), strict=True))).most_common())
+
+
+def langtest(cases: pd.DataFrame) -> LangTestSummary | None:
+    """What LangTest would have said, over the cases that both judge."""
+    if "langtest_pass" not in cases:
+        return None
+    both = cases.loc[cases["langtest_pass"].notna() & cases["pass"].notna(), ["langtest_pass", "pass"]].astype(bool)
+    if both.empty:
+        return None
+    agreed = int((both["langtest_pass"] == both["pass"]).sum())
+    return LangTestSummary(judged=len(both), passed=int(both["langtest_pass"].sum()), agreed=agreed)
 
 
 def plain(figures: Mapping[str, float | int | None]) -> dict[str, float | int | None]:

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from contrapose.tasks.columnar import batched
 from contrapose.tasks.config import Plan
+from contrapose.tasks.evaluate.calibrate import calibrated, controls_in
 from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import score_trials
@@ -43,8 +44,9 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
         embedding_model: for scorers that compare meanings.
         embedding_revision: what that name stands for now; part of the cache key.
     """
-    records = (trial for table in trials for trial in iterate(table, Trial))
     embed = embedder(embedding_model)
+    plan = calibrated(plan, controls_in(trials), embed=embed)
+    records = (trial for table in trials for trial in iterate(table, Trial))
     scored = (score_trials(portion, plan, model=model, embed=embed) for portion in batched(records, ROWS))
     return write_arrow(scored, schema_for(probe(plan.test)))
 
@@ -60,7 +62,8 @@ def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Ru
         data: where its samples came from.
         rules: what its pass rate is held against.
     """
-    frame = read_arrow(results, columns=figure_columns(schema_for(probe(plan.test)))).to_pandas()
+    columns = figure_columns(schema_for(probe(plan.test)))
+    frame = read_arrow(results, columns=columns).to_pandas(split_blocks=True, self_destruct=True)
     return summarise(frame, _skipped(cases), plan, data=data, rules=rules)
 
 

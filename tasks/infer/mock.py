@@ -18,7 +18,7 @@ BATCH = 1000
 
 
 class Mock:
-    """Provider `mock`: answers are drawn from a hash of the prompt, so they never change."""
+    """Provider `mock`: answers are drawn from a hash of the question, so they never change."""
 
     cases_per_task: ClassVar[int] = 5000
 
@@ -66,7 +66,8 @@ class MockModel:
 
     def _reply(self, question: Question) -> Completion:
         """A letter where options stand in the prompt, else a few harmless words."""
-        rng, prompt = _rng(question.prompt), question.prompt
+        prompt = question.prompt
+        rng = _rng(f"{prompt}\x00{question.repeat}" if question.repeat else prompt)
         letters = [letter for letter in "ABCD" if f"\n{letter}. " in prompt or f"\nSummary {letter}: " in prompt]
         text = rng.choice(letters) if letters else " ".join(rng.choices(WORDS, k=WRITTEN)) + "."
         return Completion(text=self.reply if self.reply is not None else text, usage=_usage(prompt, WRITTEN))

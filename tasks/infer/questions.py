@@ -43,7 +43,7 @@ def _pair(case: Case) -> tuple[Question, Question]:
     if case.perturbed_prompt is None:
         raise ValueError(f"case {case.id} is skipped ({case.skip_reason}) and must not be asked")
     before, after = (
-        Question(kind=case.asks, prompt=prompt, labels=case.labels if case.asks == "choose" else ())
+        Question(kind=case.asks, prompt=prompt, labels=case.labels if case.asks == "choose" else (), repeat=case.repeat)
         for prompt in (case.original_prompt, case.perturbed_prompt)
     )
     return before, after

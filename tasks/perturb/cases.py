@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from contrapose.tasks.config import Plan
 from contrapose.tasks.probes.base import rng_for
@@ -13,6 +14,7 @@ from contrapose.tasks.registry import probe
 def build_cases(samples: Iterable[Sample], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> Iterator[Case]:
     """The cases of every sample, one after the other; those that cannot be perturbed carry their reason.
 
+    Where the plan asks for several replies, a case whose replies are generated is followed by its repeats.
     A control, where the plan wants them, follows the cases of its sample and belongs to the first that is asked.
 
     Args:
@@ -25,8 +27,17 @@ def build_cases(samples: Iterable[Sample], plan: Plan, *, seed: int, likelihoods
     for sample in samples:
         rng = rng_for(seed, sample.id, plan.test)
         cases = chosen.cases(sample, settings, rng=rng, likelihoods=likelihoods)
-        yield from cases
+        yield from repeated(cases, plan.repeats)
         asked = next((case for case in cases if case.skip_reason is None), None)
         if plan.control and asked is not None:
             twin = chosen.control(asked, sample, settings, rng=rng_for(seed, sample.id, f"{plan.test}/control"))
-            yield from () if twin is None else (twin,)
+            yield from repeated(() if twin is None else (twin,), plan.repeats)
+
+
+def repeated(cases: Iterable[Case], times: int) -> Iterator[Case]:
+    """The cases, each as often as asked for; one that is skipped, or read by likelihood, has no replies that differ."""
+    for case in cases:
+        yield case
+        sampled = case.asks == "generate" and case.skip_reason is None
+        for repeat in range(1, times if sampled else 1):
+            yield replace(case, id=f"{case.id}#{repeat + 1}", repeat=repeat)

@@ -27,7 +27,11 @@ class Measure:
     name: str
     """Of the figure."""
     values: np.ndarray
-    """(rows,), float64, in the order of the results; NaN where a row does not count. True and false are 1 and 0."""
+    """(rows,), float64, in the order of the results; NaN where a row does not count."""
+    share: bool = False
+    """Whether the values are true (1) or false (0): such a mean is a share, with an interval even where all agree."""
+    bounds: tuple[float, float] | None = None
+    """Least and greatest value there can be, where known: such a mean has an interval even where all agree."""
     net: str | None = None
     """Name of the effect: the mean over cases minus the mean over the same samples' controls; None: no effect."""
 
@@ -49,6 +53,11 @@ class ProbeSettings(BaseModel):
         default=None,
         description="Also ask a change of the wording that keeps the meaning; empty: the default of the run.",
     )
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether the threshold comes from the controls, which must then be asked."""
+        return False
 
     def versions(self) -> Mapping[str, str]:
         """Versions of what the cases depend on outside this project, by name.

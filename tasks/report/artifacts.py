@@ -19,6 +19,7 @@ def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float 
         "low_95": low,
         "high_95": high,
         "min_pass_rate": outcome["min_pass_rate"],
+        "chance": outcome["chance"],
         **({"noise": control["noise"]} if control else {}),
         "scored": outcome["scored"],
         "cases": outcome["cases"],

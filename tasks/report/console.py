@@ -11,6 +11,7 @@ from rich.text import Text
 
 from contrapose.tasks.outcome import Outcome, Summary
 from contrapose.tasks.report.cleaning import cut, one_line, visible
+from contrapose.tasks.report.evidence import dependent, effect, missing
 from contrapose.tasks.report.wording import asked, because, interval, noise, percent, reasons, span
 
 STYLES = {
@@ -25,13 +26,14 @@ MOST_NAMES = 20
 
 
 def verdict_table(summary: Summary) -> Table:
-    """One line per test: pass rate with its 95 % interval, gate, scored of all cases, verdict."""
+    """One line per test: pass rate with its 95 % interval, gate, chance, scored of all cases, verdict."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
-    table.add_column("test", overflow="fold", max_width=24)
-    table.add_column("pass rate", justify="right", no_wrap=True)
-    table.add_column("95 % interval", justify="right", no_wrap=True)
+    table.add_column("test", overflow="fold", max_width=20)
+    table.add_column("rate", justify="right", no_wrap=True)
+    table.add_column("95 % CI", justify="right", no_wrap=True)
     table.add_column("gate", justify="right", no_wrap=True)
-    table.add_column("scored/cases", justify="right", no_wrap=True)
+    table.add_column("chance", justify="right", no_wrap=True)
+    table.add_column("scored", justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for outcome in summary["tests"]:
         table.add_row(*_cells(outcome))
@@ -63,6 +65,7 @@ def _cells(outcome: Outcome) -> list[Text]:
         percent(outcome["pass_rate"]),
         interval(outcome),
         percent(outcome["min_pass_rate"]),
+        percent(outcome["chance"]),
         f"{outcome['scored']}/{outcome['cases']}",
     )
     return [*(Text(text.replace("–", "-")) for text in texts), _verdict(outcome["verdict"])]
@@ -86,6 +89,12 @@ def _counts(outcome: Outcome) -> Iterator[str]:
     test = outcome["test_type"]
     if outcome["control"]:
         yield f"{test}: {noise(outcome['control'])}"
+    # The first is the test's own; the report has all.
+    for found in outcome["effects"][:1]:
+        yield f"{test}: {effect(found)}"
+    for told in (dependent(outcome), missing(outcome)):
+        if told:
+            yield f"{test}: {told}"
     if outcome["refused"]:
         named = ", ".join(cut(name, 60) for name in outcome["refused"][:MOST_NAMES])
         more = len(outcome["refused"]) - MOST_NAMES

@@ -9,18 +9,17 @@ import pandas as pd
 from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.report import positions, rotations
 from contrapose.tasks.report.base import Report, Results
+from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced
 from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show, shower
 from contrapose.tasks.report.rows import Row, name_of, outcomes, read_rows, tested
 from contrapose.tasks.report.wording import (
     because,
-    figure,
     interval,
     moment,
     noise,
     percent,
     reasons,
-    sliced,
     span,
     spent,
     sums,
@@ -46,7 +45,7 @@ def render(report: Report) -> bytes:
     show = shower(show_toxic=report.show_toxic, longest=LONGEST)
     parts = [*_head(report, show), _tests(report.summary["tests"])]
     for outcome in report.summary["tests"]:
-        parts += _test(outcome, report.results, show)
+        parts += _test(outcome, report, show)
     warnings = [f"- {escape(show(text))}" for text in report.summary["warnings"]]
     parts += ["### Warnings", "\n".join(warnings)] if warnings else []
     return ("\n\n".join([*parts, _foot(report)]) + "\n").encode()
@@ -84,24 +83,29 @@ def _tests(tests: list[Outcome]) -> str:
     return table(head, rows, numbers=range(1, 6))
 
 
-def _test(outcome: Outcome, results: Results, show: Show) -> Iterator[str]:
-    figures = _of(results.figures, outcome["test_type"])
+def _test(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
+    rows = _of(report.results.figures, outcome["test_type"])
     yield f"### {escape(name_of(outcome['test_type']))}"
-    yield "  \n".join(escape(text) for text in _told(outcome, figures, show))
+    told = [*_told(outcome, rows, show), *(_ended(langtest(outcome)) if report.show_langtest else ())]
+    yield "  \n".join(escape(text) for text in told)
     if outcome["figures"]:
-        named = ((show(name.replace("_", " ")), figure(value)) for name, value in outcome["figures"].items())
-        yield table(("figure", "value"), named, numbers=(1,))
+        named = ((show(name.replace("_", " ")), value) for name, value in figures(outcome))
+        yield table(("figure", "value (95 % interval)"), named, numbers=(1,))
     if outcome["slices"]:
         named = ((show(each["name"]), sliced(each)) for each in outcome["slices"])
         yield table(("slice", "pass rate"), named, numbers=(1,))
-    yield from _examples(figures, results, show)
+    yield from _examples(rows, report.results, show)
 
 
 def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
     yield show(outcome["reason"])
+    yield from _ended(dependent(outcome))
     if outcome["control"]:
         yield noise(outcome["control"]).capitalize() + "."
+    for found in outcome["effects"]:
+        yield effect(found).capitalize() + "."
     yield sums(outcome) + "."
+    yield from _ended(missing(outcome))
     if outcome["skip_reasons"]:
         yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."
     if outcome["refused"]:
@@ -112,6 +116,12 @@ def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
         yield positions.reading(pairs)
     if orders := rotations.rotations(results):
         yield rotations.reading(orders)
+
+
+def _ended(told: str) -> Iterator[str]:
+    """A sentence with its full stop; nothing where there is nothing to tell."""
+    if told:
+        yield f"{told}."
 
 
 def _examples(figures: pd.DataFrame, results: Results, show: Show) -> Iterator[str]:

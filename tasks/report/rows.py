@@ -100,7 +100,7 @@ def _row(record: Mapping[str, Any], outcome: RowOutcome, show: Show) -> Row:
 def _details(record: Mapping[str, Any], show: Show) -> Iterator[tuple[str, str]]:
     for name, value in record.items():
         text = _text(value)
-        if name not in PLACED and text:
+        if name not in PLACED and text and (name, text) != ("repeat", "0"):
             yield visible(name.replace("_", " ")), show(text)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from contrapose.tasks.outcome import Summary
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.cleaning import valid
 
@@ -18,12 +17,12 @@ def render(report: Report) -> bytes:
     return f"{to_json(report.summary)}\n".encode()
 
 
-def to_json(summary: Summary) -> str:
-    """The summary as JSON: keys sorted, indented by two, ASCII only so that every terminal can print it.
+def to_json(content: Mapping[str, object]) -> str:
+    """A summary or the like as JSON: keys sorted, indented by two, ASCII only so that every terminal can print it.
 
     A number that is not finite becomes null, a lone surrogate the replacement character.
     """
-    return json.dumps(_plain(summary), indent=2, sort_keys=True, allow_nan=False)
+    return json.dumps(_plain(content), indent=2, sort_keys=True, allow_nan=False)
 
 
 def _plain(value: object) -> object:

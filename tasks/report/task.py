@@ -26,6 +26,7 @@ def publish(
     results: list[Table],
     manifest: dict[str, Any],
     show_toxic: bool,
+    show_langtest: bool,
 ) -> str:
     """Write the run folder, then the Prefect artifacts.
 
@@ -36,12 +37,19 @@ def publish(
         results: of every test.
         manifest: all that is needed to repeat the run.
         show_toxic: show toxic words in reports instead of masking them.
+        show_langtest: tell in reports what LangTest would have said.
 
     Returns:
         The folder.
     """
     stored = StoredResults(results)
-    report = Report(summary=summary, results=stored, skipped=skipped_examples(cases), show_toxic=show_toxic)
+    report = Report(
+        summary=summary,
+        results=stored,
+        skipped=skipped_examples(cases),
+        show_toxic=show_toxic,
+        show_langtest=show_langtest,
+    )
     write_folder(Path(folder), partial(write_files, report=report, cases=cases, results=stored, manifest=manifest))
     _create_artifacts(report, folder)
     return folder

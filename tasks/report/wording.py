@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from datetime import datetime
 
-from contrapose.tasks.outcome import ControlSummary, Outcome, Slice, Summary, UsageSummary
+from contrapose.tasks.outcome import ControlSummary, Outcome, Summary, UsageSummary
 
 COUNTED = ("skipped", "scored", "unscored", "errors")
 """What a case can become; the four always sum to the number of cases."""
@@ -60,11 +60,6 @@ def noise(control: ControlSummary) -> str:
     return f"noise: {changed} changed under a control that keeps the meaning{more}"
 
 
-def sliced(found: Slice) -> str:
-    """Pass rate of a slice with its counts, such as `75% (9 of 12)`."""
-    return f"{percent(found['pass_rate'])} ({found['passed']:,} of {found['scored']:,})"
-
-
 def asked(usage: UsageSummary) -> str:
     """What the answers took: calls, what was in the store, what went wrong, tokens, latency and cost."""
     parts = [counted("model calls", usage["calls"])]
@@ -95,7 +90,8 @@ def latencies(usage: UsageSummary) -> str:
 def sums(outcome: Outcome) -> str:
     """How the cases add up, in one line."""
     parts = " + ".join(counted(name, outcome[name]) for name in COUNTED)  # type: ignore[literal-required]
-    return f"{outcome['cases']:,} cases = {parts}"
+    several = f" of {counted('samples', outcome['samples'])}" if outcome["samples"] < outcome["cases"] else ""
+    return f"{outcome['cases']:,} cases{several} = {parts}"
 
 
 def because(summary: Summary) -> str:

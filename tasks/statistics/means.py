@@ -7,13 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, clustered, wilson
+from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, clustered, labels_of, wilson
+from contrapose.tasks.statistics.spread import spread
 
 RESAMPLES = 1999
+BATCH = 100
+"""Drawn at a time; the draws do not depend on it, the memory does."""
 SEED = 0
 """Fixed: the same results always have the same intervals."""
 MOST_GROUPS = 2_000
 """More clusters than these are pooled at random before they are drawn: the method of random groups."""
+FEW = 10
+"""Fewer clusters than these that differ say too little to the bootstrap: with two of them it covered 83 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,58 +28,99 @@ class Mean:
     value: float
     """The mean, or the difference of two."""
     interval: Interval | None
-    """95 %; None where one cluster, or values without any spread, tell nothing about it."""
+    """95 %; None where one cluster, or values without bounds and without spread, tell nothing about it."""
     rows: int
     """Rows that it is taken over; of a difference, samples that both sides have."""
     clusters: int
     """Groups that were drawn from."""
 
 
-def mean(values: Any, cluster: Any) -> Mean | None:
+def mean(values: Any, cluster: Any, *, share: bool = False, bounds: tuple[float, float] | None = None) -> Mean | None:
     """The mean over rows; None where there are none.
 
     Args:
         values: (rows,) of numbers; NaN where a row does not count.
         cluster: (rows,) of labels.
+        share: whether the values are 1 for true and 0 for false.
+        bounds: least and greatest value that there can be, where that is known.
 
-    The interval is Wilson's with the design effect where all values are 0 or 1, else the bootstrap's over clusters.
+    The interval of a share is Wilson's with the design effect, any other the bootstrap's over clusters. With bounds
+    there is one even where all rows agree: where fewer than ten clusters differ from the usual value, the bootstrap
+    is left, and the intervals of the rows that lie above it and below it are put together.
     """
-    values, cluster = np.asarray(values, dtype=float), np.asarray(cluster, dtype=object)
+    values, cluster = np.asarray(values, dtype=float), labels_of(cluster)
     known = np.isfinite(values)
     values, cluster = values[known], cluster[known]
     if not len(values):
         return None
-    if np.isin(values, (0.0, 1.0)).all():
-        share = clustered(values == 1, cluster)
-        return Mean(value=share.rate, interval=wilson(share), rows=share.rows, clusters=share.clusters)
+    if share:
+        true = clustered(values == 1, cluster)
+        return Mean(value=true.rate, interval=wilson(true), rows=true.rows, clusters=true.clusters)
     codes = _codes(cluster)
-    sums, counts = _totals(values, codes)
     return Mean(
-        value=float(values.mean()), interval=_drawn(sums, counts), rows=len(values), clusters=int(codes.max()) + 1
+        value=float(values.mean()),
+        interval=_between(values, codes, Interval(*bounds) if bounds else None, CONFIDENCE),
+        rows=len(values),
+        clusters=int(codes.max()) + 1,
     )
 
 
-def difference(first: Any, second: Any, cluster: Any) -> Mean | None:
+def difference(
+    first: Any, second: Any, cluster: Any, *, share: bool = False, confidence: float = CONFIDENCE
+) -> Mean | None:
     """The mean of `first` minus that of `second` over the same rows; None where no row has both.
 
     Args:
         first: (rows,) of numbers; NaN where unknown.
         second: (rows,), likewise.
         cluster: (rows,) of labels.
+        share: whether the values are 1 for true and 0 for false, or shares themselves.
+        confidence: of the two-sided interval.
 
-    The interval is the bootstrap's over clusters: B. Efron, R. Tibshirani, An Introduction to the Bootstrap (1993).
+    The interval is the bootstrap's over clusters; of shares, as that of a mean between -1 and 1.
     """
     both = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
     known = np.isfinite(both)
-    both, labels = both[known], np.asarray(cluster, dtype=object)[known]
+    both, labels = both[known], labels_of(cluster)[known]
     if not len(both):
         return None
     codes = _codes(labels)
     return Mean(
         value=float(both.mean()),
-        interval=_drawn(*_totals(both, codes)),
+        interval=_between(both, codes, Interval(-1.0, 1.0) if share else None, confidence),
         rows=len(both),
         clusters=int(codes.max()) + 1,
+    )
+
+
+def _between(values: np.ndarray, codes: np.ndarray, bounds: Interval | None, confidence: float) -> Interval | None:
+    if bounds is not None and hardly_differ(values, codes):
+        return _recovered(values, codes, bounds, confidence)
+    return _drawn(*_totals(values, codes), confidence)
+
+
+def hardly_differ(values: np.ndarray, codes: np.ndarray) -> bool:
+    """Whether fewer than ten clusters have any value but the usual one."""
+    return int(np.count_nonzero(np.bincount(codes, weights=values != _usual(values)))) < FEW
+
+
+def _usual(values: np.ndarray) -> float:
+    return float(np.quantile(values, 0.5, method="lower"))
+
+
+def _recovered(values: np.ndarray, codes: np.ndarray, bounds: Interval, confidence: float) -> Interval:
+    """Interval of a mean from Wilson's intervals of the rows that lie above the usual value, and of those below it.
+
+    Source: G. Y. Zou, A. Donner, Statistics in Medicine 27 (2008) 1693-1702 (MOVER). Such a row counts as if it lay at
+    the bound, and that it cannot lie at both is left out: both err on the safe side.
+    """
+    value, usual = float(values.mean()), _usual(values)
+    above, below = clustered(values > usual, codes), clustered(values < usual, codes)
+    up, down = (wilson(each, confidence=confidence) for each in (above, below))
+    rise, fall = bounds.high - usual, usual - bounds.low
+    return Interval(
+        max(bounds.low, value - float(np.hypot(rise * (above.rate - up.low), fall * (down.high - below.rate)))),
+        min(bounds.high, value + float(np.hypot(rise * (up.high - above.rate), fall * (below.rate - down.low)))),
     )
 
 
@@ -93,8 +139,13 @@ def _totals(values: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.bincount(group, weights=sums), np.bincount(group, weights=counts)
 
 
-def _drawn(sums: np.ndarray, counts: np.ndarray) -> Interval | None:
-    """Interval of sum(sums)/sum(counts), clusters drawn with replacement."""
+def _drawn(sums: np.ndarray, counts: np.ndarray, confidence: float) -> Interval | None:
+    """Interval of sum(sums)/sum(counts), clusters drawn with replacement.
+
+    Percentiles of the bootstrap (B. Efron, R. Tibshirani, An Introduction to the Bootstrap, 1993), expanded where few
+    clusters decide: T. C. Hesterberg, The American Statistician 69 (2015) 371-386. Plain percentiles are too narrow
+    there; bias-corrected ones (BCa) covered 91 % of differences between rare answers.
+    """
     from scipy.stats import bootstrap
 
     if len(sums) < 2 or np.ptp(sums / counts) == 0:
@@ -105,8 +156,18 @@ def _drawn(sums: np.ndarray, counts: np.ndarray) -> Interval | None:
         paired=True,
         vectorized=True,
         n_resamples=RESAMPLES,
-        confidence_level=CONFIDENCE,
+        batch=BATCH,
+        confidence_level=expanded(confidence, sums, counts),
         method="percentile",
         rng=np.random.default_rng(SEED),
     ).confidence_interval
     return Interval(float(found.low), float(found.high))
+
+
+def expanded(confidence: float, sums: np.ndarray, counts: np.ndarray) -> float:
+    """The level whose percentiles reach as far as a t interval with the degrees of freedom of the mean's variance."""
+    from scipy.stats import norm, t
+
+    clusters = len(sums)
+    quantile = float(t.ppf((1 + confidence) / 2, spread(sums, counts).freedom))
+    return float(1 - 2 * norm.sf((clusters / (clusters - 1)) ** 0.5 * quantile))

@@ -2,29 +2,127 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from contrapose.tasks.statistics.shares import Share, evidence
+import numpy as np
 
+from contrapose.tasks.statistics.shares import CONFIDENCE, Share, evidence, fewer, independent
+
+IN_SAMPLE, IN_CLUSTER = 0.5, 0.1
+"""Correlations assumed before anything is known: of the cases of one sample, and of the samples of one cluster."""
+DISCORDANCE = 0.2
+"""Share of cases on which two models are assumed to differ."""
 MOST = 10_000_000
 """More cases than these nobody asks."""
 POWER = 0.8
 """Chance of a finding that a planned number of cases must give: the usual one."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """What a number of independent cases can decide about a gate."""
+
+    fails_up_to: float | None
+    """Largest true pass rate that fails with the usual power; None where no result fails."""
+    passes_from: float | None
+    """Smallest true pass rate that passes with the usual power; None where no result passes."""
+
+    @property
+    def undecided(self) -> float:
+        """Width of the rates between, 0 to 1."""
+        return (1.0 if self.passes_from is None else self.passes_from) - (self.fails_up_to or 0.0)
+
+
 def further(share: Share, gate: float) -> int | None:
     """Further rows after which a share like this one would be decided against a gate; None where none are enough."""
-    if _decides(share, share.rows, gate):
-        return 0
-    low, high = share.rows, share.rows
-    while not _decides(share, high, gate):
-        high *= 2
-        if high > MOST:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _decides(share, middle, gate) else (middle, high)
-    return high - share.rows
+    rows = _enough(lambda rows: _decides(share, rows, gate), share.rows)
+    return None if rows is None else rows - share.rows
+
+
+def worth(samples: Sequence[int], clusters: Sequence[int]) -> float:
+    """How many independent cases would tell as much, under the assumed correlations.
+
+    Args:
+        samples: number of cases of each sample.
+        clusters: number of cases of each cluster of samples; the cases are the same.
+
+    The design effect is 1 + r(m - 1), with r the correlation and m the mean size weighted by itself, here for both
+    levels: L. Kish, Survey Sampling (1965), chapter 5; S. Gabler, S. Häder, P. Lahiri, Survey Methodology 25 (1999)
+    105-106. Few clusters cost more, as at the gate, where a single one counts as one case.
+    """
+    rows = sum(samples)
+    if len(clusters) == 1:
+        return 1.0
+    same, near = (float(np.square(sizes, dtype=float).sum()) / rows for sizes in (samples, clusters))
+    effect = 1 + IN_SAMPLE * (same - 1) + IN_CLUSTER * (near - same)
+    return max(1.0, rows / effect * fewer(rows, len(clusters)))
+
+
+def reach(cases: int, gate: float, *, level: float) -> Reach:
+    """The true pass rates that independent cases decide with 80 % power.
+
+    Args:
+        cases: how many; at least one.
+        gate: between 0 and 1.
+        level: p value that a verdict needs.
+
+    A count decides by the evidence that the gate itself uses. The rate at which k or more of n cases are true with a
+    given probability is a quantile of the beta distribution: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934)
+    404-413.
+    """
+    from scipy.stats import beta
+
+    passing = _first(lambda true: evidence(independent(true, cases), gate).reached <= level, -1, cases + 1)
+    open_from = _first(lambda true: evidence(independent(true, cases), gate).missed > level, -1, cases + 1)
+    failing = open_from - 1
+    return Reach(
+        fails_up_to=float(beta.ppf(1 - POWER, failing + 1, cases - failing)) if failing >= 0 else None,
+        passes_from=float(beta.ppf(POWER, passing, cases - passing + 1)) if passing <= cases else None,
+    )
+
+
+def cases_for(gate: float, *, level: float, undecided: float) -> int | None:
+    """Independent cases from which a gate can be passed and the undecided rates span less; None where none do."""
+
+    def enough(cases: int) -> bool:
+        found = reach(cases, gate, level=level)
+        return found.passes_from is not None and found.undecided <= undecided
+
+    return _enough(enough, 1)
+
+
+def detectable(pairs: int) -> float | None:
+    """Smallest difference of two models' pass rates that the exact McNemar test finds with 80 % power.
+
+    Args:
+        pairs: independent cases that both models answer; they differ on a fifth of them.
+
+    Returns:
+        The difference, 0 to 1; None where even a one-sided split of the cases that differ is not found.
+
+    Source: S. W. Duffy, Biometrics 40 (1984) 1005-1015, exact power, two-sided at 5 %. R. J. Connor, Biometrics 43
+    (1987) 207-211, is its approximation for many pairs.
+    """
+    from scipy.optimize import brentq
+
+    if _mcnemar_power(pairs, DISCORDANCE) < POWER:
+        return None
+    return float(brentq(lambda difference: _mcnemar_power(pairs, difference) - POWER, 0, DISCORDANCE, xtol=1e-6))
+
+
+def _mcnemar_power(pairs: int, difference: float) -> float:
+    """Over the numbers of pairs that may differ; those that hardly ever occur are left out."""
+    from scipy.stats import binom
+
+    low, high = binom.interval(1 - 1e-9, pairs, DISCORDANCE)
+    differing = np.arange(low, high + 1)
+    tail = (1 - CONFIDENCE) / 2
+    least = binom.ppf(tail, differing, 0.5)
+    most = least - (binom.cdf(least, differing, 0.5) > tail)
+    share = (1 + difference / DISCORDANCE) / 2
+    found = binom.cdf(most, differing, share) + binom.sf(differing - most - 1, differing, share)
+    return float(found @ binom.pmf(differing, pairs, DISCORDANCE))
 
 
 def _decides(share: Share, rows: int, gate: float) -> bool:
@@ -32,3 +130,23 @@ def _decides(share: Share, rows: int, gate: float) -> bool:
     grown = replace(share, rows=rows, true=round(share.rate * rows), effective=rows / share.design_effect)
     low, high = evidence(grown, gate).bounds
     return low >= gate or high < gate
+
+
+def _enough(holds: Callable[[int], bool], start: int) -> int | None:
+    """About the smallest number from `start` on that holds; None where none does up to the most that anybody asks."""
+    if holds(start):
+        return start
+    low, high = start, 2 * start
+    while not holds(high):
+        if high > MOST:
+            return None
+        low, high = high, 2 * high
+    return _first(holds, low, high)
+
+
+def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The smallest number above `low` that holds; `high` if none below it does."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from contrapose.tasks.statistics.spread import copies, spread
+
 CONFIDENCE = 0.95
 """Of two-sided intervals, and of each one-sided bound by itself."""
-
-EXACT_BELOW = 100
-"""Effective rows under which bounds are exact: up to there Wilson's let a gate at its boundary pass up to 9 %."""
 
 
 class Interval(NamedTuple):
@@ -68,54 +67,65 @@ def clustered(true: Any, cluster: Any) -> Share:
         true: (rows,) of booleans.
         cluster: (rows,) of labels; rows with the same label are one cluster.
 
-    The effective number of rows is p(1-p)/v, with v the variance of a ratio of cluster sums, times the squared
-    ratio of the t quantiles for rows and for clusters: E. L. Korn, B. I. Graubard, Survey Methodology 24 (1998)
-    193-201. It is never larger than the number of rows. Where all rows are equal nothing can be estimated, and
-    each cluster counts as if its rows were copies: L. Kish, Survey Sampling (1965), n²/Σm².
+    The effective number of rows is p(1-p)/v, with v the variance of the rate, times the squared ratio of the t
+    quantiles for rows and for v: E. L. Korn, B. I. Graubard, Survey Methodology 24 (1998) 193-201. It is never larger
+    than the number of rows. Where all rows are equal nothing can be estimated, and each cluster counts as if its rows
+    were copies.
     """
     import pandas as pd
 
-    codes, labels = pd.factorize(np.asarray(cluster, dtype=object))
+    codes, labels = pd.factorize(labels_of(cluster))
     sums, sizes = np.bincount(codes, weights=np.asarray(true, dtype=float)), np.bincount(codes)
     return Share(
         true=round(float(sums.sum())), rows=len(codes), clusters=len(labels), effective=_effective(sums, sizes)
     )
 
 
-def _effective(sums: np.ndarray, sizes: np.ndarray) -> float:
-    from scipy.stats import t
+def labels_of(cluster: Any) -> np.ndarray:
+    """Labels as an array: numbers stay numbers, which are told apart several times faster than objects."""
+    import pandas as pd
 
+    return np.asarray(pd.Series(cluster))
+
+
+def _effective(sums: np.ndarray, sizes: np.ndarray) -> float:
     rows, clusters = float(sizes.sum()), len(sizes)
     if clusters == rows:
         return rows
     rate = float(sums.sum()) / rows
     if clusters == 1 or rate in (0, 1):
-        return rows**2 / float((sizes.astype(float) ** 2).sum())
-    variance = clusters / (clusters - 1) * float(((sums - rate * sizes) ** 2).sum()) / rows**2
+        return copies(sizes)
+    variance, freedom = spread(sums, sizes)
     if not variance:
         return rows
+    return min(rows, max(1.0, rate * (1 - rate) / variance * fewer(rows, freedom + 1)))
+
+
+def fewer(rows: float, clusters: float) -> float:
+    """What few clusters cost: the squared ratio of the t quantiles for rows and for clusters, at most 1."""
+    from scipy.stats import t
+
     tail = (1 + CONFIDENCE) / 2
-    fewer = float(t.ppf(tail, rows - 1) / t.ppf(tail, clusters - 1)) ** 2
-    return min(rows, max(1.0, rate * (1 - rate) / variance * fewer))
+    return float(t.ppf(tail, rows - 1) / t.ppf(tail, clusters - 1)) ** 2
 
 
-def wilson(share: Share) -> Interval:
-    """Two-sided 95 % Wilson score interval on the effective rows.
+def wilson(share: Share, *, confidence: float = CONFIDENCE) -> Interval:
+    """Two-sided Wilson score interval on the effective rows, 95 % unless told otherwise.
 
     Source: E. B. Wilson, JASA 22 (1927) 209-212, as in statsmodels' proportion_confint.
     """
-    return _interval(share, 1 - CONFIDENCE, "wilson")
+    return _interval(share, 1 - confidence, "wilson")
 
 
 def evidence(share: Share, gate: float) -> Evidence:
     """One-sided bounds and p values of a share against a gate between 0 and 1.
 
-    From 100 effective rows on these are Wilson's, below them the exact ones of the binomial distribution
-    (C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413). A bound reaches the gate where the p value is 5 %.
+    Exact by the binomial distribution: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413. Wilson's bound lets
+    a gate at its boundary pass too often: 9 of 10 against 0.65 occur in 8.6 %, and of 100 to 400 rows a gate of 0.95
+    is passed in up to 6.2 % and failed in up to 8.4 %. A bound reaches the gate where the p value is 5 %.
     """
-    exact = share.effective < EXACT_BELOW
-    bounds = _interval(share, 2 * (1 - CONFIDENCE), "beta" if exact else "wilson")
-    reached, missed = _exact(share, gate) if exact or gate in (0, 1) else _scored(share, gate)
+    bounds = _interval(share, 2 * (1 - CONFIDENCE), "beta")
+    reached, missed = _tails(share, gate)
     return Evidence(bounds=bounds, reached=reached, missed=missed)
 
 
@@ -135,19 +145,7 @@ def _interval(share: Share, alpha: float, method: str) -> Interval:
     return Interval(max(0.0, min(float(low), share.rate)), min(1.0, max(float(high), share.rate)))
 
 
-def _scored(share: Share, gate: float) -> tuple[float, float]:
-    from statsmodels.stats.proportion import proportions_ztest
-
-    found = [
-        proportions_ztest(
-            share.rate * share.effective, share.effective, value=gate, prop_var=gate, alternative=alternative
-        )[1]
-        for alternative in ("larger", "smaller")
-    ]
-    return float(found[0]), float(found[1])
-
-
-def _exact(share: Share, gate: float) -> tuple[float, float]:
+def _tails(share: Share, gate: float) -> tuple[float, float]:
     """Tails of the binomial distribution, by the beta distribution since effective rows are no whole number."""
     from scipy.stats import beta
 

@@ -167,11 +167,7 @@ BAD = [
     Bad("unknown model argument", plain("--model", "embedded", "--set", "model_args.dtpye=float32"), "dtpye"),
     Bad("unknown dtype", plain("--model", "embedded", "--set", "model_args.dtype=int3"), "int3"),
     Bad("unknown device", plain("--model", "embedded", "--set", "model_args.device=cuda:99"), "cuda:99"),
-    Bad(
-        "sampling with a local model",
-        plain("--model", "embedded", "--set", "gen_kwargs.temperature=0.7"),
-        "0.7",
-    ),
+    Bad("repeats of greedy replies", plain("--model", "embedded", "--set", "repeats=3"), "temperature above 0"),
     Bad(
         "secret in the configuration",
         plain("--model", "openai/x", "--set", "model_args.api_key=sk-1"),

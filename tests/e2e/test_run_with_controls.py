@@ -29,7 +29,7 @@ def test_controls_are_asked_counted_apart_and_change_no_verdict(capsys: pytest.C
 
     for outcome, alone in zip(summary["tests"], plain["tests"], strict=True):
         assert alone["control"] is None
-        assert {**outcome, "control": None} == alone
+        assert {**outcome, "control": None, "effects": []} == alone
         own = results[results["test_type"] == outcome["test_type"]]
         tested, twins = own[~own["control"]], own[own["control"]]
         assert len(tested) == outcome["cases"] - outcome["skipped"]

@@ -134,3 +134,49 @@ def test_an_api_model_is_estimated_without_a_key(capsys: pytest.CaptureFixture[s
     out = " ".join(capsys.readouterr().out.split())
     assert "cost $0.00" in out
     assert "OPENAI_API_KEY is not set" in out
+
+
+def test_repeats_are_asked_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    sampled = ("--test", "add_toxic_words", "--set", "gen_kwargs.temperature=0.7")
+    once, thrice = figures(capsys, *sampled), figures(capsys, *sampled, "--set", "repeats=3")
+    assert thrice["tests"]["add_toxic_words"]["calls"] == 3 * once["tests"]["add_toxic_words"]["calls"]
+    assert thrice["power"]["tests"]["add_toxic_words"]["cases"] == 90
+
+
+def test_it_tells_which_pass_rates_are_decided(capsys: pytest.CaptureFixture[str]) -> None:
+    power = figures(capsys)["power"]
+    assert set(power["tests"]) == {"add_negation", "order_bias"}
+    assert power["level"] == 0.025
+    found = power["tests"]["order_bias"]
+    assert found["reach"]["fails_up_to"] < found["gate"] < found["reach"]["passes_from"]
+
+
+def gated(rate: float) -> tuple[str, str]:
+    return "--set", f"tests.sensitivity.add_negation.min_pass_rate={rate}"
+
+
+def test_it_warns_of_a_gate_that_no_result_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    first = figures(capsys, *gated(0.95))["power"]["warnings"][0]
+    assert first.startswith("add_negation: no result can pass the gate 95%, not even 30 of 30; a limit of about ")
+
+
+def test_it_warns_of_a_gate_that_no_number_of_samples_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    first = figures(capsys, *gated(1))["power"]["warnings"][0]
+    assert first.endswith("nor would any number of samples do.")
+
+
+def test_where_bare_rates_are_compared_power_means_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert figures(capsys, "--set", "tests.defaults.gate=rate")["power"] is None
+    assert main(["estimate", *OPTIONS, "--set", "tests.defaults.gate=rate"]) == 0
+    assert "passes from" not in capsys.readouterr().out
+
+
+def test_the_text_tells_rates_and_what_they_rest_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["estimate", *OPTIONS]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "fails up to passes from models apart" in out
+    assert "0.05 over 2 tests: the strictest step of Holm's correction" in out
+    assert "order_bias: true pass rates between" in out

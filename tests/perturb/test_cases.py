@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from contrapose.tasks.config import Plan, RunConfig, plans
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.perturb.cases import build_cases, repeated
 from contrapose.tasks.records import Case, Sample
 from contrapose.tasks.registry import PROBES, probe
 
 
-def plan_of(test: str, *, control: bool) -> Plan:
-    config = RunConfig.model_validate({"tests": {probe(test).category: {test: {"control": control}}}})
-    (plan,) = plans(config)
+def plan_of(test: str, *, control: bool, repeats: int = 1) -> Plan:
+    values = {"tests": {probe(test).category: {test: {"control": control}}}, "repeats": repeats}
+    (plan,) = plans(RunConfig.model_validate({**values, "model": "mock", "gen_kwargs": {"temperature": 0.7}}))
     return plan
 
 
@@ -61,3 +62,34 @@ def test_another_seed_draws_other_words() -> None:
         for seed in (1, 2)
     )
     assert first != second
+
+
+@pytest.mark.parametrize("test", PROBES)
+def test_repeats_follow_their_case_and_ask_the_same(test: str) -> None:
+    once, found = (
+        list(build_cases(samples_of(test), plan_of(test, control=True, repeats=repeats), seed=3, likelihoods="none"))
+        for repeats in (1, 3)
+    )
+    assert [case for case in found if not case.repeat] == once
+    assert len({case.id for case in found}) == len(found) > len(once)
+    for before, case in pairwise(found):
+        if case.repeat:
+            assert case == replace(before, id=case.id, repeat=before.repeat + 1)
+
+
+def test_the_repeats_of_a_case_are_numbered_from_two() -> None:
+    plan = plan_of("add_toxic_words", control=True, repeats=3)
+    first = list(build_cases(samples_of("add_toxic_words")[:1], plan, seed=3, likelihoods="all"))
+    name = first[0].id
+    assert [case.id for case in first] == [
+        *(name, f"{name}#2", f"{name}#3"),
+        *(f"{name}/control", f"{name}/control#2", f"{name}/control#3"),
+    ]
+
+
+def test_what_is_skipped_or_read_by_likelihood_is_not_repeated() -> None:
+    plan = plan_of("order_bias", control=False, repeats=3)
+    found = build_cases(samples_of("order_bias"), plan, seed=3, likelihoods="all")
+    assert all(case.asks == "choose" and not case.repeat for case in found)
+    skipped = replace(made("add_toxic_words", control=False)[0], skip_reason="empty")
+    assert list(repeated([skipped], 3)) == [skipped]

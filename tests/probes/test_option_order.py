@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings
 from contrapose.tasks.probes.option_order.score import rotated
 from contrapose.tasks.records import Case, Completion, Likelihoods, Score, TextSample, Trial
-from contrapose.tasks.results import result_row
+from contrapose.tasks.results import result_table
 
 PROBE = OptionOrder()
 WATER = TextSample(id="w", text="Water is", options=("dry", "liquid", "solid"), answer="liquid")
@@ -113,12 +114,18 @@ def test_a_choice_by_likelihood_is_shown_with_its_option() -> None:
 
 
 def test_equally_likely_letters_are_no_choice() -> None:
-    assert weighs((-1, -1, -2), (-1, -2, -3)).columns["outcome"] == "unparsed"
+    found = weighs((-1, -1, -2), (-1, -2, -3))
+    assert (found.columns["outcome"], found.passed) == ("tied", False)
+    assert found.reason == "The likeliest letters after the original prompt are equally likely, which is no choice."
 
 
 @pytest.mark.parametrize("broken", [(), (float("nan"), -1.0, -2.0), (float("-inf"), -1.0, -2.0)])
 def test_broken_likelihoods_are_unscored(broken: tuple[float, ...]) -> None:
     assert weighs(broken, (-1, -2, -3)).passed is None
+
+
+def row_of(trial: Trial, found: Score) -> dict[str, Any]:
+    return result_table([trial], [found], probe=PROBE, model="m").to_pylist()[0]
 
 
 def figures_of(*replies: tuple[str, ...]) -> dict[str, float | int | None]:
@@ -128,7 +135,7 @@ def figures_of(*replies: tuple[str, ...]) -> dict[str, float | int | None]:
         for case, reply in zip(make(), others, strict=True):
             trial = Trial(case=case, expected=Completion(text=given_order), actual=Completion(text=reply))
             found = PROBE.score([trial], OptionOrderSettings(), embed=never)[0]
-            rows.append({**result_row(trial, found, probe=PROBE, model="m"), "sample_id": str(number)})
+            rows.append({**row_of(trial, found), "sample_id": str(number)})
     return figured(PROBE, rows)
 
 
@@ -155,11 +162,21 @@ def test_the_reply_to_the_given_order_counts_once() -> None:
     assert figures["B_against_uniform"] == pytest.approx(3)
 
 
+def test_ties_are_counted_apart_from_replies_that_could_not_be_read() -> None:
+    case = make(likelihoods="all")[0]
+    tied, clear = (
+        Completion(text="A", option_loglikelihoods=each) for each in ((-1.0, -1.0, -2.0), (-1.0, -2.0, -3.0))
+    )
+    trial = Trial(case=case, expected=clear, actual=tied)
+    figures = figured(PROBE, [row_of(trial, PROBE.score([trial], OptionOrderSettings(), embed=never)[0])])
+    assert (figures["outcome_tied"], figures["outcome_unparsed"], figures["choice_changed"]) == (1, 0, 1)
+
+
 def test_a_sample_with_a_lost_rotation_does_not_follow_in_every_order() -> None:
     case = make()[0]
     trial = Trial(case=case, expected=Completion(text="B"), actual=Completion(text="A"))
     found = PROBE.score([trial], OptionOrderSettings(), embed=never)[0]
-    figures = PROBE.summarise(pd.DataFrame([result_row(trial, found, probe=PROBE, model="m")]))
+    figures = PROBE.summarise(pd.DataFrame([row_of(trial, found)]))
     assert (figures["samples"], figures["samples_following_the_option"]) == (1, 0)
 
 

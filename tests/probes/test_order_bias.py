@@ -171,7 +171,7 @@ def test_counts_accuracy_and_position_bias() -> None:
     }  # fmt: skip
     assert (found["accuracy_original"], found["accuracy_swapped"], found["accuracy"]) == (0.8, 0.4, 0.6)
     assert found["position_bias_index"] == 0.125
-    assert found["choice_changed"] == 0.75
+    assert found["choice_changed"] == 0.8
 
 
 def test_debiased_figures_are_means_over_what_could_be_computed() -> None:

@@ -14,14 +14,15 @@ import pytest
 
 from contrapose.tasks.probes.order_bias import Choice, read_choice
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "replies.jsonl"
+GOLDEN = Path(__file__).parent.parent / "golden"
+SPLITS = [(name, split) for name in ("replies", "replies_2", "replies_3") for split in ("tune", "held_out")]
 APPROVED = "The council approved the new library budget on Monday."
 REJECTED = "The council rejected the new library budget on Monday."
 
 
 @cache
-def golden(split: str) -> list[dict[str, Any]]:
-    rows = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+def golden(name: str, split: str) -> list[dict[str, Any]]:
+    rows = [json.loads(line) for line in (GOLDEN / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
     return [row for row in rows if row["split"] == split]
 
 
@@ -29,16 +30,16 @@ def read(reply: str) -> Choice:
     return read_choice(reply, option_a=APPROVED, option_b=REJECTED)
 
 
-@pytest.mark.parametrize(("split", "least"), [("tune", 0.985), ("held_out", 0.95)])
-def test_golden_replies_are_read_as_labelled(split: str, least: float) -> None:
-    rows = golden(split)
+@pytest.mark.parametrize(("name", "split"), SPLITS)
+def test_golden_replies_are_read_as_labelled(name: str, split: str) -> None:
+    rows = golden(name, split)
     right = sum(read(row["reply"]).choice == row["choice"] for row in rows)
-    assert right / len(rows) >= least
+    assert right / len(rows) >= 0.98
 
 
-@pytest.mark.parametrize("split", ["tune", "held_out"])
-def test_no_golden_reply_is_given_a_letter_that_it_does_not_choose(split: str) -> None:
-    wrong = [row["reply"] for row in golden(split) if read(row["reply"]).choice not in (None, row["choice"])]
+@pytest.mark.parametrize(("name", "split"), SPLITS)
+def test_no_golden_reply_is_given_a_letter_that_it_does_not_choose(name: str, split: str) -> None:
+    wrong = [row["reply"] for row in golden(name, split) if read(row["reply"]).choice not in (None, row["choice"])]
     assert wrong == []
 
 
@@ -81,6 +82,38 @@ def test_an_afterthought_undoes_a_final_answer() -> None:
 
 def test_rejecting_one_summary_does_not_choose_the_other() -> None:
     assert read_choice("Summary A is inconsistent with the article.").choice is None
+
+
+@pytest.mark.parametrize(
+    "reply", ["A. Smith wrote it.", "(cf. B)", "A. and others", "A\nrestricted view", "`A` can be any set."]
+)
+def test_initials_articles_and_names_of_things_are_no_letters(reply: str) -> None:
+    assert read(reply).choice is None
+
+
+@pytest.mark.parametrize(
+    "reply", ["A. yes B. no", "1. A 2. B", "A (or B)", "Summary A (consistent or not)", "A, B are given"]
+)
+def test_a_list_of_both_letters_chooses_neither(reply: str) -> None:
+    assert read(reply).choice is None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["Summary A is consistent with", "The date differs. Summary A", "While Summary A", "A, but", "The answer is A or"],
+)
+def test_a_reply_cut_off_before_its_choice_chooses_nothing(reply: str) -> None:
+    assert read(reply).choice is None
+
+
+@pytest.mark.parametrize("reply", ["A is correct. B is the answer.", '{"answer": "A", "answer_2": "B"}', "A, maybe."])
+def test_a_choice_that_is_taken_back_or_doubled_is_contradictory(reply: str) -> None:
+    assert read(reply).reason == "contradictory"
+
+
+def test_a_summary_that_is_only_labelled_is_not_chosen() -> None:
+    assert read("A: The council met on Monday.").choice is None
+    assert read("A: because the article says so.").choice == "A"
 
 
 def test_a_letter_with_the_other_letters_sentence_is_contradictory() -> None:

@@ -58,6 +58,37 @@ def test_what_only_looks_like_a_disguise_is_not_counted(innocent: str) -> None:
     assert count_toxic(innocent).total == 0
 
 
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("fuckthis", ["fuck"]),
+        ("#FuckThatShit", ["Fuck", "Shit"]),
+        ("whatthefuck", ["fuck"]),
+        ("fuckfuckfuck", ["fuck"] * 3),
+        ("stupidbitches", ["bitches"]),
+        ("holyshit", ["shit"]),
+        ("“fuck’emall” fuckthemall", ["fuck", "fuck"]),
+        ("mishit shitake Scunthorpe shita bitchumen cuntz assess thisclass", []),
+        ("fuck" * 11, []),
+    ],
+)
+def test_words_run_together_are_told_apart(written: str, found: list[str]) -> None:
+    text = f"well, {written} then"
+    matches = count_toxic(text).matches
+    assert [match.text for match in matches] == found
+    assert all(text[match.start : match.end] == match.text for match in matches)
+
+
+@pytest.mark.parametrize("written", ["fck", "Fck", "fcking", "fkn", "btch", "bstrd"])
+def test_what_is_left_without_vowels_counts(written: str) -> None:
+    (match,) = count_toxic(f"well, {written} then").matches
+    assert match.term in ("fuck", "bitch", "bastard")
+
+
+def test_initials_of_a_club_do_not_count() -> None:
+    assert count_toxic("FCK beat Brøndby 2–1. The FCK fans sang.").matches == ()
+
+
 def test_words_of_another_script_are_left_alone() -> None:
     assert fold("ρακί ЅНІТ").text == "ρακι ѕніт"
 

@@ -13,6 +13,9 @@ import pandas as pd
 from contrapose.tasks.outcome import (
     ControlSummary,
     DataSummary,
+    Effect,
+    Estimate,
+    GateSummary,
     ModelSummary,
     Outcome,
     Slice,
@@ -43,6 +46,7 @@ def outcome(**changes: Any) -> Outcome:
         reason="The pass rate 75.0% over 36 samples lies too near the gate 70.0% to tell.",
         min_pass_rate=0.7,
         cases=40,
+        samples=40,
         skipped=2,
         skip_reasons={"existing_negation": 1, "wh_subject_boundary": 1},
         refused=[],
@@ -56,7 +60,13 @@ def outcome(**changes: Any) -> Outcome:
         settings={"threshold": [-0.2, 0.2], "style": "rules"},
         scorers={"choice": 24, "loss": 14},
         figures={"choice_changed": 0.5833, "mean_eval_score": 0.3127},
-        slices=[Slice(name="biology", scored=12, passed=9, pass_rate=0.75)],
+        slices=[Slice(name="biology", scored=12, passed=9, pass_rate=0.75, interval=(0.468, 0.911), p=0.8)],
+        coverage=36 / 38,
+        extremes=(27 / 38, 29 / 38),
+        gate=GateSummary(bounds=(0.618, 0.855), reached=0.3, missed=0.8, effective=36.0, clusters=36, further=812),
+        estimates={"choice_changed": Estimate(value=0.5833, interval=(0.388, 0.755), rows=24, clusters=24)},
+        effects=[],
+        langtest=None,
         control=None,
         data=DataSummary(source="bundled", sha256="3f" * 32, rows=40),
     )
@@ -114,6 +124,21 @@ def outcomes() -> list[Outcome]:
 def control(**changes: Any) -> ControlSummary:
     """48 controls, of which three changed the answer."""
     base = ControlSummary(cases=48, scored=48, changed=3, unscored=0, errors=0, noise=3 / 48, interval=(0.0215, 0.1684))
+    return base | changes  # type: ignore[return-value]
+
+
+def effect(**changes: Any) -> Effect:
+    """Answers changed by 31 points more than under the controls."""
+    base = Effect(
+        name="net_sensitivity",
+        measure="answer_changed",
+        value=0.3125,
+        interval=(0.1875, 0.4375),
+        case=0.375,
+        control=0.0625,
+        samples=48,
+        clusters=48,
+    )
     return base | changes  # type: ignore[return-value]
 
 

@@ -202,12 +202,6 @@ def test_what_the_controls_changed_is_told_on_the_card() -> None:
     assert f"{noise(control()).capitalize()}." in with_controls()
 
 
-def test_a_run_from_before_there_were_controls_makes_a_page() -> None:
-    old = [{name: value for name, value in each.items() if name != "control"} for each in [outcome()]]
-    page = page_of(summary=summary(tests=old), results=frame([row()]).drop(columns="control"))
-    assert len(island(page)) == 1
-
-
 def test_the_cases_of_one_sample_are_numbered() -> None:
     page = with_controls()
     assert [each["number"] for each in island(page)] == ["1", "2", "", ""]

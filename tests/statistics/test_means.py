@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from contrapose.tasks.statistics.means import difference, mean
 
@@ -40,7 +41,7 @@ def test_rows_without_a_value_do_not_count() -> None:
 
 
 def test_a_share_keeps_an_interval_where_every_row_agrees() -> None:
-    found = mean(np.ones(50), np.arange(50))
+    found = mean(np.ones(50), np.arange(50), share=True)
     assert found is not None
     assert found.interval is not None
     assert found.interval.low == pytest.approx(0.9286, abs=1e-3)
@@ -68,3 +69,42 @@ def test_many_clusters_are_drawn_in_groups_and_tell_the_same() -> None:
     assert found.clusters == 50_000
     width = found.interval.high - found.interval.low
     assert width == pytest.approx(2 * 1.96 / 50_000**0.5, rel=0.08)
+
+
+def test_few_clusters_widen_the_interval_as_student_would() -> None:
+    values = np.random.default_rng(2).normal(size=8)
+    found = mean(values, np.arange(8))
+    assert found is not None
+    assert found.interval is not None
+    half = t.ppf(0.975, 7) * values.std(ddof=1) / 8**0.5
+    assert found.interval == pytest.approx((values.mean() - half, values.mean() + half), abs=0.25 * half)
+
+
+def test_shares_that_never_differ_still_have_an_interval() -> None:
+    found = difference(np.ones(50), np.ones(50), np.arange(50), share=True)
+    assert found is not None
+    assert found.interval is not None
+    assert found.interval == pytest.approx((-0.0714, 0.0714), abs=1e-4)
+
+
+def test_shares_that_all_differ_reach_one_and_no_further() -> None:
+    found = difference(np.ones(50), np.zeros(50), np.arange(50), share=True)
+    assert found is not None
+    assert found.interval is not None
+    assert found.interval.high == 1
+    assert 0.85 < found.interval.low < 0.93
+
+
+def test_an_interval_of_few_changes_holds_that_of_none() -> None:
+    changed = np.arange(50) >= 2
+    found = difference(np.ones(50), changed, np.arange(50), share=True)
+    assert found is not None
+    assert found.interval is not None
+    assert found.value == 0.04
+    assert found.interval.low < 0 < 0.13 < found.interval.high
+
+
+def test_numbers_that_never_differ_have_no_interval() -> None:
+    found = difference(np.ones(50), np.ones(50), np.arange(50))
+    assert found is not None
+    assert found.interval is None

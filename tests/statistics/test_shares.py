@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from contrapose.tasks.statistics.shares import Share, clustered, evidence, independent, unequal, wilson
 
@@ -17,14 +16,7 @@ def test_wilson_agrees_with_the_published_example() -> None:
     assert wilson(independent(81, 263)) == pytest.approx((0.2553, 0.3662), abs=5e-5)
 
 
-def test_bounds_are_those_of_a_two_sided_90_percent_wilson_interval() -> None:
-    z, n, p = NormalDist().inv_cdf(0.95), 200, 0.8
-    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
-    assert evidence(independent(160, 200), 0.7).bounds == pytest.approx((middle - half, middle + half), abs=1e-9)
-
-
-def test_few_rows_have_exact_bounds() -> None:
+def test_bounds_are_exact() -> None:
     # 9 of 10 at a true rate of 0.65: 0.65^10 + 10 x 0.65^9 x 0.35.
     assert evidence(independent(9, 10), 0.65).reached == pytest.approx(0.65**10 + 10 * 0.65**9 * 0.35)
 
@@ -46,6 +38,25 @@ def test_copies_of_a_row_add_nothing() -> None:
     share = clustered(np.repeat(once, 5), np.repeat(np.arange(200), 5))
     assert (share.rows, share.clusters) == (1000, 200)
     assert share.effective == pytest.approx(200, rel=0.03)
+
+
+@pytest.mark.parametrize("rows", [100, 118, 373])
+@pytest.mark.parametrize("gate", [0.5, 0.95])
+def test_a_gate_at_its_boundary_is_passed_and_failed_in_at_most_one_of_twenty(rows: int, gate: float) -> None:
+    chances = binom.pmf(np.arange(rows + 1), rows, gate)
+    bounds = [evidence(independent(true, rows), gate).bounds for true in range(rows + 1)]
+    assert chances @ np.array([low >= gate for low, _ in bounds]) <= 0.05
+    assert chances @ np.array([high < gate for _, high in bounds]) <= 0.05
+
+
+def test_one_large_cluster_is_worth_less_than_its_rows() -> None:
+    alike = clustered([True] * 50 + [True, False] * 25, ["large"] * 50 + list(range(50)))
+    assert alike.effective < 10
+
+
+def test_an_interval_of_more_confidence_is_wider() -> None:
+    narrow, wide = (wilson(independent(8, 10), confidence=level) for level in (0.9, 0.95))
+    assert wide.low < narrow.low < narrow.high < wide.high
 
 
 def test_rows_of_their_own_count_in_full() -> None:

@@ -85,7 +85,7 @@ def _later_still(cases: Sequence[Case], replies: Answers) -> Iterator[Question]:
     for case in cases:
         pair = asked([case]) if case.loss_of == "expected_result" else []
         if not all(question in replies for question in pair):
-            yield from (Question(kind="loss", prompt=question.prompt) for question in pair)
+            yield from (Question(kind="loss", prompt=question.prompt, repeat=question.repeat) for question in pair)
 
 
 def _one(question: Question, *, known: bool) -> Count:

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
-from contrapose.tasks.infer.local.huggingface import check_arguments, engine, load_model
+from contrapose.tasks.infer.base import refuse_unknown
+from contrapose.tasks.infer.local.huggingface import ARGUMENTS, engine, load_model
 from contrapose.tasks.infer.local.placement import placement
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.records import Likelihoods
@@ -37,7 +38,7 @@ class Embedded:
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """The hash of the published weights, with engine, device and dtype of this machine."""
-        check_arguments(spec)
+        refuse_unknown(spec, ARGUMENTS)
         chunk_paths()
         return {"revision": f"{SHA256[:16]}-{CONVERSION}", **engine(), **placement(spec)}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from contrapose.tasks.config import ModelSpec
+from contrapose.tasks.digests import files_sha256
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.local.batch_size import batch_limit
@@ -35,7 +36,7 @@ class HuggingFace:
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Hash of a folder's files, or the commit of a hub id, with engine, device and dtype of this machine."""
-        check_arguments(spec)
+        refuse_unknown(spec, ARGUMENTS)
         folder = Path(spec.name).expanduser()
         revision = folder_sha256(folder) if folder.is_dir() else hub_commit(spec)
         return {"revision": revision, **engine(), **template(spec, folder), **placement(spec)}
@@ -45,18 +46,6 @@ class HuggingFace:
         folder = Path(spec.name).expanduser()
         source = str(folder) if folder.is_dir() else spec.name
         return load_model(source, spec)
-
-
-def check_arguments(spec: ModelSpec) -> None:
-    """Refuse arguments that would be silently ignored, and sampling, which has no cache meaning here yet."""
-    refuse_unknown(spec, ARGUMENTS)
-    if spec.generation.temperature not in (0, None):
-        raise ModelError(
-            f"temperature {spec.generation.temperature}",
-            expected="0 for a local model: replies are greedy so that two runs can be compared",
-            remedy="Set gen_kwargs.temperature to 0.",
-            where="gen_kwargs.temperature",
-        )
 
 
 def folder_sha256(folder: Path) -> str:
@@ -73,12 +62,7 @@ def folder_sha256(folder: Path) -> str:
             remedy="Save the model with save_pretrained(…, safe_serialization=True), or correct the path.",
             where=str(folder),
         )
-    digest = hashlib.sha256()
-    for path in sorted(path for path in folder.iterdir() if path.is_file()):
-        digest.update(path.name.encode())
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
+    return files_sha256(folder, (path for path in folder.iterdir() if path.is_file()))
 
 
 def hub_commit(spec: ModelSpec) -> str:

@@ -1,14 +1,26 @@
-"""Greedy replies of a causal language model, a batch at a time."""
+"""Replies of a causal language model, greedy or sampled, a batch at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from contrapose.tasks.config import Generation
 from contrapose.tasks.infer.local.memory import Memory
 from contrapose.tasks.infer.local.prompting import Encoder
+from contrapose.tasks.infer.local.sampling import Sampler
 from contrapose.tasks.records import Completion, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """What a reply is written to."""
+
+    ids: list[int]
+    """Tokens that are read."""
+    seed: int
+    """64 bits that a sampled reply is drawn with; a greedy one needs none."""
 
 
 class Replies:
@@ -17,14 +29,14 @@ class Replies:
     Args:
         model: a causal language model, in eval mode, on its device.
         encoder: its tokenizer.
-        generation: reply length and stops; decoding is greedy.
+        generation: reply length, stops and temperature; without one decoding is greedy.
         memory: what is known of the model's memory.
     """
 
     def __init__(self, model: Any, encoder: Encoder, generation: Generation, memory: Memory) -> None:
         self.model, self.encoder, self.generation, self.memory = model, encoder, generation, memory
 
-    def compute(self, prompts: Sequence[list[int]]) -> list[Completion]:
+    def compute(self, prompts: Sequence[Prompt]) -> list[Completion]:
         """Replies to prompts of similar length, in order.
 
         Raises:
@@ -32,31 +44,43 @@ class Replies:
         """
         return self.memory.run(prompts, self._batch, size=self._size)
 
-    def _size(self, prompts: Sequence[list[int]]) -> int:
-        return len(prompts) * (max(map(len, prompts)) + self.generation.max_new_tokens)
+    def _size(self, prompts: Sequence[Prompt]) -> int:
+        return len(prompts) * (max(len(prompt.ids) for prompt in prompts) + self.generation.max_new_tokens)
 
-    def _batch(self, prompts: Sequence[list[int]]) -> list[Completion]:
+    def _batch(self, prompts: Sequence[Prompt]) -> list[Completion]:
         import torch
 
-        width = max(len(ids) for ids in prompts)
-        gaps = [width - len(ids) for ids in prompts]
+        width = max(len(prompt.ids) for prompt in prompts)
+        gaps = [width - len(prompt.ids) for prompt in prompts]
         # On the left, so that every reply starts in the same column.
-        padded = [[self.encoder.pad_id] * gap + ids for gap, ids in zip(gaps, prompts, strict=True)]
+        padded = [[self.encoder.pad_id] * gap + prompt.ids for gap, prompt in zip(gaps, prompts, strict=True)]
         mask = [[0] * gap + [1] * (width - gap) for gap in gaps]
         with torch.inference_mode():
             output = self.model.generate(
                 input_ids=torch.tensor(padded, device=self.model.device),
                 attention_mask=torch.tensor(mask, device=self.model.device),
                 max_new_tokens=self.generation.max_new_tokens,
+                # Its own way of sampling draws for a batch as a whole.
                 do_sample=False,
                 temperature=None,
                 top_p=None,
                 top_k=None,
                 pad_token_id=self.encoder.pad_id,
+                logits_processor=self._sampling(prompts, width),
                 stopping_criteria=self._stopping(width),
             )
         written = output[:, width:].tolist()
-        return [self._decoded(len(ids), tokens) for ids, tokens in zip(prompts, written, strict=True)]
+        return [self._decoded(len(prompt.ids), tokens) for prompt, tokens in zip(prompts, written, strict=True)]
+
+    def _sampling(self, prompts: Sequence[Prompt], width: int) -> Any:
+        """Chooses the tokens of sampled replies, which start after `width` tokens."""
+        from transformers import LogitsProcessorList
+
+        temperature, top_p = self.generation.temperature, self.generation.top_p
+        if not temperature:
+            return LogitsProcessorList()
+        seeds = [prompt.seed for prompt in prompts]
+        return LogitsProcessorList([Sampler(seeds, start=width, temperature=temperature, top_p=top_p)])
 
     def _stopping(self, width: int) -> Any:
         """Ends each row whose reply holds a stop. Replies start after `width` tokens."""

@@ -10,11 +10,13 @@ from typing import Any
 
 from contrapose.tasks.config import Generation
 from contrapose.tasks.infer.base import Answer, Desk, Question
+from contrapose.tasks.infer.keys import to_json
 from contrapose.tasks.infer.local.forward import Forward
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError
+from contrapose.tasks.infer.local.noise import seed
 from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.queries import Asked, asked, completion, misfit
-from contrapose.tasks.infer.local.replies import Replies
+from contrapose.tasks.infer.local.replies import Prompt, Replies
 from contrapose.tasks.infer.local.rows import Limit, Row
 from contrapose.tasks.infer.local.scoring import Scoring
 from contrapose.tasks.records import Completion, Usage
@@ -42,7 +44,7 @@ class TransformerModel:
     Args:
         model: a causal language model, in eval mode, on its device.
         encoder: its tokenizer.
-        generation: reply length and stops; decoding is greedy.
+        generation: reply length, stops and temperature; without one decoding is greedy.
         limit: of a batch.
     """
 
@@ -135,7 +137,7 @@ class TransformerModel:
     def _generated_batch(self, questions: Sequence[Question], encoded: Mapping[Question, list[int]]) -> Batch:
         def compute(held: Sequence[Question]) -> list[Completion]:
             try:
-                return self.replies.compute([encoded[question] for question in held])
+                return self.replies.compute([_prompt(question, encoded[question]) for question in held])
             except TooLargeError:
                 return _one_by_one(compute, held)
 
@@ -161,6 +163,11 @@ def _fixed(known: Mapping[Question, Completion]) -> Iterator[Batch]:
     if known:
         most = dict.fromkeys(known, Usage())
         yield Batch(questions=tuple(known), most=most, compute=lambda held: [known[question] for question in held])
+
+
+def _prompt(question: Question, ids: list[int]) -> Prompt:
+    """Of equal prompts that are asked several times, each has a seed of its own."""
+    return Prompt(ids=ids, seed=seed(to_json(question)))
 
 
 def _reserved(questions: Sequence[Question], batch: Batch, desk: Desk) -> list[Question]:

@@ -39,8 +39,12 @@ def text_case(
     confidence: str | None,
     scorer: str,
     likelihoods: Likelihoods,
+    documents_scores: bool = False,
 ) -> Case:
-    """The case of one changed text; skipped as `no_options` where the scorer is `choice` and there are none."""
+    """The case of one changed text; skipped as `no_options` where the scorer is `choice` and there are none.
+
+    With `documents_scores` a model that can is also asked for the loss that the design documents compare.
+    """
     no_options = scorer == "choice" and not sample.options
     if no_options:
         original, perturbed, skip_reason, confidence = sample.text, None, "no_options", None
@@ -55,12 +59,12 @@ def text_case(
         perturbed_prompt=None if perturbed is None else with_options(perturbed, sample.options),
         scorer=scorer,
         asks="choose" if scorer == "choice" and likelihoods != "none" else "generate",
-        loss_of=_LOSS_OF.get(scorer),
+        loss_of=_LOSS_OF.get(scorer, "expected_result" if documents_scores and likelihoods == "all" else None),
         labels=letters(len(sample.options)),
         options=sample.options,
         skip_reason=skip_reason,
         confidence=confidence,
         slice=sample.slice,
         cluster=sample.cluster,
-        details={} if sample.answer is None else {"answer": sample.answer},
+        details={"likelihoods": likelihoods} | ({} if sample.answer is None else {"answer": sample.answer}),
     )

@@ -15,16 +15,52 @@ COLUMNS: Mapping[str, ColumnType] = {
     "right_before": "bool",
     "js_divergence": "float",
     "answer_changed": "bool",
+    "option_count": "int",
+    "right_logprob_change": "float",
+    "gold_lost": "bool",
+    "embedding_score": "float",
+    "loss_score": "float",
+    "letters_only": "bool",
+    "threshold_low": "float",
+    "threshold_high": "float",
 }
 """Result columns of such a test."""
 
 
-def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
-    """How many pairs of choices could be read."""
-    if not {"chosen_before", "chosen_after"} <= set(results.columns):
+def figures(results: pd.DataFrame, *, stays: bool = False) -> Mapping[str, float | int | None]:
+    """Counts and bounds; what no row tells is left out.
+
+    Args:
+        results: of the cases.
+        stays: whether a case passes when its answer stayed.
+
+    Returns:
+        `choices`, pairs of choices that could be read; `chance_pass_rate` of a model that guesses among the options,
+        where every row is scored by choice: it keeps one of k with probability 1/k; `letter_only_replies`, pairs
+        whose embeddings mean nothing; the ends of each scorer's threshold, where each has its own.
+    """
+    if results.empty or not set(COLUMNS) <= set(results.columns):
         return {}
-    read = results.dropna(subset=["chosen_before", "chosen_after"])
-    return {"choices": len(read)} if len(read) else {}
+    choices = int((results["chosen_before"].notna() & results["chosen_after"].notna()).sum())
+    scored = results[results["pass"].notna()]
+    kept = 1 / _numbers(scored["option_count"].where(scored["scorer"] == "choice"))
+    letters = int((results["letters_only"] == True).sum())  # noqa: E712
+    return {
+        **({"choices": choices} if choices else {}),
+        **(
+            {"chance_pass_rate": float(np.mean(kept if stays else 1 - kept))}
+            if len(kept) and np.isfinite(kept).all()
+            else {}
+        ),
+        **({"letter_only_replies": letters} if letters else {}),
+        **_thresholds(results),
+    }
+
+
+def _thresholds(results: pd.DataFrame) -> dict[str, float]:
+    ends = ["threshold_low", "threshold_high"]
+    own = results[["scorer", *ends]].dropna().drop_duplicates("scorer").sort_values("scorer").set_index("scorer")
+    return {f"{end}_{scorer}": float(own.loc[scorer, end]) for scorer in own.index for end in ends}
 
 
 def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence[Measure]:
@@ -36,7 +72,9 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
 
     Returns:
         The mean eval_score of each scorer; with options how often the choice changed, was right before, and how far
-        the distribution moved; `answer_changed` by whatever scorer, among samples that were not answered wrongly.
+        the distribution moved; `answer_changed` by whatever scorer, among samples that were not answered wrongly;
+        where the answer is known, the change in log-probability of the right option in nats, and `gold_lost`, how
+        often a right answer was given to the original and not again; the documents' scores beside other scorers.
     """
     if "pass" not in results or results.empty:
         return []
@@ -49,15 +87,26 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
     right = _numbers(results["right_before"])
     return [
         *found,
-        Measure(name="choice_changed", values=_where(read, results["chosen_before"] != results["chosen_after"])),
-        Measure(name="right_before", values=right),
-        Measure(name="js_divergence", values=_numbers(results["js_divergence"])),
-        Measure(name="answer_changed", values=np.where(right == 0, np.nan, _changed(results)), net=net),
+        Measure(
+            name="choice_changed", share=True, values=_where(read, results["chosen_before"] != results["chosen_after"])
+        ),
+        Measure(name="right_before", share=True, values=right),
+        Measure(name="answer_changed", share=True, values=np.where(right == 0, np.nan, _changed(results)), net=net),
+        Measure(name="js_divergence", values=_numbers(results["js_divergence"]), net="net_js_divergence"),
+        Measure(
+            name="right_logprob_change",
+            values=_numbers(results["right_logprob_change"]),
+            net="net_right_logprob_change",
+        ),
+        Measure(name="gold_lost", share=True, values=_numbers(results["gold_lost"]), net="net_gold_lost"),
+        *(
+            Measure(name=f"{name}_score", values=np.where(scorer == name, np.nan, _numbers(results[f"{name}_score"])))
+            for name in ("embedding", "loss")
+        ),
     ]
 
 
 def _changed(results: pd.DataFrame) -> np.ndarray:
-    """A control passes when its answer stayed, and so does a case whose answer should stay."""
     return _where(results["answer_changed"].notna(), results["answer_changed"] == True)  # noqa: E712
 
 

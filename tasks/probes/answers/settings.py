@@ -2,31 +2,90 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
-from pydantic import Field, FiniteFloat, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, TypeAdapter
 
 from contrapose.tasks.probes.base import ProbeSettings
 
 Scorer = Literal["auto", "embedding", "loss", "choice", "langtest_loss"]
 
 
+def _in_order(value: tuple[float, float]) -> tuple[float, float]:
+    lower, upper = value
+    if lower >= upper:
+        raise ValueError(f"threshold ({lower}, {upper}) is reversed; expected (lower, upper) with lower < upper")
+    return value
+
+
+Band = Annotated[tuple[FiniteFloat, FiniteFloat], AfterValidator(_in_order)]
+"""A closed interval of scores, lower and upper end, inside which the answer stayed the same."""
+
+DOCUMENTED: Band = (-0.2, 0.2)
+"""The band of the design documents."""
+
+LEAST_CONTROLS = 20
+"""Samples with a scored control from which a scorer's band can be taken."""
+
+
+class Thresholds(BaseModel):
+    """A band for each scorer; empty where none is known, which leaves the scorer's rows without a score."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Thresholds")
+
+    embedding: Band | None = Field(default=DOCUMENTED, description="Of 1 - cosine of the replies.")
+    loss: Band | None = Field(default=DOCUMENTED, description="Of the change in loss of the old reply, in nats.")
+    choice: Band | None = Field(default=DOCUMENTED, description="Of the divergence in bits; its upper end counts.")
+    langtest_loss: Band | None = Field(default=DOCUMENTED, description="Of the difference of the prompts' losses.")
+
+
+_BAND: TypeAdapter[tuple[float, float]] = TypeAdapter(Band)
+
+
+def _one_kind(value: object) -> object:
+    """The value as the one kind that it is meant to be: its mistakes are told without those of the other kinds."""
+    if value == "auto" or isinstance(value, Thresholds):
+        return value
+    if isinstance(value, Mapping):
+        return Thresholds.model_validate(value)
+    if isinstance(value, list | tuple):
+        return _BAND.validate_python(value)
+    raise ValueError("a pair (lower, upper), such a pair for each scorer, or auto")
+
+
+Threshold = Annotated[
+    Band | Thresholds | Literal["auto"],
+    BeforeValidator(_one_kind, json_schema_input_type=Band | Thresholds | Literal["auto"]),
+]
+
+
 class AnswerSettings(ProbeSettings):
     """How two answers are compared, and when they count as different."""
 
-    threshold: tuple[FiniteFloat, FiniteFloat] = Field(
-        default=(-0.2, 0.2),
-        description="Scores inside this closed interval (lower, upper) mean that the answer stayed the same.",
+    threshold: Threshold = Field(
+        default=DOCUMENTED,
+        description="Scores inside this closed interval (lower, upper) mean that the answer stayed the same; one for "
+        "each scorer; or auto: as far as the answers to the controls move.",
     )
     scorer: Scorer = Field(
         default="auto",
         description="How answers are compared; auto: choice with options, else loss, else embedding.",
     )
+    documents_scores: bool = Field(
+        default=False,
+        description="Also compute the scores of the design documents beside a choice: it loads the embedding model, "
+        "and asks a local model for losses.",
+    )
 
-    @field_validator("threshold")
-    @classmethod
-    def _in_order(cls, value: tuple[float, float]) -> tuple[float, float]:
-        lower, upper = value
-        if lower >= upper:
-            raise ValueError(f"threshold ({lower}, {upper}) is reversed; expected (lower, upper) with lower < upper")
-        return value
+    @property
+    def calibrated(self) -> bool:
+        """Whether the threshold comes from the controls."""
+        return self.threshold == "auto"
+
+    def band(self, scorer: str) -> Band | None:
+        """The band of a scorer; None where it could not be taken from the controls, or was not yet."""
+        if isinstance(self.threshold, Thresholds):
+            found: Band | None = getattr(self.threshold, scorer)
+            return found
+        return None if self.threshold == "auto" else self.threshold

@@ -37,7 +37,7 @@ class TextEdit:
 
     name: ClassVar[str]
     category: ClassVar[str] = "sensitivity"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     summary: ClassVar[str]
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[AnswerSettings]] = AnswerSettings
@@ -69,6 +69,7 @@ class TextEdit:
                 confidence=edited.confidence,
                 scorer=scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=where),
                 likelihoods=likelihoods,
+                documents_scores=settings.documents_scores,
             )
         ]
 
@@ -84,9 +85,9 @@ class TextEdit:
         return score_trials(trials, settings, embed=embed, stays=self.stays)
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """How many pairs of choices could be read."""
-        return figures(results)
+        """How many pairs of choices could be read, the pass rate of a guesser, and thresholds from the controls."""
+        return figures(results, stays=self.stays)
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
-        """Mean eval_score per scorer, how often the answer changed; with options, how it did and was right before."""
+        """Mean eval_score per scorer, how often the answer changed, and what became of choices and right answers."""
         return measures(results)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from contrapose.tasks.probes.answers.case import scorer_for, text_case
 from contrapose.tasks.probes.answers.figures import COLUMNS, figures, measures
+from contrapose.tasks.probes.answers.langtest import LANGTEST_COLUMNS
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.base import ColumnType, Embed, Measure, control_of, with_options
 from contrapose.tasks.probes.negation.control import control_text
@@ -24,12 +25,12 @@ class AddNegation:
 
     name: ClassVar[str] = "add_negation"
     category: ClassVar[str] = "sensitivity"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     summary: ClassVar[str] = "Adds one negation that reverses the prompt; the answer should change."
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[AddNegationSettings]] = AddNegationSettings
     bundled_data: ClassVar[str] = "negation"
-    columns: ClassVar[Mapping[str, ColumnType]] = COLUMNS
+    columns: ClassVar[Mapping[str, ColumnType]] = {**COLUMNS, **LANGTEST_COLUMNS}
     chance: ClassVar[float | None] = None
     by_default: ClassVar[bool] = True
 
@@ -62,6 +63,7 @@ class AddNegation:
                 confidence=negation.confidence,
                 scorer=scorer,
                 likelihoods=likelihoods,
+                documents_scores=settings.documents_scores,
             )
         ]
 
@@ -75,13 +77,13 @@ class AddNegation:
         return control_of(case, perturbed=text, prompt=with_options(text, sample.options), confidence=confidence)
 
     def score(self, trials: Sequence[Trial], settings: AddNegationSettings, *, embed: Embed) -> list[Score]:
-        """Score each trial by its case's scorer."""
-        return score_trials(trials, settings, embed=embed)
+        """Score each trial by its case's scorer, and tell what LangTest would have said."""
+        return score_trials(trials, settings, embed=embed, langtest=True)
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """How many pairs of choices could be read."""
+        """How many pairs of choices could be read, the pass rate of a guesser, and thresholds from the controls."""
         return figures(results)
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
-        """Mean eval_score per scorer, how often the answer changed; with options, how it did and was right before."""
+        """Mean eval_score per scorer, how often the answer changed, and what became of choices and right answers."""
         return measures(results)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from contrapose.tasks.probes.base import Measure, letters
 
-OUTCOMES = ("text", "letter", "other", "unparsed")
+OUTCOMES = ("text", "letter", "other", "tied", "unparsed")
 
 
 def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
@@ -22,42 +22,71 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
 
     Returns:
         `samples`, and how many of them follow their option in every order; the outcomes as counts;
-        `accuracy` over all orders and in the given one,
-        where an unread reply is not right; `chance_pass_rate` of a model that draws letters evenly;
-        `<letter>_against_uniform`, how often a letter was chosen by how often an even choice takes it.
-        None where nothing can be computed.
+        `chance_pass_rate` of a model that draws letters evenly; `<letter>_against_uniform`, how often a letter was
+        chosen by how often an even choice takes it.
     """
     rows = results[results["outcome"].notna()] if "outcome" in results else results.iloc[:0]
     if rows.empty:
         return {"samples": 0}
-    given = rows.drop_duplicates("sample_id")
+    given = rows.drop_duplicates(_asked(rows))
     counts = {name: int((rows["outcome"] == name).sum()) for name in OUTCOMES}
     return {
         "samples": len(given),
         "samples_following_the_option": _consistent(rows),
         **{f"outcome_{name}": count for name, count in counts.items()},
-        "accuracy": _share([*given["correct"], *rows["rotated_correct"]]),
-        "accuracy_given_order": _share(list(given["correct"])),
         "chance_pass_rate": float((1 / rows["option_count"]).mean()),
         **_letters(given, rows),
     }
 
 
 def measures(results: pd.DataFrame) -> Sequence[Measure]:
-    """Means over pairs of orders: how often the letter decided, and how often another option was chosen.
+    """Means over pairs of orders.
 
     Args:
         results: cases and controls. Controls have no outcome.
+
+    Returns:
+        `accuracy` over all orders and in the given one, where an unread reply is not right; among the pairs with a
+        choice in both orders, the share that kept the letter; `choice_changed`, the share in which the order changed
+        which option was chosen, or whether one was, with its effect.
     """
     if "outcome" not in results:
         return []
     parsed = results["outcome"].isin(OUTCOMES[:3])
-    control = results["control"].astype(bool) & results["pass"].notna()
-    changed = np.where(control, results["pass"] == False, results["outcome"] != "text")  # noqa: E712
+    chosen = results["letter"].notna() | results["rotated_letter"].notna()
     return [
-        Measure(name="share_following_the_letter", values=_where(parsed, results["outcome"] == "letter")),
-        Measure(name="choice_changed", values=_where(parsed | control, changed), net="net_order_sensitivity"),
+        *_accuracy(results),
+        Measure(name="share_following_the_letter", share=True, values=_where(parsed, results["outcome"] == "letter")),
+        Measure(
+            name="choice_changed",
+            share=True,
+            values=_where(chosen & results["pass"].notna(), results["pass"].eq(False)),
+            net="net_order_sensitivity",
+        ),
     ]
+
+
+def _accuracy(results: pd.DataFrame) -> Sequence[Measure]:
+    """Of all replies, and of those to the given order, which every row of a sample repeats and which count once.
+
+    A row stands for its own reply and its share of the given one. All rows are scaled alike, so that their mean is
+    the share of right replies.
+    """
+    judged = results["outcome"].notna() & results["correct"].notna()
+    reply = results[judged].groupby(_asked(results))["outcome"]
+    rows = reply.transform("size").reindex(results.index).to_numpy(dtype=float)
+    first = reply.cumcount().reindex(results.index).eq(0).to_numpy()
+    given, rotated = (_where(judged, results[name].eq(True)) for name in ("correct", "rotated_correct"))
+    scale = judged.sum() / max(1, judged.sum() + first.sum())
+    return [
+        Measure(name="accuracy", values=(given / rows + rotated) * scale, bounds=(0, 1)),
+        Measure(name="accuracy_given_order", share=True, values=np.where(first, given, np.nan)),
+    ]
+
+
+def _asked(results: pd.DataFrame) -> list[str]:
+    """The columns that tell one asking of a sample, in all its orders, from another."""
+    return [name for name in ("sample_id", "repeat") if name in results]
 
 
 def _where(known: pd.Series, values: object) -> np.ndarray:
@@ -66,7 +95,7 @@ def _where(known: pd.Series, values: object) -> np.ndarray:
 
 def _consistent(rows: pd.DataFrame) -> int:
     """Samples whose rotations were all scored, and all followed the option."""
-    found = rows.assign(same=rows["outcome"] == "text").groupby("sample_id")
+    found = rows.assign(same=rows["outcome"] == "text").groupby(_asked(rows))
     together = found.agg(same=("same", "sum"), count=("option_count", "first"))
     return int((together["same"] == together["count"] - 1).sum())
 
@@ -83,12 +112,3 @@ def _letters(given: pd.DataFrame, rows: pd.DataFrame) -> dict[str, float | int |
         even = math.fsum(1 / count for count in counts if count >= place)
         found[f"{letter}_against_uniform"] = chosen[letter] / even
     return found
-
-
-def _share(values: Sequence[object]) -> float | None:
-    known = [bool(value) for value in values if value is not None and value == value]
-    return _ratio(sum(known), len(known))
-
-
-def _ratio(part: int, whole: int) -> float | None:
-    return part / whole if whole else None

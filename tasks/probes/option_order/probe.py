@@ -41,7 +41,7 @@ class OptionOrder:
 
     name: ClassVar[str] = "option_order"
     category: ClassVar[str] = "factuality"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     summary: ClassVar[str] = "Moves the options of a question: the choice must follow the option, not the letter."
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[OptionOrderSettings]] = OptionOrderSettings

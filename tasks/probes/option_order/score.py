@@ -36,7 +36,8 @@ def score_trial(trial: Trial) -> Score:
         return unscored("The log-likelihoods of the letters are not all numbers.")
     if trial.case.control and first is None and second is None:
         return unscored("Neither reply names one option.")
-    outcome = _outcome(first, second)
+    tied = _is_tied(trial.expected) or _is_tied(trial.actual)
+    outcome = "tied" if tied else _outcome(first, second)
     return Score(
         value=float(outcome == "text"),
         passed=outcome == "text",
@@ -49,11 +50,16 @@ def score_trial(trial: Trial) -> Score:
 
 def pick(completion: Completion, options: Sequence[str]) -> Pick | None:
     """What was chosen; None when nothing was, or when two letters are equally likely."""
-    given = completion.option_loglikelihoods
-    if given and sum(each == max(given) for each in given) > 1:
+    if _is_tied(completion):
         return None
     choice = read_choice(completion, labels=letters(len(options)), options=options)
     return None if choice is None else Pick(letter=letters(len(options))[choice.index], option=options[choice.index])
+
+
+def _is_tied(completion: Completion) -> bool:
+    """Whether no letter leads, which low precision makes common: no choice, though something could be read."""
+    given = completion.option_loglikelihoods
+    return given is not None and len(given) > 1 and sum(each == max(given) for each in given) > 1
 
 
 def _is_broken(completion: Completion) -> bool:
@@ -71,9 +77,10 @@ def _outcome(first: Pick | None, second: Pick | None) -> str:
 
 def _reason(outcome: str, first: Pick | None, second: Pick | None) -> str:
     old, new = (each.letter if each else None for each in (first, second))
-    unread = [prompt for prompt, each in (("original", old), ("changed", new)) if each is None]
+    unread = " and the ".join(prompt for prompt, each in (("original", old), ("changed", new)) if each is None)
     return {
-        "unparsed": f"No one option is chosen in the reply to the {' and the '.join(unread)} prompt.",
+        "tied": f"The likeliest letters after the {unread} prompt are equally likely, which is no choice.",
+        "unparsed": f"No one option is chosen in the reply to the {unread} prompt.",
         "text": f"The same option was chosen, as {old} and then as {new}.",
         "letter": f"The letter {old} was chosen again, though another option stood there.",
         "other": f"The choice went from {old} to {new}, another option.",

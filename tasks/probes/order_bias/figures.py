@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.probes.base import Measure
+from contrapose.tasks.probes.order_bias.pride import pride
 
 OUTCOMES = ("AB", "AA", "BB", "BA", "unparsed")
 
@@ -26,36 +27,50 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
 
     Returns:
         `accuracy` over both orders and in each, where an unread reply is not right; `position_bias_index`,
-        (share of AA - share of BB)/2 among the parsed pairs, -0.5 to 0.5; `content_score` and `position_score`
-        in nats; `debiased_accuracy`, the share of pairs with a positive content score; `choice_changed`, the
-        share of pairs in which the order changed which summary was chosen, with its effect: beyond what other
-        words for the question change.
+        (share of AA - share of BB)/2 among the parsed pairs, -0.5 to 0.5; `content_score` and `position_score` in
+        nats; `debiased_accuracy`, the share of pairs with a positive content score, where a tie counts half, as in
+        the area under a ROC curve; `debiased_tied`, since low precision makes ties common; what PriDe gives;
+        `choice_changed`, the share of pairs in which the order changed which summary was chosen, or whether one was,
+        with its effect: beyond what other words for the question change.
     """
     if "outcome" not in results:
         return []
     outcome = results["outcome"]
     judged, parsed = outcome.notna(), outcome.isin(OUTCOMES[:4])
     right = _where(judged, results["result"] == "A"), _where(judged, results["swapped_result"] == "B")
+    accuracy, content = (right[0] + right[1]) / 2, _numbers(results["content_score"])
+    position, calibrating = _numbers(results["position_score"]), np.asarray(results["calibrates"].eq(True))
     return [
-        Measure(name="accuracy", values=(right[0] + right[1]) / 2),
-        Measure(name="accuracy_original", values=right[0]),
-        Measure(name="accuracy_swapped", values=right[1]),
-        Measure(name="position_bias_index", values=_where(parsed, ((outcome == "AA") * 1 - (outcome == "BB")) / 2)),
-        Measure(name="content_score", values=_numbers(results["content_score"])),
-        Measure(name="position_score", values=_numbers(results["position_score"])),
-        Measure(name="debiased_accuracy", values=_numbers(results["debiased_choice_right"])),
-        Measure(name="choice_changed", values=_changed(results, parsed), net="net_order_sensitivity"),
+        Measure(name="accuracy", values=accuracy, bounds=(0, 1)),
+        Measure(name="accuracy_original", share=True, values=right[0]),
+        Measure(name="accuracy_swapped", share=True, values=right[1]),
+        Measure(
+            name="position_bias_index",
+            values=_where(parsed, ((outcome == "AA") * 1 - (outcome == "BB")) / 2),
+            bounds=(-0.5, 0.5),
+        ),
+        Measure(name="content_score", values=content),
+        Measure(name="position_score", values=position),
+        Measure(name="debiased_accuracy", values=(np.sign(content) + 1) / 2, bounds=(0, 1)),
+        Measure(name="debiased_tied", share=True, values=_where(np.isfinite(content), content == 0)),
+        *pride(content, position, calibrating=calibrating, accuracy=accuracy),
+        Measure(name="choice_changed", share=True, values=_changed(results), net="net_order_sensitivity"),
     ]
 
 
-def _changed(results: pd.DataFrame, parsed: pd.Series) -> np.ndarray:
-    """Whether another summary was chosen: the same letter in the other order, or another letter under a control."""
-    control = results["control"].astype(bool) & results["pass"].notna()
-    changed = np.where(control, results["pass"] == False, results["outcome"].isin(("AA", "BB")))  # noqa: E712
-    return _where(parsed | control, changed)
+def _changed(results: pd.DataFrame) -> np.ndarray:
+    """Whether another summary was chosen, or one in a single reply; unknown where none was in both.
+
+    Under a control, where the order stays, that is what fails.
+    """
+    first, second = (results[name].isin(("A", "B")) for name in ("result", "swapped_result"))
+    control = results["control"].astype(bool)
+    known = np.where(control, results["pass"].notna(), first | second)
+    changed = np.where(control, results["pass"].eq(False), results["outcome"].isin(("AA", "BB")) | (first != second))
+    return np.where(known, changed.astype(float), np.nan)
 
 
-def _where(known: pd.Series, values: object) -> np.ndarray:
+def _where(known: pd.Series | np.ndarray, values: object) -> np.ndarray:
     return np.where(known, np.asarray(values, dtype=float), np.nan)
 
 

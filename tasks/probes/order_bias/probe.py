@@ -14,7 +14,9 @@ from pydantic import Field, FiniteFloat
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.probes.base import ColumnType, Embed, Measure, ProbeSettings, control_of, letters
 from contrapose.tasks.probes.order_bias.figures import figures, measures
+from contrapose.tasks.probes.order_bias.pride import calibrates
 from contrapose.tasks.probes.order_bias.score import (
+    Read,
     likelier,
     read_replies,
     scored,
@@ -58,6 +60,12 @@ class OrderBiasSettings(ProbeSettings):
         description="Smallest cosine at which a reply in other words means a summary.",
     )
     margin: FiniteFloat = Field(default=0.05, ge=0, le=1, description="Smallest lead in cosine over the other summary.")
+    calibration: FiniteFloat = Field(
+        default=0.2,
+        gt=0,
+        lt=1,
+        description="Share of the pairs from which the letters' own pull is learned, to be taken out of the others.",
+    )
 
 
 class OrderBias:
@@ -65,7 +73,7 @@ class OrderBias:
 
     name: ClassVar[str] = "order_bias"
     category: ClassVar[str] = "factuality"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     summary: ClassVar[str] = "Swaps two summaries: the choice must follow the content, not the position."
     sample_type: ClassVar[type[SummaryPair]] = SummaryPair
     settings_type: ClassVar[type[OrderBiasSettings]] = OrderBiasSettings
@@ -82,6 +90,9 @@ class OrderBias:
         "content_score": "float",
         "position_score": "float",
         "debiased_choice_right": "bool",
+        "calibrates": "bool",
+        "langtest_score": "float",
+        "langtest_pass": "bool",
     }
     chance: ClassVar[float | None] = 0.25
     by_default: ClassVar[bool] = True
@@ -141,7 +152,10 @@ class OrderBias:
         """
         replies = [trial for trial in trials if trial.case.scorer == "reply"]
         read = iter(read_replies(replies, settings, embed=embed))
-        return [scored(trial, *next(read)) if trial.case.scorer == "reply" else _by_labels(trial) for trial in trials]
+        return [
+            scored(trial, next(read)) if trial.case.scorer == "reply" else _by_labels(trial, settings)
+            for trial in trials
+        ]
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Counts of the outcomes."""
@@ -152,9 +166,11 @@ class OrderBias:
         return measures(results)
 
 
-def _by_labels(trial: Trial) -> Score:
+def _by_labels(trial: Trial, settings: OrderBiasSettings) -> Score:
     first, second = likelier(trial.expected), likelier(trial.actual)
-    return without_likelihoods(trial) if first is None or second is None else scored(trial, first, second)
+    if first is None or second is None:
+        return without_likelihoods(trial)
+    return scored(trial, Read(first, second), calibrates=calibrates(trial.case.sample_id, settings.calibration))
 
 
 def _by_likelihood(settings: OrderBiasSettings, *, likelihoods: Likelihoods) -> bool:

@@ -7,14 +7,17 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from contrapose.tasks.probes.base import Embed
-from contrapose.tasks.probes.order_bias.reply_decision import weigh
-from contrapose.tasks.probes.order_bias.reply_text import canonical, window
+from contrapose.tasks.probes.replies.decision import weigh
+from contrapose.tasks.probes.replies.text import canonical, window
 
 Letter = Literal["A", "B"]
 Step = Literal["letter", "pattern", "restated", "embedding", "likelihood", "unparsed"]
+REMEMBERED = 1_000
+"""Texts whose reading is kept: most replies are one of a few, and a sentence is compared with several of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,17 +66,15 @@ def read_choice(
 def read_words(reply: str, *, option_a: str | None = None, option_b: str | None = None) -> Choice:
     """The first three steps, which need no embeddings."""
     seen = window(reply)
-    if not re.search(r"\w", seen):
-        return _unparsed("empty")
-    if found := _LETTER_ALONE.fullmatch(unicodedata.normalize("NFKC", seen)):
-        return Choice(choice=_letter(found[1]), step="letter", reason="the letter alone")
-    stated = weigh(canonical(seen))
-    repeated = _restated(seen, option_a, option_b) if option_a and option_b else None
-    if repeated and stated.letter not in (None, repeated.choice):
+    read = _stated(seen)
+    if read.step == "letter" or read.reason == "empty" or not (option_a and option_b):
+        return read
+    repeated = _restated(seen, option_a, option_b)
+    if repeated and read.choice not in (None, repeated.choice):
         return _unparsed("contradictory")
-    if stated.letter:
-        return Choice(choice=_letter(stated.letter), step="pattern", reason=stated.reason)
-    return repeated or _unparsed(stated.reason)
+    if read.choice:
+        return read
+    return repeated or (_quoted(seen, option_a, option_b) if needs_meaning(read) else read)
 
 
 def needs_meaning(read: Choice) -> bool:
@@ -89,9 +90,25 @@ def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: flo
     return Choice(choice="A" if a > b else "B", step="embedding", reason=f"cosine {a:.3f} to A, {b:.3f} to B")
 
 
-_QUOTES = r"\s\"'\u201c-\u201e\u2018\u2019\u00ab\u00bb`*_#>()\[\]{}$."
+@lru_cache(maxsize=REMEMBERED)
+def _stated(seen: str) -> Choice:
+    """What the window of a reply says by itself: the first two steps."""
+    if not re.search(r"\w", seen):
+        return _unparsed("empty")
+    if found := _LETTER_ALONE.fullmatch(unicodedata.normalize("NFKC", seen)):
+        return Choice(choice=_letter(found[1]), step="letter", reason="the letter alone")
+    stated = weigh(canonical(seen))
+    if stated.letter is None:
+        return _unparsed(stated.reason)
+    return Choice(choice=_letter(stated.letter), step="pattern", reason=stated.reason)
+
+
+_QUOTES = r"\s<\"'\u201c-\u201e\u2018\u2019\u00ab\u00bb\u300c\u300d\u3010\u3011`*_#>()\[\]{}$."
 _LETTER_ALONE = re.compile(rf"(?:[-\u2022]\s+)?[{_QUOTES}]{{0,40}}([ABab])[{_QUOTES},:;!\u3002]{{0,40}}")
-_LABEL = re.compile(r"(?i)^(?:(?:summary|option|answer|choice)\s*)?(?:[(\"*]*([ab])[)\"*]*\s*[:.)\-]|[:\-])\s*")
+_LABEL = re.compile(
+    r"(?i)^(?:(?:the\s+)?(?:\w+\s+)?(?:summary|option|answer|choice)\s*(?:is\b|:)?\s*)?"
+    r"(?:[(\"*]*([ab])[)\"*]*\s*[:.)\-]|[:\-])\s*"
+)
 
 
 def _restated(reply: str, option_a: str, option_b: str) -> Choice | None:
@@ -108,6 +125,25 @@ def _restated(reply: str, option_a: str, option_b: str) -> Choice | None:
     return Choice(choice=_letter(letters[0]), step="restated", reason=f"restates sentence {letters[0]}")
 
 
+def _quoted(reply: str, option_a: str, option_b: str) -> Choice:
+    """What the reply says of the one sentence that it quotes, read as if the letter stood there."""
+    held = [(name, at) for name, text in (("A", option_a), ("B", option_b)) if (at := _find(reply, text))]
+    if len(held) != 1:
+        return _unparsed("no choice found")
+    name, at = held[0]
+    stated = weigh(canonical(f"{reply[: at.start()]}({name}){reply[at.end() :]}"))
+    if stated.letter != name:
+        return _unparsed(stated.reason)
+    return Choice(choice=_letter(name), step="restated", reason=f"chooses sentence {name} by quoting it")
+
+
+def _find(reply: str, sentence: str) -> re.Match[str] | None:
+    """Where a sentence stands in a reply, with the quotes around it and without its full stop."""
+    quoted = re.escape(sentence.strip().rstrip("."))
+    return re.search(rf"[\"\u201c*]{{0,3}}{quoted}[.\"\u201d*]{{0,3}}", reply, re.IGNORECASE)
+
+
+@lru_cache(maxsize=REMEMBERED)
 def _plain(text: str) -> str:
     """Letters and digits only, one space between words, without case."""
     return " ".join(re.sub(r"[\W_]+", " ", unicodedata.normalize("NFKC", text).casefold()).split())

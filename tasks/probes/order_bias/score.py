@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from contrapose.tasks.probes.base import Embed
-from contrapose.tasks.probes.order_bias.reply import Choice, nearer, needs_meaning, read_words
-from contrapose.tasks.probes.order_bias.reply_text import window
+from contrapose.tasks.probes.order_bias.langtest import passes, taken
+from contrapose.tasks.probes.order_bias.reply import Choice, Letter, nearer, needs_meaning, read_words
+from contrapose.tasks.probes.replies.text import window
 from contrapose.tasks.records import Completion, Score, Trial
 
 Value = str | float | int | bool | None
@@ -34,7 +35,18 @@ class Reading(Protocol):
         ...
 
 
-def read_replies(trials: Sequence[Trial], settings: Reading, *, embed: Embed) -> list[tuple[Choice, Choice]]:
+class Read(NamedTuple):
+    """The replies of a trial, as they were read."""
+
+    first: Choice
+    """To the original prompt."""
+    second: Choice
+    """To the changed one."""
+    meant: tuple[Letter | None, Letter | None] = (None, None)
+    """Of each reply the sentence with the larger cosine; None where no embeddings were computed."""
+
+
+def read_replies(trials: Sequence[Trial], settings: Reading, *, embed: Embed) -> list[Read]:
     """The choices of trials under both orders; all replies that need embeddings share one batch."""
     asked = [
         (reply.text or "", options)
@@ -43,9 +55,12 @@ def read_replies(trials: Sequence[Trial], settings: Reading, *, embed: Embed) ->
     ]
     read = [read_words(reply, option_a=a, option_b=b) for reply, (a, b) in asked]
     unread = [index for index, choice in enumerate(read) if needs_meaning(choice)]
-    for index, cosines in zip(unread, _cosines([asked[index] for index in unread], embed), strict=True):
-        read[index] = nearer(cosines, similarity_threshold=settings.similarity_threshold, margin=settings.margin)
-    return list(zip(read[::2], read[1::2], strict=True))
+    meant: list[Letter | None] = [None] * len(read)
+    for index, (a, b) in zip(unread, _cosines([asked[index] for index in unread], embed), strict=True):
+        read[index] = nearer((a, b), similarity_threshold=settings.similarity_threshold, margin=settings.margin)
+        meant[index] = "A" if a > b else "B" if b > a else None
+    both = zip(meant[::2], meant[1::2], strict=True)
+    return [Read(*each) for each in zip(read[::2], read[1::2], both, strict=True)]
 
 
 def _second_order(trial: Trial) -> tuple[str, ...]:
@@ -72,29 +87,48 @@ def likelier(reply: Completion) -> Choice | None:
     return Choice(choice="A" if lead > 0 else "B", step="likelihood", reason=f"A leads by {lead:.3f} nats")
 
 
-def scored(trial: Trial, first: Choice, second: Choice) -> Score:
-    """The documents' table: A then B passes, everything else fails; a control passes with the same letter twice."""
+def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score:
+    """The documents' table: A then B passes, everything else fails; a control passes with the same letter twice.
+
+    Args:
+        trial: a pair in both orders, or a control.
+        read: its replies.
+        calibrates: whether the pair's log-likelihoods tell the pull of the letters; None where it has none.
+    """
     if trial.case.control:
-        return _control_score(trial, first, second)
-    unread = [name for name, each in (("original", first), ("swapped", second)) if each.choice is None]
-    outcome = "unparsed" if unread else f"{first.choice}{second.choice}"
+        return _control_score(trial, read)
+    first, second = read.first.choice, read.second.choice
+    outcome = f"{first}{second}" if first and second else "unparsed"
     passed = outcome == "AB"
-    reasons = [f"{name}: {each.reason}" for name, each in (("original", first), ("swapped", second)) if name in unread]
     columns: dict[str, Value] = {
         **_sentences(trial),
-        "result": first.choice or "",
-        "swapped_result": second.choice or "",
+        "result": first or "",
+        "swapped_result": second or "",
         "outcome": outcome,
-        "result_step": first.step,
-        "swapped_step": second.step,
+        "result_step": read.first.step,
+        "swapped_step": read.second.step,
         **_debiased(trial),
+        "calibrates": calibrates,
+        "langtest_pass": _langtest(trial, read),
     }
-    reason = _MEANING.get(outcome) or f"No choice could be read ({'; '.join(reasons)})."
-    return Score(value=float(passed), passed=passed, reason=reason, columns=columns)
+    return Score(value=float(passed), passed=passed, reason=_MEANING.get(outcome) or _unread(read), columns=columns)
 
 
-def _control_score(trial: Trial, first: Choice, second: Choice) -> Score:
+def _unread(read: Read) -> str:
+    named = ("original", read.first), ("swapped", read.second)
+    reasons = "; ".join(f"{name}: {each.reason}" for name, each in named if each.choice is None)
+    return f"No choice could be read ({reasons})."
+
+
+def _langtest(trial: Trial, read: Read) -> bool | None:
+    """Its verdict on the same replies; its documents give no score."""
+    first, second = read.meant
+    return passes(taken(trial.expected.text or "", nearer=first), taken(trial.actual.text or "", nearer=second))
+
+
+def _control_score(trial: Trial, read: Read) -> Score:
     """The order is the same in both prompts, and so there is no outcome such as AB."""
+    first, second, _ = read
     columns: dict[str, Value] = {**_sentences(trial), "result": first.choice or "", "result_step": first.step}
     if first.choice is None and second.choice is None:
         return Score(value=None, passed=None, reason="Neither reply names a choice.", columns=columns)
@@ -111,7 +145,8 @@ def without_likelihoods(trial: Trial) -> Score:
 
 
 def _sentences(trial: Trial) -> dict[str, Value]:
-    return {name: trial.case.details[name] for name in ("article_sentence", "correct_sentence", "incorrect_sentence")}
+    """The columns that the case's details hold."""
+    return dict(trial.case.details)
 
 
 def _debiased(trial: Trial) -> dict[str, Value]:
@@ -131,6 +166,7 @@ def _debiased(trial: Trial) -> dict[str, Value]:
 def _lead_of_a(reply: Completion) -> float | None:
     """The log-likelihood of A minus that of B, in nats; None when the two are not both finite."""
     given = reply.option_loglikelihoods
-    if given is None or len(given) != 2 or not all(math.isfinite(each) for each in given):
+    if given is None or len(given) != 2:
         return None
-    return given[0] - given[1]
+    lead = given[0] - given[1]
+    return lead if math.isfinite(lead) else None

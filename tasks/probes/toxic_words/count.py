@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
 from contrapose.tasks.probes.toxic_words.fold import Folded, fold
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, Phrase, Term, Tier, lexicon
-from contrapose.tasks.probes.toxic_words.tokens import Token, tokens
+from contrapose.tasks.probes.toxic_words.tokens import Token, read
 
 _GAP = re.compile(r"[\s'-]{1,3}")
 
@@ -41,19 +40,24 @@ class ToxicCount:
     """Bad words of each of the four tiers."""
     matches: tuple[Match, ...]
     """Every bad word, in the order of the text."""
+    words: int
+    """All words of the text, bad or not: runs of letters and digits."""
 
 
 def count_toxic(text: str) -> ToxicCount:
     """Count the bad words of an English text: whole words and phrases, never parts of words.
 
     Inflections, accents, masks ("f*ck"), look-alike digits ("sh1t"), letters repeated three times
-    or more and spelled-out words ("f.u.c.k") are seen through. The longest phrase counts, once.
+    or more, spelled-out words ("f.u.c.k") and words run together ("fuckyou") are seen through. The longest phrase
+    counts, once.
     """
-    matches = tuple(_matches(text, lexicon()))
-    found = Counter(match.tier for match in matches)
-    return ToxicCount(
-        total=len(matches) - found["mild"], by_tier={tier: found[tier] for tier in TIERS}, matches=matches
-    )
+    folded, book = fold(text), lexicon()
+    reading = read(folded.text, book)
+    matches = tuple(_matches(text, folded, reading.tokens, book))
+    by_tier = dict.fromkeys(TIERS, 0)
+    for match in matches:
+        by_tier[match.tier] += 1
+    return ToxicCount(total=len(matches) - by_tier["mild"], by_tier=by_tier, matches=matches, words=reading.words)
 
 
 def mask(text: str) -> str:
@@ -71,9 +75,7 @@ def mask_word(word: str) -> str:
     return word[:1] + re.sub(r"\S", "*", word[1:])
 
 
-def _matches(text: str, book: Lexicon) -> Iterator[Match]:
-    folded = fold(text)
-    found = tokens(folded.text, book)
+def _matches(text: str, folded: Folded, found: list[Token], book: Lexicon) -> Iterator[Match]:
     index = 0
     while index < len(found):
         word = found[index].word
@@ -105,4 +107,5 @@ def _match(text: str, term: Term, folded: Folded, start: int, end: int) -> Match
 
 
 def _is_name(match: Match, book: Lexicon) -> bool:
-    return match.text.istitle() and match.text.lower() in book.names
+    word = match.text.lower()
+    return (match.text.istitle() and word in book.names) or (match.text.isupper() and word in book.initials)

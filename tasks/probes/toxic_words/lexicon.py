@@ -48,13 +48,15 @@ class Lexicon:
     version: str
     """Raised whenever the words or their tiers change."""
     words: Mapping[str, Term]
-    """Every single word and its inflections."""
+    """Every single word with its inflections, and what is left of some without their vowels."""
     phrases: Mapping[str, tuple[Phrase, ...]]
     """By their first word, the longest first."""
     known: frozenset[str]
     """Every word that a phrase or a single term is made of."""
     names: frozenset[str]
     """Words that are people's names when they are written as one ("Dick")."""
+    initials: frozenset[str]
+    """Words that are a name's initials when they are written in capitals: football clubs are called FCK."""
     triggers: frozenset[str]
     """A text without any of these words holds no undisguised term."""
     companions: Mapping[str, frozenset[str]]
@@ -74,7 +76,8 @@ def lexicon() -> Lexicon:
     """The lexicon that ships with the package. Source: `data/lexicons/toxic.csv` and `toxic.json`."""
     about = json.loads(_read("toxic.json"))
     terms = dict(_terms(csv.DictReader(_read("toxic.csv").splitlines())))
-    words = {form: term for form, term in terms.items() if " " not in form}
+    listed = {form: term for form, term in terms.items() if " " not in form}
+    words = listed | {short: listed[form] for short, form in about["shortened"].items()}
     phrases = [Phrase(tuple(form.split()), term) for form, term in terms.items() if " " in form]
     triggers = frozenset(words).union(_rarest(phrase.words, words) for phrase in phrases)
     phrases += (Phrase(tuple(text.split()), None) for text in about["allowed"])
@@ -84,12 +87,13 @@ def lexicon() -> Lexicon:
         phrases=_by_head(phrases),
         known=frozenset(words).union(*(phrase.words for phrase in phrases)),
         names=frozenset(about["names"]),
+        initials=frozenset(about["initials"]),
         triggers=triggers,
         companions=_by_trigger(phrases, triggers),
         spellings=about["spellings"],
         often_masked=frozenset(about["often_masked"]),
-        stretched=_by_skeleton(words.keys() - about["never_stretched"]),
-        masked=_by_ends(words),
+        stretched=_by_skeleton(listed.keys() - about["never_stretched"]),
+        masked=_by_ends(listed),
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from contrapose.tasks.probes.toxic_words.joined import joined
 from contrapose.tasks.probes.toxic_words.lexicon import Lexicon
 from contrapose.tasks.probes.toxic_words.spelling import meant
 from contrapose.tasks.probes.toxic_words.suspects import SPELLED, Span, suspects
@@ -25,18 +26,30 @@ class Token(NamedTuple):
     """The listed word that is meant, or the word as it stands."""
 
 
-def tokens(text: str, book: Lexicon) -> list[Token]:
-    """The words of a folded text that may count or be part of a phrase, in order, disguised ones as what they mean."""
-    # Most texts end here, and the set tells it far faster than a look at each word.
+class Reading(NamedTuple):
+    """What the counter sees of a text."""
+
+    words: int
+    """All words of the text: runs of letters and digits."""
+    tokens: list[Token]
+    """The words that may count or be part of a phrase, in order, disguised ones as what they mean."""
+
+
+def read(text: str, book: Lexicon) -> Reading:
+    """The words of a folded text."""
     bare = text.translate(_NO_WORD) if text.isascii() else re.sub(r"\W", " ", text)
-    present = set(bare.split())
+    words = bare.split()
+    present = set(words)
     spans = suspects(text, bare, present)
-    if not spans and book.triggers.isdisjoint(present):
-        return []
+    runs = joined(bare, present, book)
+    # Most texts end here, and the set tells it far faster than a look at each word.
+    if not spans and not runs and book.triggers.isdisjoint(present):
+        return Reading(len(words), [])
     disguised = [token for start, end in spans for token in _read(text[start:end].replace("-", "*"), start, book)]
     telling = book.triggers.intersection(present).union(token.word for token in disguised)
     wanted = telling.union(*(book.companions.get(word, ()) for word in telling)) & present
-    return sorted([*disguised, *_plain(_without(bare, spans), wanted)])
+    rest = _without(bare, spans)
+    return Reading(len(words), sorted([*disguised, *_plain(rest, wanted), *_joined(rest, runs)]))
 
 
 def _plain(bare: str, wanted: Iterable[str]) -> Iterator[Token]:
@@ -47,6 +60,14 @@ def _plain(bare: str, wanted: Iterable[str]) -> Iterator[Token]:
         while found >= 0:
             yield Token(found, found + len(word), word)
             found = padded.find(f" {word} ", found + len(word) + 1)
+
+
+def _joined(bare: str, runs: Mapping[str, Iterable[str]]) -> Iterator[Token]:
+    """Every part of every run of words."""
+    for start, _, run in _plain(bare, runs):
+        for part in runs[run]:
+            yield Token(start, start + len(part), part)
+            start += len(part)
 
 
 def _without(bare: str, spans: Iterable[Span]) -> str:

@@ -29,11 +29,17 @@ def render(report: Report) -> bytes:
     policy allows the one style sheet and the one script by their hashes, and nothing else.
     """
     show = shower(show_toxic=report.show_toxic)
-    figures, rows = report.results.figures, page_rows(report.results, show)
+    figures, rows = report.results.figures, page_rows(report.results, show, show_langtest=report.show_langtest)
     page = _template().render(
         head=head(report.summary, show),
         cards=[
-            card(test, tested(_of(figures, test["test_type"])), _of(report.skipped, test["test_type"]), show)
+            card(
+                test,
+                tested(_of(figures, test["test_type"])),
+                _of(report.skipped, test["test_type"]),
+                show,
+                show_langtest=report.show_langtest,
+            )
             for test in report.summary["tests"]
         ],
         warnings=[show(text) for text in report.summary["warnings"]],

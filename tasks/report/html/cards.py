@@ -10,13 +10,14 @@ import pandas as pd
 
 from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.report import positions, rotations
+from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced
 from contrapose.tasks.report.html.asked import Asked, asked
 from contrapose.tasks.report.html.bars import Bar, bars
 from contrapose.tasks.report.html.meter import Meter, meter
 from contrapose.tasks.report.masking import Show
 from contrapose.tasks.report.positions import PAIRS, Positions
 from contrapose.tasks.report.rows import name_of
-from contrapose.tasks.report.wording import COUNTED, figure, interval, noise, percent, sliced, sums
+from contrapose.tasks.report.wording import COUNTED, interval, noise, percent, sums
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -69,8 +70,8 @@ class Card:
     sums: str
     """The same as one sum."""
     asked: Asked
-    noise: str
-    """What the controls changed; empty when none was asked."""
+    told: tuple[str, ...]
+    """What the controls changed, effects beyond them, what is missing, how much dependent cases tell."""
     refused: tuple[str, ...]
     figures: Pairs
     slices: Pairs
@@ -79,10 +80,10 @@ class Card:
     settings: Pairs
 
 
-def card(outcome: Outcome, results: pd.DataFrame, skipped: pd.DataFrame, show: Show) -> Card:
+def card(
+    outcome: Outcome, results: pd.DataFrame, skipped: pd.DataFrame, show: Show, *, show_langtest: bool = False
+) -> Card:
     """Build the card of one test from its outcome, its result rows without controls, and its skipped cases."""
-    # Summaries that were written before there were controls lack the key.
-    control = outcome.get("control")
     return Card(
         name=name_of(outcome["test_type"]),
         category=show(outcome["category"]),
@@ -94,7 +95,7 @@ def card(outcome: Outcome, results: pd.DataFrame, skipped: pd.DataFrame, show: S
         counts=tuple((name, f"{outcome[name]:,}") for name in ("cases", "passed", *COUNTED)),  # type: ignore[literal-required]
         sums=sums(outcome),
         asked=asked(outcome, results, skipped, show),
-        noise=f"{noise(control).capitalize()}." if control else "",
+        told=tuple(f"{text[0].upper()}{text[1:]}." for text in _told(outcome, show_langtest=show_langtest) if text),
         refused=tuple(name_of(name) for name in outcome["refused"]),
         figures=_figures(outcome, show),
         slices=tuple((show(each["name"]), sliced(each)) for each in outcome["slices"]),
@@ -107,11 +108,17 @@ def card(outcome: Outcome, results: pd.DataFrame, skipped: pd.DataFrame, show: S
 def _figures(outcome: Outcome, show: Show) -> Pairs:
     # The grid and the bars show these already.
     told = {*PAIRS, "unparsed", *(f"outcome_{name}" for name in (*rotations.SENTENCES, "unparsed"))}
-    return tuple(
-        (show(name.replace("_", " ")), figure(value))
-        for name, value in outcome["figures"].items()
-        if name.removeprefix("count_") not in told
-    )
+    return tuple((show(name.replace("_", " ")), value) for name, value in figures(outcome) if name not in told)
+
+
+def _told(outcome: Outcome, *, show_langtest: bool) -> Iterator[str]:
+    yield dependent(outcome)
+    if outcome["control"]:
+        yield noise(outcome["control"])
+    yield from map(effect, outcome["effects"])
+    yield missing(outcome)
+    if show_langtest:
+        yield langtest(outcome)
 
 
 def _settings(outcome: Outcome, show: Show) -> Iterator[tuple[str, str]]:

@@ -31,9 +31,11 @@ class PageRow:
     changed: Segments
 
 
-def page_rows(results: Results, show: Show) -> list[PageRow]:
+def page_rows(results: Results, show: Show, *, show_langtest: bool = False) -> list[PageRow]:
     """The rows of the page, in the order of the results."""
     fitting = results.at(_fitting(results.figures))
+    if not show_langtest:
+        fitting = fitting.drop(columns=[name for name in fitting if str(name).startswith("langtest_")])
     numbers = fitting.reindex(columns=["test_type", "sample_id", "case_id"]).itertuples(index=False, name=None)
     return [_marked(row, _number(*ids)) for row, ids in zip(read_rows(fitting, show), numbers, strict=True)]
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contrapose.tasks.probes.order_bias.reply_predicates import Strength
-from contrapose.tasks.probes.order_bias.reply_statements import Statement, statements
-from contrapose.tasks.probes.order_bias.reply_text import NOUN, PAIR
+from contrapose.tasks.probes.replies.predicates import Strength
+from contrapose.tasks.probes.replies.statements import Statement, statements
+from contrapose.tasks.probes.replies.text import PAIR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,6 @@ class Decision:
 
 
 _DECIDED = {
-    Strength.LABEL: "the reply is labelled {}",
     Strength.PRAISE: "only {} is said to be right",
     Strength.LINE: "{} stands alone",
     Strength.CHOICE: "{} is stated as the choice",
@@ -44,25 +43,54 @@ _NO_CHOICE = (
         re.compile(rf"(?i)\b(?:both|either|equally|all of the above)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"),
     ),
 )
-_ALSO = re.compile(rf"(?i)\b(?:both|equally|too|as well|also|likewise|same)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b")
-_DOUBTS = re.compile(
-    r"(?i)\bnot\b|n't\b|\b(?:no|cannot|unable|sorry|in(?:consistent|correct|accurate)|wrong|false|contradict\w*|fails)\b"
+_ALSO = re.compile(
+    rf"(?i)\b(?:both|equally|too|as well|also|likewise|(?<!says the )same)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"
+    r"|[,;] (?:and )?(?-i:[AB])\^? (?:with|to)\b"
 )
+_NEVERTHELESS = re.compile(
+    r"(?i)\bboth\b[^.;!?\n]{0,100}?,? but (?=(?:only )?(?:summary )?[AB]\b)"
+    r"|\b(?:while|although|though) both\b[^.;,!?\n]{0,100},"
+    rf"|\b(?:(?:two|the) (?:summaries|options)(?: are)?|given|between)[,:]? {PAIR}"
+)
+"""What both share, said before the difference."""
+_TRAILS_OFF = re.compile(
+    r"\b[AB]\b\^?\W{0,3}(?i:or|but|if|unless|and|nor|then|maybe|perhaps|possibly)"
+    r"(?i:\s(?:it|maybe|perhaps|could|might|also|be|even)\b)*\W*$|\b(?i:actually|wait|hmm)\b[^.!?\n]*$"
+)
+"""A choice that is taken back, or would be but for the end of the text: "A, maybe", "A, but"."""
+_ASKS_THE_OTHER_WAY = re.compile(
+    r"(?i)\bwhich\b[^.!?\n]{0,80}\b(?:inconsistent|incorrect|inaccurate|wrong|false|contradicts|not)\b[^.!?\n]{0,80}\?"
+)
+NEXT = re.compile(
+    r"(?i)\n\s*(?:(?:article|(?:next )?question|q|exercise|task|problem"
+    r"|passage|context|instructions?|example|human|user)(?:\s\d+)?\s?:"
+    r"|compare two|which (?:summary|of)\b|the following\b)"
+)
+"""Where a model that does not stop goes on with a question of its own."""
 
 
 def weigh(text: str) -> Decision:
-    """Let the strongest statements of a canonical reply decide, if they agree."""
+    """Decide by the part before a next question, where that says enough, else by all of a canonical reply."""
+    started = NEXT.search(text)
+    first = _weigh(text[: started.start()]) if started else None
+    return first if first and first.letter else _weigh(text)
+
+
+def _weigh(text: str) -> Decision:
+    """Let the strongest statements decide, if they agree."""
     found = list(statements(text))
     chosen = _without_headings([each for each in found if each.strength > Strength.REJECTED])
     if not chosen:
         return _undecided(_why_not(text, found))
     top = max(each.strength for each in chosen)
     last = [each for each in chosen if each.strength == top][-1]
-    if _is_contradicted(last, chosen, found):
+    if _is_contradicted(last, chosen, found) or _is_doubted(last, text):
         return _undecided("both" if top <= Strength.PRAISE else "contradictory")
-    if top == Strength.LABEL and not _label_counts(text, last.letter):
-        return _undecided(_why_not(text, found))
-    if top == Strength.PRAISE and _ALSO.search(text):
+    if top == Strength.LINE and _ASKS_THE_OTHER_WAY.search(text):
+        return _undecided("no choice found")
+    if top == Strength.LINE and _is_listed(text, last.letter):
+        return _undecided("both")
+    if top == Strength.PRAISE and _ALSO.search(_NEVERTHELESS.sub("", text)):
         return _undecided("both")
     return Decision(letter=last.letter, reason=_DECIDED[top].format(last.letter))
 
@@ -87,13 +115,28 @@ def _is_contradicted(last: Statement, chosen: Sequence[Statement], found: Sequen
         and (each.letter == last.letter or _declined(each, last))
         for each in found
     )
+    top_is_plain = last.strength in (Strength.LINE, Strength.CHOICE)
     rivals = [each for each in chosen if each.letter != last.letter]
     plain = [each for each in rivals if each.strength >= Strength.LINE]
     return (
         denied
         or any(each.strength is last.strength for each in rivals)
         or any(not conclusive or each.position > last.position for each in plain)
+        or (top_is_plain and any(each.strength is Strength.PRAISE for each in rivals))
     )
+
+
+def _is_doubted(last: Statement, text: str) -> bool:
+    """Whether the other letter is considered after the choice: "A. Or is it B?", "A, but it could be B"."""
+    other = "B" if last.letter == "A" else "A"
+    thought = (
+        rf"(?i:\b(?:or|maybe|perhaps|possibly|then again,?|actually,?|(?:might|may|could)(?: also| well)? be"
+        rf"|or is it|alternative(?:ly)?[,:]?"
+        rf"|actually (?:it )?is)\s+(?:summary |option )?){other}(?![\w'])|\b{other}\b\^? "
+        r"(?:is|may be|might be|could be) (?:also )?possible"
+    )
+    after = text[last.position :]
+    return re.search(thought, after) is not None or _TRAILS_OFF.search(after) is not None
 
 
 def _declined(refusal: Statement, last: Statement) -> bool:
@@ -101,14 +144,10 @@ def _declined(refusal: Statement, last: Statement) -> bool:
     return refusal.letter is None and (last.strength <= Strength.LINE or refusal.position > last.position)
 
 
-def _label_counts(text: str, letter: str | None) -> bool:
-    """Whether "Summary A: …" alone is a choice: nothing in it doubts, and the other letter is not named.
-
-    "Summary B: A council …" names no other letter: there the A is an article.
-    """
+def _is_listed(text: str, letter: str | None) -> bool:
+    """Whether the other letter heads an entry of its own: "A. yes B. no", "1. A 2. B"."""
     other = "B" if letter == "A" else "A"
-    named = rf"(?:{NOUN}|\b(?i:and|or|than|but|not|while|whereas)\s+){other}\b|\b{other}\s?(?:[\^:.)]|$)"
-    return not _DOUBTS.search(text) and not re.search(rf"{named}|{PAIR}|\?", text)
+    return re.search(rf"\b{other}(?:\.|\^)\s+(?=[a-z])|\d[.)]\s*{other}\b", text) is not None
 
 
 def _why_not(text: str, found: Sequence[Statement]) -> str:

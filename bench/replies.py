@@ -1,0 +1,71 @@
+"""How well replies are read, against hand-made labels: `python -m bench.replies [--show]`.
+
+For each set and split: the share read as labelled, the replies given an option that they do not choose (false), those
+among them that choose none at all (invented), and the choices that were not read (missed), then the same by kind where
+anything went wrong. `--show` prints what went wrong in the tune split; nothing is ever printed of the other one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from contrapose.tasks.probes.base import letters
+from contrapose.tasks.probes.choices import read_option
+from contrapose.tasks.probes.order_bias import read_choice
+
+GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
+SETS = ("replies", "replies_2", "replies_3", "replies_options")
+SUMMARIES = (
+    "The council approved the new library budget on Monday.",
+    "The council rejected the new library budget on Monday.",
+)
+"""What stood under A and B in the sets of summaries."""
+
+
+def main() -> None:
+    """Print a line for each set and split, then one for each kind with an error."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--show", action="store_true", help="print the errors of the tune split")
+    shown = parser.parse_args().show
+    for name in SETS:
+        rows = [json.loads(line) for line in (GOLDEN / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+        for split in ("tune", "held_out"):
+            measure(f"{name} {split}", [row for row in rows if row["split"] == split], shown and split == "tune")
+
+
+def measure(title: str, rows: list[dict[str, Any]], shown: bool) -> None:
+    """Read every reply of a split and print how it went."""
+    errors = [(row, letter, error(row["choice"], letter)) for row in rows if (letter := read(row)) != row["choice"]]
+    counted = Counter(kind for _, _, kind in errors)
+    false = counted["false"] + counted["invented"]
+    right = 1 - len(errors) / len(rows)
+    print(f"{title}: {len(rows)} replies, {right:.1%} right, {false} false ({counted['invented']} invented),", end=" ")
+    print(f"{counted['missed']} missed")
+    for (kind, what), count in sorted(Counter((row["kind"], what) for row, _, what in errors).items()):
+        print(f"    {kind}: {count} {what}")
+    for row, letter, what in errors if shown else ():
+        print(f"        {what}: {row['reply']!r} is {row['choice']}, read as {letter}")
+
+
+def error(label: str | None, letter: str | None) -> str:
+    """What is wrong with reading a reply that is labelled so as this letter."""
+    if letter is None:
+        return "missed"
+    return "invented" if label is None else "false"
+
+
+def read(row: Mapping[str, Any]) -> str | None:
+    """The letter that a row's reply is read as."""
+    if options := row.get("options"):
+        index = read_option(row["reply"], labels=letters(len(options)), options=options)
+        return None if index is None else letters(len(options))[index]
+    return read_choice(row["reply"], option_a=SUMMARIES[0], option_b=SUMMARIES[1]).choice
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What simulations draw, and what they find: one file for each question."""

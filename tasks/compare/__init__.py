@@ -1,0 +1,1 @@
+"""Room: compare. Finished runs, side by side."""

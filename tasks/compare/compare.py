@@ -1,0 +1,108 @@
+"""Finished runs into a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from contrapose.tasks.compare.cases import refuse_other_cases
+from contrapose.tasks.compare.likeness import refuse_unlike
+from contrapose.tasks.compare.pairs import pairs_of
+from contrapose.tasks.compare.ranking import leaderboard, standings
+from contrapose.tasks.compare.rows import rows_of
+from contrapose.tasks.compare.runs import FinishedRun, contenders, finished_run, names_of
+from contrapose.tasks.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, judged
+from contrapose.tasks.errors import ComparisonError, ConfigError
+
+
+def compare(
+    names: Sequence[str], *, runs: str = "runs", baseline: str | None = None, margin: float = MARGIN
+) -> Comparison:
+    """Compare two or more runs, test by test, over the cases that both of a pair scored.
+
+    Args:
+        names: folders of the runs, or their ids.
+        runs: folder in which ids are looked for.
+        baseline: the one of `names` that the others are held against; None: the first.
+        margin: loss of pass rate that is still called not worse, 0 to 1.
+
+    Raises:
+        ComparisonError: a run is not finished, or two of them did not ask the same.
+        ConfigError: the margin is no share, or the baseline is none of the runs.
+    """
+    refuse_margin(margin)
+    found = [finished_run(name, Path(runs)) for name in _baseline_first(names, baseline)]
+    refuse_unlike(found)
+    models = contenders(found)
+    called = [model["name"] for model in models]
+    tests = [_compared(found, test, called, margin=margin) for test in names_of(found)]
+    verdict, reason = _overall(tests)
+    return Comparison(
+        schema_version=1,
+        verdict=verdict,
+        reason=reason,
+        baseline=called[0],
+        margin=margin,
+        models=models,
+        leaderboard=leaderboard(tests, called),
+        tests=tests,
+        warnings=_warnings(found),
+    )
+
+
+def refuse_margin(margin: float) -> None:
+    """Raise ConfigError unless the margin is a share."""
+    if not 0 <= margin < 1:
+        raise ConfigError(
+            f"{margin}",
+            expected="a share from 0 to below 1",
+            remedy="Write 0.05 for a loss of 5 points.",
+            where="margin",
+        )
+
+
+def _baseline_first(names: Sequence[str], baseline: str | None) -> list[str]:
+    if baseline is None or baseline in names:
+        return sorted(names, key=lambda name: name != baseline) if baseline else list(names)
+    raise ConfigError(
+        repr(baseline),
+        expected=f"one of {', '.join(names)}",
+        remedy="Name the baseline as it is named among the runs.",
+        where="baseline",
+    )
+
+
+def _compared(runs: Sequence[FinishedRun], test: str, names: Sequence[str], *, margin: float) -> Contest:
+    refuse_other_cases(runs, test)
+    rows = rows_of(runs, test)
+    if not rows.asked.shape[1]:
+        raise ComparisonError(
+            "no case was asked",
+            expected="at least one",
+            remedy="Choose other data, or other settings of the test.",
+            where=test,
+        )
+    pairs = pairs_of(rows, names, margin=margin)
+    return Contest(
+        test_type=test,
+        cases=rows.asked.shape[1],
+        common=int(rows.common.sum()),
+        standings=standings(rows, pairs, names),
+        pairs=pairs,
+    )
+
+
+def _overall(tests: Sequence[Contest]) -> tuple[Verdict, str]:
+    """The worst verdict on any candidate in any test, and which ones it is."""
+    found = judged(tests)
+    verdict = max((pair["verdict"] for _, pair in found if pair["verdict"]), key=SEVERITY.index)
+    named = ", ".join(f"{pair['first']} in {test}" for test, pair in found if pair["verdict"] == verdict)
+    return verdict, f"{verdict.capitalize()}: {named}."
+
+
+def _warnings(runs: Sequence[FinishedRun]) -> list[str]:
+    shared = names_of(runs)
+    left = [f"{run.folder.name} alone has {test}" for run in runs for test in run.tests if test not in shared]
+    return [f"{run.folder.name} is incomplete." for run in runs if run.verdict == "incomplete"] + [
+        f"Not compared: {each}." for each in left
+    ]

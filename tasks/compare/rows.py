@@ -1,0 +1,115 @@
+"""What every run made of the same cases, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from contrapose.tasks.compare.likeness import unlike
+from contrapose.tasks.compare.reading import read_columns
+from contrapose.tasks.compare.runs import FinishedRun
+
+COLUMNS = ("case_id", "sample_id", "cluster", "scorer", "pass", "error")
+UNKNOWN = -1
+"""Code of a scorer that is not known, since the run did not ask the case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """The cases of one test that at least one run asked; repeats of a case are one."""
+
+    passed: np.ndarray
+    """(runs, cases), float64: 1 passed, 0 not, between them the share of repeats that passed; NaN: not scored."""
+    asked: np.ndarray
+    """(runs, cases), bool."""
+    cluster: np.ndarray
+    """(cases,) of codes: cases with the same one are not independent."""
+
+    @property
+    def common(self) -> np.ndarray:
+        """(cases,), bool: those that were scored for every model."""
+        found: np.ndarray = np.isfinite(self.passed).all(axis=0)
+        return found
+
+
+def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
+    """The cases of a test in all runs.
+
+    Raises:
+        ComparisonError: a table cannot be read, or a case was scored in different ways.
+    """
+    tables = [_read(run, test) for run in runs]
+    codes, ids = _coded([_case(table) for table in tables])
+    clusters, _ = _coded([pc.coalesce(table["cluster"], table["sample_id"]) for table in tables])
+    _refuse_other_scorers(runs, test, codes, [table["scorer"] for table in tables], ids)
+    scored = [
+        _mean(own, table["pass"], known=pc.and_(table["pass"].is_valid(), table["error"].is_null()), cases=len(ids))
+        for own, table in zip(codes, tables, strict=True)
+    ]
+    cluster = np.empty(len(ids), dtype=np.int64)
+    for own, labels in zip(codes, clusters, strict=True):
+        cluster[own] = labels
+    return Rows(
+        passed=np.stack(scored),
+        asked=np.stack([np.bincount(own, minlength=len(ids)) > 0 for own in codes]),
+        cluster=cluster,
+    )
+
+
+def _read(run: FinishedRun, test: str) -> pa.Table:
+    rows = (pc.field("test_type") == test) & ~pc.field("control")
+    return read_columns(run.folder / "results.parquet", COLUMNS, optional=["repeat"], rows=rows)
+
+
+def _case(table: pa.Table) -> Any:
+    """Id of the case that a row repeats, which is its own where it repeats none."""
+    if "repeat" not in table.column_names or not pc.max(table["repeat"]).as_py():
+        return table["case_id"]
+    return pc.if_else(
+        pc.greater(pc.fill_null(table["repeat"], 0), 0),
+        pc.replace_substring_regex(table["case_id"], pattern=r"#\d+$", replacement=""),
+        table["case_id"],
+    )
+
+
+def _coded(columns: Sequence[Any]) -> tuple[list[np.ndarray], Any]:
+    """Each column as whole numbers that stand for its values, the same ones in all columns, and these values."""
+    chunks = [chunk for column in columns for chunk in column.chunks]
+    codes, values = pd.factorize(pd.array(pa.chunked_array(chunks, pa.string()), dtype="string[pyarrow]"))
+    return np.split(codes, np.cumsum([len(column) for column in columns])[:-1]), values
+
+
+def _mean(codes: np.ndarray, passed: Any, *, known: Any, cases: int) -> np.ndarray:
+    """Share of the scored rows of each case that passed; NaN where none was scored."""
+    own = codes[known.to_numpy()]
+    sums = np.bincount(own, weights=passed.filter(known).to_numpy(), minlength=cases)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums / np.bincount(own, minlength=cases))
+
+
+def _refuse_other_scorers(
+    runs: Sequence[FinishedRun], test: str, codes: Sequence[np.ndarray], scorers: Sequence[Any], ids: Any
+) -> None:
+    used, names = _coded(scorers)
+    known, by = np.full(len(ids), UNKNOWN), np.zeros(len(ids), dtype=int)
+    for place, (own, scorer) in enumerate(zip(codes, used, strict=True)):
+        clash = (known[own] != UNKNOWN) & (known[own] != scorer)
+        if clash.any():
+            at = int(np.flatnonzero(clash)[0])
+            case = own[at]
+            raise unlike(
+                f"scorer of {clash.sum()} cases, such as {ids[case]!r},",
+                runs[by[case]],
+                runs[place],
+                values=(names[known[case]], names[scorer[at]]),
+                test=test,
+                remedy="Name the scorer in the suite (`scorer`, or `read_with` of order_bias), and evaluate again.",
+            )
+        by[own] = np.where(known[own] == UNKNOWN, place, by[own])
+        known[own] = scorer

@@ -1,0 +1,129 @@
+"""Finished runs as their folders tell of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from contrapose.tasks.comparison import Contender
+from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.errors import ComparisonError
+
+GENERAL = {"seed": 0, "repeats": 1, "system_instruction": None, "embedding_model": None}
+"""Keys of the configuration that every test depends on, with what holds where a run does not name them."""
+
+PLACE = {"source", "slice_by"}
+"""Settings of the data that decide no case: the same rows may lie elsewhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedRun:
+    """A run, with everything that must be the same in another one for the two to be comparable."""
+
+    folder: Path
+    """Of the run."""
+    id: str
+    """Its name."""
+    model: str
+    """Id of the model."""
+    revision: str
+    """What the provider found the model to be."""
+    verdict: str
+    """Of the run."""
+    general: Mapping[str, object]
+    """What holds for every test: seed, generation parameters and so on, by the name that users know."""
+    tests: Mapping[str, Mapping[str, object]]
+    """For each test its data, probe version, limit and settings, likewise."""
+
+
+def finished_run(name: str, runs: Path) -> FinishedRun:
+    """A run by its folder, or by its id.
+
+    Args:
+        name: the folder, or the id.
+        runs: where folders of runs lie.
+
+    Raises:
+        ComparisonError: there is no such run, or it is not finished.
+    """
+    folder = next((path for path in (Path(name).expanduser(), runs / name) if path.is_dir()), None)
+    if folder is None:
+        raise _unfit(name, f"no such folder, and no run of that id in {runs}")
+    summary, manifest = (_content(folder / file) for file in ("summary.json", "manifest.json"))
+    try:
+        return _run(folder.resolve(), summary, manifest)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise _unfit(str(folder), f"summary.json or manifest.json is not one that a run writes ({error!r})") from error
+
+
+def contenders(runs: Sequence[FinishedRun]) -> list[Contender]:
+    """The runs as comparisons name them: each by its model, with its place where another has the same one."""
+    models = [run.model for run in runs]
+    return [
+        Contender(
+            name=run.model if models.count(run.model) == 1 else f"{run.model} ({place})",
+            model=run.model,
+            revision=run.revision,
+            run_id=run.id,
+            folder=str(run.folder),
+            verdict=run.verdict,
+        )
+        for place, run in enumerate(runs, start=1)
+    ]
+
+
+def _content(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise _unfit(str(path.parent), f"no {path.name}, so the run is not finished") from None
+    except (OSError, ValueError) as error:
+        raise _unfit(str(path.parent), f"{path.name} cannot be read ({type(error).__name__})") from error
+
+
+def _run(folder: Path, summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> FinishedRun:
+    config = manifest["config"]
+    return FinishedRun(
+        folder=folder,
+        id=str(summary["run_id"]),
+        model=str(summary["model"]["id"]),
+        revision=str(summary["model"]["revision"]),
+        verdict=str(summary["verdict"]),
+        general={name: config.get(name, other) for name, other in GENERAL.items()}
+        | _named("gen_kwargs", config["gen_kwargs"]),
+        tests={str(outcome["test_type"]): _facts(outcome, config) for outcome in summary["tests"]},
+    )
+
+
+def _facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, object]:
+    own = config["tests"][outcome["category"]][outcome["test_type"]]
+    data = own.get("data") or config.get("data") or outcome["data"]["source"]
+    return {
+        "data": outcome["data"]["sha256"],
+        **_named("data", DataSettings.model_validate(data).model_dump(mode="json", exclude=PLACE)),
+        "probe version": outcome["probe_version"],
+        "limit": own.get("limit") or config.get("limit"),
+        **_named("settings", outcome["settings"]),
+    }
+
+
+def _named(group: str, values: Mapping[str, object]) -> dict[str, object]:
+    return {f"{group}.{name}": value for name, value in values.items()}
+
+
+def _unfit(name: str, found: str) -> ComparisonError:
+    return ComparisonError(
+        found,
+        expected="the folder of a finished run, or its id",
+        remedy="Choose another folder with --runs; `contrapose resume` lists runs that are not finished.",
+        where=name,
+    )
+
+
+def names_of(runs: Iterable[FinishedRun]) -> list[str]:
+    """Tests that every run has, in the order of the first run."""
+    first, *others = runs
+    return [test for test in first.tests if all(test in other.tests for other in others)]

@@ -1,0 +1,19 @@
+"""Task: compare."""
+
+from __future__ import annotations
+
+from contrapose.tasks.compare.compare import compare as compare_runs
+from contrapose.tasks.comparison import Comparison
+from contrapose.tasks.policy import room_task
+
+
+@room_task("compare", sources=(), run_name="compare with {baseline}", persist=False)
+def compare(folders: list[str], baseline: str, margin: float) -> Comparison:
+    """Compare finished runs.
+
+    Args:
+        folders: of the runs.
+        baseline: the one that the others are held against.
+        margin: loss of pass rate that is still called not worse.
+    """
+    return compare_runs(folders, baseline=baseline, margin=margin)

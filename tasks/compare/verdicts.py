@@ -1,0 +1,68 @@
+"""From the difference of two models to a verdict on the first."""
+
+from __future__ import annotations
+
+from contrapose.tasks.comparison import MIN_COVERAGE, Difference, Pair, Verdict
+from contrapose.tasks.statistics.shares import CONFIDENCE
+
+LEVEL = 1 - CONFIDENCE
+"""P values up to this one count."""
+
+
+def decide(pair: Pair, margin: float) -> Pair:
+    """The pair with its verdict: the first that applies of those in `DEFINITIONS`.
+
+    Args:
+        pair: its second model is the baseline.
+        margin: loss of pass rate that is still called not worse.
+
+    "Not worse" is a claim of its own for each candidate, and needs no correction for their number. It is a test of
+    non-inferiority: G. Piaggio and others, JAMA 308 (2012) 2594-2604.
+    """
+    found, asked = pair["difference"], _asked(pair)
+    if found is None or pair["cases"] < MIN_COVERAGE * asked:
+        told = f"Only {pair['cases']:,} of {asked:,} cases were scored for both; {MIN_COVERAGE:.0%} are needed."
+        return {**pair, "verdict": "cannot tell", "reason": told}
+    verdict = _verdict(found, margin)
+    return {**pair, "verdict": verdict, "reason": _reason(verdict, found, margin)}
+
+
+def direction(found: Difference | None) -> int:
+    """1 where the first model is significantly better, -1 where it is worse, else 0."""
+    if found is None or found["interval"] is None or found["adjusted"] is None or found["adjusted"] > LEVEL:
+        return 0
+    low, high = found["interval"]
+    return int(low > 0) - int(high < 0)
+
+
+def _asked(pair: Pair) -> int:
+    """Cases that at least one of the two was asked."""
+    return pair["cases"] + pair["only_first"] + pair["only_second"] + pair["neither"]
+
+
+def _verdict(found: Difference, margin: float) -> Verdict:
+    if direction(found) > 0:
+        return "better"
+    if found["bounds"] and found["bounds"][0] >= -margin:
+        return "not worse"
+    return "worse" if direction(found) < 0 else "cannot tell"
+
+
+def _reason(verdict: Verdict, found: Difference, margin: float) -> str:
+    if found["interval"] is None or found["bounds"] is None:
+        return "One cluster of cases tells nothing about others."
+    if verdict == "not worse":
+        return f"With 95 % confidence the difference is at least {_points(found['bounds'][0])}; {_allowed(margin)}."
+    low, high = map(_points, found["interval"])
+    sure = f"With 95 % confidence the difference lies between {low} and {high}"
+    if verdict == "cannot tell":
+        return f"{sure}, which neither shows a difference nor rules out a loss of more than {100 * margin:g} points."
+    return f"{sure}."
+
+
+def _allowed(margin: float) -> str:
+    return f"a loss of {100 * margin:g} points is allowed" if margin else "no loss is allowed"
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.1f} points"

@@ -1,0 +1,153 @@
+"""A comparison of finished runs in figures: the content of comparison.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, TypedDict
+
+Verdict = Literal["better", "not worse", "worse", "cannot tell"]
+
+DEFINITIONS: dict[Verdict, str] = {
+    "better": "the 95 % interval of the difference lies above zero, and Holm's p value is at most 0.05.",
+    "not worse": "not better, and with 95 % confidence (one-sided) the difference is at least minus the margin.",
+    "worse": "neither of these; the 95 % interval lies below zero, and Holm's p value is at most 0.05.",
+    "cannot tell": "none of these.",
+}
+"""What a verdict means: the first that applies. Where too few cases were scored for both, it is `cannot tell`."""
+
+MIN_COVERAGE = 0.8
+"""Share of the cases asked of either model that both must have scored for a verdict."""
+
+MARGIN = 0.05
+"""Loss of pass rate that is still called not worse, where nobody says otherwise."""
+
+
+class Contender(TypedDict):
+    """One of the models."""
+
+    name: str
+    """What it is called here: its id, with its place among the runs where another has the same model."""
+    model: str
+    revision: str
+    run_id: str
+    folder: str
+    verdict: str
+    """Of its own run."""
+
+
+class Rate(TypedDict):
+    """A pass rate."""
+
+    value: float
+    interval: tuple[float, float] | None
+    """95 %; None where one cluster tells nothing about it."""
+
+
+class Difference(TypedDict):
+    """How much more often the first of two models passes than the second."""
+
+    value: float
+    """Pass rate of the first minus that of the second."""
+    interval: tuple[float, float] | None
+    """95 %, two-sided; None where one cluster tells nothing about it, as for what follows."""
+    bounds: tuple[float, float] | None
+    """The difference is at least the first, with 95 % confidence; separately, it is at most the second."""
+    p: float | None
+    """Two-sided: how surprising the difference would be between models that pass equally often."""
+    adjusted: float | None
+    """The same, corrected for the number of pairs (Holm)."""
+    method: str
+    """Which test gave it."""
+
+
+class Pair(TypedDict):
+    """Two models on the same cases; what is signed is `first - second`."""
+
+    first: str
+    second: str
+    """Where one of the two is the baseline, it is this one."""
+    cases: int
+    """Scored for both."""
+    clusters: int
+    """Groups of cases that are not independent of each other."""
+    only_first: int
+    """Cases that were scored for the first alone."""
+    only_second: int
+    neither: int
+    """Cases that were asked, and scored for none of the two."""
+    rates: tuple[Rate, Rate] | None
+    """None where no case was scored for both."""
+    difference: Difference | None
+    """Likewise."""
+    extremes: tuple[float, float]
+    """The difference over all cases, if those without a score had the worst and the best outcome for the first."""
+    verdict: Verdict | None
+    """On the first; None where the second is not the baseline."""
+    reason: str
+    """One sentence; empty where there is no verdict."""
+
+
+class Standing(TypedDict):
+    """A model in one test."""
+
+    name: str
+    rank: int
+    """1 + the number of models that are significantly better: models that cannot be told apart may share it."""
+    asked: int
+    scored: int
+    rate: Rate | None
+    """Over the cases that were scored for every model."""
+
+
+class Contest(TypedDict):
+    """All models in one test."""
+
+    test_type: str
+    cases: int
+    """Asked of at least one model."""
+    common: int
+    """Scored for every model."""
+    standings: list[Standing]
+    """By rank."""
+    pairs: list[Pair]
+    """Those with the baseline first."""
+
+
+class Place(TypedDict):
+    """A model over all tests."""
+
+    name: str
+    rank: int
+    """1 + the number of models whose mean rank is lower."""
+    mean_rank: float
+    """Mean of its ranks in the tests."""
+    ranks: dict[str, int]
+    """Its rank in each test."""
+
+
+class Comparison(TypedDict):
+    """The content of comparison.json."""
+
+    schema_version: int
+    verdict: Verdict
+    """The worst of any candidate in any test; `better` only if all are."""
+    reason: str
+    baseline: str
+    margin: float
+    models: list[Contender]
+    """The baseline first."""
+    leaderboard: list[Place]
+    """By rank."""
+    tests: list[Contest]
+    warnings: list[str]
+
+
+SEVERITY: tuple[Verdict, ...] = ("better", "not worse", "cannot tell", "worse")
+
+EXIT_CODES: dict[Verdict, int] = {"better": 0, "not worse": 0, "cannot tell": 3, "worse": 1}
+"""What the command returns; 2 is a usage error."""
+
+
+def judged(tests: Iterable[Contest]) -> list[tuple[str, Pair]]:
+    """The pairs that have a verdict, each with the name of its test."""
+    return [(test["test_type"], pair) for test in tests for pair in test["pairs"] if pair["verdict"] is not None]

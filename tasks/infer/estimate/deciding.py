@@ -1,0 +1,93 @@
+"""What the cases of a run can decide: about each test's gate, and between two models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+
+from contrapose.tasks.records import Case
+from contrapose.tasks.statistics.power import Reach, cases_for, detectable, reach, worth
+
+WIDE = 0.2
+"""Rates that a gate should not leave undecided: more than ten points on either side."""
+
+
+@dataclass(slots=True)
+class Groups:
+    """Which of the cases that will be asked belong together; controls are left out, as at the gate."""
+
+    samples: Counter[str] = field(default_factory=Counter)
+    """Cases of each sample."""
+    clusters: Counter[str] = field(default_factory=Counter)
+    """Cases of each cluster; a sample without one is its own."""
+
+    def counting(self, portions: Iterable[Sequence[Case]]) -> Iterator[Sequence[Case]]:
+        """The same portions; their cases are counted as they pass."""
+        for portion in portions:
+            cases = [case for case in portion if case.skip_reason is None and not case.control]
+            self.samples.update(case.sample_id for case in cases)
+            self.clusters.update(case.cluster or case.sample_id for case in cases)
+            yield portion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where the samples of a test come from, and how strictly it is judged."""
+
+    samples: int
+    """Drawn, those that will be skipped too."""
+    rows: int
+    """All that there are."""
+    gate: float
+    """Least pass rate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deciding:
+    """What the cases of one test can decide, if each of them is scored."""
+
+    cases: int
+    """That will be asked, repeats too, without controls."""
+    effective: int
+    """Independent cases that would tell as much."""
+    gate: float
+    """Least pass rate."""
+    reach: Reach
+    """The true pass rates that are decided."""
+    limit: int | None
+    """Samples that the data must have, or `limit` allow, to leave fewer rates undecided; None where none is enough."""
+    available: int
+    """Samples in the data."""
+    difference: float | None
+    """Smallest difference between two models that is found; None where none is."""
+
+    @property
+    def wide(self) -> bool:
+        """Whether too many rates stay undecided."""
+        return self.reach.passes_from is None or self.reach.undecided > WIDE
+
+
+def deciding(groups: Groups, source: Source, *, level: float) -> Deciding | None:
+    """What one test can decide; None where nothing of it will be asked.
+
+    Args:
+        groups: of its cases.
+        source: of its samples.
+        level: p value that a verdict needs.
+    """
+    cases = groups.samples.total()
+    if not cases:
+        return None
+    effective = int(worth(list(groups.samples.values()), list(groups.clusters.values())))
+    needed = cases_for(source.gate, level=level, undecided=WIDE)
+    return Deciding(
+        cases=cases,
+        effective=effective,
+        gate=source.gate,
+        reach=reach(effective, source.gate, level=level),
+        limit=None if needed is None else ceil(needed / effective * source.samples),
+        available=source.rows,
+        difference=detectable(effective),
+    )

@@ -1,0 +1,98 @@
+"""What the two replies of a trial say, before anything is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from contrapose.tasks.probes.answers.embedded import Pair, distances, letters_only, raw_pair, reply_text
+from contrapose.tasks.probes.base import Embed
+from contrapose.tasks.probes.choices import Choice, read_choice
+from contrapose.tasks.records import Completion, Trial
+
+Choices = tuple[Choice | None, Choice | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A trial with what its replies say."""
+
+    trial: Trial
+    """The trial."""
+    before: Choice | None
+    """The option that the reply to the original names; None where there are no options, or it cannot be read."""
+    after: Choice | None
+    """Likewise for the changed prompt."""
+    divergence: float | None
+    """Jensen-Shannon divergence of the two, in bits, 0 to 1; None where one is missing."""
+    texts: Pair
+    """What is embedded for the replies."""
+    letters: bool
+    """Whether both replies are nothing but letters that stand for no option."""
+    distance: float | None = None
+    """1 - cosine of the texts; None where they were not embedded or tell nothing."""
+    raw_distance: float | None = None
+    """1 - cosine of the replies as they are; None where nobody asked."""
+
+
+def readings(trials: Sequence[Trial], embed: Embed, *, documents: bool = False, raw: bool = False) -> list[Reading]:
+    """A reading per trial, in order.
+
+    Args:
+        trials: to read.
+        embed: texts to vectors; called once, and only where a case is scored by embedding or `documents` is set.
+        documents: embed the replies of other cases too.
+        raw: embed the replies of models without text likelihoods also as they are.
+    """
+    choices = [(_choice(trial.expected, trial), _choice(trial.actual, trial)) for trial in trials]
+    read = [_reading(*each) for each in zip(trials, choices, divergences(choices), strict=True)]
+    if not (documents or any(trial.case.scorer == "embedding" for trial in trials)):
+        return read
+    pairs = [None if each.letters else each.texts for each in read]
+    as_they_are = [raw_pair(trial) if raw and _remote(trial) else None for trial in trials]
+    found = distances([*pairs, *as_they_are], embed)
+    return [
+        replace(each, distance=distance, raw_distance=raw_distance)
+        for each, distance, raw_distance in zip(read, found[: len(read)], found[len(read) :], strict=True)
+    ]
+
+
+def divergences(pairs: Sequence[Choices]) -> list[float | None]:
+    """Jensen-Shannon divergence of each pair of choices, in bits, 0 to 1; None where one is missing.
+
+    Source: J. Lin, IEEE Transactions on Information Theory 37 (1991) 145-151, as in scipy.
+    """
+    from scipy.spatial.distance import jensenshannon
+
+    found: list[float | None] = [None] * len(pairs)
+    sizes: dict[int, list[int]] = {}
+    for place, (before, after) in enumerate(pairs):
+        if before is not None and after is not None:
+            sizes.setdefault(len(before.shares), []).append(place)
+    for places in sizes.values():
+        shares = np.array([[choice.shares for choice in pairs[place] if choice is not None] for place in places])
+        # Rounding can push nearly equal distributions below zero, whose root is NaN.
+        with np.errstate(invalid="ignore"):
+            values = np.nan_to_num(jensenshannon(shares[:, 0], shares[:, 1], axis=1, base=2) ** 2)
+        for place, value in zip(places, np.clip(values, 0.0, 1.0).tolist(), strict=True):
+            found[place] = value
+    return found
+
+
+def _choice(completion: Completion, trial: Trial) -> Choice | None:
+    case = trial.case
+    return read_choice(completion, labels=case.labels, options=case.options) if case.options else None
+
+
+def _reading(trial: Trial, choices: Choices, divergence: float | None) -> Reading:
+    (before, after), options = choices, trial.case.options
+    texts = Pair(reply_text(trial.expected, before, options), reply_text(trial.actual, after, options))
+    letters = before is None and after is None and letters_only(texts)
+    return Reading(trial=trial, before=before, after=after, divergence=divergence, texts=texts, letters=letters)
+
+
+def _remote(trial: Trial) -> bool:
+    """Whether the model gives no likelihoods of texts, as those behind an API."""
+    return trial.case.details.get("likelihoods") in ("none", "choices")

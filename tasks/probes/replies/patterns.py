@@ -1,0 +1,122 @@
+"""The clauses in which replies choose, praise, reject or decline, as patterns anchored at the clause's start."""
+
+from __future__ import annotations
+
+import re
+
+from contrapose.tasks.probes.replies.rewrites import NOUN
+from contrapose.tasks.probes.replies.text import FINALLY, PAIR
+
+# "Answer: A cat sat" holds an article: a letter ends its clause, is marked (^), or is followed by a reason.
+END = (
+    r"(?:(?<=\^)|(?=\s*$|\s*[(:]|\s+(?:because|since|as (?:it|the|this|that|my)|as [AB] is"
+    r"|with (?:high|full|great)|due to|given (?:that|the|what|how)|over|rather than"
+    r"|instead of|(?:and )?not|for (?:the|this)|based on)\b"
+    r"|\s+that\s+(?:agrees|matches|fits|is (?:consistent|correct|right|accurate))\b"
+    r"|\s+(?i:explanation|reason|reasoning|justification)\s?:"
+    r"|\s+(?i:only|alone|indeed|here|for sure|for certain|instead|imo|in my (?:view|opinion)"
+    r"|i (?:think|guess|believe))\s*$))"
+)
+SUBJECT = rf"(?:{NOUN})?\b([AB])(?![\w'])\^?"
+_HEADS = (
+    r"(?:\b(?:answer\d?|ans|choice|option|verdict|decision|selection|response|output|result|conclusion|summary"
+    r"|label|pick|vote|guess|preference|judge?ment|prediction|outcome|reply|one)\b|(?:\b(?:the|correct|right)\s|^)letter\b"
+    r"|\b(?:selected|chosen|final|correct|best|consistent(?: with the \w+)?)(?=\s?[:=]|\s+is\b))"
+)
+_HOW = r"(?:(?:(?:most )?\w+ly|indeed|of course|(?:have|has) to be)\s+)?"
+_IS = (
+    r"(?:\s+(?:is|isn't|was|would be|must be|has to be|will be|should be|can only be)|'s(?: gotta be)?|'d be|'ll be)"
+    rf"\s?:?\s*(?:not\s+)?{_HOW}"
+)
+_CHOOSE = (
+    r"choose|choosing|chose|chosen|pick|select|prefer|say|think|believe|guess|lean(?:ing)? towards?"
+    r"|go(?:ing)? (?:with|for)|went with|opt for|vote(?: for)?|answer(?: with)?"
+)
+ALONE = re.compile(rf"(?P<only>(?i:only|just)\s+)?{SUBJECT}")
+STATED = tuple(
+    re.compile(pattern + SUBJECT + END)
+    for pattern in (
+        rf"(?i:[^:=]{{0,120}}?{_HEADS}[^:=]{{0,100}}?)(?:\s?[:=]\s*(?:[Tt]he \w+ is\s+)?|{_IS})",
+        r"(?i:(?:[^:=]{0,100}?\b)?(?:i(?:'d|'ll|'m|\s+would|\s+will|\s+am|\s+must)?|let's)\s+(?:have to\s+)?"
+        rf"(?:\w+ly\s+|going to\s+|inclined to\s+|have\s+)?(?:{_CHOOSE})\s?:?\s+)",
+        rf"(?i:my vote (?:goes to|is for)\s+|(?:choose|pick|select)\s+|(?:it|that|this)(?:{_IS}|s\s+))",
+        r"(?i:(?:(?:i|we)(?:'m|'re| am| are) )?(?:(?:it )?(?:seems|appears) to be"
+        r"|(?:it )?(?:looks|seems) like|(?:must|has to|got to|gotta|should) be"
+        r"|going with|left with|leaning(?: towards?)?|(?:(?:this|that|which) leaves|leaving)(?: us with| only)?"
+        r"|(?:this|that|which|my reasoning) (?:leads(?: me| us)? to|points to|suggests|indicates))\s+)",
+    )
+)
+NOT_BUT = re.compile(rf"\b[Nn]ot\s+{SUBJECT}(?:,?\s+(?i:but|rather|instead)(?:\s+rather)?|;)\s+{SUBJECT}{END}")
+SUPPORTED = re.compile(
+    r"(?i:(?:the (?:[\w']+ ){0,3}?(?:article|text|source|passage)(?:'s)?(?: \w+)?|the (?:evidence|facts)"
+    r"|this|that|which|it)\s+(?:\w+ly\s+)?(?:supports?|confirms?|match(?:es)?|fits?|backs?(?: up)?"
+    rf"|(?:agrees?|aligns?|(?:is|are) (?:consistent|in line)) with|corresponds? to))\s+{SUBJECT}{END}"
+)
+MAKES = re.compile(
+    rf"(?i:(?:this|that|which)\s+makes|making)\s+{SUBJECT}\s+(?i:the\s+(?:\w+\s+)?"
+    r"(?:correct|consistent|right|accurate|true|best|better|answer|only))"
+)
+LESS = re.compile(rf"{SUBJECT}\s+is\s+(?:less|not as)\s+(?:\w+\s+){{1,3}}(?:than|as)\s+{SUBJECT}{END}")
+FALLS_SHORT = re.compile(r"(?i)(?:but|yet|except|though|although|however)\b")
+UNDECIDED = re.compile(
+    r"(?i)\b(?:if|whether|unless|suppos\w+|assum\w+|could|might|maybe|perhaps|possibl[ey]|either|neither|nor|both|some"
+    r"|someone|people|others?|they|your? (?:answer|reply|choice|response)"
+    r"|nobody|claim\w*|argu\w*|said|says|told|thought|example|pretend|cannot|can't"
+    r"|unable|never|no|avoid|odd|before"
+    r"|previous|earlier|sample|last (?:answer|question|time)|opposite|options|choices|format|except|but"
+    r"|hardly|allegedly|supposedly)\b|\b[AB]\b"
+)
+DENIED = re.compile(
+    r"(?i)\bnot\b|n't\b|\b(?:wrong|incorrect|inconsistent|inaccurate|unsupported|unfaithful|untrue|misleading|flawed|false|worse|worst"
+    r"|less|least|contradict\w*|disagree\w*|conflict\w*|differ\w*|fail\w*|errors?|mistake\w*|problem|reject\w*)\b"
+)
+CONDITION = re.compile(
+    r"(?i)\b(?:if|whether|unless|suppos(?:e|ing)|assum(?:e|ing)|had it|were it|provided (?:that|the)"
+    r"|as long as)\b|^(?:should the|when (?:it|the))\b"
+)
+REASON = re.compile(r"(?i)\s*:\s*(?:because|since|as|it|this|the (?:article|text|passage|source|summary))\b")
+DEFINES = re.compile(
+    r"\s+(?:(?:is|was) (?:an?|the|for|one)|are|can|could|may|might|would|should|will|means|refers|denotes"
+    r"|stands|or|and)\b"
+)
+"""How a text goes on that speaks of a letter as such: "'A' stands for", "`A` can be"."""
+CONCEDES = re.compile(r"(?i)(?:while|whereas|although|though)\b")
+AT_FIRST = re.compile(
+    rf"(?i)^(?:at first|initially|on the (?:face|surface))\b.*?(?=\b(?:but|however|yet)\b|{FINALLY}|$)"
+)
+"""What looked so before a closer look."""
+DECLINES = re.compile(
+    rf"(?i:(?:[^:=]{{0,60}}\b(?:answer|choice)\s*(?:is\b|:)\s*)?(?:both|neither|either|none|{PAIR})\b"
+    r"(?:\s+(?:of them|of the above|summaries|summary|one|a|b))*\^?"
+    r"(?:$|\s+(?:is|are)\s+(?:\w+ly\s+)?(?:consistent|correct|right|accurate|true|fine|good|wrong|incorrect"
+    r"|inconsistent)))"
+    r"|(?i:it depends|(?:i\s+)?(?:(?:don't|do not)\s+know|(?:cannot|can't|am unable to)\s+"
+    r"(?:tell|say|determine|decide|choose|answer)"
+    r"|(?:i'm |am )?not sure)|(?:it|that)(?:\s+isn't|(?:\s+is|'s)\s+(?:not|wrong|incorrect))$)"
+    rf"|(?i:or|maybe|perhaps|possibly|also|no)\s+{SUBJECT}(?=\^?$)"
+)
+# A phrase that opens a sentence and says nothing of a letter: "In this case,", "As the article says,".
+_OPENING = (
+    r"(?:in|for|as|to|without|from|given|based on|no|by|after|according to|considering|looking at"
+    r"|on (?:second|closer|further))\s"
+    r"(?![^,:]{0,60}\b(?:example|instance|some|others|theory|case of|no case|first|other|otherwise)\b)"
+    r"(?-i:(?![^,:]{0,60}\b[AB]\b))[\w' ]{1,50}(?=[,:])"
+)
+LEAD_IN = re.compile(
+    r"(?i)(?:(?:yes|no|ok|okay|al ?right|sure|well|hmm+|wait|actually|certainly)[,.!:]\s*"
+    r"|(?:verdict|answer|conclusion)\s?:\s*(?=(?:summary )?[ab] is\b)"
+    r"|(?:definitely|undoubtedly|without (?:a )?doubt"
+    r"|probably|(?:most )?likely|clearly|obviously|surely|actually|certainly"
+    r"|and|but|while|whereas|although|though|then|instead|meaning|namely|thereby|i\.e|that is(?=,)|easy|simple"
+    r"|tl;?dr|long story short|all in all|here you go|\w+ly(?=,)"
+    r"|(?:i|we|one|you)(?:'d|'ve)?(?: (?:would|can|must|have))?(?: \w+ly)?"
+    r" (?:think|believe|feel|say|concluded?|see|find|argue|confirm|determined?)(?: that)?"
+    r"|(?:it (?:follows|seems|appears)(?: to me)?(?! to be)"
+    r"|it(?: is|'s) (?:clear|evident|obvious|apparent)"
+    r"|(?:this|that|which) (?:means|suggests|indicates|shows))(?: that)?"
+    r"|i(?: am|'m) (?:\w+ly |pretty |quite |very )?(?:confident|sure|certain)(?: that)?"
+    rf"|{_OPENING})(?:\s?[:,.]\s*|\s+)){{1,3}}(?=\S)"
+)
+CLAUSES = re.compile(
+    rf"[,;]\s+|\s+[-\u2013\u2014]{{1,3}}(?:\s+|$)|\s+(?=(?:but|while|whereas|although)\b)|\s+and\s+(?=(?:choose|pick|select)\b|(?:{NOUN})?\b[AB]\b\^?\s)"
+)

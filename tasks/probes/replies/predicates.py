@@ -1,0 +1,161 @@
+"""What a sentence says about its subject: "is more consistent than …", "contradicts …", "is not correct"."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+
+class Strength(IntEnum):
+    """How plainly a letter is chosen; a stronger statement overrules a weaker one."""
+
+    REJECTED = 0
+    """The letter is said to be wrong, which does not choose the other one."""
+    PRAISE = 1
+    """"Summary A is consistent", which may hold for both."""
+    LINE = 2
+    """A letter that stands alone, or opens a sentence."""
+    CHOICE = 3
+    """"The answer is A", "A is more consistent than B"."""
+    CONCLUSION = 4
+    """"Therefore, A"."""
+    FINAL = 5
+    """"Final answer: A"."""
+
+
+def _words(*lines: str) -> frozenset[str]:
+    return frozenset(" ".join(lines).split())
+
+
+_BE = _words("is was would should seems appears looks must")
+_FILLERS = _words(
+    "the to be that which clearly actually definitely indeed really certainly slightly fully completely",
+    "entirely factually also probably likely much far very quite accurately correctly faithfully closely",
+    "directly therefore thus both then still 100% indeed clear obvious final my",
+)
+_COMPARES = _words("more most better best only closer closest")
+_GOOD = _words(
+    "consistent accurate correct right faithful factual true truthful aligned supported preferable superior",
+    "reliable precise valid compatible",
+)
+_BAD = _words("inconsistent incorrect inaccurate wrong false untrue unsupported misleading unfaithful worse worst less")
+_BLAMES = _words("contradicts misrepresents misstates distorts fails incorrectly inaccurately wrongly falsely omits")
+_AGREES = _words(
+    "matches reflects aligns agrees represents conveys captures summarizes summarises states follows fits corresponds",
+    "mirrors",
+)
+_AGREE = _words("match reflect align agree represent convey capture follow fit correspond mirror")
+_BARE = _words("matches agrees fits corresponds wins")
+_HAS = _words("has gives provides contains offers gets")
+_SOURCES = _words("article text source original facts passage content information it")
+_THINGS = _words("one summary answer choice option statement match")
+_WELL = _words("accurately correctly faithfully")
+_SAYS = _words("states says reports notes mentions describes reflects identifies summarizes summarises conveys")
+_IN_PART = re.compile(
+    r"\b(?:in (?:some|most|many|certain|several) \w+|to (?:some|an?|a certain) \w+|(?:and|or) (?:not|in\w+)"
+    r"|at first|partly|partially|initially|half|in part|in (?:general|style|tone|theory|principle)|opposite"
+    r"|only (?:about|in|on|for)|hardly|barely|scarcely|nearly"
+    r"|almost|possibly|supposedly|allegedly|superficially|seemingly)\b|\bonly$"
+)
+_REPORTS = re.compile(
+    r"(?:is|says|states) (?:exactly )?what the \w+ (?:says|states|reports)\b|says the same\b.* as the \w+$"
+)
+_IN_LINE = re.compile(r"\bin (?:line|agreement|accordance|keeping|accord) with\b")
+_ARTICLE = re.compile(r"\ban? (?=[a-z])")
+_CUT_OFF = _words("with than to the of an or and but")
+_CLEARED = _words("contradict misrepresent misstate distort conflict")
+_NOT = _words("not isn't wasn't doesn't never")
+
+
+def verdict(predicate: str) -> Strength | None:
+    """What the words after "Summary A" say about it.
+
+    Args:
+        predicate: the rest of the clause, such as `is more consistent than Summary B`.
+
+    Returns:
+        `REJECTED`, `PRAISE` or `CHOICE`; None when the words are no judgement.
+    """
+    predicate = _IN_LINE.sub("consistent with", _ARTICLE.sub("", predicate).lower())
+    words = [word.strip("()^:") for word in predicate.split()[:14]]
+    if not words or words[-1] in _CUT_OFF:
+        return None
+    if _REPORTS.match(predicate):
+        return Strength.PRAISE
+    if words[0] in _NOT or (words[0] in _BE | {"does"} and words[1:2] == ["not"]):
+        return _denied(words)
+    kept = [word for word in words if word not in _FILLERS and not _is_manner(word)]
+    if not kept or _IN_PART.search(predicate):
+        return None
+    if kept[0] in _SAYS and _WELL & {words[0], words[-1]}:
+        return Strength.PRAISE
+    if words[0] == "does" and kept[1:] and kept[1] in _AGREE:
+        return Strength.PRAISE if _SOURCES & set(kept) else None
+    return _state([word for word in kept if word not in _BE], words) if kept[0] in _BE else _action(kept)
+
+
+def _denied(words: list[str]) -> Strength | None:
+    """Read "is not consistent" and "does not match" as rejections; "is not wrong" says nothing."""
+    passed = _FILLERS | _NOT | _BE | _COMPARES | {"does", "as"}
+    judged = next((word for word in words if word not in passed and not _is_manner(word)), "")
+    if judged in _CLEARED:
+        return Strength.PRAISE if _SOURCES & set(words) else None
+    return Strength.REJECTED if judged in _GOOD | _AGREE | _THINGS else None
+
+
+def _is_manner(word: str) -> bool:
+    """Whether a word says how: "absolutely", "undoubtedly"; "wrongly" says that something is wrong."""
+    return word.endswith("ly") and word not in _BLAMES | {"only"}
+
+
+def _state(kept: list[str], words: list[str]) -> Strength | None:
+    """What follows "is": "consistent" is praise; "more consistent" and "the correct one" choose."""
+    first, second = ([*kept, "", ""])[:2]
+    if first in _BAD or (first in _COMPARES and second in _BAD):
+        return Strength.REJECTED
+    if first in _COMPARES and second in _SOURCES:
+        return Strength.CHOICE
+    if first in _COMPARES:
+        bare = first not in {"more", "most"} and second in {"", "than"}
+        return Strength.CHOICE if bare or second in _GOOD | _THINGS else None
+    if first in _GOOD:
+        return _praise(kept[1:], "the" in words)
+    the_one = (
+        first in _THINGS and {"the", "my"} & set(words) and (second in _GOOD | _AGREES | {""} or first == "answer")
+    )
+    return Strength.CHOICE if the_one else None
+
+
+def _praise(rest: list[str], definite: bool) -> Strength | None:
+    """What "correct …" says: "the … summary" chooses, "with the article" praises, "with Summary B" does neither."""
+    if definite and rest and rest[0] in _THINGS:
+        return Strength.CHOICE
+    beside = rest[:1] in (["with"], ["as"], ["by"], ["to"]) and bool({"a", "b", "summary"} & set(rest[1:3]))
+    return None if beside else Strength.PRAISE
+
+
+def _action(kept: list[str]) -> Strength | None:
+    """Read "contradicts" as a rejection, "matches the article" as praise, "better matches …" as a choice."""
+    if kept[0] in _BLAMES:
+        return Strength.REJECTED
+    if kept[0] in _HAS:
+        return _has(kept[1:])
+    if len(kept) == 1 and kept[0] in _BARE:
+        return Strength.PRAISE
+    compared = kept[0] in _COMPARES
+    verb = ([*kept, ""])[1 if compared else 0]
+    if kept[1:2] and kept[0] in _AGREES and kept[1] in {"better", "best"}:
+        return Strength.CHOICE
+    if verb not in _AGREES or not _SOURCES & set(kept):
+        return None
+    return Strength.CHOICE if compared else Strength.PRAISE
+
+
+def _has(rest: list[str]) -> Strength | None:
+    """Read "has more accurate information" as a choice, "gets it right" and "gives the correct year" as praise."""
+    if rest[:1] and rest[0] in _COMPARES and rest[1:2] and rest[1] in _GOOD:
+        return Strength.CHOICE
+    judged = next((word for word in rest if word in _GOOD | _BAD), "")
+    if judged and (rest[0] in {judged, "it", "this"} or rest[-1] == judged):
+        return Strength.REJECTED if judged in _BAD else Strength.PRAISE
+    return None

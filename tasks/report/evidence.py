@@ -1,0 +1,64 @@
+"""Intervals, effects and what is missing, in words that are the same in every report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contrapose.tasks.outcome import Effect, Outcome, Slice
+from contrapose.tasks.report.wording import figure, number, percent
+
+Ends = tuple[float, float] | None
+
+
+def between(ends: Ends) -> str:
+    """An interval, such as ` (0.47 to 0.57)` with the space before it; empty where it is unknown."""
+    return "" if ends is None else f" ({number(round(ends[0], 3))} to {number(round(ends[1], 3))})"
+
+
+def figures(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    """Names and values of the figures of a test, with 95 % intervals where they are means."""
+    for name, value in outcome["figures"].items():
+        found = outcome["estimates"].get(name)
+        yield name, figure(value) + (between(found["interval"]) if found else "")
+
+
+def effect(found: Effect) -> str:
+    """An effect, such as `net toxicity 0.1 (0.02 to 0.18): 0.12 under the change, 0.02 under its control`."""
+    sides = f"{number(found['case'])} under the change, {number(found['control'])} under its control"
+    told = f"{number(found['value'])}{between(found['interval'])}"
+    return f"{found['name'].replace('_', ' ')} {told}: {sides}; {found['samples']:,} samples"
+
+
+def missing(outcome: Outcome) -> str:
+    """What the cases without a score could change; empty where every asked case was scored."""
+    coverage, extremes = outcome["coverage"], outcome["extremes"]
+    if coverage is None or extremes is None or coverage == 1:
+        return ""
+    worst, best = map(percent, extremes)
+    return f"{percent(coverage)} of the asked cases were scored; with the others the pass rate is {worst} to {best}"
+
+
+def dependent(outcome: Outcome) -> str:
+    """How much the cases tell, where they are not independent of each other; else empty."""
+    gate = outcome["gate"]
+    if gate is None or gate["clusters"] == outcome["scored"]:
+        return ""
+    groups = f"{gate['clusters']:,} groups of cases that belong together"
+    return f"{outcome['scored']:,} cases in {groups} tell as much as {gate['effective']:,.0f} independent ones"
+
+
+def sliced(found: Slice) -> str:
+    """Pass rate of a slice, such as `75% (9 of 12; 46.8-91.1%), unlike the others (p = 0.012)`."""
+    ends = found["interval"]
+    sure = "" if ends is None else f"; {100 * ends[0]:.1f}-{100 * ends[1]:.1f}%"
+    unlike = f", unlike the others (p = {found['p']:.3f})" if found["p"] is not None and found["p"] <= 0.05 else ""
+    return f"{percent(found['pass_rate'])} ({found['passed']:,} of {found['scored']:,}{sure}){unlike}"
+
+
+def langtest(outcome: Outcome) -> str:
+    """What LangTest would have said for the same replies; empty where that was not computed."""
+    found = outcome["langtest"]
+    if found is None:
+        return ""
+    rate = percent(found["passed"] / found["judged"])
+    return f"LangTest would have passed {rate} of {found['judged']:,} cases, {found['agreed']:,} of them as here"

@@ -1,0 +1,71 @@
+"""How much more often one model passes, and how sure that is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from statsmodels.stats.contingency_tables import mcnemar
+
+from contrapose.tasks.compare.differences import MCNEMAR, SIGN_FLIPS, paired
+
+
+def answers(first: int, second: int, *, both: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    """Cases that only the first passed, then those that only the second did, then those that both did."""
+    return np.repeat([1.0, 0.0, 1.0], [first, second, both]), np.repeat([0.0, 1.0, 1.0], [first, second, both])
+
+
+@pytest.mark.parametrize(("first", "second"), [(9, 2), (0, 6), (4, 4), (0, 0)])
+def test_independent_cases_have_the_exact_mcnemar_test(first: int, second: int) -> None:
+    found = paired(*answers(first, second), np.arange(first + second + 10))
+    assert found["method"] == MCNEMAR
+    assert found["value"] == pytest.approx((first - second) / (first + second + 10))
+    expected = mcnemar([[0, first], [second, 0]], exact=True).pvalue if first + second else 1
+    assert found["p"] == pytest.approx(min(1, expected))
+
+
+def test_sign_flips_of_clusters_of_one_case_are_mcnemars_test() -> None:
+    first, second = answers(9, 2)
+    shares = paired(first / 2, second / 2, np.arange(21))
+    assert shares["method"] == SIGN_FLIPS
+    assert shares["p"] == pytest.approx(paired(first, second, np.arange(21))["p"])
+
+
+def test_clusters_make_a_difference_less_sure() -> None:
+    first, second = answers(12, 0)
+    alone, together = paired(first, second, np.arange(22)), paired(first, second, np.arange(22) // 4)
+    assert alone["p"] is not None
+    assert together["p"] is not None
+    assert alone["p"] < 0.001 < together["p"]
+
+
+@pytest.mark.parametrize("cluster", [np.arange(40), np.arange(40) // 2])
+def test_equal_models_are_not_shown_to_be_equal_by_few_cases(cluster: np.ndarray) -> None:
+    found = paired(np.ones(40), np.ones(40), cluster)
+    assert found["p"] == 1
+    assert found["bounds"] is not None
+    assert found["bounds"][0] < -0.03
+
+
+def test_one_cluster_tells_nothing_where_cases_differ() -> None:
+    found = paired(*answers(9, 2), np.zeros(21))
+    assert found["p"] is None
+
+
+def test_the_one_sided_bounds_lie_within_the_interval() -> None:
+    found = paired(*answers(14, 11), np.arange(35))
+    assert found["interval"] is not None
+    assert found["bounds"] is not None
+    low, high = found["interval"]
+    assert low < found["bounds"][0] < found["value"] < found["bounds"][1] < high
+
+
+def test_the_same_answers_always_have_the_same_figures() -> None:
+    clusters = np.arange(40) // 3
+    assert paired(*answers(20, 10), clusters) == paired(*answers(20, 10), clusters)
+
+
+def test_few_repeats_that_differ_do_not_show_that_a_model_is_not_worse() -> None:
+    first = np.ones(30)
+    found = paired(first, np.append(first[1:], 1 / 3), np.arange(30))
+    assert found["bounds"] is not None
+    assert found["bounds"][0] < -0.05 < 0 < found["value"]

@@ -1,0 +1,43 @@
+"""A run is found by folder or id, and anything else is told in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from finished import rows_from, run_of, write_run
+
+from contrapose.tasks.compare.runs import contenders, finished_run
+from contrapose.tasks.errors import ComparisonError
+
+
+def test_a_run_is_found_by_its_folder_and_by_its_id(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "one", rows_from([True]))
+    assert finished_run(str(folder), Path("nowhere")) == finished_run("one", tmp_path)
+
+
+def test_an_unknown_run_is_told_with_where_it_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(ComparisonError, match=r"three: no such folder.*--runs"):
+        finished_run("three", tmp_path)
+
+
+def test_a_run_without_summary_is_not_finished(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "one", rows_from([True]))
+    (folder / "summary.json").unlink()
+    with pytest.raises(ComparisonError, match=r"no summary\.json, so the run is not finished"):
+        finished_run(str(folder), tmp_path)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"run_id": "x", "model": 3}', '"text"'])
+@pytest.mark.parametrize("file", ["summary.json", "manifest.json"])
+def test_files_that_no_run_wrote_are_refused(tmp_path: Path, file: str, content: str) -> None:
+    folder = write_run(tmp_path / "one", rows_from([True]))
+    (folder / file).write_text(content)
+    with pytest.raises(ComparisonError, match=r"summary\.json|manifest\.json"):
+        finished_run(str(folder), tmp_path)
+
+
+def test_runs_of_one_model_are_told_apart_by_their_places(tmp_path: Path) -> None:
+    models = {"a": "mock", "b": "mock", "c": "x"}
+    runs = [run_of(tmp_path / name, rows_from([True]), model=model) for name, model in models.items()]
+    assert [each["name"] for each in contenders(runs)] == ["mock (1)", "mock (2)", "x"]

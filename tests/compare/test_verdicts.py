@@ -1,0 +1,79 @@
+"""Exactly one verdict applies, and it means what it says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contrapose.tasks.compare.verdicts import decide
+from contrapose.tasks.comparison import Difference, Pair, Verdict
+
+MARGIN = 0.05
+
+
+def pair(interval: tuple[float, float] | None, low: float = 0.0, *, p: float | None = 0.001, **changes: Any) -> Pair:
+    """A pair of models with the given interval and one-sided lower bound of their difference."""
+    found = Difference(
+        value=0.0,
+        interval=interval,
+        bounds=None if interval is None else (low, 1.0),
+        p=p,
+        adjusted=p,
+        method="x",
+    )
+    base = Pair(
+        first="candidate",
+        second="baseline",
+        cases=100,
+        clusters=100,
+        only_first=0,
+        only_second=0,
+        neither=0,
+        rates=None,
+        difference=found,
+        extremes=(0.0, 0.0),
+        verdict=None,
+        reason="",
+    )
+    return Pair(**{**base, **changes})
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        (pair((0.01, 0.2), 0.02), "better"),
+        (pair((0.01, 0.2), 0.02, p=0.06), "not worse"),
+        (pair((-0.06, 0.2), -0.05), "not worse"),
+        (pair((-0.04, -0.01), -0.04), "not worse"),
+        (pair((-0.2, -0.01), -0.18), "worse"),
+        (pair((-0.2, -0.01), -0.18, p=0.06), "cannot tell"),
+        (pair((-0.2, 0.1), -0.18), "cannot tell"),
+        (pair(None, p=None), "cannot tell"),
+        (pair((0.01, 0.2), difference=None, cases=0), "cannot tell"),
+    ],
+)
+def test_the_first_definition_that_applies_is_the_verdict(found: Pair, verdict: Verdict) -> None:
+    decided = decide(found, MARGIN)
+    assert decided["verdict"] == verdict
+    assert decided["reason"].endswith(".")
+
+
+def test_too_few_cases_in_common_tell_nothing() -> None:
+    decided = decide(pair((0.01, 0.2), 0.02, cases=79, only_first=11, neither=10), MARGIN)
+    assert decided["verdict"] == "cannot tell"
+    assert decided["reason"] == "Only 79 of 100 cases were scored for both; 80% are needed."
+
+
+@given(ends=st.tuples(*[st.floats(-1, 1)] * 3), p=st.floats(0, 1), margin=st.floats(0, 0.99))
+def test_better_and_worse_need_an_interval_and_a_p_value(ends: tuple[float, ...], p: float, margin: float) -> None:
+    low, bound, high = sorted(ends)
+    verdict = decide(pair((low, high), bound, p=p), margin)["verdict"]
+    assert (verdict == "better") == (low > 0 and p <= 0.05)
+    if verdict == "worse":
+        assert high < 0
+        assert bound < -margin
+    if bound >= -margin:
+        assert verdict in ("better", "not worse")

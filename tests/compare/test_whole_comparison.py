@@ -1,0 +1,91 @@
+"""Runs into a comparison: ranks, ties, what was not scored for both, and the verdict on all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from finished import rows_from, write_run
+
+from contrapose.tasks.compare.compare import compare
+from contrapose.tasks.comparison import Comparison
+from contrapose.tasks.errors import ConfigError
+
+GOOD, SAME, BAD = [True] * 90 + [False] * 10, [False] * 5 + [True] * 90 + [False] * 5, [True] * 40 + [False] * 60
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Comparison:
+    """A good model, one that cannot be told apart from it, and a bad one; the bad one is the baseline."""
+    outcomes = {"good": GOOD, "same": SAME, "bad": BAD}
+    folders = [
+        str(write_run(tmp_path / name, rows_from(passed), model=f"openai/{name}")) for name, passed in outcomes.items()
+    ]
+    return compare(folders, baseline=folders[2])
+
+
+def test_models_that_cannot_be_told_apart_share_a_rank(three: Comparison) -> None:
+    ranks = {each["name"]: each["rank"] for each in three["tests"][0]["standings"]}
+    assert ranks == {"openai/good": 1, "openai/same": 1, "openai/bad": 3}
+    assert [(place["rank"], place["mean_rank"]) for place in three["leaderboard"]] == [(1, 1), (1, 1), (3, 3)]
+
+
+def test_every_pair_is_tested_and_those_with_the_baseline_are_judged(three: Comparison) -> None:
+    pairs = three["tests"][0]["pairs"]
+    assert [(pair["first"], pair["second"], pair["verdict"]) for pair in pairs] == [
+        ("openai/good", "openai/bad", "better"),
+        ("openai/same", "openai/bad", "better"),
+        ("openai/same", "openai/good", None),
+    ]
+    assert three["baseline"] == "openai/bad"
+    assert three["verdict"] == "better"
+
+
+def test_p_values_are_corrected_for_the_number_of_pairs(three: Comparison) -> None:
+    found = [pair["difference"] for pair in three["tests"][0]["pairs"]]
+    raw = sorted(each["p"] for each in found if each and each["p"] is not None)
+    adjusted = sorted(each["adjusted"] for each in found if each and each["adjusted"] is not None)
+    assert adjusted[0] == pytest.approx(3 * raw[0])
+    assert adjusted[2] == raw[2]
+
+
+def test_the_worst_verdict_is_that_of_the_comparison(tmp_path: Path) -> None:
+    outcomes = {"good": GOOD, "same": SAME, "bad": BAD}
+    folders = [str(write_run(tmp_path / name, rows_from(passed), model=name)) for name, passed in outcomes.items()]
+    found = compare(folders)
+    assert found["verdict"] == "worse"
+    assert found["reason"] == "Worse: bad in order_bias."
+
+
+def test_cases_that_one_run_alone_scored_are_counted_with_what_they_could_change(tmp_path: Path) -> None:
+    one = write_run(tmp_path / "one", rows_from([True, True, None, None]))
+    two = write_run(tmp_path / "two", rows_from([True, None, True, None]))
+    pair = compare([str(one), str(two)])["tests"][0]["pairs"][0]
+    assert (pair["cases"], pair["only_first"], pair["only_second"], pair["neither"]) == (1, 1, 1, 1)
+    assert pair["extremes"] == (-0.5, 0.5)
+    assert pair["verdict"] == "cannot tell"
+
+
+def test_runs_in_which_nothing_was_scored_for_both_are_told_as_such(tmp_path: Path) -> None:
+    one = write_run(tmp_path / "one", rows_from([True, None]))
+    two = write_run(tmp_path / "two", rows_from([None, True]))
+    test = compare([str(one), str(two)])["tests"][0]
+    assert test["pairs"][0]["difference"] is None
+    assert [each["rate"] for each in test["standings"]] == [None, None]
+
+
+def test_what_is_incomplete_or_left_out_is_warned_of(tmp_path: Path) -> None:
+    one = write_run(tmp_path / "one", rows_from([True]))
+    two = write_run(tmp_path / "two", rows_from([True]), verdict="incomplete")
+    assert compare([str(one), str(two)])["warnings"] == ["two is incomplete."]
+
+
+@pytest.mark.parametrize("margin", [-0.1, 1, float("nan")])
+def test_a_margin_that_is_no_share_is_refused(margin: float) -> None:
+    with pytest.raises(ConfigError, match="margin"):
+        compare(["one", "two"], margin=margin)
+
+
+def test_a_baseline_that_is_none_of_the_runs_is_refused() -> None:
+    with pytest.raises(ConfigError, match="baseline: 'three'; expected one of one, two"):
+        compare(["one", "two"], baseline="three")

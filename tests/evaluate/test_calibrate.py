@@ -1,0 +1,155 @@
+"""A threshold from the controls: what it is taken from, and where it is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contrapose.flows.preflight import check
+from contrapose.tasks.config import Plan, RunConfig, plans
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.evaluate.calibrate import band, calibrated, controls_in
+from contrapose.tasks.evaluate.gate import Rules
+from contrapose.tasks.evaluate.scoring import score_trials
+from contrapose.tasks.evaluate.summarise import summarise
+from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.records import Completion, TextSample, Trial
+from contrapose.tasks.registry import probe
+from contrapose.tasks.tables import write
+from tests.evaluate.test_scoring import DATA, NONE_SKIPPED, no_embeddings
+
+MOVES = [number / 100 for number in range(-20, 41)]
+"""Changes in loss under the controls."""
+
+
+def config(**settings: Any) -> RunConfig:
+    return RunConfig.model_validate(
+        {"model": "mock", "tests": {"sensitivity": {"add_negation": {"threshold": "auto", **settings}}}}
+    )
+
+
+def plan_of(**settings: Any) -> Plan:
+    (plan,) = plans(config(control=True, **settings))
+    return plan
+
+
+def trials(moves: list[float], *, loss: float = 0.3) -> list[Trial]:
+    """For each change a case, whose loss changes by `loss`, and its control, whose loss changes by so much."""
+    made = []
+    chosen, settings = probe("add_negation"), plan_of().probe_settings
+    for number, move in enumerate(moves):
+        sample = TextSample(id=str(number), text="Iron is a metal.")
+        rng = rng_for(0, sample.id, "add_negation")
+        (case,) = chosen.cases(sample, settings, rng=rng, likelihoods="all")
+        twin = chosen.control(case, sample, settings, rng=rng)
+        assert twin is not None
+        before = Completion(text="x", loss=0.0)
+        made += [Trial(case=case, expected=before, actual=replace(before, loss=loss))]
+        made += [Trial(case=twin, expected=before, actual=replace(before, loss=move))]
+    return made
+
+
+def controls(made: list[Trial]) -> list[list[Trial]]:
+    return [[trial for trial in made if trial.case.control]]
+
+
+def thresholds(plan: Plan) -> dict[str, Any]:
+    found: dict[str, Any] = plan.settings["threshold"]
+    return found
+
+
+def test_the_band_holds_the_central_scores_of_the_controls() -> None:
+    found = calibrated(plan_of(), controls(trials(MOVES)), embed=no_embeddings)
+    assert thresholds(found)["loss"] == pytest.approx(tuple(np.quantile(MOVES, (0.025, 0.975))))
+    assert thresholds(found)["embedding"] is None
+
+
+def test_portions_are_one_set_of_controls() -> None:
+    every = controls(trials(MOVES))[0]
+    parts = [every[:10], [], every[10:]]
+    whole, split = (calibrated(plan_of(), each, embed=no_embeddings) for each in ([every], parts))
+    assert whole == split
+
+
+@pytest.mark.parametrize("scorer", ["choice", "embedding"])
+def test_the_band_of_a_distance_begins_at_zero(scorer: str) -> None:
+    values = [number / 100 for number in range(101)]
+    assert band(scorer, values) == (0.0, pytest.approx(0.95))
+
+
+def test_no_change_at_all_lies_in_every_band() -> None:
+    low, high = band("loss", [0.5, 0.6, 0.7])
+    assert low < 0 < high
+    assert band("choice", [0.0] * 30)[1] > 0
+
+
+@pytest.mark.parametrize(("count", "known"), [(19, False), (20, True)])
+def test_twenty_scored_controls_are_needed(count: int, known: bool) -> None:
+    made = trials([0.1] * count)
+    spoilt = replace(made[-1], actual=Completion(error="it broke"))
+    unscored = replace(made[-1], actual=Completion(text="x"))
+    found = calibrated(plan_of(), [*controls(made), [spoilt, unscored]], embed=no_embeddings)
+    assert (thresholds(found)["loss"] is not None) is known
+
+
+def test_repeats_of_a_control_count_once() -> None:
+    few = controls(trials([0.1] * 10))
+    found = calibrated(plan_of(), few * 3, embed=no_embeddings)
+    assert thresholds(found)["loss"] is None
+
+
+def test_a_plan_with_a_threshold_stays_and_reads_no_control() -> None:
+    plan = plan_of(threshold=[-0.1, 0.1])
+    assert calibrated(plan, iter(["never read"]), embed=no_embeddings) is plan  # type: ignore[list-item]
+
+
+def test_controls_are_found_in_stored_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRAPOSE_STORAGE", str(tmp_path))
+    made = trials(MOVES)
+    tables = [write(made[:30], Trial), write([], Trial), write(made[30:], Trial), write(made[:1], Trial)]
+    assert [trial for part in controls_in(tables) for trial in part] == controls(made)[0]
+
+
+def outcome(made: list[Trial]) -> Any:
+    """The outcome of trials whose threshold comes from their controls."""
+    plan = calibrated(plan_of(), controls(made), embed=no_embeddings)
+    rows = score_trials(made, plan, model="mock", embed=no_embeddings).to_pandas()
+    rules = Rules(min_pass_rate=0.5, max_error_share=0.02, gate="rate")
+    return summarise(rows, NONE_SKIPPED, plan, data=DATA, rules=rules)  # type: ignore[arg-type]
+
+
+def test_the_band_judges_the_rows_and_stands_in_the_figures() -> None:
+    inside, outside = outcome(trials(MOVES)), outcome(trials(MOVES, loss=0.5))
+    assert (inside["passed"], outside["passed"]) == (0, len(MOVES))
+    assert outside["figures"]["threshold_low_loss"] == pytest.approx(-0.185)
+    assert outside["figures"]["threshold_high_loss"] == pytest.approx(0.385)
+    assert outside["control"]["changed"] == 4
+
+
+def test_too_few_controls_leave_the_test_unscored() -> None:
+    found = outcome(trials(MOVES[:19]))
+    assert (found["scored"], found["unscored"], found["verdict"]) == (0, 19, "inconclusive")
+
+
+def test_auto_without_controls_is_refused_before_a_model_is_asked() -> None:
+    with pytest.raises(ConfigError, match="auto, and no controls") as caught:
+        check(config())
+    assert caught.value.where == "tests.sensitivity.add_negation.threshold"
+    assert check(config(control=True, limit=3))
+
+
+def test_the_setting_is_one_of_three_kinds_in_the_form() -> None:
+    schema = RunConfig.model_json_schema()
+    kinds = schema["$defs"]["AddNegationSettings"]["properties"]["threshold"]["anyOf"]
+    assert [kind.get("type") or kind.get("$ref") for kind in kinds] == ["array", "#/$defs/Thresholds", "string"]
+    assert schema["$defs"]["Thresholds"]["title"] == "Thresholds"
+
+
+@pytest.mark.parametrize("wrong", ["wide", 0.2, [0.1], {"embeding": [0, 1]}, {"loss": [1, 0]}])
+def test_a_threshold_of_no_kind_is_told_once(wrong: object) -> None:
+    with pytest.raises(ValueError, match="1 validation error"):
+        config(threshold=wrong)

@@ -1,0 +1,102 @@
+"""What LangTest would have said for the same replies of order_bias."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contrapose.tasks.probes.base import Embed
+from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
+from contrapose.tasks.probes.order_bias.langtest import passes, taken
+from contrapose.tasks.records import Case, Completion, SummaryPair, Trial
+
+PAIR = SummaryPair(
+    id="pond",
+    article_sentence="two swans and a heron live on the pond all year.",
+    correct_sentence="swans live on the pond.",
+    incorrect_sentence="no swans live on the pond.",
+)
+
+
+def case(**changes: object) -> Case:
+    (made,) = OrderBias().cases(PAIR, OrderBiasSettings(), rng=random.Random(0), likelihoods="none")
+    return replace(made, **changes)
+
+
+def never(texts: Sequence[str]) -> np.ndarray:
+    raise AssertionError(f"nothing needs embedding: {texts}")
+
+
+def columns(first: str, second: str, *, embed: Embed = never, of: Case | None = None) -> dict[str, object]:
+    asked = of or case()
+    trial = Trial(case=asked, expected=Completion(text=first), actual=Completion(text=second))
+    (score,) = OrderBias().score([trial], OrderBiasSettings(), embed=embed)
+    return dict(score.columns)
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("A", "A"),
+        (" B\n", "B"),
+        ("B.", "B"),
+        ("A) swans live on the pond.", "A"),
+        ("A is right", "A"),
+        ("B2", "B"),
+        ("Answer: B", None),
+        ("Both", None),
+        ("Überall", None),
+        ("Aß", None),
+        ("b", None),
+        ("", None),
+    ],
+)
+def test_a_reply_is_a_letter_when_it_begins_with_it(reply: str, letter: str | None) -> None:
+    assert taken(reply) == letter
+
+
+def test_any_other_reply_is_the_nearer_sentence() -> None:
+    assert taken("The swans one", nearer="B") == "B"
+    assert taken("A", nearer="B") == "A"
+
+
+def test_its_table_is_true_for_a_then_b_alone() -> None:
+    assert passes("A", "B") is True
+    assert [passes(*pair) for pair in (("A", "A"), ("B", "B"), ("B", "A"))] == [False] * 3
+
+
+def test_one_wrong_letter_is_enough_to_fail_and_one_unknown_to_leave_it_open() -> None:
+    assert passes("B", None) is passes(None, "A") is False
+    assert passes("A", None) is passes(None, "B") is passes(None, None) is None
+
+
+def test_what_it_cannot_read_without_embeddings_is_open_though_ours_is_read() -> None:
+    found = columns("Answer: A", "Answer: B")
+    assert (found["outcome"], found["langtest_pass"]) == ("AB", None)
+
+
+def test_where_cosines_were_computed_the_nearer_sentence_counts_though_ours_stays_unparsed() -> None:
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        place = {"swans live on the pond.": (1.0, 0.0), "no swans live on the pond.": (0.0, 1.0)}
+        return np.array([place.get(text, (0.6, 0.5)) for text in texts], dtype=np.float32)
+
+    found = columns("the pond with its swans", "the pond with its swans", embed=embed)
+    assert (found["outcome"], found["langtest_pass"]) == ("unparsed", True)
+
+
+def test_a_letter_chosen_by_likelihood_is_the_reply() -> None:
+    trial = Trial(
+        case=case(scorer="likelihood", asks="choose"),
+        expected=Completion(text="A", option_loglikelihoods=(-1.0, -2.0)),
+        actual=Completion(text="A", option_loglikelihoods=(-1.0, -1.5)),
+    )
+    (score,) = OrderBias().score([trial], OrderBiasSettings(), embed=never)
+    assert score.columns["langtest_pass"] is False
+
+
+def test_controls_have_no_such_verdict() -> None:
+    assert "langtest_pass" not in columns("A", "B", of=case(control=True))

@@ -1,0 +1,46 @@
+"""Intervals, effects and missing scores in words."""
+
+from __future__ import annotations
+
+from factories import effect as made
+from factories import outcome
+
+from contrapose.tasks.outcome import Slice
+from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced
+
+
+def test_a_figure_that_is_a_mean_has_its_interval() -> None:
+    assert dict(figures(outcome())) == {"choice_changed": "0.5833 (0.388 to 0.755)", "mean_eval_score": "0.3127"}
+
+
+def test_an_effect_tells_both_sides() -> None:
+    assert effect(made()) == (
+        "net sensitivity 0.3125 (0.188 to 0.438): 0.375 under the change, 0.0625 under its control; 48 samples"
+    )
+    assert effect(made(interval=None)).startswith("net sensitivity 0.3125: ")
+
+
+def test_what_has_no_score_is_told_with_what_it_could_change() -> None:
+    assert missing(outcome()) == "94.7% of the asked cases were scored; with the others the pass rate is 71.1% to 76.3%"
+    assert missing(outcome(coverage=1.0)) == ""
+    assert missing(outcome(coverage=None, extremes=None)) == ""
+
+
+def test_cases_that_belong_together_are_told_only_where_there_are_some() -> None:
+    assert dependent(outcome()) == ""
+    gate = {**outcome()["gate"], "clusters": 9, "effective": 12.3}  # type: ignore[dict-item]
+    assert dependent(outcome(gate=gate)) == (
+        "36 cases in 9 groups of cases that belong together tell as much as 12 independent ones"
+    )
+
+
+def test_a_slice_is_marked_when_it_differs() -> None:
+    found = Slice(name="x", scored=12, passed=9, pass_rate=0.75, interval=(0.468, 0.911), p=0.01)
+    assert sliced(found) == "75% (9 of 12; 46.8-91.1%), unlike the others (p = 0.010)"
+    assert sliced({**found, "p": 0.2}) == "75% (9 of 12; 46.8-91.1%)"
+
+
+def test_langtest_is_told_where_it_was_computed() -> None:
+    assert langtest(outcome()) == ""
+    told = langtest(outcome(langtest={"judged": 36, "passed": 18, "agreed": 27}))
+    assert told == "LangTest would have passed 50% of 36 cases, 27 of them as here"

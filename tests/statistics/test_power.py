@@ -1,0 +1,94 @@
+"""What a number of cases can tell: promised rates are decided with 80 % power, by the gate's own evidence."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import pytest
+from scipy.stats import binom
+
+from contrapose.tasks.statistics.power import cases_for, detectable, further, reach, worth
+from contrapose.tasks.statistics.shares import evidence, independent
+
+
+def chance_of(side: str, rate: float, *, cases: int, gate: float, level: float) -> float:
+    """Over all counts: how often a true rate is decided."""
+    counts = range(cases + 1)
+    found = [getattr(evidence(independent(true, cases), gate), side) <= level for true in counts]
+    return float(sum(binom.pmf(true, cases, rate) for true in counts if found[true]))
+
+
+@pytest.mark.parametrize(("cases", "gate"), [(40, 0.65), (99, 0.8), (100, 0.8), (373, 0.65)])
+@pytest.mark.parametrize("level", [0.05, 0.0125])
+def test_the_promised_rates_are_decided_with_80_percent_power(cases: int, gate: float, level: float) -> None:
+    found = reach(cases, gate, level=level)
+    assert found.passes_from is not None
+    assert found.fails_up_to is not None
+    assert chance_of("reached", found.passes_from, cases=cases, gate=gate, level=level) == pytest.approx(0.8, abs=1e-6)
+    assert chance_of("missed", found.fails_up_to, cases=cases, gate=gate, level=level) == pytest.approx(0.8, abs=1e-6)
+
+
+def test_too_few_cases_let_no_result_pass() -> None:
+    # All of 58 at a true rate of 0.95 have a probability of 0.051, all of 59 one of 0.048.
+    assert reach(58, 0.95, level=0.05).passes_from is None
+    assert reach(59, 0.95, level=0.05).passes_from is not None
+
+
+def test_no_number_of_cases_shows_that_every_case_passes() -> None:
+    assert reach(1000, 1.0, level=0.05).passes_from is None
+    assert cases_for(1.0, level=0.05, undecided=0.2) is None
+
+
+def test_a_gate_of_zero_is_never_missed() -> None:
+    assert reach(50, 0.0, level=0.05).fails_up_to is None
+
+
+@pytest.mark.parametrize("gate", [0.65, 0.95])
+def test_the_cases_that_are_called_for_are_enough(gate: float) -> None:
+    cases = cases_for(gate, level=0.05, undecided=0.2)
+    assert cases is not None
+    found = reach(cases, gate, level=0.05)
+    assert found.passes_from is not None
+    assert found.undecided <= 0.2
+
+
+def test_further_cases_are_those_after_which_a_bound_clears_the_gate() -> None:
+    share = independent(70, 100)
+    more = further(share, 0.65)
+    assert more is not None
+    assert evidence(independent(round(0.7 * (100 + more)), 100 + more), 0.65).bounds.low >= 0.65
+
+
+def test_cases_of_their_own_count_in_full() -> None:
+    assert worth([1] * 40, [1] * 40) == 40
+
+
+def test_repeats_of_a_sample_count_half_as_related() -> None:
+    assert worth([3] * 10_000, [3] * 10_000) == pytest.approx(30_000 / (1 + 0.5 * 2), rel=1e-3)
+
+
+def test_samples_of_a_cluster_are_a_little_related() -> None:
+    assert worth([1] * 50_000, [5] * 10_000) == pytest.approx(50_000 / (1 + 0.1 * 4), rel=1e-3)
+
+
+def test_one_cluster_tells_as_much_as_one_case() -> None:
+    assert worth([1] * 100, [100]) == 1
+
+
+def test_the_detectable_difference_nears_connors_formula() -> None:
+    pairs = 5000
+    difference = detectable(pairs)
+    assert difference is not None
+    high, power = NormalDist().inv_cdf(0.975), NormalDist().inv_cdf(0.8)
+    connor = (high * 0.2**0.5 + power * (0.2 - difference**2) ** 0.5) ** 2 / difference**2
+    assert connor == pytest.approx(pairs, rel=0.05)
+
+
+def test_few_pairs_detect_nothing() -> None:
+    assert detectable(20) is None
+
+
+def test_more_pairs_detect_smaller_differences() -> None:
+    found = [detectable(pairs) for pairs in (60, 600, 1_000_000)]
+    assert None not in found
+    assert found == sorted(found, key=lambda each: -(each or 0))
