@@ -29,6 +29,12 @@ def effect(found: Effect) -> str:
     return f"{found['name'].replace('_', ' ')} {told}: {sides}; {found['samples']:,} samples"
 
 
+def subtracted(found: Effect) -> tuple[str, str]:
+    """Name and value of an effect, such as `0.12 - 0.02 = 0.1 (0.02 to 0.18)`."""
+    sides = f"{number(found['case'])} - {number(found['control'])}"
+    return found["name"].replace("_", " "), f"{sides} = {number(found['value'])}{between(found['interval'])}"
+
+
 def missing(outcome: Outcome) -> str:
     """What the cases without a score could change; empty where every asked case was scored."""
     coverage, extremes = outcome["coverage"], outcome["extremes"]

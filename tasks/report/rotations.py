@@ -14,6 +14,8 @@ SENTENCES = {
     "other": "changes to another option and another letter: neither content nor position decides.",
 }
 
+UNDECIDED = ("unparsed", "tied")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rotations:
@@ -21,8 +23,8 @@ class Rotations:
 
     counts: dict[str, int]
     """Pairs of orders by what the choice followed: text, letter, other."""
-    unparsed: int
-    """Pairs where at least one reply named no option."""
+    undecided: dict[str, int]
+    """Pairs without a choice in both orders: unparsed, a reply named no option; tied, two letters were as likely."""
     letters: dict[str, int]
     """How often each letter was chosen; the reply to the given order counts once a sample."""
 
@@ -43,15 +45,16 @@ def rotations(results: pd.DataFrame) -> Rotations | None:
     chosen = pd.concat([rows.drop_duplicates("sample_id")["letter"], rows["rotated_letter"]]).value_counts()
     return Rotations(
         counts={name: int(found.get(name, 0)) for name in SENTENCES},
-        unparsed=int(found.get("unparsed", 0)),
+        undecided={name: int(found.get(name, 0)) for name in UNDECIDED},
         letters={str(letter): int(chosen[letter]) for letter in sorted(chosen.index)},
     )
 
 
 def reading(found: Rotations) -> str:
     """The pattern in plain words, and how often each letter was chosen."""
-    if found.unparsed > found.parsed:
-        return f"Most replies name no option ({found.unparsed:,} of {found.unparsed + found.parsed:,} pairs)."
+    none = sum(found.undecided.values())
+    if none > found.parsed:
+        return f"Most replies name no option ({none:,} of {none + found.parsed:,} pairs)."
     counted = ", ".join(f"{letter} {count:,}" for letter, count in found.letters.items())
     name = max(found.counts, key=lambda each: found.counts[each])
     return f"{pattern(found.counts[name] / found.parsed, SENTENCES[name])} Letters chosen: {counted}."

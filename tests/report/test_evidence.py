@@ -6,7 +6,7 @@ from factories import effect as made
 from factories import outcome
 
 from contrapose.tasks.outcome import Slice
-from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced
+from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced, subtracted
 
 
 def test_a_figure_that_is_a_mean_has_its_interval() -> None:
@@ -18,6 +18,10 @@ def test_an_effect_tells_both_sides() -> None:
         "net sensitivity 0.3125 (0.188 to 0.438): 0.375 under the change, 0.0625 under its control; 48 samples"
     )
     assert effect(made(interval=None)).startswith("net sensitivity 0.3125: ")
+
+
+def test_an_effect_is_a_subtraction() -> None:
+    assert subtracted(made()) == ("net sensitivity", "0.375 - 0.0625 = 0.3125 (0.188 to 0.438)")
 
 
 def test_what_has_no_score_is_told_with_what_it_could_change() -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.report import positions, rotations
-from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced
+from contrapose.tasks.report.evidence import dependent, figures, langtest, missing, sliced, subtracted
 from contrapose.tasks.report.html.asked import Asked, asked
 from contrapose.tasks.report.html.bars import Bar, bars
 from contrapose.tasks.report.html.meter import Meter, meter
@@ -71,7 +71,9 @@ class Card:
     """The same as one sum."""
     asked: Asked
     told: tuple[str, ...]
-    """What the controls changed, effects beyond them, what is missing, how much dependent cases tell."""
+    """What the controls changed, what is missing, how much dependent cases tell."""
+    effects: Pairs
+    """What the test changed beyond what its controls did."""
     refused: tuple[str, ...]
     figures: Pairs
     slices: Pairs
@@ -96,6 +98,7 @@ def card(
         sums=sums(outcome),
         asked=asked(outcome, results, skipped, show),
         told=tuple(f"{text[0].upper()}{text[1:]}." for text in _told(outcome, show_langtest=show_langtest) if text),
+        effects=tuple(map(subtracted, outcome["effects"])),
         refused=tuple(name_of(name) for name in outcome["refused"]),
         figures=_figures(outcome, show),
         slices=tuple((show(each["name"]), sliced(each)) for each in outcome["slices"]),
@@ -107,7 +110,7 @@ def card(
 
 def _figures(outcome: Outcome, show: Show) -> Pairs:
     # The grid and the bars show these already.
-    told = {*PAIRS, "unparsed", *(f"outcome_{name}" for name in (*rotations.SENTENCES, "unparsed"))}
+    told = {*PAIRS, "unparsed", *(f"outcome_{name}" for name in (*rotations.SENTENCES, *rotations.UNDECIDED))}
     return tuple((show(name.replace("_", " ")), value) for name, value in figures(outcome) if name not in told)
 
 
@@ -115,7 +118,6 @@ def _told(outcome: Outcome, *, show_langtest: bool) -> Iterator[str]:
     yield dependent(outcome)
     if outcome["control"]:
         yield noise(outcome["control"])
-    yield from map(effect, outcome["effects"])
     yield missing(outcome)
     if show_langtest:
         yield langtest(outcome)
@@ -149,6 +151,6 @@ def _orders(found: rotations.Rotations | None, show: Show) -> Orders | None:
     if found is None:
         return None
     return Orders(
-        followed=bars({**found.counts, "unparsed": found.unparsed}, show),
+        followed=bars({**found.counts, **found.undecided}, show),
         reading=show(rotations.reading(found)),
     )
