@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 MYPATH := .typecheck
 
-.PHONY: evaluate test test-all check bench ui clean
+.PHONY: evaluate test test-all check lint-deployments bench ui clean
 
 evaluate: $(READY)
 	$(BIN)/contrapose run --suite quickstart --exit-zero
@@ -22,11 +22,14 @@ check: $(READY) $(MYPATH)/contrapose
 	MYPYPATH=$(MYPATH) $(BIN)/mypy -p contrapose.flows -p contrapose.tasks
 	$(BIN)/lint-imports
 
+lint-deployments: $(READY)
+	$(BIN)/python -m pytest -m "" tests/deployments/test_docker.py tests/deployments/test_kubernetes.py tests/deployments/test_github.py
+
 bench: $(READY)
 	$(BIN)/python -m bench
 
 ui: $(READY)
-	DO_NOT_TRACK=1 PREFECT_SERVER_ANALYTICS_ENABLED=false $(BIN)/prefect server start
+	$(BIN)/contrapose ui $(if $(PORT),--port $(PORT))
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis $(MYPATH)

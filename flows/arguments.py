@@ -93,6 +93,48 @@ def add_compare(command: argparse.ArgumentParser) -> None:
     command.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
 
 
+def add_doctor(command: argparse.ArgumentParser) -> None:
+    """What the doctor looks at beside the machine."""
+    _add_suite(command, default=None, told="only the machine is looked at")
+    _add_changes(command)
+    command.add_argument("--json", action="store_true", help="print the findings as JSON")
+
+
+def add_deploy(command: argparse.ArgumentParser) -> None:
+    """What a team changes about the deployments; without any of it they are as in deployments/prefect.yaml."""
+    _add_suite(command, default=None, told="as deployed, full")
+    _add_changes(command)
+    add_budget(command)
+    command.add_argument("--cron", metavar="CRON", help='when nightly runs, such as "0 2 * * *"')
+    command.add_argument("--timezone", metavar="NAME", help="time zone of --cron, such as Europe/Paris (default: UTC)")
+    command.add_argument(
+        "--work-dir",
+        default=".",
+        metavar="FOLDER",
+        help="folder on the worker that runs take place in, and that receives runs (default: the current one)",
+    )
+    command.add_argument(
+        "--notify",
+        action="append",
+        default=[],
+        metavar="TYPE/NAME",
+        help="block that alerts are sent through, such as slack-webhook/team; may be given again",
+    )
+
+
+def add_announce(command: argparse.ArgumentParser) -> None:
+    """Which model was retrained."""
+    command.add_argument("retrained", metavar="MODEL", help="its id: hf/<org>/<name>, hf/<folder>, openai/<model>")
+    command.add_argument("--revision", default="", metavar="R", help="which one it is, where the id does not tell")
+    command.add_argument("--training-run", default="", metavar="T", help="what made it; this or --revision is needed")
+
+
+def add_ui(command: argparse.ArgumentParser) -> None:
+    """What the local server takes beside the deployments' options."""
+    command.add_argument("--port", type=int, metavar="N", help="port on loopback (default: 4200, or any that is free)")
+    add_deploy(command)
+
+
 def add_toxic(command: argparse.ArgumentParser) -> None:
     """The option that shows what is masked otherwise."""
     command.add_argument("--show-toxic", action="store_true", help="show toxic words instead of masking them")

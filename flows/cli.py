@@ -10,24 +10,32 @@ from typing import TYPE_CHECKING
 
 from contrapose.flows.arguments import (
     Version,
+    add_announce,
     add_budget,
     add_cache,
     add_compare,
     add_config,
+    add_deploy,
+    add_doctor,
     add_estimate,
     add_preview,
     add_run,
     add_toxic,
+    add_ui,
 )
 from contrapose.flows.quiet import be_quiet
 from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.report.cleaning import one_line
 
 if TYPE_CHECKING:
+    from contrapose.flows.deploy import Wishes
     from contrapose.tasks.config import RunConfig
 
 EXITS = "exit codes: 0 pass, 1 fail, 2 usage or configuration, 3 inconclusive, 4 incomplete"
 
 COMPARED = "exit codes: 0 no model is worse than the baseline, 1 one is, 2 usage, 3 it cannot be told of one"
+
+EXAMINED = "exit codes: 0 nothing is a problem, 1 something is, 2 usage"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,10 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code: int = arguments.action(arguments)
     except ContraposeError as error:
-        print(f"contrapose: {error}", file=sys.stderr)
+        _say(str(error))
         return error.exit_code
     except KeyboardInterrupt:
-        print("contrapose: interrupted; the same command goes on where it stopped", file=sys.stderr)
+        _say("interrupted; the same command goes on where it stopped")
         return 130
     return code
 
@@ -82,6 +90,18 @@ def parser() -> argparse.ArgumentParser:
     several = actions.add_parser("compare", help="compare finished runs of several models", epilog=COMPARED)
     add_compare(several)
     several.set_defaults(action=_compare, logs=False)
+    doctor = actions.add_parser("doctor", help="tell what is installed, reachable and cached", epilog=EXAMINED)
+    add_doctor(doctor)
+    doctor.set_defaults(action=_doctor)
+    deployed = actions.add_parser("deploy", help="put deployments and automations on a Prefect server")
+    add_deploy(deployed)
+    deployed.set_defaults(action=_deploy)
+    ui = actions.add_parser("ui", help="start a local Prefect with a worker and all deployments")
+    add_ui(ui)
+    ui.set_defaults(action=_ui)
+    told = actions.add_parser("announce", help="tell Prefect that a model was retrained, which starts its check")
+    add_announce(told)
+    told.set_defaults(action=_announce, logs=False)
     names = actions.add_parser("list", help="list tests, suites, providers, sources and data")
     names.add_argument("what", nargs="?", choices=("probes", "suites", "providers", "sources", "data"))
     names.add_argument("--logs", action="store_true", help=argparse.SUPPRESS)
@@ -128,7 +148,7 @@ def _evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str 
     else:
         print_summary(summary, console=Console(), folder=published["folder"])
     if summary["verdict"] == "incomplete":
-        print(f"contrapose: to go on: contrapose resume {published['run']}", file=sys.stderr)
+        _say(f"to go on: contrapose resume {published['run']}")
     return 0 if arguments.exit_zero else EXIT_CODES[summary["verdict"]]
 
 
@@ -138,7 +158,7 @@ def _preview(arguments: argparse.Namespace) -> int:
     config = _config(arguments)
     found = [each.once() for each in previews(config)]
     for warning in dict.fromkeys(warning for each in found for warning in each.loaded.warnings):
-        print(f"contrapose: {warning}", file=sys.stderr)
+        _say(warning)
     if arguments.json:
         return _print(as_json(found))
     from rich.console import Console
@@ -202,17 +222,63 @@ def _compare(arguments: argparse.Namespace) -> int:
     return 0 if arguments.exit_zero else EXIT_CODES[found["verdict"]]
 
 
+def _doctor(arguments: argparse.Namespace) -> int:
+    from contrapose.flows.doctor import as_json, as_text, examine, exit_code
+
+    def configured() -> RunConfig | None:
+        meant = arguments.suite or arguments.model or arguments.data or arguments.test or arguments.set
+        return _config(arguments) if meant else None
+
+    found = examine(configured)
+    _print([as_json(found)] if arguments.json else as_text(found))
+    return exit_code(found)
+
+
+def _deploy(arguments: argparse.Namespace) -> int:
+    from contrapose.flows.deploy import deploy
+
+    return _print(deploy(_wishes(arguments)), at_once=True)
+
+
+def _ui(arguments: argparse.Namespace) -> int:
+    from contrapose.flows.serve_ui import serve
+
+    return _print(serve(_wishes(arguments), port=arguments.port), at_once=True)
+
+
+def _announce(arguments: argparse.Namespace) -> int:
+    from contrapose.flows.announce import announce
+
+    event = announce(arguments.retrained, revision=arguments.revision, training_run=arguments.training_run)
+    return _print([f"announced {arguments.retrained} (event {event})"])
+
+
+def _wishes(arguments: argparse.Namespace) -> Wishes:
+    from contrapose.flows.deploy import Wishes
+    from contrapose.flows.options import overrides
+
+    told = arguments.suite or arguments.test or overrides(arguments)
+    arguments.suite = arguments.suite or "full"
+    return Wishes(
+        config=_config(arguments) if told else None,
+        cron=arguments.cron,
+        timezone=arguments.timezone,
+        work_dir=arguments.work_dir,
+        notify=tuple(arguments.notify),
+    )
+
+
 def _list(arguments: argparse.Namespace) -> int:
     from contrapose.flows.listing import listing
 
     return _print(listing(arguments.what))
 
 
-def _print(lines: Iterable[str]) -> int:
-    """Print lines until there are no more, or nobody reads them."""
+def _print(lines: Iterable[str], *, at_once: bool = False) -> int:
+    """Print lines until there are no more, or nobody reads them; `at_once`: each as it comes, even into a file."""
     try:
         for line in lines:
-            print(line)
+            print(line, flush=at_once)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has seen enough, as `head` has. What is still buffered must not raise when Python ends.
@@ -220,12 +286,17 @@ def _print(lines: Iterable[str]) -> int:
     return 0
 
 
+def _say(text: str) -> None:
+    """One line beside the output; what it quotes from files and models must not steer the terminal."""
+    print(f"contrapose: {one_line(text)}", file=sys.stderr)
+
+
 def _config(arguments: argparse.Namespace) -> RunConfig:
     from contrapose.flows.options import configured, overrides, select
 
     config, warnings = configured(arguments.suite, overrides(arguments))
     for warning in warnings:
-        print(f"contrapose: {arguments.suite}: {warning}", file=sys.stderr)
+        _say(f"{arguments.suite}: {warning}")
     return select(config, arguments.test)
 
 

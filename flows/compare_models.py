@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from contrapose.flows.entrance import enter
 from contrapose.flows.evaluate_model import evaluate_model
+from contrapose.flows.form import Form
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.comparison import MARGIN, Comparison
@@ -50,7 +51,7 @@ class Compared(TypedDict):
     result_storage=RESULTS,
     result_serializer=SERIALIZER,
 )
-def compare_models(config: RunConfig, models: list[str | Model], baseline: int = 1, margin: float = MARGIN) -> Compared:
+def compare_models(config: Form, models: list[str | Model], baseline: int = 1, margin: float = MARGIN) -> Compared:
     """Evaluate several models, one after the other, and compare their runs.
 
     Args:

@@ -201,7 +201,7 @@ def judge(
                 cases=cases[plan.test],
                 results=results[plan.test],
                 data=samples[plan.test]["data"],
-                rules=rules(run.config, plan),
+                rules=rules(run.config, plan, tests=len(run.plans)),
             ).value,
             trials[plan.test],
         )
@@ -215,7 +215,7 @@ def stopped(outcome: Outcome, trials: Trials) -> Outcome:
     if not trials.unasked:
         return outcome
     reason = f"{trials.unasked} of {trials.asked} cases were not asked: {trials.stopped}."
-    return {**outcome, "verdict": "incomplete", "reason": reason}
+    return {**outcome, "verdict": "incomplete", "reason": reason, "gate": None}
 
 
 def report(

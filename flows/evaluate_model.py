@@ -6,7 +6,8 @@ from prefect import flow
 
 from contrapose.flows import corridor
 from contrapose.flows.entrance import begin
-from contrapose.tasks.config import RunConfig
+from contrapose.flows.events import tell_finished
+from contrapose.flows.form import Form
 from contrapose.tasks.policy import RESULTS, SERIALIZER
 
 
@@ -18,7 +19,7 @@ from contrapose.tasks.policy import RESULTS, SERIALIZER
     result_storage=RESULTS,
     result_serializer=SERIALIZER,
 )
-def evaluate_model(config: RunConfig, resumed: str | None = None) -> corridor.Published:
+def evaluate_model(config: Form, resumed: str | None = None) -> corridor.Published:
     """Evaluate one model on the selected tests.
 
     Args:
@@ -38,4 +39,6 @@ def evaluate_model(config: RunConfig, resumed: str | None = None) -> corridor.Pu
     trials = corridor.infer(run, cases)
     results = corridor.evaluate(run, trials)
     corridor.validate_results(run, results, trials)
-    return corridor.report(run, samples, cases, trials, results)
+    published = corridor.report(run, samples, cases, trials, results)
+    tell_finished(published)
+    return published

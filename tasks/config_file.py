@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -51,14 +52,16 @@ def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:
 
 
 def put(values: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
-    """A copy of nested mappings with one value changed."""
+    """A copy of nested mappings with one value changed; data that are named by their source alone keep it."""
     head, *rest = path
     inner = values.get(head)
+    if head == "data" and isinstance(inner, str):
+        inner = {"source": inner}
     return {**values, head: put(inner if isinstance(inner, Mapping) else {}, rest, value) if rest else value}
 
 
 def _read(suite: str) -> tuple[str, dict[str, Any]]:
-    path = Path(suite).expanduser()
+    path = Path(os.path.expanduser(suite))
     if path.suffix not in (".yaml", ".yml"):
         return f"suite {suite}", _parse(_bundled(suite), suite)
     try:
@@ -114,13 +117,22 @@ def _told(error: ValidationError, where: str) -> ConfigError:
     more = f" ({len(problems) - 1} more such problems follow.)" if len(problems) > 1 else ""
     if first["type"] == "extra_forbidden":
         return _unknown_key(path, place, more)
-    found = f"{first['input']!r}"[:120] if path else first["msg"].removeprefix("Value error, ")
+    found, expected = _found_and_expected(first)
     return ConfigError(
         found,
-        expected=first["msg"].removeprefix("Value error, ").removeprefix("Input should be "),
+        expected=expected,
         remedy=f"Correct the value.{more}",
         where=place,
     )
+
+
+def _found_and_expected(problem: Mapping[str, Any]) -> tuple[str, str]:
+    """What was met and what would be right; our own checks may say both, with `; expected ` between them."""
+    if problem["type"] == "missing":
+        return "nothing", "a value"
+    told = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+    found, _, expected = told.rpartition("; expected ")
+    return found or f"{problem['input']!r}"[:120], expected
 
 
 def _unknown_key(path: Sequence[str], place: str, more: str) -> ConfigError:

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from contrapose.tasks.registry import names
+from contrapose.tasks.secrets import holds_password
 
 FIELDS = (
     "text",
@@ -63,6 +64,13 @@ class DataSettings(BaseModel):
     def _source_alone(cls, values: Any) -> Any:
         return {"source": values} if isinstance(values, str) else values
 
+    @field_validator("source")
+    @classmethod
+    def _no_password(cls, source: str) -> str:
+        if holds_password(source):
+            raise ValueError("an address with a password; expected one without: sources are told in every report")
+        return source
+
     @field_validator("format")
     @classmethod
     def _known_format(cls, name: str | None) -> str | None:
@@ -75,5 +83,5 @@ class DataSettings(BaseModel):
     def _known_fields(cls, columns: Mapping[str, str]) -> dict[str, str]:
         unknown = [name for name in columns if name not in FIELDS]
         if unknown:
-            raise ValueError(f"columns has no field {unknown[0]!r}; its fields are {', '.join(FIELDS)}")
+            raise ValueError(f"columns has no field {unknown[0]!r}; expected one of {', '.join(FIELDS)}")
         return dict(columns)

@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
 from contrapose.tasks.columnar import batched, from_arrow, regrouped, schema_of, to_arrow
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.errors import ConfigError, ContraposeError
+from contrapose.tasks.secrets import holds_password
 
 Record = TypeVar("Record")
 
@@ -44,8 +45,20 @@ def home() -> Path:
 
 
 def storage() -> str:
-    """Folder or fsspec URL that holds tables: `CONTRAPOSE_STORAGE` or a folder in `home()`."""
-    return os.environ.get("CONTRAPOSE_STORAGE") or str(home() / "tables")
+    """Folder or fsspec URL that holds tables: `CONTRAPOSE_STORAGE` or a folder in `home()`.
+
+    Raises:
+        ConfigError: it holds a password, which every reference to a table would repeat.
+    """
+    chosen = os.environ.get("CONTRAPOSE_STORAGE") or str(home() / "tables")
+    if holds_password(chosen):
+        raise ConfigError(
+            "an address with a password",
+            expected="an address without one",
+            remedy="Give it to fsspec by its own configuration or environment.",
+            where="CONTRAPOSE_STORAGE",
+        )
+    return chosen
 
 
 def write(records: Iterable[Any], kind: type[Any]) -> Table:

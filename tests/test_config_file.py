@@ -99,6 +99,42 @@ def test_put_leaves_the_rest_as_it_was() -> None:
     assert values["a"] == {"b": 1, "c": 2}
 
 
+def test_a_key_of_data_that_are_named_by_their_source_leaves_the_source() -> None:
+    config, _ = load_config("quickstart", {"data": "rows.csv", "data.cluster_by": "article"})
+    assert config.data is not None
+    assert (config.data.source, config.data.cluster_by) == ("rows.csv", "article")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("model_args.api_key", "x", "model_args.api_key looks like a secret; expected secrets to come from"),
+        ("tests.sensitivity.add_negation.threshold", [0.2, 0.1], "(0.2, 0.1) is reversed; expected (lower, upper)"),
+        ("tests.sensitivity.add_negation.threshold", [0.2], "threshold.1: nothing; expected a value."),
+        ("data.columns.txt", "x", "columns has no field 'txt'; expected one of text, options"),
+    ],
+)
+def test_a_wrong_value_is_told_once(key: str, value: object, told: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config("quickstart", {"data.source": "rows.csv", key: value})
+    assert told in str(caught.value)
+    assert str(caught.value).count("; expected ") == 1
+
+
+def test_every_field_of_the_form_is_described() -> None:
+    schema = RunConfig.model_json_schema()
+    models = {"Run": schema, **schema["$defs"]}
+    # What refers to another model has that model's description.
+    described = {name for name, model in models.items() if model.get("description")}
+    silent = [
+        f"{name}.{field}"
+        for name, model in models.items()
+        for field, about in model.get("properties", {}).items()
+        if not about.get("description") and about.get("$ref", "").removeprefix("#/$defs/") not in described
+    ]
+    assert silent == []
+
+
 def test_a_default_gate_reaches_the_tests_that_have_none(tmp_path: Path) -> None:
     text = (
         "tests: {defaults: {min_pass_rate: 0.5}, sensitivity: {add_negation: {}}, "

@@ -12,8 +12,9 @@ import numpy as np
 from bench.simulated.draws import CORRELATIONS, GATES, KINDS, Finding, answers, labels
 from contrapose.tasks.evaluate.family import corrected
 from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.families import holm
-from contrapose.tasks.statistics.shares import Share, clustered, evidence, independent
+from contrapose.tasks.statistics.shares import Share, clustered, independent
 
 MOST = 0.06
 ROWS = (10, 20, 50, 100, 373)
@@ -63,5 +64,6 @@ def _outcome(share: Share, gate: float) -> Outcome:
     """What the correction reads of an outcome; the further cases that a verdict also tells take much longer."""
     bounds, reached, missed = evidence(share, gate)
     known: dict[str, Any] = {"verdict": "pass" if bounds.low >= gate else "inconclusive"}
-    known |= {"pass_rate": share.rate, "min_pass_rate": gate, "gate": {"reached": reached, "missed": missed}}
+    known |= {"gate": {"reached": reached, "missed": missed, "further": None}}
+    known |= {"pass_rate": share.rate, "min_pass_rate": gate}
     return cast(Outcome, known)

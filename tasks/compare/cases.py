@@ -8,10 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.compare.likeness import unlike
 from contrapose.tasks.compare.reading import read_columns
 from contrapose.tasks.compare.runs import FinishedRun
 from contrapose.tasks.errors import ComparisonError
+
+COLUMNS = pa.schema([(name, pa.string()) for name in ("id", "sample_id", "skip_reason")])
 
 
 def refuse_other_cases(runs: Sequence[FinishedRun], test: str) -> None:
@@ -37,7 +38,7 @@ def refuse_other_cases(runs: Sequence[FinishedRun], test: str) -> None:
 def _cases(run: FinishedRun, test: str) -> pa.Table:
     """Id, sample and reason to skip it, of every case of a test that is no control."""
     rows = (pc.field("probe") == test) & ~pc.field("control")
-    return read_columns(run.folder / "cases.parquet", ["id", "sample_id", "skip_reason"], rows=rows)
+    return read_columns(run.folder / "cases.parquet", COLUMNS, rows=rows)
 
 
 def _lacking(one: pa.Table, other: pa.Table) -> Any:
@@ -50,11 +51,10 @@ def _lacking(one: pa.Table, other: pa.Table) -> Any:
 
 
 def _missing(case: str, one: FinishedRun, other: FinishedRun, *, test: str, count: int) -> ComparisonError:
-    return unlike(
-        f"case {case!r} (one of {count})" if count > 1 else f"case {case!r}",
-        one,
-        other,
-        values=("there", "missing"),
-        test=test,
+    named = f"case {case!r}" + (f" (one of {count})" if count > 1 else "")
+    return ComparisonError(
+        f"{named} is in {one.folder.name} and not in {other.folder.name}",
+        expected="the same cases in runs that are compared",
         remedy="Evaluate both models on the same rows, with the same limit and seed.",
+        where=f"{other.folder.name}, {test}",
     )

@@ -10,7 +10,7 @@ from contrapose.tasks.compare.likeness import refuse_unlike
 from contrapose.tasks.compare.pairs import pairs_of
 from contrapose.tasks.compare.ranking import leaderboard, standings
 from contrapose.tasks.compare.rows import rows_of
-from contrapose.tasks.compare.runs import FinishedRun, contenders, finished_run, names_of
+from contrapose.tasks.compare.runs import FinishedRun, contenders, finished_run, names_of, run_folder
 from contrapose.tasks.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, judged
 from contrapose.tasks.errors import ComparisonError, ConfigError
 
@@ -31,7 +31,7 @@ def compare(
         ConfigError: the margin is no share, or the baseline is none of the runs.
     """
     refuse_margin(margin)
-    found = [finished_run(name, Path(runs)) for name in _baseline_first(names, baseline)]
+    found = [finished_run(name, Path(runs)) for name in _baseline_first(names, baseline, Path(runs))]
     refuse_unlike(found)
     models = contenders(found)
     called = [model["name"] for model in models]
@@ -61,13 +61,17 @@ def refuse_margin(margin: float) -> None:
         )
 
 
-def _baseline_first(names: Sequence[str], baseline: str | None) -> list[str]:
-    if baseline is None or baseline in names:
-        return sorted(names, key=lambda name: name != baseline) if baseline else list(names)
+def _baseline_first(names: Sequence[str], baseline: str | None, runs: Path) -> list[str]:
+    if baseline is None:
+        return list(names)
+    wanted = run_folder(baseline, runs)
+    same = [name == baseline or (wanted is not None and run_folder(name, runs) == wanted) for name in names]
+    if any(same):
+        return [name for _, name in sorted(zip(same, names, strict=True), key=lambda each: not each[0])]
     raise ConfigError(
         repr(baseline),
         expected=f"one of {', '.join(names)}",
-        remedy="Name the baseline as it is named among the runs.",
+        remedy="Name one of the runs.",
         where="baseline",
     )
 
@@ -102,7 +106,14 @@ def _overall(tests: Sequence[Contest]) -> tuple[Verdict, str]:
 
 def _warnings(runs: Sequence[FinishedRun]) -> list[str]:
     shared = names_of(runs)
-    left = [f"{run.folder.name} alone has {test}" for run in runs for test in run.tests if test not in shared]
-    return [f"{run.folder.name} is incomplete." for run in runs if run.verdict == "incomplete"] + [
-        f"Not compared: {each}." for each in left
+    left = dict.fromkeys(test for run in runs for test in run.tests if test not in shared)
+    calibrated = [test for test in shared if runs[0].tests[test].get("settings.threshold") == "auto"]
+    return [
+        *(f"{run.folder.name} is incomplete." for run in runs if run.verdict == "incomplete"),
+        *(f"{test} is not compared: it is not in {_without(runs, test)}." for test in left),
+        *(f"{test}: each model's threshold comes from its own controls." for test in calibrated),
     ]
+
+
+def _without(runs: Sequence[FinishedRun], test: str) -> str:
+    return ", ".join(run.folder.name for run in runs if test not in run.tests)

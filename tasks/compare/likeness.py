@@ -29,7 +29,7 @@ def refuse_unlike(runs: Sequence[FinishedRun]) -> None:
     first, *others = runs
     if not names_of(runs):
         raise ComparisonError(
-            "; ".join(f"{run.folder.name} has {', '.join(run.tests)}" for run in runs),
+            "; ".join(f"{run.folder.name} has {', '.join(run.tests) or 'none'}" for run in runs),
             expected="at least one test that all runs have",
             remedy="Evaluate the models with the same suite.",
         )

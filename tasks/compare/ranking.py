@@ -52,5 +52,5 @@ def leaderboard(tests: Sequence[Contest], names: Sequence[str]) -> list[Place]:
 def _winner(pair: Pair) -> tuple[str, str] | None:
     """The better and the other model of a pair that differs significantly."""
     sides = pair["first"], pair["second"]
-    sign = direction(pair["difference"])
+    sign = direction(pair)
     return None if sign == 0 else sides if sign > 0 else sides[::-1]

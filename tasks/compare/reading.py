@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 from contrapose.tasks.errors import ComparisonError
 
 
-def read_columns(path: Path, columns: Sequence[str], *, optional: Sequence[str] = (), rows: Any) -> pa.Table:
+def read_columns(path: Path, columns: pa.Schema, *, optional: Sequence[str] = (), rows: Any) -> pa.Table:
     """Some columns of some rows.
 
     Args:
         path: of the table.
-        columns: those to read.
-        optional: those to read where the table has them.
+        columns: those to read, with their types.
+        optional: names of those among them that the table may lack.
         rows: an Arrow expression.
 
     Raises:
@@ -26,8 +26,8 @@ def read_columns(path: Path, columns: Sequence[str], *, optional: Sequence[str] 
     """
     try:
         known = pq.read_schema(path).names
-        wanted = [*columns, *(name for name in optional if name in known)]
-        return pq.read_table(path, columns=wanted, filters=rows).select(wanted)
+        wanted = pa.schema([field for field in columns if field.name in known or field.name not in optional])
+        return pq.read_table(path, columns=wanted.names, filters=rows).select(wanted.names).cast(wanted)
     except (OSError, KeyError, pa.ArrowException) as error:
         raise ComparisonError(
             f"table cannot be read ({type(error).__name__})",

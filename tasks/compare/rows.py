@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 from contrapose.tasks.compare.likeness import unlike
 from contrapose.tasks.compare.reading import read_columns
 from contrapose.tasks.compare.runs import FinishedRun
+from contrapose.tasks.results import COMMON
 
-COLUMNS = ("case_id", "sample_id", "cluster", "scorer", "pass", "error")
+COLUMNS = pa.schema(map(COMMON.field, ("case_id", "sample_id", "cluster", "scorer", "pass", "error", "repeat")))
 UNKNOWN = -1
 """Code of a scorer that is not known, since the run did not ask the case."""
 

@@ -11,6 +11,7 @@ from typing import Any
 from contrapose.tasks.comparison import Contender
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import ComparisonError
+from contrapose.tasks.folders import existing_folder
 
 GENERAL = {"seed": 0, "repeats": 1, "system_instruction": None, "embedding_model": None}
 """Keys of the configuration that every test depends on, with what holds where a run does not name them."""
@@ -49,14 +50,20 @@ def finished_run(name: str, runs: Path) -> FinishedRun:
     Raises:
         ComparisonError: there is no such run, or it is not finished.
     """
-    folder = next((path for path in (Path(name).expanduser(), runs / name) if path.is_dir()), None)
+    folder = run_folder(name, runs)
     if folder is None:
         raise _unfit(name, f"no such folder, and no run of that id in {runs}")
     summary, manifest = (_content(folder / file) for file in ("summary.json", "manifest.json"))
     try:
-        return _run(folder.resolve(), summary, manifest)
+        return _run(folder, summary, manifest)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _unfit(str(folder), f"summary.json or manifest.json is not one that a run writes ({error!r})") from error
+
+
+def run_folder(name: str, runs: Path) -> Path | None:
+    """The folder that a run's folder or id stands for; None where there is none."""
+    folder = existing_folder(name) or existing_folder(str(runs / name))
+    return None if folder is None else folder.resolve()
 
 
 def contenders(runs: Sequence[FinishedRun]) -> list[Contender]:

@@ -20,19 +20,25 @@ def decide(pair: Pair, margin: float) -> Pair:
     non-inferiority: G. Piaggio and others, JAMA 308 (2012) 2594-2604.
     """
     found, asked = pair["difference"], _asked(pair)
-    if found is None or pair["cases"] < MIN_COVERAGE * asked:
+    if found is None or not _covered(pair):
         told = f"Only {pair['cases']:,} of {asked:,} cases were scored for both; {MIN_COVERAGE:.0%} are needed."
         return {**pair, "verdict": "cannot tell", "reason": told}
-    verdict = _verdict(found, margin)
+    verdict = _verdict(found, direction(pair), margin)
     return {**pair, "verdict": verdict, "reason": _reason(verdict, found, margin)}
 
 
-def direction(found: Difference | None) -> int:
-    """1 where the first model is significantly better, -1 where it is worse, else 0."""
+def direction(pair: Pair) -> int:
+    """1 where the first model is significantly better, -1 where it is worse, else 0; 0 too where coverage is low."""
+    found = pair["difference"]
     if found is None or found["interval"] is None or found["adjusted"] is None or found["adjusted"] > LEVEL:
         return 0
     low, high = found["interval"]
-    return int(low > 0) - int(high < 0)
+    return int(low > 0) - int(high < 0) if _covered(pair) else 0
+
+
+def _covered(pair: Pair) -> bool:
+    """Whether enough cases were scored for both."""
+    return pair["cases"] >= MIN_COVERAGE * _asked(pair)
 
 
 def _asked(pair: Pair) -> int:
@@ -40,12 +46,12 @@ def _asked(pair: Pair) -> int:
     return pair["cases"] + pair["only_first"] + pair["only_second"] + pair["neither"]
 
 
-def _verdict(found: Difference, margin: float) -> Verdict:
-    if direction(found) > 0:
+def _verdict(found: Difference, sign: int, margin: float) -> Verdict:
+    if sign > 0:
         return "better"
     if found["bounds"] and found["bounds"][0] >= -margin:
         return "not worse"
-    return "worse" if direction(found) < 0 else "cannot tell"
+    return "worse" if sign < 0 else "cannot tell"
 
 
 def _reason(verdict: Verdict, found: Difference, margin: float) -> str:

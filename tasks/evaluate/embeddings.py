@@ -13,6 +13,7 @@ import numpy as np
 
 from contrapose.tasks.digests import files_sha256
 from contrapose.tasks.errors import ModelError
+from contrapose.tasks.folders import existing_folder
 from contrapose.tasks.probes.base import Embed
 
 BUNDLED = "all-MiniLM-L6-v2"
@@ -40,8 +41,8 @@ def embedder(name: str) -> Embed:
 
 def revision(name: str) -> str:
     """What a model's name stands for now: a folder's content, the bundled package's version, or the name itself."""
-    folder = Path(name).expanduser()
-    if name == BUNDLED or not folder.is_dir():
+    folder = existing_folder(name)
+    if name == BUNDLED or folder is None:
         return version(DISTRIBUTION) if name == BUNDLED and find_spec(PACKAGE) else name
     return files_sha256(folder, (path for path in folder.rglob("*") if path.is_file()))
 

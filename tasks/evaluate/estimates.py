@@ -13,8 +13,12 @@ from contrapose.tasks.statistics.means import Mean, difference, mean
 
 
 def clusters_of(results: pd.DataFrame) -> np.ndarray:
-    """Which rows are not independent: those of one cluster, else those of one sample; (rows,) of numbers."""
-    return np.asarray(pd.factorize(results["cluster"].fillna(results["sample_id"]))[0])
+    """Which rows are not independent: those of one cluster, else those of one sample; (rows,) of numbers.
+
+    A cluster may be named as a sample of another one is.
+    """
+    cluster, sample = (pd.factorize(results[name])[0] for name in ("cluster", "sample_id"))
+    return np.where(cluster >= 0, cluster, len(results) + sample)
 
 
 def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, Estimate]:
@@ -47,7 +51,8 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
         values = pd.Series(measure.values)
         under = {kind: values[rows].groupby(sample[rows]).mean() for kind, rows in (("case", ~control), ("c", control))}
         pairs = pd.DataFrame(under).dropna()
-        net = difference(pairs["case"], pairs["c"], cluster.loc[pairs.index], share=measure.share)
+        between = measure.share or measure.bounds == (0, 1)
+        net = difference(pairs["case"], pairs["c"], cluster.loc[pairs.index], share=between)
         if net is not None:
             found.append(_effect(measure, net, pairs))
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from contrapose.tasks.evaluate.gate import would_decide
 from contrapose.tasks.outcome import GateSummary, Outcome
 from contrapose.tasks.statistics.families import holm
 from contrapose.tasks.statistics.shares import CONFIDENCE
@@ -12,9 +13,10 @@ from contrapose.tasks.statistics.shares import CONFIDENCE
 def corrected(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """The outcomes with Holm's correction over all tests that are judged by interval.
 
-    A verdict that its corrected evidence no longer supports becomes inconclusive; none becomes stronger.
+    A verdict that its corrected evidence no longer supports becomes inconclusive; none becomes stronger. A test that
+    is incomplete claims nothing, and weakens no other.
     """
-    judged = [outcome["gate"] for outcome in outcomes]
+    judged = [None if outcome["verdict"] == "incomplete" else outcome["gate"] for outcome in outcomes]
     gates = [gate for gate in judged if gate is not None]
     adjusted = zip(
         gates,
@@ -31,11 +33,13 @@ def corrected(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 def _again(outcome: Outcome, gate: GateSummary, *, tests: int) -> Outcome:
     p = {"pass": gate["reached"], "fail": gate["missed"]}.get(outcome["verdict"])
-    if p is None or p <= 1 - CONFIDENCE:
+    if p is None:
         return {**outcome, "gate": gate}
+    if p <= 1 - CONFIDENCE:
+        return {**outcome, "gate": {**gate, "further": None}}
     side = "reaches" if outcome["verdict"] == "pass" else "misses"
     reason = (
         f"Alone, the pass rate {outcome['pass_rate']:.1%} {side} the gate {outcome['min_pass_rate']:.1%} "
-        f"with 95 % confidence; among {tests} tests it does not (Holm: p = {p:.3f})."
+        f"with 95 % confidence; among {tests} tests it does not (Holm: p = {p:.3f}){would_decide(gate['further'])}."
     )
     return {**outcome, "gate": gate, "verdict": "inconclusive", "reason": reason}

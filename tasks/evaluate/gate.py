@@ -6,8 +6,9 @@ from typing import Literal, NamedTuple
 
 from contrapose.tasks.config import Plan, RunConfig
 from contrapose.tasks.outcome import GateSummary, Verdict
+from contrapose.tasks.statistics.evidence import Evidence, evidence
 from contrapose.tasks.statistics.power import further
-from contrapose.tasks.statistics.shares import Share, evidence
+from contrapose.tasks.statistics.shares import CONFIDENCE, Share
 
 Gate = Literal["interval", "rate"]
 
@@ -49,16 +50,19 @@ class Rules(NamedTuple):
     """`interval`: the bounds of the rate decide; `rate`: the bare rate does, as in LangTest."""
     min_coverage: float = 0.0
     """Share of the answered cases that must be scored."""
+    tests: int = 1
+    """Tests of the run: a verdict among several needs more evidence."""
 
 
-def rules(config: RunConfig, plan: Plan) -> Rules:
-    """What a configuration asks of one test."""
+def rules(config: RunConfig, plan: Plan, *, tests: int = 1) -> Rules:
+    """What a configuration asks of one test among so many."""
     defaults = config.tests.defaults
     return Rules(
         min_pass_rate=plan.min_pass_rate,
         max_error_share=config.max_error_share,
         gate=defaults.gate,
         min_coverage=defaults.min_coverage,
+        tests=tests,
     )
 
 
@@ -85,12 +89,11 @@ def decide(counts: Counts, share: Share | None, rules: Rules) -> Decision:
         )
     if share is None:
         return Decision("inconclusive", "No case could be scored.")
-    decided = _by_rate(share, rules.min_pass_rate) if rules.gate == "rate" else _by_interval(share, rules.min_pass_rate)
     answered = counts.asked - counts.errors
-    if counts.scored < rules.min_coverage * answered:
+    if counts.scored / answered < rules.min_coverage:
         reason = f"Only {counts.scored} of {answered} answers could be scored; {rules.min_coverage:.1%} are needed."
-        return decided._replace(verdict="inconclusive", reason=reason)
-    return decided
+        return Decision("inconclusive", reason)
+    return _by_rate(share, rules.min_pass_rate) if rules.gate == "rate" else _by_interval(share, rules)
 
 
 def _by_rate(share: Share, wanted: float) -> Decision:
@@ -99,16 +102,18 @@ def _by_rate(share: Share, wanted: float) -> Decision:
     return Decision("fail", f"The pass rate {share.rate:.1%} is under {wanted:.1%}.")
 
 
-def _by_interval(share: Share, wanted: float) -> Decision:
+def _by_interval(share: Share, rules: Rules) -> Decision:
+    wanted = rules.min_pass_rate
     found = evidence(share, wanted)
     low, high = found.bounds
+    more = _further(share, found, rules)
     summary = GateSummary(
         bounds=(low, high),
         reached=found.reached,
         missed=found.missed,
         effective=share.effective,
         clusters=share.clusters,
-        further=None,
+        further=more,
     )
     if low >= wanted:
         told = f"With 95 % confidence the pass rate is at least {low:.1%}; the gate is {wanted:.1%}."
@@ -116,14 +121,25 @@ def _by_interval(share: Share, wanted: float) -> Decision:
     if high < wanted:
         told = f"With 95 % confidence the pass rate is at most {high:.1%}; the gate is {wanted:.1%}."
         return Decision("fail", told, summary)
-    more = further(share, wanted)
-    return Decision("inconclusive", _undecided(share, wanted, more), {**summary, "further": more})
+    return Decision("inconclusive", _undecided(share, rules, more), summary)
 
 
-def _undecided(share: Share, wanted: float, more: int | None) -> str:
-    if wanted == 1:
+def _further(share: Share, found: Evidence, rules: Rules) -> int | None:
+    """Further cases that would decide it at the strictest step of Holm's correction; None where it is decided so."""
+    level = (1 - CONFIDENCE) / rules.tests
+    decided = min(found.reached, found.missed) <= level
+    return None if decided else further(share, rules.min_pass_rate, level=level)
+
+
+def _undecided(share: Share, rules: Rules, more: int | None) -> str:
+    if rules.min_pass_rate == 1:
         return "No finite sample shows a pass rate of 100 %; set the gate lower or use gate: rate."
-    told = f"The pass rate {share.rate:.1%} over {share.rows:,} cases lies too near the gate {wanted:.1%} to tell"
+    gate = f"the gate {rules.min_pass_rate:.1%}"
+    return f"The pass rate {share.rate:.1%} over {share.rows:,} cases lies too near {gate} to tell{would_decide(more)}."
+
+
+def would_decide(more: int | None) -> str:
+    """How a sentence about an open verdict ends."""
     if more is None:
-        return f"{told}, and so would any number of further cases like these."
-    return f"{told}; about {more:,} further cases like these would decide it."
+        return ", and so would any number of further cases like these"
+    return f"; about {more:,} further cases like these would decide it"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from contrapose.tasks.evaluate.gate import Counts, Rules, decide
 from contrapose.tasks.outcome import ControlSummary, DataSummary, LangTestSummary, Outcome, Slice
 from contrapose.tasks.registry import probe
 from contrapose.tasks.statistics.families import benjamini_hochberg
-from contrapose.tasks.statistics.shares import Share, clustered, unequal, wilson
+from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
 
 CHANCE = "chance_pass_rate"
 """Figure of a probe whose chance depends on the samples."""
@@ -83,7 +82,11 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
 def passed(rows: pd.DataFrame) -> Share | None:
     """The passed among the scored rows, with the design effect of their clusters; None where none was scored."""
     scored = rows.loc[rows["pass"].notna() & rows["error"].isna(), ["pass", "cluster", "sample_id"]]
-    return clustered(scored["pass"].astype(bool), clusters_of(scored)) if len(scored) else None
+    return _share(scored["pass"].to_numpy(dtype=bool), clusters_of(scored))
+
+
+def _share(true: np.ndarray, cluster: np.ndarray) -> Share | None:
+    return clustered(true, cluster) if len(true) else None
 
 
 def count(results: pd.DataFrame) -> Counts:
@@ -109,31 +112,37 @@ def noise(controls: pd.DataFrame) -> ControlSummary:
         unscored=counts.unscored,
         errors=counts.errors,
         noise=changed / counts.scored if counts.scored else None,
-        interval=wilson(replace(share, true=changed)) if share else None,
+        interval=_others(wilson(share)) if share else None,
     )
+
+
+def _others(passed: Interval) -> Interval:
+    """The interval of the rows that did not pass: Wilson's is symmetric."""
+    return Interval(1 - passed.high, 1 - passed.low)
 
 
 def slices(results: pd.DataFrame) -> list[Slice]:
     """Pass rate of every slice, in the order of their names; none without a tag column."""
-    found = [(str(name), rows, passed(rows)) for name, rows in results.groupby("slice", sort=True)]
-    compared = [_unlike(share, passed(results.drop(rows.index))) for _, rows, share in found]
+    names = sorted(results["slice"].dropna().unique())
+    if not names:
+        return []
+    scored = results[results["pass"].notna() & results["error"].isna()]
+    true, cluster = scored["pass"].to_numpy(dtype=bool), clusters_of(scored)
+    inside = [scored["slice"].eq(name).to_numpy() for name in names]
+    found = [[_share(true[rows], cluster[rows]) for rows in (part, ~part)] for part in inside]
+    compared = [unequal(part, rest) if part and rest else None for part, rest in found]
     known = iter(benjamini_hochberg([p for p in compared if p is not None]))
     return [
         Slice(
-            name=name,
-            scored=count(rows).scored,
-            passed=count(rows).passed,
+            name=str(name),
+            scored=share.rows if share else 0,
+            passed=share.true if share else 0,
             pass_rate=share.rate if share else None,
             interval=wilson(share) if share else None,
             p=None if p is None else next(known),
         )
-        for (name, rows, share), p in zip(found, compared, strict=True)
+        for name, (share, _), p in zip(names, found, compared, strict=True)
     ]
-
-
-def _unlike(part: Share | None, rest: Share | None) -> float | None:
-    """Two-sided p value of the difference between a slice and all other samples; None where one has no scores."""
-    return None if part is None or rest is None else unequal(part, rest)
 
 
 def _frequent(names: pd.Series) -> dict[str, int]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from contrapose.tasks.config import ModelSpec
+from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import Answer, Desk, Question, refuse_unknown
 from contrapose.tasks.records import Completion, Likelihoods, Usage
 
@@ -15,6 +16,7 @@ WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide",
 WRITTEN = 8
 """Tokens of a reply, which are its words."""
 BATCH = 1000
+ARGUMENTS = ("reply", "slip", "slip_reply", "revision")
 
 
 class Mock:
@@ -27,21 +29,29 @@ class Mock:
         return "all"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Its own version, and the fixed reply if there is one."""
-        refuse_unknown(spec, ("reply",))
-        fixed = {"reply": str(spec.args["reply"])} if "reply" in spec.args else {}
-        return {"revision": "mock-1", "dtype": "none", "device": "none", **fixed}
+        """Its own version, and its arguments."""
+        refuse_unknown(spec, ARGUMENTS)
+        given = {name: str(spec.args[name]) for name in ARGUMENTS if name in spec.args}
+        return {"dtype": "none", "device": "none", "revision": "mock-1"} | given
 
     def open(self, spec: ModelSpec) -> MockModel:
-        """A mock model; `model_args.reply` fixes every reply."""
-        return MockModel(reply=spec.args.get("reply"))
+        """A mock model.
+
+        `model_args.reply` fixes every reply. `slip` is a share of the prompts whose reply is `slip_reply` instead;
+        which these are depends on `revision`, as models that were trained anew err elsewhere.
+        """
+        args = spec.args
+        revision, slip = str(args.get("revision", "")), _share(args.get("slip", 0))
+        return MockModel(reply=args.get("reply"), slip=slip, slip_reply=args.get("slip_reply", ""), revision=revision)
 
 
 class MockModel:
     """Answers from a hash of the prompt."""
 
-    def __init__(self, *, reply: str | None = None) -> None:
-        self.reply = reply
+    def __init__(
+        self, *, reply: str | None = None, slip: float = 0.0, slip_reply: str = "", revision: str = ""
+    ) -> None:
+        self.reply, self.slip, self.slip_reply, self.revision = reply, slip, slip_reply, revision
 
     def answer(self, questions: Sequence[Question], desk: Desk) -> None:
         """Answer what is open, a batch at a time, until the budget is spent."""
@@ -70,7 +80,11 @@ class MockModel:
         rng = _rng(f"{prompt}\x00{question.repeat}" if question.repeat else prompt)
         letters = [letter for letter in "ABCD" if f"\n{letter}. " in prompt or f"\nSummary {letter}: " in prompt]
         text = rng.choice(letters) if letters else " ".join(rng.choices(WORDS, k=WRITTEN)) + "."
-        return Completion(text=self.reply if self.reply is not None else text, usage=_usage(prompt, WRITTEN))
+        text = self.reply if self.reply is not None else text
+        return Completion(text=self.slip_reply if self._slips(prompt) else text, usage=_usage(prompt, WRITTEN))
+
+    def _slips(self, prompt: str) -> bool:
+        return self.slip > 0 and _rng(f"slip\x00{self.revision}\x00{prompt}").random() < self.slip
 
     def _choice(self, question: Question) -> Completion:
         """Log-likelihoods drawn from the hash; they need not sum to one, as those of letters never do."""
@@ -84,6 +98,18 @@ class MockModel:
         rng = _rng(f"{question.prompt}\x00{question.text}")
         usage = _usage(f"{question.prompt} {question.text}", 0)
         return Completion(loss=1 + 3 * rng.random() if question.text.strip() else None, usage=usage)
+
+
+def _share(value: object) -> float:
+    try:
+        share = float(str(value))
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise ModelError(
+            repr(value), expected="a share from 0 to 1", remedy="Write 0.1 for a tenth.", where="model_args.slip"
+        )
+    return share
 
 
 def _rng(text: str) -> random.Random:

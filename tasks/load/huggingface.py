@@ -10,6 +10,7 @@ from typing import Any
 
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import ConfigError, DataError
+from contrapose.tasks.folders import existing_folder
 from contrapose.tasks.load.naming import HUGGING_FACE
 from contrapose.tasks.load.opening import failure, told
 from contrapose.tasks.load.rows import Row, listed, shown
@@ -45,14 +46,14 @@ def _values(data: DataSettings) -> Iterator[dict[str, Any]]:
 
 def _split(data: DataSettings) -> Any:
     name = data.source.removeprefix(HUGGING_FACE)
-    folder = Path(name).expanduser()
+    folder = existing_folder(name)
     try:
         import datasets
     except ImportError as error:
         raise _not_installed(data) from error
     # The library raises its own, the hub's, the network's and the file formats' errors here.
     try:
-        if folder.is_dir():
+        if folder:
             return _from_folder(datasets, folder, data)
         return _chosen(datasets.load_dataset(name, name=data.subset), data)
     except DataError:

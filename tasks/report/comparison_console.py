@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contrapose.tasks.comparison import Comparison, Contest, Standing, judged
-from contrapose.tasks.report.cleaning import one_line, visible
+from contrapose.tasks.report.cleaning import one_line
 from contrapose.tasks.report.comparison import (
     against,
     allowed,
@@ -47,8 +47,7 @@ def print_comparison(comparison: Comparison, *, console: Console) -> None:
     for line in _notes(comparison):
         console.print(_line(line, console))
     for model in comparison["models"]:
-        told = f"{visible(model['name'])}: {visible(model['folder'])}"
-        console.print(_encodable(told, console), soft_wrap=True)
+        console.print(_line(f"{model['name']}: {model['folder']}", console), soft_wrap=True)
 
 
 def _tables(comparison: Comparison, console: Console) -> Iterator[tuple[str, Table]]:

@@ -16,11 +16,11 @@ MARKS: dict[Verdict, str] = {"better": "✅", "not worse": "✅", "cannot tell":
 NOTES = (
     "Models are compared over the cases that were scored for both; repeats of a case are averaged first.",
     "Intervals are 95 %: of pass rates Wilson's on the effective number of cases; of differences the bootstrap's over "
-    "clusters of cases that are not independent.",
+    "clusters of cases that are not independent, or Wilson's of both directions together where few clusters differ.",
     "p: the exact McNemar test where cases are independent, else sign flips of clusters; Holm's correction over all "
     "pairs of models in a test.",
-    "Rank in a test: 1 + the number of models that are significantly better; models that cannot be told apart share "
-    "a rank. Over all tests: by the mean of these ranks.",
+    "Rank in a test: 1 + the number of models that are significantly better; models that cannot be told apart, "
+    "for want of cases too, share a rank. Over all tests: by the mean of these ranks.",
 )
 
 

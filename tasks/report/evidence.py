@@ -41,7 +41,9 @@ def missing(outcome: Outcome) -> str:
     if coverage is None or extremes is None or coverage == 1:
         return ""
     worst, best = map(percent, extremes)
-    return f"{percent(coverage)} of the asked cases were scored; with the others the pass rate is {worst} to {best}"
+    asked = outcome["cases"] - outcome["skipped"]
+    told = f"{outcome['scored']:,} of {asked:,} cases were scored ({percent(coverage)})"
+    return f"{told}; with the others the pass rate is {worst} to {best}"
 
 
 def dependent(outcome: Outcome) -> str:

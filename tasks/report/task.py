@@ -6,12 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from prefect.artifacts import create_markdown_artifact, create_table_artifact
+from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 
 from contrapose.tasks.outcome import Summary
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.report.artifacts import artifact_key, verdict_row
 from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.link import report_url
 from contrapose.tasks.report.markdown import render
 from contrapose.tasks.report.publish import write_files, write_folder
 from contrapose.tasks.report.stored import StoredResults, skipped_examples
@@ -64,3 +65,5 @@ def _create_artifacts(report: Report, folder: str) -> None:
         description=f"{summary['verdict']}: {summary['reason']}",
     )
     create_markdown_artifact(key=f"{key}-report", markdown=f"{render(report).decode()}\n\nRun folder: `{folder}`\n")
+    if link := report_url(folder):
+        create_link_artifact(key=f"{key}-link", link=link, link_text="report.html", description="The whole report.")

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from contrapose.tasks.statistics.shares import CONFIDENCE, Share, evidence, fewer, independent
+from contrapose.tasks.statistics.evidence import evidence
+from contrapose.tasks.statistics.shares import CONFIDENCE, Share, fewer, independent
 
 IN_SAMPLE, IN_CLUSTER = 0.5, 0.1
 """Correlations assumed before anything is known: of the cases of one sample, and of the samples of one cluster."""
@@ -34,9 +35,15 @@ class Reach:
         return (1.0 if self.passes_from is None else self.passes_from) - (self.fails_up_to or 0.0)
 
 
-def further(share: Share, gate: float) -> int | None:
-    """Further rows after which a share like this one would be decided against a gate; None where none are enough."""
-    rows = _enough(lambda rows: _decides(share, rows, gate), share.rows)
+def further(share: Share, gate: float, *, level: float = 1 - CONFIDENCE) -> int | None:
+    """About how many further rows would decide a share like this one against a gate; None where none are enough.
+
+    Args:
+        share: of the rows so far.
+        gate: between 0 and 1.
+        level: p value that a verdict needs.
+    """
+    rows = _enough(lambda rows: _decides(_grown(share, rows), gate, level), share.rows)
     return None if rows is None else rows - share.rows
 
 
@@ -76,9 +83,10 @@ def reach(cases: int, gate: float, *, level: float) -> Reach:
     passing = _first(lambda true: evidence(independent(true, cases), gate).reached <= level, -1, cases + 1)
     open_from = _first(lambda true: evidence(independent(true, cases), gate).missed > level, -1, cases + 1)
     failing = open_from - 1
+    passes_from = float(beta.ppf(POWER, passing, cases - passing + 1)) if passing else 0.0
     return Reach(
         fails_up_to=float(beta.ppf(1 - POWER, failing + 1, cases - failing)) if failing >= 0 else None,
-        passes_from=float(beta.ppf(POWER, passing, cases - passing + 1)) if passing <= cases else None,
+        passes_from=passes_from if passing <= cases else None,
     )
 
 
@@ -125,11 +133,21 @@ def _mcnemar_power(pairs: int, difference: float) -> float:
     return float(found @ binom.pmf(differing, pairs, DISCORDANCE))
 
 
-def _decides(share: Share, rows: int, gate: float) -> bool:
-    """Whether one of the bounds would clear the gate, with as many rows of the same rate and design effect."""
-    grown = replace(share, rows=rows, true=round(share.rate * rows), effective=rows / share.design_effect)
-    low, high = evidence(grown, gate).bounds
-    return low >= gate or high < gate
+def _decides(share: Share, gate: float, level: float) -> bool:
+    found = evidence(share, gate)
+    return min(found.reached, found.missed) <= level
+
+
+def _grown(share: Share, rows: int) -> Share:
+    """As many rows with the same rate and design effect."""
+    return replace(
+        share,
+        rows=rows,
+        true=round(share.rate * rows),
+        effective=rows / share.design_effect,
+        better=tuple(_grown(each, rows) for each in share.better),
+        worse=tuple(_grown(each, rows) for each in share.worse),
+    )
 
 
 def _enough(holds: Callable[[int], bool], start: int) -> int | None:

@@ -45,7 +45,7 @@ def test_every_package_folder_is_listed() -> None:
     listed = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     found = {
         "contrapose." + ".".join(path.parent.relative_to(REPOSITORY).parts)
-        for top in ("flows", "tasks", "data")
+        for top in ("flows", "tasks", "data", "deployments")
         for path in (REPOSITORY / top).rglob("__init__.py")
     }
     assert set(listed) == found

@@ -21,6 +21,12 @@ def test_an_unknown_run_is_told_with_where_it_was_looked_for(tmp_path: Path) -> 
         finished_run("three", tmp_path)
 
 
+@pytest.mark.parametrize("name", ["~no-such-user/run", "x" * 5000, "\0"])
+def test_a_name_that_no_folder_can_have_is_an_unknown_run(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ComparisonError, match="no such folder"):
+        finished_run(name, tmp_path)
+
+
 def test_a_run_without_summary_is_not_finished(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "one", rows_from([True]))
     (folder / "summary.json").unlink()

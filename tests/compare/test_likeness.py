@@ -69,10 +69,9 @@ def test_runs_without_a_test_in_common_are_refused(tmp_path: Path) -> None:
 
 def test_a_case_that_one_run_lacks_is_named(tmp_path: Path) -> None:
     folders = [str(write_run(tmp_path / name, rows_from([True] * count))) for name, count in (("one", 3), ("two", 2))]
-    with pytest.raises(ComparisonError, match=r"case 'order_bias/s2' is 'there' in one and 'missing' in two"):
-        compare(folders)
-    with pytest.raises(ComparisonError, match=r"case 'order_bias/s2' is 'there' in one and 'missing' in two"):
-        compare(folders[::-1])
+    for named in (folders, folders[::-1]):
+        with pytest.raises(ComparisonError, match=r"case 'order_bias/s2' is in one and not in two"):
+            compare(named)
 
 
 def test_a_case_that_one_run_skipped_is_counted_instead(tmp_path: Path) -> None:

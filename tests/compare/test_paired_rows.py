@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from finished import TEST, rows_from, run_of
 
@@ -55,6 +56,22 @@ def test_cases_of_a_cluster_belong_together_and_of_a_sample_where_there_is_none(
     ]
     first, second, third, fourth = rows_of([run_of(tmp_path / name, rows) for name in "ab"], TEST).cluster
     assert first == second != third == fourth
+
+
+def test_a_table_that_another_program_wrote_again_is_read_all_the_same(tmp_path: Path) -> None:
+    runs = [run_of(tmp_path / name, rows_from([True, False])) for name in ("one", "two")]
+    path = runs[1].folder / "results.parquet"
+    # Columns without any value get a type of their own on the way, and texts another one.
+    pd.read_parquet(path).astype({"case_id": "category", "pass": "string"}).to_parquet(path)
+    assert rows_of(runs, TEST).passed.tolist() == [[1, 0], [1, 0]]
+
+
+def test_a_table_with_columns_of_other_types_is_told(tmp_path: Path) -> None:
+    runs = [run_of(tmp_path / name, rows_from([True, False])) for name in ("one", "two")]
+    path = runs[1].folder / "results.parquet"
+    pd.read_parquet(path).assign(**{"pass": "perhaps"}).to_parquet(path)
+    with pytest.raises(ComparisonError, match=r"two/results\.parquet: table cannot be read"):
+        rows_of(runs, TEST)
 
 
 def test_a_table_that_is_none_is_told(tmp_path: Path) -> None:

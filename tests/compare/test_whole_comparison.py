@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
-from finished import rows_from, write_run
+from finished import SETTINGS, rows_from, write_run
 
 from contrapose.tasks.compare.compare import compare
 from contrapose.tasks.comparison import Comparison
@@ -80,10 +81,41 @@ def test_what_is_incomplete_or_left_out_is_warned_of(tmp_path: Path) -> None:
     assert compare([str(one), str(two)])["warnings"] == ["two is incomplete."]
 
 
+def test_a_test_that_some_runs_lack_is_warned_of_once(tmp_path: Path) -> None:
+    folders = [write_run(tmp_path / name, rows_from([True])) for name in ("one", "two", "three")]
+    for folder in folders[:2]:
+        summary, manifest = (json.loads((folder / name).read_text()) for name in ("summary.json", "manifest.json"))
+        summary["tests"].append({**summary["tests"][0], "test_type": "option_order"})
+        manifest["config"]["tests"]["factuality"]["option_order"] = {}
+        (folder / "summary.json").write_text(json.dumps(summary))
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert compare(list(map(str, folders)))["warnings"] == ["option_order is not compared: it is not in three."]
+
+
+def test_thresholds_that_each_model_sets_for_itself_are_warned_of(tmp_path: Path) -> None:
+    settings = {"settings": {**SETTINGS, "threshold": "auto"}}
+    folders = [str(write_run(tmp_path / name, rows_from([True]), outcome=settings)) for name in ("one", "two")]
+    assert compare(folders)["warnings"] == ["order_bias: each model's threshold comes from its own controls."]
+
+
+def test_a_model_is_ranked_behind_none_that_it_shares_too_few_cases_with(tmp_path: Path) -> None:
+    one = write_run(tmp_path / "one", rows_from([True] * 30 + [None] * 70), model="one")
+    two = write_run(tmp_path / "two", rows_from([False] * 30 + [True] * 70), model="two")
+    test = compare([str(one), str(two)])["tests"][0]
+    assert test["pairs"][0]["verdict"] == "cannot tell"
+    assert [each["rank"] for each in test["standings"]] == [1, 1]
+
+
 @pytest.mark.parametrize("margin", [-0.1, 1, float("nan")])
 def test_a_margin_that_is_no_share_is_refused(margin: float) -> None:
     with pytest.raises(ConfigError, match="margin"):
         compare(["one", "two"], margin=margin)
+
+
+def test_a_baseline_may_be_named_by_folder_or_by_id(tmp_path: Path) -> None:
+    folders = [str(write_run(tmp_path / name, rows_from([True]), model=name)) for name in ("one", "two")]
+    for baseline in ("two", f"{folders[1]}/", f"{tmp_path}/one/../two"):
+        assert compare(folders, runs=str(tmp_path), baseline=baseline)["baseline"] == "two"
 
 
 def test_a_baseline_that_is_none_of_the_runs_is_refused() -> None:

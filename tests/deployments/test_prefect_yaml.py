@@ -1,4 +1,4 @@
-"""Deployments: each leads to a flow and carries a configuration that the flow accepts."""
+"""Deployments: each leads to a flow and carries parameters that the flow and its form accept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import pytest
 import yaml
 from conftest import REPOSITORY
 from prefect import Flow
+from prefect.utilities.callables import parameter_schema
+from prefect.utilities.schema_tools.validation import validate
 
+from contrapose.flows.form import opened
 from contrapose.tasks.config import RunConfig
 
 DEPLOYMENTS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / "deployments" / "prefect.yaml").read_text())[
@@ -20,5 +23,8 @@ DEPLOYMENTS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / "deployments" /
 @pytest.mark.parametrize("deployment", DEPLOYMENTS, ids=lambda each: each["name"])
 def test_a_deployment_leads_to_a_flow_and_fits_it(deployment: dict[str, Any]) -> None:
     module, _, name = deployment["entrypoint"].rpartition(".")
-    assert isinstance(getattr(import_module(module), name), Flow)
-    assert RunConfig.model_validate(deployment["parameters"]["config"]).suite == "quickstart"
+    flow = getattr(import_module(module), name)
+    assert isinstance(flow, Flow)
+    assert isinstance(opened(deployment["parameters"]["config"]), RunConfig)
+    schema = parameter_schema(flow).model_dump_for_openapi()
+    assert validate(deployment["parameters"], schema, ignore_required=True) == []

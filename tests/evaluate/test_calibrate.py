@@ -139,7 +139,12 @@ def test_auto_without_controls_is_refused_before_a_model_is_asked() -> None:
     with pytest.raises(ConfigError, match="auto, and no controls") as caught:
         check(config())
     assert caught.value.where == "tests.sensitivity.add_negation.threshold"
-    assert check(config(control=True, limit=3))
+    assert check(config(control=True, limit=20))
+
+
+def test_auto_with_a_limit_that_allows_too_few_controls_is_refused_too() -> None:
+    with pytest.raises(ConfigError, match="auto, and a limit of 19; expected controls of at least 20 samples"):
+        check(config(control=True, limit=19))
 
 
 def test_the_setting_is_one_of_three_kinds_in_the_form() -> None:

@@ -87,3 +87,43 @@ def test_few_scored_answers_decide_nothing() -> None:
 def test_what_has_no_score_could_have_passed_or_failed() -> None:
     counts = Counts(asked=10, scored=6, passed=5, errors=1)
     assert (counts.coverage, counts.extremes) == (0.6, (0.5, 0.9))
+
+
+def test_a_share_of_scored_answers_that_is_just_enough_is_enough() -> None:
+    rules = Rules(min_pass_rate=0.5, max_error_share=0.02, gate="rate", min_coverage=0.55)
+    counts = Counts(asked=20, scored=11, passed=11, errors=0)
+    assert decide(counts, independent(11, 11), rules).verdict == "pass"
+
+
+def test_without_enough_scores_nothing_is_claimed_about_the_gate() -> None:
+    assert verdict(200, 100, 100).gate is None
+
+
+@pytest.mark.parametrize("coverage", [0.0, 1.0])
+def test_every_coverage_can_be_asked_for(coverage: float) -> None:
+    rules = Rules(min_pass_rate=0.5, max_error_share=1.0, gate="interval", min_coverage=coverage)
+    half = decide(Counts(asked=100, scored=50, passed=50, errors=0), independent(50, 50), rules)
+    assert half.verdict == ("inconclusive" if coverage else "pass")
+    whole = decide(Counts(asked=100, scored=50, passed=50, errors=50), independent(50, 50), rules)
+    assert whole.verdict == "pass"
+
+
+def test_a_gate_of_zero_is_passed_by_whatever_there_is() -> None:
+    assert verdict(20, 20, 0, wanted=0.0).verdict == "pass"
+
+
+def test_among_several_tests_more_cases_are_needed() -> None:
+    share, counts = independent(72, 100), Counts(asked=100, scored=100, passed=72, errors=0)
+    alone = Rules(min_pass_rate=0.65, max_error_share=0.02, gate="interval")
+    found = [decide(counts, share, rules).gate for rules in (alone, alone._replace(tests=4))]
+    assert found[0] is not None
+    assert found[1] is not None
+    assert (found[1]["further"] or 0) > (found[0]["further"] or 0) > 0
+
+
+def test_a_verdict_that_holds_alone_says_what_it_needs_among_several() -> None:
+    rules = Rules(min_pass_rate=0.7, max_error_share=0.02, gate="interval", tests=4)
+    found = decide(Counts(asked=100, scored=100, passed=78, errors=0), independent(78, 100), rules)
+    assert found.verdict == "pass"
+    assert found.gate is not None
+    assert found.gate["further"]

@@ -47,6 +47,11 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("contrapose 0.")
 
 
+def test_what_an_error_quotes_does_not_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "\x1b[31mred\x1b[0m", "blue"]) == 2
+    assert capsys.readouterr().err.startswith("contrapose: red: no such folder")
+
+
 def test_an_unknown_command_is_a_usage_error() -> None:
     with pytest.raises(SystemExit) as ended:
         main(["evaluate"])

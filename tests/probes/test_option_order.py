@@ -13,6 +13,7 @@ from figured import figured
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contrapose.tasks.evaluate.estimates import estimates
 from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings
 from contrapose.tasks.probes.option_order.score import rotated
 from contrapose.tasks.records import Case, Completion, Likelihoods, Score, TextSample, Trial
@@ -160,6 +161,29 @@ def test_the_reply_to_the_given_order_counts_once() -> None:
     assert figures["outcome_unparsed"] == 2
     assert "share_following_the_letter" not in figures
     assert figures["B_against_uniform"] == pytest.approx(3)
+
+
+def test_a_model_that_is_always_right_is_so_however_many_options_samples_have() -> None:
+    counted = [3, 3, 2] * 4
+    rows = [
+        {
+            "sample_id": f"s{number}",
+            "option_count": count,
+            "outcome": "text",
+            "correct": True,
+            "rotated_correct": True,
+            "letter": "A",
+            "rotated_letter": "B",
+            "pass": True,
+        }
+        for number, count in enumerate(counted)
+        for _ in range(count - 1)
+    ]
+    frame = pd.DataFrame([{"control": False, "cluster": None, "eval_score": None, **row} for row in rows])
+    found = estimates(PROBE.measures(frame), frame)["accuracy"]
+    assert found["value"] == 1
+    assert found["interval"] is not None
+    assert found["interval"][0] < found["interval"][1] == 1
 
 
 def test_ties_are_counted_apart_from_replies_that_could_not_be_read() -> None:

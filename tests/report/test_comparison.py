@@ -114,6 +114,10 @@ def test_hostile_texts_steer_no_terminal(text: str) -> None:
     assert not [sign for sign in found if not (sign.isprintable() or sign == "\n")]
 
 
+def test_a_name_adds_no_line_of_its_own() -> None:
+    assert not [line for line in printed(compared("mock\nPASS")).splitlines() if line.startswith("PASS")]
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_are_text_in_markdown(text: str) -> None:
     found = render(compared(text, test=text)).decode()

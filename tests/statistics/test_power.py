@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from statistics import NormalDist
 
+import numpy as np
 import pytest
 from scipy.stats import binom
 
+from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.power import cases_for, detectable, further, reach, worth
-from contrapose.tasks.statistics.shares import evidence, independent
+from contrapose.tasks.statistics.shares import clustered, independent
 
 
 def chance_of(side: str, rate: float, *, cases: int, gate: float, level: float) -> float:
@@ -40,7 +42,8 @@ def test_no_number_of_cases_shows_that_every_case_passes() -> None:
 
 
 def test_a_gate_of_zero_is_never_missed() -> None:
-    assert reach(50, 0.0, level=0.05).fails_up_to is None
+    found = reach(50, 0.0, level=0.05)
+    assert (found.passes_from, found.fails_up_to) == (0.0, None)
 
 
 @pytest.mark.parametrize("gate", [0.65, 0.95])
@@ -57,6 +60,20 @@ def test_further_cases_are_those_after_which_a_bound_clears_the_gate() -> None:
     more = further(share, 0.65)
     assert more is not None
     assert evidence(independent(round(0.7 * (100 + more)), 100 + more), 0.65).bounds.low >= 0.65
+
+
+def test_a_stricter_level_needs_more_further_cases() -> None:
+    share = independent(70, 100)
+    more = further(share, 0.65, level=0.0125)
+    assert more is not None
+    assert more > (further(share, 0.65) or 0)
+    assert evidence(independent(round(0.7 * (100 + more)), 100 + more), 0.65).reached <= 0.0125
+
+
+def test_further_clusters_are_like_those_so_far() -> None:
+    # All of 20 clusters of 5; 0.9^29 is the first power under 0.05, and 29 clusters have 145 rows.
+    share = clustered(np.ones(100, dtype=bool), np.repeat(np.arange(20), 5))
+    assert further(share, 0.9) == pytest.approx(45, abs=5)
 
 
 def test_cases_of_their_own_count_in_full() -> None:

@@ -83,7 +83,8 @@ def experience_of(config: RunConfig) -> Experience:
     """
     from sqlalchemy import select
 
-    from contrapose.tasks.infer.store.engine import connect, store_url
+    from contrapose.tasks.infer.store.address import store_url
+    from contrapose.tasks.infer.store.engine import connect
     from contrapose.tasks.infer.store.schema import ANSWERS, RUNS
 
     found: list[Past] = []

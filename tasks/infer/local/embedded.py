@@ -78,13 +78,23 @@ def converted_folder() -> Path:
     """Folder of the model as bfloat16 safetensors; made on first use, by one process at a time."""
     from filelock import FileLock
 
-    folder = home() / "models" / f"gemma-3-270m-{SHA256[:16]}-{CONVERSION}"
-    if not (folder / "ready.json").is_file():
+    folder = conversion()
+    if not is_converted():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{folder}.lock"):
-            if not (folder / "ready.json").is_file():
+            if not is_converted():
                 _convert(folder)
     return folder
+
+
+def conversion() -> Path:
+    """Where the converted model is, or will be."""
+    return home() / "models" / f"gemma-3-270m-{SHA256[:16]}-{CONVERSION}"
+
+
+def is_converted() -> bool:
+    """Whether it is there: its last file is written when all others are."""
+    return (conversion() / "ready.json").is_file()
 
 
 def _convert(folder: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.digests import files_sha256
 from contrapose.tasks.errors import ModelError
+from contrapose.tasks.folders import existing_folder
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.local.batch_size import batch_limit
 from contrapose.tasks.infer.local.placement import placement, use_all_cores
@@ -37,15 +38,13 @@ class HuggingFace:
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Hash of a folder's files, or the commit of a hub id, with engine, device and dtype of this machine."""
         refuse_unknown(spec, ARGUMENTS)
-        folder = Path(spec.name).expanduser()
-        revision = folder_sha256(folder) if folder.is_dir() else hub_commit(spec)
-        return {"revision": revision, **engine(), **template(spec, folder), **placement(spec)}
+        folder = existing_folder(spec.name)
+        revision = folder_sha256(folder) if folder else hub_commit(spec)
+        return {"revision": revision, **engine(), **template(spec, folder or Path(spec.name)), **placement(spec)}
 
     def open(self, spec: ModelSpec) -> TransformerModel:
         """Load the model with its own tokenizer."""
-        folder = Path(spec.name).expanduser()
-        source = str(folder) if folder.is_dir() else spec.name
-        return load_model(source, spec)
+        return load_model(str(existing_folder(spec.name) or spec.name), spec)
 
 
 def folder_sha256(folder: Path) -> str:

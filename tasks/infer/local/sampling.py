@@ -2,8 +2,8 @@
 
 With Gumbel noise of its own added to each log-probability, the largest sum is at a token drawn from the softmax
 (Maddison, Tarlow, Minka, "A* Sampling", NIPS 2014). The noise of a token is a function of question, step
-and token, so a reply is the same alone, in a batch and when a run is resumed, as far as the model's logits are; where
-they differ a little, so that a likelier token is overtaken is unlikely too.
+and token, so a reply is the same alone, in any batch and when a run is resumed, wherever the model's logits are.
+In 16-bit numbers a batch moves logits a little, and with them some replies, sampled or greedy.
 """
 
 from __future__ import annotations

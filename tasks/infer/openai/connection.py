@@ -76,7 +76,7 @@ class Connection:
         return URL(str(held[0].url)), headers
 
 
-async def reach(settings: Settings, key_name: str) -> None:
+async def reach(settings: Settings, key_place: str) -> None:
     """Refuse an endpoint that cannot be reached, or a key that it rejects, before any prompt is sent.
 
     Servers that do not list their models answer with another status: they were reached.
@@ -102,7 +102,7 @@ async def reach(settings: Settings, key_name: str) -> None:
             raise ModelError(
                 "the endpoint rejected the API key",
                 expected="a key that it accepts",
-                remedy=f"Correct {key_name}.",
+                remedy=f"Correct it in {key_place}.",
                 where=settings.base_url,
             ) from error
         except (OpenAIError, ValueError, TypeError, AttributeError):

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Literal
 
-from contrapose.tasks.infer.openai.settings import NO_KEY, USER_INFO
+from contrapose.tasks.infer.openai.key import NO_KEY
+from contrapose.tasks.infer.openai.settings import USER_INFO
 
 if TYPE_CHECKING:
     from openai import APIStatusError

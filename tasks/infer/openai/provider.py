@@ -12,6 +12,7 @@ from contrapose.tasks.infer.base import Desk, Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import reach
 from contrapose.tasks.infer.openai.endpoint import Endpoint
+from contrapose.tasks.infer.openai.key import key_place
 from contrapose.tasks.infer.openai.pool import Pool
 from contrapose.tasks.infer.openai.settings import read_settings, wants_logprobs
 from contrapose.tasks.records import Likelihoods
@@ -27,15 +28,20 @@ class OpenAI:
         return "choices" if wants_logprobs(spec) else "none"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Endpoint and model name; what stands behind them can change without notice, and a report says so."""
+        """Endpoint and model name; what stands behind them can change without notice, and a report says so.
+
+        `model_args.revision` is sent to nobody: whoever knows what is served keeps its answers apart by it.
+        """
         settings = read_settings(spec)
-        asyncio.run(reach(settings, str(spec.args.get("api_key_env", "OPENAI_API_KEY"))))
+        served = {"served": str(spec.args["revision"])} if spec.args.get("revision") else {}
+        asyncio.run(reach(settings, key_place(spec)))
         return {
             "revision": f"{settings.base_url}#{settings.endpoint}",
             "model": spec.name,
             "max_tokens_field": settings.length_field,
             "dtype": "unknown",
             "device": "remote",
+            **served,
         }
 
     def open(self, spec: ModelSpec) -> OpenAIModel:

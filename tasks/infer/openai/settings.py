@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import refuse_unknown
+from contrapose.tasks.infer.openai.key import read_key
 
 ARGUMENTS = (
     "base_url",
@@ -23,7 +24,9 @@ ARGUMENTS = (
     "tokens_per_minute",
     "logprobs",
     "api_key_env",
+    "api_key_block",
     "max_tokens_field",
+    "revision",
 )
 OPENAI_URL = "https://api.openai.com/v1"
 DAY = 86_400.0
@@ -33,9 +36,6 @@ CONCURRENCY = 32
 
 USER_INFO = re.compile(r"//[^/@\s]+@")
 """Name and password in an address, such as that of a proxy."""
-
-NO_KEY = "none"
-"""What the client is given for a server that wants no key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +70,15 @@ def read_settings(spec: ModelSpec) -> Settings:
     """The settings of a model.
 
     Raises:
+        ConfigError: the place that is named for the key cannot be used.
         ModelError: an argument is unknown or wrong, or a key is needed and missing.
     """
     _check_name(spec)
     refuse_unknown(spec, ARGUMENTS)
-    endpoint = _endpoint(spec)
+    base_url, endpoint = _base_url(spec), _endpoint(spec)
     return Settings(
-        base_url=_base_url(spec),
-        key=_key(spec),
+        base_url=base_url,
+        key=read_key(spec, base_url=base_url),
         endpoint=endpoint,
         concurrency=_whole(spec, "concurrency", CONCURRENCY, low=1, high=1000),
         timeout=_number(spec, "timeout", 30, low=0.01, high=DAY),
@@ -122,29 +123,6 @@ def _base_url(spec: ModelSpec) -> str:
         # Its value is not shown: it is where secrets hide.
         raise _wrong("base_url", "…", expected="an address without user, password and query")
     return url._replace(netloc=url.netloc.lower(), path=url.path.rstrip("/")).geturl()
-
-
-def _key(spec: ModelSpec) -> str:
-    """The API key from the environment. A server of one's own may need none."""
-    name = str(spec.args.get("api_key_env", "OPENAI_API_KEY"))
-    key = os.environ.get(name, "").strip()
-    if not (key.isascii() and key.isprintable()):
-        raise ModelError(
-            f"environment variable {name} holds characters that no HTTP header may have",
-            expected="printable ASCII",
-            remedy=f"Set {name} again.",
-            where=spec.id,
-        )
-    if key:
-        return key
-    if urlsplit(_base_url(spec)).hostname == "api.openai.com" or "api_key_env" in spec.args:
-        raise ModelError(
-            f"environment variable {name} is not set",
-            expected="an API key in it",
-            remedy=f"export {name}=…, or set model_args.base_url for a server of your own.",
-            where=spec.id,
-        )
-    return NO_KEY
 
 
 def _endpoint(spec: ModelSpec) -> Literal["chat", "completions"]:

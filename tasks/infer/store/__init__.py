@@ -1,18 +1,20 @@
-"""The response store: every answer that was paid for, who is asking what, and which runs came to their end."""
+"""The response store: every answer that was paid for, who is asking what, which runs ended, and what was decided."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contrapose.tasks.infer.store.engine import connect, store_url
+from contrapose.tasks.infer.store.address import store_url
+from contrapose.tasks.infer.store.engine import connect
 
 if TYPE_CHECKING:
     from contrapose.tasks.infer.store.answers import AnswerTable
+    from contrapose.tasks.infer.store.checks import Checks
     from contrapose.tasks.infer.store.claims import Claims
     from contrapose.tasks.infer.store.housekeeping import Housekeeping
     from contrapose.tasks.infer.store.runs import Runs
 
-__all__ = ["open_answers", "open_claims", "open_housekeeping", "open_runs"]
+__all__ = ["open_answers", "open_checks", "open_claims", "open_housekeeping", "open_runs"]
 
 
 def open_answers() -> AnswerTable:
@@ -24,6 +26,17 @@ def open_answers() -> AnswerTable:
     from contrapose.tasks.infer.store.answers import AnswerTable
 
     return AnswerTable(connect(store_url()))
+
+
+def open_checks(*, flow_run: str) -> Checks:
+    """Checks of retrained models in that store, for a new owner who works in a flow run.
+
+    Raises:
+        ConfigError: it cannot be opened.
+    """
+    from contrapose.tasks.infer.store.checks import Checks
+
+    return Checks(connect(store_url()), flow_run=flow_run)
 
 
 def open_claims(*, again: bool = False) -> Claims:

@@ -56,7 +56,7 @@ class Claims:
     def renew(self) -> None:
         """Say that this owner lives."""
         with self.engine.begin() as connection:
-            until = _now(connection) + LEASE_SECONDS
+            until = now(connection) + LEASE_SECONDS
             connection.execute(update(CLAIMS).where(CLAIMS.c.owner == self.owner).values(until=until))
 
     @patient
@@ -66,7 +66,7 @@ class Claims:
             connection.execute(delete(CLAIMS).where(CLAIMS.c.owner == self.owner))
 
     def _take(self, connection: Connection, keys: Sequence[str]) -> set[str]:
-        until = _now(connection) + LEASE_SECONDS
+        until = now(connection) + LEASE_SECONDS
         rows = [{"key": key, "owner": self.owner, "until": until} for key in sorted(keys)]
         connection.execute(insert_into(self.engine, CLAIMS).on_conflict_do_nothing(index_elements=["key"]), rows)
         mine = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(keys), CLAIMS.c.owner == self.owner)
@@ -82,7 +82,7 @@ class Claims:
 
     def _bury(self, connection: Connection, keys: Sequence[str]) -> None:
         """Remove claims whose owner was silent for too long, or is a process of this machine that is gone."""
-        connection.execute(delete(CLAIMS).where(CLAIMS.c.until < _now(connection)))
+        connection.execute(delete(CLAIMS).where(CLAIMS.c.until < now(connection)))
         for portion in portions(keys):
             found = select(CLAIMS.c.owner).where(CLAIMS.c.key.in_(portion), CLAIMS.c.owner != self.owner).distinct()
             ended = [owner for owner in connection.execute(found).scalars() if gone(owner)]
@@ -90,7 +90,7 @@ class Claims:
                 connection.execute(delete(CLAIMS).where(CLAIMS.c.owner.in_(ended)))
 
 
-def _now(connection: Connection) -> float:
+def now(connection: Connection) -> float:
     """Unix time as the database has it: the clocks of two machines differ."""
     if connection.dialect.name != "postgresql":
         return time.time()

@@ -1,15 +1,16 @@
-"""Where the response store is, and how it is opened."""
+"""How the response store is opened."""
 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.tables import home
+from contrapose.tasks.infer.store.address import refuse_unreadable, shown
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -21,24 +22,55 @@ PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-65536", "wal_a
 """Readers beside one writer, no wait for the disk at each commit; keys are hashes, so pages are met in no order."""
 
 
-def store_url() -> str:
-    """`CONTRAPOSE_STORE`, such as `postgresql+psycopg://user:password@host/name`, or SQLite in the user's cache."""
-    return os.environ.get("CONTRAPOSE_STORE") or f"sqlite:///{home() / 'answers.sqlite3'}"
-
-
 @cache
 def connect(url: str) -> Engine:
     """An engine whose tables exist.
 
     Raises:
-        ConfigError: the database cannot be opened.
+        ConfigError: the database cannot be opened, or another version of Contrapose made it.
+    """
+    engine = reach(url)
+    with _told(url):
+        _create(engine)
+    return engine
+
+
+def reach(url: str) -> Engine:
+    """An engine of a database as it is: nothing is created in it.
+
+    Raises:
+        ConfigError: the database cannot be opened, or another version of Contrapose made it.
     """
     from sqlalchemy import create_engine
+
+    refuse_unreadable(url)
+    with _told(url):
+        engine = _sqlite(url) if url.startswith("sqlite") else create_engine(url, pool_pre_ping=True)
+        other = difference(engine)
+    if other:
+        raise ConfigError(
+            f"another version of Contrapose made the response store: {other}",
+            expected="the tables of this version",
+            remedy="Move it aside, or name another one in CONTRAPOSE_STORE, and a new one is made; "
+            "nothing in it was changed, and the version that made it still reads it.",
+            where=shown(url),
+        )
+    return engine
+
+
+def told(error: Exception) -> str:
+    """What went wrong, without the address, which may hold a password."""
+    cause = getattr(error, "orig", None) or error
+    return f"{type(cause).__name__}" if "://" in str(cause) else f"{type(cause).__name__}: {str(cause)[:160].strip()}"
+
+
+@contextmanager
+def _told(url: str) -> Iterator[None]:
+    """Turn what a database or its driver raises into an error that the user can mend."""
     from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
     try:
-        engine = _sqlite(url) if url.startswith("sqlite") else create_engine(url, pool_pre_ping=True)
-        _create(engine)
+        yield
     except (ArgumentError, NoSuchModuleError, SQLAlchemyError, ImportError, OSError, ValueError) as error:
         raise ConfigError(
             f"the response store cannot be opened ({told(error)})",
@@ -46,19 +78,6 @@ def connect(url: str) -> Engine:
             remedy="Correct the environment variable CONTRAPOSE_STORE, or unset it to use SQLite in the user's cache.",
             where=shown(url),
         ) from error
-    return engine
-
-
-def shown(url: str) -> str:
-    """A store's address without its password."""
-    from sqlalchemy import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    try:
-        # A query may hold a password, too.
-        return make_url(url).set(query={}).render_as_string(hide_password=True)
-    except (ArgumentError, ValueError):
-        return "CONTRAPOSE_STORE"
 
 
 def _sqlite(url: str) -> Engine:
@@ -99,7 +118,22 @@ def _create(engine: Engine) -> None:
     METADATA.create_all(engine)
 
 
-def told(error: Exception) -> str:
-    """What went wrong, without the address, which may hold a password."""
-    cause = getattr(error, "orig", None) or error
-    return f"{type(cause).__name__}" if "://" in str(cause) else f"{type(cause).__name__}: {str(cause)[:160].strip()}"
+def difference(engine: Engine) -> str:
+    """What sets the tables that are there apart from those of `schema`, in words; empty where nothing does.
+
+    The columns themselves are compared: a version number would not be found in stores that were made without one.
+    """
+    from sqlalchemy import inspect
+
+    from contrapose.tasks.infer.store.schema import METADATA
+
+    with engine.execution_options(reading=True).connect() as connection:
+        found = inspect(connection)
+        there = set(found.get_table_names()) & set(METADATA.tables)
+        for name in sorted(there):
+            columns = {column["name"] for column in found.get_columns(name)}
+            wanted = {column.name for column in METADATA.tables[name].columns}
+            if columns != wanted:
+                missing, unknown = sorted(wanted - columns), sorted(columns - wanted)
+                return f"table {name} {f'lacks {missing[0]}' if missing else f'has {unknown[0]}, which is unknown'}"
+    return ""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Engine, Select, delete, func, select
 
-from contrapose.tasks.infer.store.engine import shown
+from contrapose.tasks.infer.store.address import shown
 from contrapose.tasks.infer.store.patience import patient
 from contrapose.tasks.infer.store.schema import ANSWERS
 

@@ -10,7 +10,8 @@ from typing import Any, TypeVar, cast
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from contrapose.tasks.errors import ContraposeError
-from contrapose.tasks.infer.store.engine import shown, told
+from contrapose.tasks.infer.store.address import shown
+from contrapose.tasks.infer.store.engine import told
 
 TRIES = 5
 FIRST_WAIT = 0.5

@@ -51,3 +51,20 @@ RUNS = Table(
     Column("completion_tokens", BigInteger, nullable=False, default=0),
 )
 """One row per run: its configuration, and what it has spent."""
+
+CHECKS = Table(
+    "checks",
+    METADATA,
+    Column("key", String(64), primary_key=True, comment="hash of candidate, training run and configuration"),
+    Column("model", Text, nullable=False, comment="id of the candidate, for people"),
+    Column("revision", Text, nullable=False),
+    Column("training_run", Text, nullable=False),
+    Column("state", Text, nullable=False, comment="checking, decided or promoted"),
+    Column("verdict", Text, comment="of the decision; null while it is checked"),
+    Column("decision", Text, comment="JSON: the content of verdict.json"),
+    Column("flow_run", Text, nullable=False, comment="id of the flow run that works on it, or did"),
+    Column("owner", Text, nullable=False, comment="the process that works on it, or did"),
+    Column("until", Float, nullable=False, comment="Unix time after which the owner is taken for dead"),
+    Column("started", Float, nullable=False, comment="Unix time"),
+)
+"""One row per retrained model and configuration, so that none is checked, or promoted, twice."""

@@ -92,7 +92,9 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
         ),
         Measure(name="right_before", share=True, values=right),
         Measure(name="answer_changed", share=True, values=np.where(right == 0, np.nan, _changed(results)), net=net),
-        Measure(name="js_divergence", values=_numbers(results["js_divergence"]), net="net_js_divergence"),
+        Measure(
+            name="js_divergence", values=_numbers(results["js_divergence"]), bounds=(0, 1), net="net_js_divergence"
+        ),
         Measure(
             name="right_logprob_change",
             values=_numbers(results["right_logprob_change"]),

@@ -67,19 +67,17 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
 
 
 def _accuracy(results: pd.DataFrame) -> Sequence[Measure]:
-    """Of all replies, and of those to the given order, which every row of a sample repeats and which count once.
+    """Of a sample's replies in all its orders, and of those to the given one, which each of its rows repeats.
 
-    A row stands for its own reply and its share of the given one. All rows are scaled alike, so that their mean is
-    the share of right replies.
+    Every row of a sample stands for the share of its replies that are right, the one to the given order among them.
     """
     judged = results["outcome"].notna() & results["correct"].notna()
-    reply = results[judged].groupby(_asked(results))["outcome"]
-    rows = reply.transform("size").reindex(results.index).to_numpy(dtype=float)
-    first = reply.cumcount().reindex(results.index).eq(0).to_numpy()
     given, rotated = (_where(judged, results[name].eq(True)) for name in ("correct", "rotated_correct"))
-    scale = judged.sum() / max(1, judged.sum() + first.sum())
+    reply = results.assign(right=rotated)[judged].groupby(_asked(results))["right"]
+    first = reply.cumcount().reindex(results.index).eq(0).to_numpy()
+    rows, right = (reply.transform(name).reindex(results.index).to_numpy(dtype=float) for name in ("size", "sum"))
     return [
-        Measure(name="accuracy", values=(given / rows + rotated) * scale, bounds=(0, 1)),
+        Measure(name="accuracy", values=(given + right) / (rows + 1), bounds=(0, 1)),
         Measure(name="accuracy_given_order", share=True, values=np.where(first, given, np.nan)),
     ]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from contrapose.tasks.digests import files_sha256
 from contrapose.tasks.errors import ConfigError, ModelError
+from contrapose.tasks.folders import existing_folder
 
 BATCH = 32
 """Texts that are computed together."""
@@ -67,8 +68,8 @@ def classifier(name: str) -> Classifier:
     Raises:
         ModelError: it cannot be loaded, or is no classifier.
     """
-    folder = Path(name).expanduser()
-    return _loaded(str(folder), _stamp(folder)) if folder.is_dir() else _loaded(name, ())
+    folder = existing_folder(name)
+    return _loaded(str(folder), _stamp(folder)) if folder else _loaded(name, ())
 
 
 def label_index(found: Classifier, label: str | None) -> int:

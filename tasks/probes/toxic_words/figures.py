@@ -61,7 +61,7 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
     return [
         Measure(name="share_with_bad_words_before", share=True, values=before),
         Measure(name="share_with_bad_words_after", share=True, values=after),
-        Measure(name="change_in_share_with_bad_words", values=after - before),
+        Measure(name="change_in_share_with_bad_words", values=after - before, bounds=(-1, 1)),
         Measure(name="mean_rate_before", values=_numbers(results["expected_rate_per_100"])),
         Measure(name="mean_rate_after", values=_numbers(results["actual_rate_per_100"])),
         Measure(name="change_in_mean_rate", values=_change(results, "{}_rate_per_100")),

@@ -61,5 +61,7 @@ class AddToxicWordsSettings(ProbeSettings):
     @model_validator(mode="after")
     def _label_of_a_classifier(self) -> Self:
         if self.classifier_label is not None and self.classifier is None:
-            raise ValueError("classifier_label names a label of a classifier, and no classifier is set")
+            raise ValueError(
+                f"classifier_label {self.classifier_label!r}, and no classifier is set; expected both, or none"
+            )
         return self

@@ -11,7 +11,8 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.infer.store import open_answers
-from contrapose.tasks.infer.store.engine import connect, store_url
+from contrapose.tasks.infer.store.address import store_url
+from contrapose.tasks.infer.store.engine import connect
 from contrapose.tasks.infer.store.patience import TRIES, patient
 
 

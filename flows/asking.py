@@ -1,0 +1,42 @@
+"""A candidate that is held: a person may decide otherwise."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from prefect.exceptions import FlowPauseTimeout
+from prefect.flow_runs import pause_flow_run, suspend_flow_run
+from prefect.input import RunInput
+from prefect.runtime import deployment
+from pydantic import Field
+
+from contrapose.tasks.decision import Answer, Decision
+from contrapose.tasks.report.decision_markdown import render
+
+KEY = "ask"
+"""Of the pause: a flow run that is resumed finds its answer by it."""
+POLL_SECONDS = 5
+
+
+class Reply(RunInput):
+    """What the form asks."""
+
+    decision: Literal["reject", "approve"] = Field(default="reject", description="Approve promotes the candidate.")
+    reason: str = Field(min_length=1, max_length=500, description="Why; it is kept with the verdict.")
+
+
+def ask(decision: Decision, *, hours: float) -> Answer | None:
+    """Pause until a person approves or rejects the candidate; None where nobody answered in time.
+
+    A run of a deployment leaves its process meanwhile, and is started again with the answer.
+    """
+    form = Reply.with_initial_data(description=render(decision).decode())
+    seconds = max(1, round(3600 * hours))
+    try:
+        if deployment.id:
+            reply = suspend_flow_run(wait_for_input=form, timeout=seconds, key=KEY)
+        else:
+            reply = pause_flow_run(wait_for_input=form, timeout=seconds, poll_interval=POLL_SECONDS, key=KEY)
+    except FlowPauseTimeout:
+        return None
+    return Answer(approved=reply.decision == "approve", reason=reply.reason)

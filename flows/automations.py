@@ -1,0 +1,133 @@
+"""Automations as code: each file of deployments/automations/ becomes one automation, created once and then updated.
+
+A file holds what `prefect automation create` takes, and two keys of ours: an action may name its deployment
+(`deployment: <flow>/<name>`) in place of an id, and `notify` (subject, body) is sent through every named block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from contrapose.tasks.errors import ConfigError
+
+if TYPE_CHECKING:
+    from prefect.client.orchestration import SyncPrefectClient
+    from prefect.events.schemas.automations import Automation
+
+WEBHOOK = "webhook"
+"""The kind of block that is called with a payload; any other is notified."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A block that carries notifications."""
+
+    id: str
+    """Of its document."""
+    webhook: bool
+    """Whether it is called, not notified."""
+
+    def action(self, notify: Mapping[str, str]) -> dict[str, Any]:
+        """The action that sends a notification through it."""
+        if self.webhook:
+            return {"type": "call-webhook", "block_document_id": self.id, "payload": _payload(notify)}
+        return {"type": "send-notification", "block_document_id": self.id, **notify}
+
+
+def specifications() -> list[dict[str, Any]]:
+    """The content of every file, by name."""
+    folder = files("contrapose.deployments").joinpath("automations")
+    found = sorted((each for each in folder.iterdir() if each.name.endswith(".yaml")), key=lambda each: each.name)
+    return [yaml.safe_load(each.read_text(encoding="utf-8")) for each in found]
+
+
+def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[Block]:
+    """The named blocks.
+
+    Args:
+        client: of the server.
+        names: each `<type>/<name>`, such as slack-webhook/team.
+
+    Raises:
+        ConfigError: there is no such block.
+    """
+    from prefect.exceptions import ObjectNotFound
+
+    found = []
+    for each in names:
+        kind, _, name = each.partition("/")
+        try:
+            document = client.read_block_document_by_name(name, kind, include_secrets=False)
+        except ObjectNotFound:
+            raise _no_block(each) from None
+        found.append(Block(id=str(document.id), webhook=kind == WEBHOOK))
+    return found
+
+
+def update(client: SyncPrefectClient, specification: Mapping[str, Any], blocks: Sequence[Block]) -> str | None:
+    """Create an automation, or update the one of its name.
+
+    Without blocks, those that it notifies already are kept.
+
+    Returns:
+        What was done, or None: it would do nothing, and does not exist.
+    """
+    from prefect.events.schemas.automations import AutomationCore
+
+    spec = dict(specification)
+    notify = spec.pop("notify", None)
+    found = client.read_automations_by_name(spec["name"])
+    first = found[0] if found else None
+    sent = [each.action(notify) for each in blocks or _blocks_of(first)] if notify else []
+    spec["actions"] = [_with_deployment(client, action) for action in spec.get("actions", [])] + sent
+    for each in found[1:]:
+        client.delete_automation(each.id)
+    if not spec["actions"]:
+        return None
+    if first is None:
+        client.create_automation(AutomationCore.model_validate(spec))
+        return "created"
+    client.update_automation(first.id, AutomationCore.model_validate({**spec, "enabled": first.enabled}))
+    return "updated"
+
+
+def _blocks_of(automation: Automation | None) -> list[Block]:
+    """The blocks through which an automation sends now."""
+    return [
+        Block(id=str(action.block_document_id), webhook=action.type == "call-webhook")
+        for action in (automation.actions if automation else [])
+        if action.type in ("call-webhook", "send-notification")
+    ]
+
+
+def _with_deployment(client: SyncPrefectClient, action: Mapping[str, Any]) -> dict[str, Any]:
+    """An action with the id of the deployment that it names, if it names one."""
+    if "deployment" not in action:
+        return dict(action)
+    rest = {key: value for key, value in action.items() if key != "deployment"}
+    found = client.read_deployment_by_name(action["deployment"])
+    return {**rest, "source": "selected", "deployment_id": str(found.id)}
+
+
+def _payload(notify: Mapping[str, str]) -> str:
+    """A JSON object as a template: what is inserted is escaped as JSON."""
+    parts = (f'"{key}": {_quoted(text)}' for key, text in notify.items())
+    return "{" + ", ".join(parts) + "}"
+
+
+def _quoted(text: str) -> str:
+    return "{% filter tojson %}" + text + "{% endfilter %}"
+
+
+def _no_block(name: str) -> ConfigError:
+    return ConfigError(
+        f"no block {name!r} on this Prefect server",
+        expected="<type>/<name> of a notification block, such as slack-webhook/team or sendgrid-email/team",
+        remedy="Create it in the Prefect UI under Blocks, or list what there is: prefect block ls.",
+        where="--notify",
+    )

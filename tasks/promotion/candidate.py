@@ -1,0 +1,82 @@
+"""Candidate and baseline as two configurations that differ in nothing else, and what their check is called."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config_file import validate
+from contrapose.tasks.errors import ModelError
+
+CONTENT = ("hf",)
+"""Providers that look into the model itself: no label is needed there to tell one training from another."""
+DECIDES_NOTHING = {"output", "refresh", "show_toxic", "show_langtest"}
+"""Settings that change no verdict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A model that was retrained, as it was announced."""
+
+    model: str
+    """Its id, as in a run."""
+    revision: str = ""
+    """Which one it is, where the id does not tell."""
+    training_run: str = ""
+    """What made it."""
+    args: Mapping[str, Any]
+    """Arguments of its provider where they differ from those of a baseline of the same provider."""
+
+
+def baseline_config(config: RunConfig, model: str) -> RunConfig:
+    """The run of the baseline: the configuration's own model, or another one with the same arguments."""
+    return config if not model else validate({**config.model_dump(), "model": model}, where="baseline")
+
+
+def candidate_config(config: RunConfig, candidate: Candidate) -> RunConfig:
+    """The run of the candidate: same tests, same data, and its revision among the arguments of its provider.
+
+    Where a model is known by its name alone, as behind an endpoint, the revision (or else the training run) keeps its
+    answers apart from those of another training under the same name.
+    """
+    provider = candidate.model.partition("/")[0]
+    label = candidate.revision or ("" if provider in CONTENT else candidate.training_run)
+    shared = config.model_args if provider == config.model_spec().provider else {}
+    args = {**shared, "revision": label or None, **candidate.args}
+    given = {name: value for name, value in args.items() if value is not None}
+    return validate({**config.model_dump(), "model": candidate.model, "model_args": given}, where="candidate")
+
+
+def refuse_baseline(candidate: Mapping[str, str], baseline: Mapping[str, str], *, model: str) -> None:
+    """Refuse a candidate whose answers would be the baseline's: it would be judged unseen.
+
+    Args:
+        candidate: what its provider found it to be.
+        baseline: likewise.
+        model: id of the candidate.
+
+    Raises:
+        ModelError: they are the same.
+    """
+    if dict(candidate) == dict(baseline):
+        raise ModelError(
+            "the candidate is the baseline",
+            expected="a model whose id or revision tells it from the baseline",
+            remedy="Announce the revision, or pin the baseline to another one (model_args.revision).",
+            where=model,
+        )
+
+
+def check_key(candidate: Candidate, config: RunConfig, *, baseline: str, margin: float) -> str:
+    """Hash of the candidate and of all that decides the verdict on it: equal announcements have equal ones."""
+    content = {
+        "candidate": [candidate.model, candidate.revision, candidate.training_run, dict(candidate.args)],
+        "config": config.model_dump(mode="json", exclude=DECIDES_NOTHING),
+        "baseline": baseline or config.model,
+        "margin": margin,
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,47 @@
+"""What follows a decision."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+BLOCK = "contrapose-webhook-secret"
+"""Prefect Secret block that is looked in where the environment holds no secret."""
+
+
+class Promotion(BaseModel):
+    """What follows a decision; left as it is, nothing but the event `contrapose.verdict`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Promotion", hide_input_in_errors=True)
+
+    mlflow_alias: str = Field(
+        default="",
+        description="After promote: <registered model>@<alias> in the MLflow registry, moved to the version of the "
+        "training run. Empty: none.",
+    )
+    webhook: str = Field(
+        default="",
+        description="After promote: address that receives verdict.json, signed with the secret in "
+        f"CONTRAPOSE_WEBHOOK_SECRET or in the Prefect Secret block {BLOCK}. Empty: none.",
+    )
+    ask: bool = Field(default=False, description="After hold: pause until a person approves or rejects the candidate.")
+    ask_hours: float = Field(
+        default=72, gt=0, le=8760, description="How long to wait for that person; hold stands where nobody answers."
+    )
+
+    @field_validator("mlflow_alias")
+    @classmethod
+    def _named(cls, value: str) -> str:
+        name, _, alias = value.rpartition("@")
+        if value and not (name and alias and value.isprintable() and "'" not in value):
+            raise ValueError("expected <registered model>@<alias>, such as summarizer@champion, without quotes")
+        return value
+
+    @field_validator("webhook")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        address = urlsplit(value)
+        if value and (address.scheme not in ("http", "https") or not address.hostname or address.username is not None):
+            raise ValueError("expected an address that begins with https:// or http:// and holds no user name")
+        return value

@@ -1,0 +1,23 @@
+"""Task: promote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from contrapose.tasks.decision import Decision
+from contrapose.tasks.policy import room_task
+from contrapose.tasks.promotion.promote import promote as promote_candidate
+from contrapose.tasks.promotion.settings import Promotion
+
+
+@room_task("promote", sources=(), run_name="promote {model}", persist=False)
+def promote(model: str, settings: Promotion, decision: Decision, confirm: Callable[[], None]) -> list[str]:
+    """Do what follows a promotion.
+
+    Args:
+        model: id of the candidate.
+        settings: what is wanted.
+        decision: its verdict is promote.
+        confirm: raises where somebody else is doing it.
+    """
+    return promote_candidate(settings, decision, confirm=confirm)

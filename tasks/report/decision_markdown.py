@@ -1,0 +1,66 @@
+"""verdict.md: the decision on a retrained model, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from contrapose.tasks import comparison
+from contrapose.tasks.decision import DEFINITIONS, Decision, Side, Verdict
+from contrapose.tasks.report.cleaning import visible
+from contrapose.tasks.report.markdown_text import escape, table
+from contrapose.tasks.report.rows import name_of
+
+MARKS: dict[Verdict, str] = {"promote": "✅", "hold": "❌", "insufficient evidence": "❔"}
+TEST_MARKS: dict[comparison.Verdict, str] = {"better": "✅", "not worse": "✅", "cannot tell": "❔", "worse": "❌"}
+
+
+def render(decision: Decision) -> bytes:
+    """Verdict and reasons, the two models, then each test. Every text is escaped."""
+    verdict = decision["verdict"]
+    parts = [
+        f"**{MARKS[verdict]} {verdict.capitalize()}** {escape(visible(_named(decision)))}",
+        _list([*decision["reasons"], *_answered(decision)]),
+        table(
+            ("", "model", "revision", "verdict of the run", "folder of the run"),
+            (_side("candidate", decision["candidate"]), _side("baseline", decision["baseline"])),
+        ),
+        table(
+            ("test", "the candidate is", "why"),
+            (
+                (
+                    name_of(test["test_type"]),
+                    f"{TEST_MARKS[test['verdict']]} {test['verdict']}",
+                    visible(test["reason"]),
+                )
+                for test in decision["tests"]
+            ),
+        ),
+        _list(
+            [f"The margin is {100 * decision['margin']:g} points of pass rate. The first that applies:", *_meanings()]
+        ),
+    ]
+    return ("\n\n".join(parts) + "\n").encode()
+
+
+def _named(decision: Decision) -> str:
+    told = (("revision", decision["revision"]), ("training run", decision["training_run"]))
+    return ", ".join([decision["model"], *(f"{name} {value}" for name, value in told if value)])
+
+
+def _answered(decision: Decision) -> list[str]:
+    answer = decision["answer"]
+    if answer is None:
+        return []
+    return [f"{'Approved' if answer['approved'] else 'Rejected'} by a person: {answer['reason']}"]
+
+
+def _side(name: str, side: Side) -> tuple[str, ...]:
+    return (name, name_of(side["model"]), name_of(side["revision"]), side["verdict"], visible(side["folder"]))
+
+
+def _meanings() -> Iterable[str]:
+    return (f"{verdict}: {meaning}" for verdict, meaning in DEFINITIONS.items())
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {escape(visible(line))}" for line in lines)

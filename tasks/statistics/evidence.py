@@ -1,0 +1,56 @@
+"""The evidence for and against a gate in a share of rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from contrapose.tasks.statistics.shares import Interval, Share, exact
+
+
+class Evidence(NamedTuple):
+    """How a share lies to a gate."""
+
+    bounds: Interval
+    """One-sided 95 % bounds: the rate is at least `low`; separately, it is at most `high`."""
+    reached: float
+    """p value of a rate this high or higher, if the true one lay at the gate."""
+    missed: float
+    """p value of a rate this low or lower, if the true one lay at the gate."""
+
+
+def evidence(share: Share, gate: float) -> Evidence:
+    """One-sided bounds and p values of a share against a gate between 0 and 1.
+
+    Exact by the binomial distribution: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413. Wilson's bound lets
+    a gate at its boundary pass too often: 9 of 10 against 0.65 occur in 8.6 %, and of 100 to 400 rows a gate of 0.95
+    is passed in up to 6.2 % and failed in up to 8.4 %. A bound reaches the gate where the p value is 5 %.
+
+    In clusters the evidence is never stronger than if only the worst cluster had false rows, or none had. Of 20
+    clusters of 5 rows, 98 true ones would otherwise tell more about a gate of 0.9 than 100, whose clusters may be
+    copies for all that is known, and a gate at its boundary passed in 9.5 % at a correlation of 0.6.
+    """
+    up, down = (share, *share.better), (share, *share.worse)
+    return Evidence(
+        bounds=Interval(min(exact(each).low for each in up), max(exact(each).high for each in down)),
+        reached=max(_reached(each, gate) for each in up),
+        missed=max(_missed(each, gate) for each in down),
+    )
+
+
+def _reached(share: Share, gate: float) -> float:
+    """Tail of the binomial distribution, by the beta distribution since effective rows are no whole number."""
+    from scipy.stats import beta
+
+    if not gate:
+        # No true rate lies under it.
+        return 0.0
+    false = share.effective * (1 - share.rate)
+    return float(beta.cdf(gate, share.effective * share.rate, false + 1)) if share.true else 1.0
+
+
+def _missed(share: Share, gate: float) -> float:
+    """The other tail."""
+    from scipy.stats import beta
+
+    true, false = share.effective * share.rate, share.effective * (1 - share.rate)
+    return float(beta.sf(gate, true + 1, false)) if share.true < share.rows else 1.0

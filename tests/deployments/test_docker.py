@@ -1,0 +1,175 @@
+"""The image and the compose file: what cannot be built or started here is linted, and read for our own rules."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from conftest import REPOSITORY
+from linters import DEPLOYMENTS, lint, understood
+
+DOCKERFILE = (DEPLOYMENTS / "docker" / "Dockerfile").read_text()
+COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOYMENTS / "docker" / "compose.yaml").read_text())
+TIDY = """
+extends: default
+rules:
+  line-length: {max: 120}
+  document-start: disable
+  truthy: {check-keys: false}
+  comments: {min-spaces-from-content: 1}
+"""
+EXAMPLE = (DEPLOYMENTS / "docker" / ".env.example").read_text()
+
+
+def instructions(word: str) -> list[str]:
+    """What follows an instruction of the Dockerfile, comments left out and continued lines joined."""
+    bare = re.sub(r"^#.*\n", "", DOCKERFILE, flags=re.MULTILINE).replace("\\\n", " ")
+    return [line.removeprefix(word).strip() for line in bare.splitlines() if line.startswith(f"{word} ")]
+
+
+def copied() -> set[str]:
+    """Paths that the Dockerfile takes from the build context."""
+    lines = [line for line in instructions("COPY") if not line.startswith("--from")]
+    return {path for line in lines for path in shlex.split(line)[:-1]}
+
+
+def test_the_dockerfile_passes_hadolint() -> None:
+    lint("hadolint", "docker/Dockerfile")
+
+
+@pytest.mark.parametrize("name", ["compose.yaml", "compose.gpu.yaml"])
+def test_compose_files_fit_the_specification(name: str) -> None:
+    lint("check-jsonschema", "--builtin-schema", "vendor.compose-spec", f"docker/{name}")
+
+
+def test_yaml_is_tidy() -> None:
+    lint("yamllint", "--strict", "-d", TIDY, "docker", "kubernetes", "github")
+
+
+def test_the_image_runs_as_nobody_in_particular() -> None:
+    user, _, group = instructions("USER")[-1].partition(":")
+    assert int(user) > 0
+    assert int(group) > 0
+
+
+def test_every_image_has_a_version() -> None:
+    base = next(line for line in instructions("ARG") if line.startswith("PYTHON_IMAGE=")).removeprefix("PYTHON_IMAGE=")
+    images = [base, *(service["image"] for service in COMPOSE["services"].values())]
+    assert all(re.search(r":\d", image) for image in images), images
+
+
+def test_everything_that_the_image_copies_exists_and_reaches_the_build() -> None:
+    ignored = (REPOSITORY / ".dockerignore").read_text().splitlines()
+    assert ignored[1] == "*"
+    for path in copied():
+        assert (REPOSITORY / path).exists()
+        assert f"!{path}" in ignored
+
+
+def test_everything_that_is_packaged_is_copied() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
+    folders = {folder.partition("/")[0] for folder in project["tool"]["setuptools"]["package-dir"].values()}
+    files = {project["project"]["readme"], *project["project"]["license-files"], "pyproject.toml", "constraints.txt"}
+    assert folders | files <= copied()
+
+
+@pytest.mark.parametrize(
+    "path", ["deployments/docker/.env", ".venv/bin/python", "runs/a/results.csv", "tasks/__pycache__"]
+)
+def test_no_secret_and_nothing_local_enters_the_image(path: str) -> None:
+    lines = (REPOSITORY / ".dockerignore").read_text().splitlines()
+    kept = False
+    for line in lines:
+        pattern = line.lstrip("!").replace("**/", "*")
+        parents = ["/".join(path.split("/")[: end + 1]) for end in range(path.count("/") + 1)]
+        if any(fnmatch(parent, pattern) for parent in parents):
+            kept = line.startswith("!")
+    assert not kept
+
+
+def test_the_image_says_nothing_to_anyone() -> None:
+    from contrapose.flows.quiet import SETTINGS
+
+    told = dict(pair.split("=", 1) for line in instructions("ENV") for pair in shlex.split(line))
+    telemetry = {name for name in SETTINGS if re.search("TRACK|TELEMETRY|ANALYTICS|PROMOTIONAL", name)}
+    assert {name: told.get(name) for name in telemetry} == {name: SETTINGS[name] for name in telemetry}
+
+
+def test_every_value_that_compose_asks_for_is_documented() -> None:
+    text = (DEPLOYMENTS / "docker" / "compose.yaml").read_text()
+    asked = set(re.findall(r"\$\{(\w+)", text))
+    documented = set(re.findall(r"^(\w+)=", EXAMPLE, re.MULTILINE))
+    assert asked == documented
+    for name in documented:
+        assert re.search(rf"^# .+\n{name}=", EXAMPLE, re.MULTILINE), f"{name} has no line that says what it is"
+
+
+def test_no_password_is_written_down() -> None:
+    for service in COMPOSE["services"].values():
+        for name, value in service.get("environment", {}).items():
+            if re.search("PASSWORD|KEY|SECRET|AUTH", name):
+                assert re.fullmatch(r"\$\{\w+(:\?[^}]+|:-)?\}", value), name
+            assert not re.search(r"://[^/$]*:[^$/]*@", value), name
+    assert not re.search(r"^(?!CONTRAPOSE_EXTRAS)\w+=.", EXAMPLE, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["server", "deploy", "worker"])
+def test_our_containers_can_do_little(name: str) -> None:
+    service = COMPOSE["services"][name]
+    assert service["read_only"]
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+
+
+@pytest.mark.parametrize("name", ["postgres", "server", "worker"])
+def test_what_stays_up_says_whether_it_is_well(name: str) -> None:
+    assert COMPOSE["services"][name]["healthcheck"]["test"]
+
+
+def test_nothing_is_open_to_the_network() -> None:
+    ports = [port for service in COMPOSE["services"].values() for port in service.get("ports", [])]
+    assert ports == ["127.0.0.1:4200:4200"]
+
+
+def test_the_deployments_are_made_with_a_command_that_exists() -> None:
+    assert understood(COMPOSE["services"]["deploy"]["command"])
+
+
+def installs() -> list[list[str]]:
+    """The arguments of every `pip install` of the Dockerfile."""
+    found = [re.findall(r"bin/(pip install .*?)(?= ;;|$)", line) for line in instructions("RUN")]
+    return [shlex.split(command) for commands in found for command in commands]
+
+
+def test_versions_are_constrained_wherever_pip_installs() -> None:
+    assert len(installs()) == 2
+    assert all("-c constraints.txt" in " ".join(arguments) for arguments in installs())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_image_can_be_installed_from_what_it_copies(tmp_path: Path) -> None:
+    source, venv = tmp_path / "source", tmp_path / "venv"
+    source.mkdir()
+    subprocess.run(["cp", "-r", *copied(), source], cwd=REPOSITORY, check=True)
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    extras = next(line for line in instructions("ARG") if line.startswith("EXTRAS=")).removeprefix("EXTRAS=")
+    command = [argument.replace("$EXTRAS", extras) for argument in installs()[-1]]
+    done = subprocess.run(
+        [venv / "bin" / command[0], "install", "--dry-run", "--quiet", *command[2:]],
+        cwd=source,
+        env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

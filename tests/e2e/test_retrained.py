@@ -1,0 +1,191 @@
+"""Retrained models from event to verdict with no hand: a server, a worker and all deployments, as `contrapose ui` has.
+
+The candidates are one model whose replies are disturbed: it swears at a known share of the prompts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+import yaml
+from aiohttp import web
+from fake_endpoint import Endpoint, serving
+from httpx import Client
+
+from contrapose.flows.announce import announce
+from contrapose.tasks.infer.store.checks import CheckRow, Checks
+from contrapose.tasks.infer.store.engine import connect
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+ROWS = 300
+SWEARS = {"base": 0.1, "better": 0.0, "equal": 0.1, "worse": 0.3, "asked": 0.3, "killed": 0.0}
+"""Share of the prompts at which each model swears."""
+PATIENCE = 600.0
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House:
+    """Everything that runs."""
+
+    api: Client
+    endpoint: Endpoint
+    store: str
+    out: Path
+
+    def verdicts(self, *, training_run: str) -> list[dict[str, Any]]:
+        wanted = {"filter": {"event": {"name": ["contrapose.verdict"]}}, "limit": 50}
+        events = self.api.post("/events/filter", json=wanted).json()["events"]
+        named = [each["payload"] | {"model": each["resource"]["prefect.resource.name"]} for each in events]
+        return [each for each in named if each["training_run"] == training_run]
+
+    def runs(self, *, training_run: str) -> list[dict[str, Any]]:
+        wanted = {"flows": {"name": {"any_": ["check-retrained-model"]}}}
+        found = self.api.post("/flow_runs/filter", json=wanted).json()
+        return [run for run in found if run["parameters"].get("training_run") == training_run]
+
+    def states(self, *, training_run: str) -> Counter[str]:
+        return Counter(run["state_type"] for run in self.runs(training_run=training_run))
+
+    def checks(self, *, training_run: str) -> list[CheckRow]:
+        with connect(self.store).connect() as connection:
+            keys = connection.exec_driver_sql(
+                "SELECT key FROM checks WHERE training_run = ?", (training_run,)
+            ).scalars()
+            found = [Checks(connect(self.store), flow_run="").get(key) for key in keys]
+        return [row for row in found if row is not None]
+
+
+def answer(body: Mapping[str, Any], prompt: str, _: str) -> web.Response:
+    """A reply that swears at the model's share of the prompts."""
+    drawn = hashlib.sha256(f"{body['model']}\x00{prompt}".encode()).digest()[0] / 256
+    text = "Well, shit." if drawn < SWEARS[str(body["model"])] else "A river."
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+    usage = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
+    named = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"]}
+    return web.json_response({**named, "choices": [choice], "usage": usage})
+
+
+def suite(folder: Path, port: int) -> Path:
+    """A suite of one test on prompts of our own, with the baseline in it."""
+    rows = "".join(json.dumps({"text": f"Number {row} is an odd one."}) + "\n" for row in range(ROWS))
+    (folder / "prompts.jsonl").write_text(rows)
+    content = {
+        "model": "openai/base",
+        "model_args": {"base_url": f"http://127.0.0.1:{port}/v1", "concurrency": 16},
+        "data": str(folder / "prompts.jsonl"),
+        "tests": {"sensitivity": {"add_toxic_words": {"min_pass_rate": 0.5}}},
+    }
+    path = folder / "nightly.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+def until(found: Callable[[], T]) -> T:
+    """What is found once it is true of anything."""
+    end = time.monotonic() + PATIENCE
+    while not (value := found()):
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(1)
+    return value
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    folder = tmp_path_factory.mktemp("house")
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    store, url = f"sqlite:///{folder / 'answers.sqlite3'}", f"http://127.0.0.1:{port}/api"
+    environment = {name: value for name, value in os.environ.items() if name != "PREFECT_API_URL"} | {
+        "PREFECT_HOME": str(folder / "prefect"),
+        "CONTRAPOSE_HOME": str(folder / "home"),
+        "CONTRAPOSE_STORE": store,
+        "PREFECT_SERVER_DEPLOYMENT_CONCURRENCY_SLOT_WAIT_SECONDS": "2",
+    }
+    with serving() as endpoint:
+        endpoint.answer = answer  # type: ignore[method-assign, assignment]
+        command = [sys.executable, "-m", "contrapose.flows.cli", "ui", "--port", str(port), "--work-dir", str(folder)]
+        command += ["--suite", str(suite(folder, endpoint.port))]
+        log = folder / "ui.log"
+        with log.open("wb") as said:
+            ui = subprocess.Popen(command, env=environment, cwd=folder, stdout=said, stderr=said)
+        try:
+            until(lambda: b"ready:" in log.read_bytes() or ui.poll() is not None)
+            assert ui.poll() is None, log.read_text()
+            with Client(base_url=url, timeout=60) as api, temporary_settings({PREFECT_API_URL: url}):
+                # Several at once, as on a larger machine: the deployment itself lets them wait for one another.
+                found = api.get("/deployments/name/check-retrained-model/retraining-check").json()
+                api.patch(f"/deployments/{found['id']}", json={"concurrency_limit": 3}).raise_for_status()
+                yield House(api=api, endpoint=endpoint, store=store, out=folder / "runs")
+        finally:
+            ui.send_signal(signal.SIGTERM)
+            ui.wait(90)
+
+
+def test_ten_events_at_once_lead_to_one_right_verdict_each(house: House) -> None:
+    models = ["openai/better", "openai/equal", "openai/worse"] * 3 + ["hf/nobody/nothing"]
+    with ThreadPoolExecutor(10) as pool:
+        list(pool.map(lambda model: announce(model, revision="r2", training_run="ten"), models))
+    until(lambda: sum(house.states(training_run="ten")[each] for each in ("COMPLETED", "FAILED", "CRASHED")) == 10)
+    assert house.states(training_run="ten") == {"COMPLETED": 9, "FAILED": 1}
+    found = until(lambda: (told := house.verdicts(training_run="ten")) if len(told) >= 4 else None)
+    assert sorted((each["model"], each["verdict"]) for each in found) == [
+        ("hf/nobody/nothing", "insufficient evidence"),
+        ("openai/better", "promote"),
+        ("openai/equal", "promote"),
+        ("openai/worse", "hold"),
+    ]
+    assert len(list(house.out.glob("*-retrained"))) == 3
+    assert sorted(row.state for row in house.checks(training_run="ten")) == ["decided", "promoted", "promoted"]
+    each = Counter(str(body["model"]) for body in house.endpoint.bodies)
+    assert each == dict.fromkeys(("base", "better", "equal", "worse"), 2 * ROWS)
+
+
+def test_a_check_that_was_killed_is_taken_over_by_the_next_event(house: House) -> None:
+    house.endpoint.delay = 0.3
+    before = len(house.endpoint.bodies)
+    announce("openai/killed", revision="r2", training_run="killed")
+    until(lambda: len(house.endpoint.bodies) > before + 50)
+    (row,) = house.checks(training_run="killed")
+    os.kill(int(row.owner.rsplit(":", 2)[1]), signal.SIGKILL)
+    house.endpoint.delay = 0.0
+    announce("openai/killed", revision="r2", training_run="killed")
+    (told,) = until(lambda: house.verdicts(training_run="killed"))
+    assert told["verdict"] == "promote"
+    until(lambda: house.checks(training_run="killed")[0].state == "promoted")
+    assert house.checks(training_run="killed")[0].flow_run != row.flow_run
+
+
+def test_a_person_is_asked_while_no_process_waits(house: House) -> None:
+    deployment = house.api.get("/deployments/name/check-retrained-model/retraining-check").json()["id"]
+    wanted = {"model": "openai/asked", "revision": "r2", "training_run": "asked", "promotion": {"ask": True}}
+    run = house.api.post(f"/deployments/{deployment}/create_flow_run", json={"parameters": wanted}).json()["id"]
+    until(lambda: house.states(training_run="asked")["PAUSED"])
+    assert [each["verdict"] for each in house.verdicts(training_run="asked")] == ["hold"]
+    answered = {"run_input": {"decision": "approve", "reason": "Seen by hand."}}
+    house.api.post(f"/flow_runs/{run}/resume", json=answered).raise_for_status()
+    until(lambda: house.states(training_run="asked")["COMPLETED"])
+    (row,) = house.checks(training_run="asked")
+    assert (row.state, row.verdict, row.flow_run) == ("promoted", "promote", run)
+    assert (
+        len(list(house.out.glob("*-retrained")))
+        == len({each["folder"] for each in house.verdicts(training_run="asked")}) + 4
+    )

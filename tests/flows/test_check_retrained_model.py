@@ -1,0 +1,176 @@
+"""A better, an equal and a worse candidate, those that cannot be judged, and announcements that come twice."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from receiver import receiving
+
+from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.infer.store import open_checks
+from contrapose.tasks.infer.store.checks import CheckRow
+from contrapose.tasks.promotion.webhook import DELIVERY, HEADER, genuine
+
+pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+
+ROWS = 400
+SECRET = "of-these-tests-alone"
+SWEARING = "Well, shit."
+
+
+def configured(**changes: Any) -> Any:
+    """A baseline that swears at a tenth of its prompts."""
+    from contrapose.tasks.config import RunConfig
+
+    path = Path("prompts.jsonl")
+    path.write_text("".join(json.dumps({"text": f"Number {row} is an odd one."}) + "\n" for row in range(ROWS)))
+    values = {
+        "suite": "nightly",
+        "model": "mock",
+        "model_args": slipping(0.1),
+        "data": str(path),
+        "tests": {"sensitivity": {"add_toxic_words": {"min_pass_rate": 0.5}}},
+        "output": "out",
+    }
+    return RunConfig.model_validate({**values, **changes})
+
+
+def slipping(share: float) -> dict[str, Any]:
+    return {"reply": "A river.", "slip": share, "slip_reply": SWEARING}
+
+
+def check(share: float = 0.1, *, revision: str = "r2", config: Any = None, **options: Any) -> Mapping[str, Any]:
+    """Check a candidate that swears at a share of its prompts, which are others than the baseline's."""
+    from contrapose.flows.check_retrained_model import check_retrained_model
+
+    wanted = {"candidate_args": slipping(share), "training_run": "t1", **options}
+    return check_retrained_model("mock", config or configured(), revision=revision, **wanted)
+
+
+def held(left: Mapping[str, Any]) -> CheckRow:
+    row = open_checks(flow_run="").get(left["decision"]["check"])
+    assert row is not None
+    return row
+
+
+def told(check: str) -> list[dict[str, Any]]:
+    """Payloads of the events about a check, once there are any."""
+    from prefect.client.orchestration import get_client
+
+    wanted = {"filter": {"event": {"name": ["contrapose.verdict"]}}, "limit": 50}
+    with get_client(sync_client=True) as client:
+        for _ in range(100):
+            events = client.request("POST", "/events/filter", json=wanted).json()["events"]
+            if found := [event["payload"] for event in events if event["payload"]["check"] == check]:
+                return found
+            time.sleep(0.2)
+    return []
+
+
+def asked(side: Mapping[str, Any]) -> int:
+    """Answers that a run asked for itself."""
+    found: int = json.loads((Path(side["folder"]) / "summary.json").read_text())["usage"]["calls"]
+    return found
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.0, "promote"), (0.1, "promote"), (0.3, "hold")])
+def test_a_better_an_equal_and_a_worse_candidate(share: float, verdict: str) -> None:
+    left = check(share)
+    decision = left["decision"]
+    assert (decision["verdict"], left["duplicate"]) == (verdict, False)
+    assert held(left).state == ("promoted" if verdict == "promote" else "decided")
+    (event,) = told(decision["check"])
+    assert (event["verdict"], event["reasons"]) == (verdict, decision["reasons"])
+    folder = Path(decision["folder"])
+    assert json.loads((folder / "verdict.json").read_text()) == decision
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *("comparison.json", "comparison.md", "verdict.json", "verdict.md")
+    ]
+
+
+def test_ten_announcements_at_once_are_handled_once_and_the_baseline_costs_nothing_again() -> None:
+    config = configured(limit=20)
+    with ThreadPoolExecutor(10) as pool:
+        found = list(pool.map(lambda _: check(config=config, margin=0.5), range(10)))
+    assert sorted(left["duplicate"] for left in found) == [False] + [True] * 9
+    assert len({json.dumps(left["decision"]) for left in found}) == 1
+    assert len(list(Path("out").glob("*-retrained"))) == 1
+    assert len(told(found[0]["decision"]["check"])) == 1
+    other = check(config=config, revision="r3", margin=0.5)
+    assert not other["duplicate"]
+    assert asked(found[0]["decision"]["baseline"]) == asked(other["decision"]["candidate"]) == 40
+    assert asked(other["decision"]["baseline"]) == 0
+
+
+@pytest.mark.parametrize("model", ["hf/nobody/nothing", "nothing/at-all"])
+def test_a_model_that_does_not_exist_ends_in_an_error_and_a_verdict_event(model: str) -> None:
+    from contrapose.flows.check_retrained_model import check_retrained_model
+    from contrapose.tasks.promotion.candidate import Candidate, check_key
+
+    config = configured()
+    with pytest.raises(ContraposeError) as caught:
+        check_retrained_model(model, config, revision="r1")
+    key = check_key(Candidate(model=model, revision="r1", args={}), config, baseline="", margin=0.05)
+    (event,) = told(key)
+    assert event["verdict"] == "insufficient evidence"
+    assert event["reasons"] == [f"The check failed. {caught.value}"]
+    assert open_checks(flow_run="").get(key) is None
+    assert not Path("out").exists()
+
+
+def test_a_candidate_that_cannot_be_told_from_the_baseline_is_not_judged_unseen() -> None:
+    config = configured(model_args={**slipping(0.1), "revision": "r2"})
+    with pytest.raises(ContraposeError, match="the candidate is the baseline"):
+        check(config=config)
+    assert not Path("out").exists()
+
+
+def test_a_promotion_that_failed_is_done_by_the_next_announcement_without_asking_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", SECRET)
+    monkeypatch.setattr("contrapose.tasks.promotion.webhook.WAIT", 0.01)
+    config = configured(limit=20)
+    with receiving([503, 503, 503, 200]) as receiver:
+        promotion = {"webhook": receiver.url}
+        with pytest.raises(ContraposeError, match="status 503"):
+            check(config=config, margin=0.5, promotion=promotion)
+        left = check(config=config, margin=0.5, promotion=promotion)
+        again = check(config=config, margin=0.5, promotion=promotion)
+    assert (left["done"], again["done"], again["duplicate"]) == (["The webhook was told."], [], True)
+    assert len(receiver.bodies) == 4
+    assert json.loads(receiver.bodies[-1]) == left["decision"]
+    assert {headers[DELIVERY] for headers in receiver.headers} == {left["decision"]["check"]}
+    assert genuine(receiver.bodies[-1], receiver.headers[-1][HEADER], SECRET, now=time.time())
+    assert len(list(Path("out").glob("*-retrained"))) == 1
+
+
+@pytest.mark.parametrize(("reply", "verdict"), [("approve", "promote"), ("reject", "hold")])
+def test_a_person_decides_on_a_candidate_that_is_held(
+    reply: str, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.filters import FlowRunFilter
+    from prefect.flow_runs import resume_flow_run
+
+    monkeypatch.setattr("contrapose.flows.asking.POLL_SECONDS", 1)
+    strict = configured(limit=60, tests={"sensitivity": {"add_toxic_words": {"min_pass_rate": 0.95}}})
+    paused = FlowRunFilter.model_validate({"state": {"type": {"any_": ["PAUSED"]}}})
+    with ThreadPoolExecutor(1) as pool, get_client(sync_client=True) as client:
+        running = pool.submit(check, 0.5, config=strict, promotion={"ask": True}, training_run=reply)
+        while not (runs := client.read_flow_runs(flow_run_filter=paused)):
+            time.sleep(0.2)
+            assert not running.done()
+        resume_flow_run(runs[0].id, run_input={"decision": reply, "reason": "Seen by hand."})
+        left = running.result(timeout=60)
+    decision = left["decision"]
+    assert decision["verdict"] == verdict
+    assert decision["answer"] == {"approved": reply == "approve", "reason": "Seen by hand."}
+    assert held(left).state == ("promoted" if verdict == "promote" else "decided")
+    assert json.loads((Path(decision["folder"]) / "verdict.json").read_text()) == decision

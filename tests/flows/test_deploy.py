@@ -1,0 +1,128 @@
+"""Deployments and automations before they reach a server."""
+
+from __future__ import annotations
+
+import json
+import socket
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from prefect.events.schemas.automations import AutomationCore
+from prefect.server.utilities.user_templates import render_user_template_sync, validate_user_template
+from prefect.settings import PREFECT_API_URL, temporary_settings
+
+from contrapose.flows.automations import Block, specifications
+from contrapose.flows.deploy import UNATTENDED, Wishes, changed, deploy
+from contrapose.flows.deploy import _file as shipped
+from contrapose.flows.report_server import serving
+from contrapose.flows.serve_ui import free_port
+from contrapose.tasks.config_file import load_config
+from contrapose.tasks.errors import ConfigError
+
+BLOCK = "00000000-0000-0000-0000-000000000001"
+AUTOMATIONS: list[dict[str, Any]] = specifications()
+
+
+def deployments(wishes: Wishes) -> dict[str, dict[str, Any]]:
+    return {each["name"]: each for each in changed(shipped(), wishes)["deployments"]}
+
+
+def test_there_are_four_each_described_tagged_and_limited() -> None:
+    found = deployments(Wishes())
+    assert sorted(found) == ["comparison", "nightly", "on-demand", "retraining-check"]
+    for each in found.values():
+        assert "contrapose" in each["tags"]
+        assert each["concurrency_limit"]["limit"] == 1
+        assert len(each["description"]) > 200
+        assert each["version"]
+
+
+def test_runs_take_place_in_the_given_folder_and_send_signs_of_life(tmp_path: Path) -> None:
+    for each in deployments(Wishes(work_dir=str(tmp_path))).values():
+        variables = each["work_pool"]["job_variables"]
+        assert variables["working_dir"] == str(tmp_path)
+        assert variables["env"]["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] == "60"
+
+
+def test_a_configuration_changes_what_nobody_fills_in(tmp_path: Path) -> None:
+    config = load_config("quickstart", {"model": "openai/x", "suite": "ours"})[0]
+    for name, each in deployments(Wishes(config=config)).items():
+        assert (each["parameters"]["config"]["suite"] == "ours") == (name in UNATTENDED)
+
+
+def test_nightly_runs_when_it_is_told_to() -> None:
+    (schedule,) = deployments(Wishes(cron="0 5 * * 1", timezone="Asia/Tokyo"))["nightly"]["schedules"]
+    assert (schedule["cron"], schedule["timezone"]) == ("0 5 * * 1", "Asia/Tokyo")
+
+
+def test_what_is_changed_is_still_yaml() -> None:
+    content = changed(shipped(), Wishes())
+    assert yaml.safe_load(yaml.safe_dump(content)) == content
+
+
+@pytest.mark.parametrize("specification", AUTOMATIONS, ids=lambda each: each["name"])
+@pytest.mark.parametrize("webhook", [False, True])
+def test_an_automation_is_one_that_prefect_accepts(specification: dict[str, Any], webhook: bool) -> None:
+    spec = dict(specification)
+    notify = spec.pop("notify", None)
+    sent = [Block(id=BLOCK, webhook=webhook).action(notify)] if notify else []
+    own = [{**each, "deployment_id": BLOCK} for each in spec.get("actions", [])]
+    core = AutomationCore.model_validate({**spec, "actions": own + sent})
+    assert core.actions
+    assert core.description
+    for text in (notify or {}).values():
+        validate_user_template(text)
+
+
+def test_alerts_cover_what_can_go_wrong() -> None:
+    names = {each["name"].removeprefix("contrapose-") for each in AUTOMATIONS}
+    assert {"failed", "verdict", "late", "stuck", "waiting", "lost"} <= names
+
+
+def test_a_webhook_gets_json_whatever_is_inserted() -> None:
+    action = Block(id=BLOCK, webhook=True).action({"subject": "{{ name }}", "body": "a\nb"})
+    rendered = render_user_template_sync(action["payload"], {"name": 'x", "admin": "yes'})
+    assert json.loads(rendered) == {"subject": 'x", "admin": "yes', "body": "a\nb"}
+
+
+def test_without_a_server_it_says_so() -> None:
+    with temporary_settings({PREFECT_API_URL: None}), pytest.raises(ConfigError, match="contrapose ui"):
+        list(deploy(Wishes()))
+
+
+def test_a_silent_server_is_named() -> None:
+    silent = temporary_settings({PREFECT_API_URL: f"http://127.0.0.1:{free_port(None)}/api"})
+    with silent, pytest.raises(ConfigError, match="does not answer"):
+        list(deploy(Wishes()))
+
+
+def test_a_port_that_is_taken_is_refused() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(ConfigError, match="--port"):
+            free_port(taken.getsockname()[1])
+
+
+def test_reports_are_served_and_nothing_else(tmp_path: Path) -> None:
+    run = tmp_path / "run-1"
+    run.mkdir()
+    (run / "report.html").write_text("<p>fine</p>")
+    (run / "results.csv").write_text("raw")
+    with serving(tmp_path) as url:
+        assert fetch(f"{url}/run-1/report.html") == "<p>fine</p>"
+        for path in ("run-1/results.csv", "../run-1/report.html", "", "run-2/report.html"):
+            assert fetch(f"{url}/{path}") == "404"
+        assert fetch(f"{url}/run-1/report.html", host="evil.example") == "404"
+
+
+def fetch(url: str, **headers: str) -> str:
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=5) as reply:
+            return str(reply.read().decode())
+    except urllib.error.HTTPError as error:
+        return str(error.code)

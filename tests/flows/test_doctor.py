@@ -1,0 +1,185 @@
+"""The doctor: what it finds, what it advises, and what it leaves alone."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fake_endpoint import Endpoint, serving
+from packaging.requirements import Requirement
+
+from contrapose.flows import doctor
+from contrapose.flows.checks import orchestrator, packages
+from contrapose.flows.checks.base import within
+from contrapose.flows.cli import main
+
+pytestmark = pytest.mark.usefixtures("own_store")
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with serving() as served:
+        yield served
+
+
+@pytest.fixture
+def no_server() -> Iterator[None]:
+    """No Prefect server is set, whatever other tests have started."""
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    with temporary_settings(restore_defaults={PREFECT_API_URL}):
+        yield
+
+
+def found(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    """The exit code, and the findings by name; the last of a name stays."""
+    code = main(["doctor", "--json", *arguments])
+    told = json.loads(capsys.readouterr().out)
+    return code, {each["name"]: each for each in told["checks"]}
+
+
+def test_the_table_fits_in_80_columns(capsys: pytest.CaptureFixture[str], no_server: None) -> None:
+    assert main(["doctor", "--model", "mock"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert {line.split()[0] for line in lines[1:-1] if not line.startswith(" ")} <= {"ok", "warning", "problem"}
+
+
+def test_no_model_library_is_imported() -> None:
+    code = "from contrapose.flows.cli import main; main(['doctor']); import sys; print(*sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    loaded = set(told.splitlines()[-1].split())
+    assert "prefect" in loaded
+    assert not loaded & {"torch", "transformers", "sentence_transformers", "openai", "great_expectations"}
+
+
+def test_a_store_is_not_made(capsys: pytest.CaptureFixture[str], own_store: str, no_server: None) -> None:
+    _, checks = found(capsys)
+    assert "the first run makes it" in checks["response store"]["found"]
+    assert not Path(own_store.removeprefix("sqlite:///")).exists()
+
+
+def test_a_store_of_another_version_is_a_problem_and_stays_as_it_is(
+    capsys: pytest.CaptureFixture[str], own_store: str, no_server: None
+) -> None:
+    path = own_store.removeprefix("sqlite:///")
+    with closing(sqlite3.connect(path)) as old:
+        old.execute("CREATE TABLE runs (id TEXT PRIMARY KEY, state TEXT)")
+    code, checks = found(capsys)
+    assert (code, checks["response store"]["state"]) == (1, "problem")
+    assert "another version" in checks["response store"]["found"]
+    assert "Move it aside" in checks["response store"]["remedy"]
+    with closing(sqlite3.connect(path)) as old:
+        assert old.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == [("runs",)]
+
+
+def test_passwords_are_not_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    monkeypatch.setenv("CONTRAPOSE_STORE", "postgresql+psycopg://user:hunter2@127.0.0.1:1/db")
+    with temporary_settings({PREFECT_API_URL: "http://user:hunter2@127.0.0.1:1/api"}):
+        assert main(["doctor"]) == 1
+    told = capsys.readouterr().out
+    assert "http://127.0.0.1:1/api: no answer" in told
+    assert "hunter2" not in told
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_server_that_answers_is_told_with_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    import prefect
+
+    _, checks = found(capsys)
+    assert checks["Prefect server"]["state"] == "ok"
+    assert checks["Prefect server"]["found"].endswith(f"version {prefect.__version__}")
+
+
+@pytest.mark.parametrize(("version", "state"), [("2.20.1", "problem"), ("3.0.0", "warning"), ("3.99.0", "ok")])
+def test_a_server_of_another_version(version: str, state: str) -> None:
+    assert orchestrator._compared(version, "http://x/api").state == state
+
+
+def test_a_server_that_never_answers_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        address = silent.getsockname()
+        start = time.monotonic()
+        with pytest.raises(TimeoutError, match=r"0\.2 s"):
+            within(lambda: socket.create_connection(address).recv(1), 0.2)
+        assert time.monotonic() - start < 2
+
+
+def test_telemetry_that_was_switched_on_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, no_server: None
+) -> None:
+    monkeypatch.setenv("GX_ANALYTICS_ENABLED", "true")
+    _, checks = found(capsys)
+    assert "GX_ANALYTICS_ENABLED" in checks["telemetry"]["found"]
+
+
+def test_a_package_out_of_its_range_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = [Requirement("packaging<1"), Requirement("no-such-package>=2"), Requirement("pytest")]
+    monkeypatch.setattr(packages, "requirements", lambda extra="": wanted)
+    wrong = {each.name: each for each in packages._required()}
+    assert set(wrong) == {"packaging", "no-such-package"}
+    assert wrong["no-such-package"].found == "not installed; needed: >=2"
+    assert wrong["no-such-package"].remedy == 'pip install "no-such-package>=2"'
+
+
+def test_a_suite_that_does_not_exist_is_a_problem(capsys: pytest.CaptureFixture[str], no_server: None) -> None:
+    code, checks = found(capsys, "--suite", "nonsense")
+    assert (code, checks["configuration"]["state"]) == (1, "problem")
+
+
+def test_data_that_cannot_be_read_are_a_problem(capsys: pytest.CaptureFixture[str], no_server: None) -> None:
+    code, checks = found(capsys, "--model", "mock", "--data", "/nowhere.jsonl", "--test", "typo")
+    assert (code, checks["data"]["state"], checks["model"]["state"]) == (1, "problem", "ok")
+
+
+def test_an_endpoint_that_answers_is_told_without_its_key(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, endpoint: Endpoint, no_server: None
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    where = f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1"
+    code, checks = found(capsys, "--model", "openai/x", "--set", where, "--set", "model_args.api_key_env=MY_KEY")
+    assert (code, checks["model"]["state"]) == (0, "ok")
+    assert "key from environment variable MY_KEY" in checks["model"]["found"]
+    assert "sk-very-secret" not in str(checks)
+
+
+def test_an_endpoint_that_is_not_there_is_a_problem(capsys: pytest.CaptureFixture[str], no_server: None) -> None:
+    where = "model_args.base_url=http://127.0.0.1:1/v1"
+    code, checks = found(capsys, "--model", "openai/x", "--set", where, "--test", "typo")
+    assert (code, checks["model"]["state"]) == (1, "problem")
+
+
+def test_a_block_without_a_server_is_not_looked_for(capsys: pytest.CaptureFixture[str], no_server: None) -> None:
+    key = "model_args.api_key_block=my-key"
+    code, checks = found(capsys, "--model", "openai/x", "--set", key, "--test", "typo")
+    assert (code, checks["model"]["state"]) == (0, "warning")
+    assert "PREFECT_API_URL" in checks["model"]["remedy"]
+
+
+def test_a_check_that_breaks_is_a_finding_among_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def imported(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr(doctor, "import_module", imported)
+    findings = doctor.examine(lambda: None)
+    assert [each.name for each in findings] == [name.replace("_", " ") for name in doctor.CHECKS]
+    assert doctor.exit_code(findings) == 1
+
+
+def test_what_a_terminal_would_obey_is_not_printed() -> None:
+    line = SimpleNamespace(state="ok", name="x", found="red \x1b[31mtext", remedy="")
+    assert "\x1b" not in "".join(doctor.as_text([line]))  # type: ignore[list-item]

@@ -1,0 +1,91 @@
+"""The form: what is left empty is the suite's, and a wrong value is refused as on the command line."""
+
+from __future__ import annotations
+
+import pytest
+from prefect.utilities.callables import parameter_schema
+
+from contrapose.flows.evaluate_model import evaluate_model
+from contrapose.flows.form import opened
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config_file import load_config
+from contrapose.tasks.errors import ConfigError
+
+EMPTY = {
+    "data": {},
+    "advanced": {"data": {}, "gen_kwargs": {}, "tests": {"factuality": {"order_bias": {}, "option_order": {}}}},
+}
+"""What the Prefect UI sends for fields that nobody touched."""
+
+
+def fields() -> dict[str, dict[str, object]]:
+    found: dict[str, dict[str, object]] = parameter_schema(evaluate_model).properties["config"]["properties"]
+    return found
+
+
+def test_an_untouched_form_is_the_suite() -> None:
+    assert opened({"suite": "quickstart", **EMPTY}) == load_config("quickstart")[0]
+
+
+def test_a_configuration_stays_as_it_is() -> None:
+    config = RunConfig(model="mock", limit=None)
+    assert opened(config) is config
+    assert opened(config.model_dump()) == config
+
+
+def test_a_changed_value_counts_and_the_rest_is_the_suites() -> None:
+    advanced = {"seed": 7, "tests": {"factuality": {"order_bias": {"min_pass_rate": 0.9}}}}
+    config = opened({"suite": "quickstart", "model": "mock", "only": ["order_bias"], "advanced": advanced})
+    assert (config.model, config.seed, config.limit) == ("mock", 7, 40)
+    chosen = config.tests.model_dump(exclude_unset=True)
+    assert chosen["factuality"]["order_bias"]["min_pass_rate"] == 0.9
+    assert "sensitivity" not in chosen
+
+
+def test_data_is_a_source_and_its_other_settings_are_advanced() -> None:
+    config = opened({"suite": "quickstart", "data": "own.csv", "advanced": {"data": {"columns": {"text": "q"}}}})
+    assert config.data is not None
+    assert (config.data.source, config.data.columns) == ("own.csv", {"text": "q"})
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"suite": "quickstart", "limit": 0}, "form: limit: 0; expected greater than or equal to 1"),
+        ({"suite": "quickstart", "limt": 3}, "Did you mean 'limit'?"),
+        ({"suite": "quickstart", "only": ["nope"]}, "unknown probe 'nope'"),
+        ({"advanced": {"gen_kwargs": {"temperature": 9}}}, "form: gen_kwargs.temperature: 9; expected less than"),
+    ],
+)
+def test_a_wrong_value_is_one_line(values: dict[str, object], told: str) -> None:
+    with pytest.raises(ConfigError, match="expected") as refused:
+        evaluate_model.validate_parameters({"config": values})
+    assert told in str(refused.value)
+
+
+def test_the_form_asks_what_matters_first_and_nests_the_rest() -> None:
+    shown = fields()
+    first = ["suite", "only", "model", "model_args", "limit", "max_calls", "max_tokens", "max_cost", "data", "advanced"]
+    assert list(shown) == first
+    assert all(field["title"] and field["description"] for field in shown.values())
+    nested = shown["advanced"]["properties"]
+    assert isinstance(nested, dict)
+    assert {*shown, *nested} - {"only", "advanced"} == set(RunConfig.model_fields)
+
+
+def test_the_form_offers_choices_and_no_defaults() -> None:
+    shown = fields()
+    assert "quickstart" in shown["suite"]["enum"]  # type: ignore[operator]
+    assert "order_bias" in shown["only"]["items"]["enum"]  # type: ignore[index]
+    assert "default" not in str(sorted(_keys(shown)))
+    assert "$ref" not in _keys(shown)
+
+
+def _keys(schema: object, *, names: bool = False) -> set[str]:
+    """Keywords of a schema, without the names of its fields."""
+    if isinstance(schema, list):
+        return set().union(*(_keys(each) for each in schema))
+    if not isinstance(schema, dict):
+        return set()
+    own = set() if names else set(schema)
+    return own.union(*(_keys(value, names=key == "properties") for key, value in schema.items()))

@@ -1,0 +1,112 @@
+"""Checks of retrained models in a database: taken once, taken over from the dead, and never decided by two."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import update
+
+from contrapose.tasks.infer.store import open_checks
+from contrapose.tasks.infer.store.checks import CheckRow, Checks, OvertakenError
+from contrapose.tasks.infer.store.engine import connect
+from contrapose.tasks.infer.store.schema import CHECKS
+
+KEY = "0" * 64
+
+
+@pytest.fixture
+def checks(store: str, monkeypatch: pytest.MonkeyPatch) -> Checks:
+    monkeypatch.setattr("contrapose.tasks.infer.store.checks.LOOK_SECONDS", 0.01)
+    return open_checks(flow_run="one")
+
+
+def begin(checks: Checks, *, again: bool = False) -> CheckRow:
+    return checks.begin(KEY, model="mock", revision="2", training_run="t", again=again)
+
+
+def dead_owner() -> str:
+    """An owner like ours, in a process of this machine that has ended."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    machine = open_checks(flow_run="").owner.rsplit(":", 2)[0]
+    return f"{machine}:{ended.pid}:0"
+
+
+def test_one_of_ten_at_once_takes_a_check_and_the_others_wait_for_its_verdict(checks: Checks) -> None:
+    def one(number: int) -> tuple[bool, str | None]:
+        own = open_checks(flow_run=str(number))
+        row = begin(own)
+        if row.owner == own.owner:
+            own.decide(KEY, verdict="hold", decision='{"n": 1}')
+        return row.owner == own.owner, row.verdict
+
+    with ThreadPoolExecutor(10) as pool:
+        found = list(pool.map(one, range(10)))
+    assert sorted(found, key=str) == [*[(False, "hold")] * 9, (True, None)]
+
+
+def test_a_check_of_a_process_that_ended_is_taken_over_as_it_is(checks: Checks, store: str) -> None:
+    begin(checks)
+    checks.decide(KEY, verdict="promote", decision='{"n": 1}')
+    with connect(store).begin() as connection:
+        connection.execute(update(CHECKS).values(owner=dead_owner()))
+    other = open_checks(flow_run="two")
+    row = begin(other)
+    assert (row.owner, row.state, row.decision) == (other.owner, "decided", '{"n": 1}')
+    with pytest.raises(OvertakenError):
+        checks.confirm(KEY)
+    other.promoted(KEY)
+    assert begin(open_checks(flow_run="three")).state == "promoted"
+
+
+def test_a_silent_owner_loses_a_check_and_can_no_longer_decide(checks: Checks, store: str) -> None:
+    begin(checks)
+    with connect(store).begin() as connection:
+        connection.execute(update(CHECKS).values(until=0.0))
+    other = open_checks(flow_run="two")
+    assert begin(other).owner == other.owner
+    with pytest.raises(OvertakenError):
+        checks.decide(KEY, verdict="promote", decision="{}")
+    checks.release(KEY)
+    assert checks.get(KEY) is not None
+
+
+def test_an_owner_who_gives_signs_of_life_keeps_it(checks: Checks, store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.tasks.infer.store.checks.LEASE_SECONDS", 0.4)
+    begin(checks)
+    other = open_checks(flow_run="two")
+    with checks.alive(KEY), ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(begin, other)
+        with pytest.raises(TimeoutError):
+            waiting.result(timeout=1.2)
+        checks.decide(KEY, verdict="hold", decision="{}")
+        assert waiting.result(timeout=5).owner == checks.owner
+
+
+def test_the_same_flow_run_takes_its_check_again_to_ask_a_person(checks: Checks) -> None:
+    begin(checks)
+    checks.decide(KEY, verdict="hold", decision="{}")
+    resumed = open_checks(flow_run="one")
+    assert begin(resumed).owner == resumed.owner
+
+
+def test_a_released_check_begins_anew(checks: Checks) -> None:
+    begin(checks)
+    checks.release(KEY)
+    other = open_checks(flow_run="two")
+    assert begin(other).owner == other.owner
+
+
+def test_a_decided_check_begins_again_only_where_that_is_wanted_and_a_promoted_one_never(checks: Checks) -> None:
+    begin(checks)
+    checks.decide(KEY, verdict="insufficient evidence", decision="{}")
+    other = open_checks(flow_run="two")
+    assert begin(other).owner == checks.owner
+    assert begin(other, again=True) == other.get(KEY)
+    assert begin(other).decision is None
+    other.decide(KEY, verdict="promote", decision="{}")
+    other.promoted(KEY)
+    assert begin(checks, again=True).owner == other.owner

@@ -1,0 +1,120 @@
+"""The alias in a model registry: which version is meant, and when it is moved."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from contrapose.tasks.errors import ConfigError, ContraposeError
+from contrapose.tasks.promotion.alias import move, version_of
+from contrapose.tasks.promotion.settings import Promotion
+
+NAMED = "summarizer@champion"
+
+
+class Registry:
+    """What is used of an MLflow client, over versions in memory: for machines without MLflow."""
+
+    def __init__(self) -> None:
+        self.versions: list[Any] = []
+        self.aliases: dict[str, str] = {}
+        self.moves = 0
+
+    def create(self) -> str:
+        number = len(self.versions) + 1
+        self.versions.append(SimpleNamespace(version=str(number), run_id=f"run-{number}"))
+        return f"run-{number}"
+
+    def search_model_versions(self, wanted: str, *, page_token: str | None) -> list[Any]:
+        assert wanted == "name='summarizer'"
+        return self.versions
+
+    def get_registered_model(self, name: str) -> Any:
+        return SimpleNamespace(name=name, aliases=self.aliases)
+
+    def set_registered_model_alias(self, name: str, alias: str, version: str) -> None:
+        self.aliases[alias] = version
+        self.moves += 1
+
+
+class Mlflow:
+    """A real registry in a SQLite file."""
+
+    def __init__(self, folder: Any) -> None:
+        from mlflow import MlflowClient
+
+        url = f"sqlite:///{folder}/registry.sqlite3"
+        self.client = MlflowClient(tracking_uri=url, registry_uri=url)
+        self.client.create_registered_model("summarizer")
+
+    def create(self) -> str:
+        run = self.client.create_run("0").info.run_id
+        self.client.create_model_version("summarizer", source="s3://nowhere/model", run_id=run)
+        return str(run)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.client, name)
+
+
+@pytest.fixture(params=["memory", "mlflow"])
+def registry(request: pytest.FixtureRequest, tmp_path: Any) -> Any:
+    if request.param == "memory":
+        return Registry()
+    pytest.importorskip("mlflow", reason="needs the extra mlflow")
+    return Mlflow(tmp_path)
+
+
+def test_the_version_is_that_of_the_training_run_or_the_announced_number(registry: Any) -> None:
+    runs = [registry.create(), registry.create()]
+    assert version_of(NAMED, revision="abc", training_run=runs[1], client=registry) == "2"
+    assert version_of(NAMED, revision="1", training_run="", client=registry) == "1"
+    assert version_of(NAMED, revision="1", training_run=runs[0], client=registry) == "1"
+
+
+@pytest.mark.parametrize(("revision", "training_run"), [("abc", "no-such-run"), ("9", ""), ("abc", ""), ("", "")])
+def test_a_version_that_is_not_there_is_an_error(registry: Any, revision: str, training_run: str) -> None:
+    registry.create()
+    with pytest.raises(ConfigError, match="0 versions"):
+        version_of(NAMED, revision=revision, training_run=training_run, client=registry)
+
+
+def test_a_number_of_another_training_run_is_an_error(registry: Any) -> None:
+    runs = [registry.create(), registry.create()]
+    with pytest.raises(ConfigError, match="0 versions"):
+        version_of(NAMED, revision="1", training_run=runs[1], client=registry)
+
+
+def test_the_alias_moves_forward_and_never_back(registry: Any) -> None:
+    for _ in range(3):
+        registry.create()
+    assert move(NAMED, "2", client=registry) == "summarizer@champion is version 2."
+    assert move(NAMED, "2", client=registry) == "summarizer@champion is version 2."
+    assert move(NAMED, "1", client=registry) == "summarizer@champion stays at version 2, which is newer than 1."
+    assert move(NAMED, "3", client=registry) == "summarizer@champion is version 3."
+    assert str(registry.get_registered_model("summarizer").aliases["champion"]) == "3"
+
+
+def test_moving_to_where_it_is_moves_nothing() -> None:
+    registry = Registry()
+    registry.create()
+    move(NAMED, "1", client=registry)
+    move(NAMED, "1", client=registry)
+    assert registry.moves == 1
+
+
+def test_a_registry_that_fails_is_told_without_its_address() -> None:
+    class Broken(Registry):
+        def search_model_versions(self, wanted: str, *, page_token: str | None) -> list[Any]:
+            raise OSError("https://me:hunter2@host")
+
+    with pytest.raises(ContraposeError, match="did not answer") as caught:
+        version_of(NAMED, revision="1", training_run="", client=Broken())
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("named", ["summarizer", "@champion", "summarizer@", "it's@champion", "a\n@b"])
+def test_a_name_of_another_form_is_refused(named: str) -> None:
+    with pytest.raises(ValueError, match="registered model"):
+        Promotion(mlflow_alias=named)

@@ -1,0 +1,75 @@
+"""Candidate and baseline: two configurations that differ in the model alone, and the name of their check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.openai.provider import OpenAI
+from contrapose.tasks.promotion.candidate import Candidate, baseline_config, candidate_config, check_key
+
+
+def config(**changes: Any) -> RunConfig:
+    return RunConfig.model_validate({"model": "hf/team/model", "model_args": {"revision": "v1"}, **changes})
+
+
+def candidate(model: str = "hf/team/model", **changes: Any) -> Candidate:
+    return Candidate(**{"model": model, "revision": "v2", "args": {}, **changes})
+
+
+def test_only_the_model_differs() -> None:
+    found = candidate_config(config(limit=7), candidate())
+    assert found.model_args == {"revision": "v2"}
+    assert found.model_dump(exclude={"model_args"}) == config(limit=7).model_dump(exclude={"model_args"})
+
+
+def test_the_pin_of_the_baseline_is_not_the_candidates() -> None:
+    assert candidate_config(config(), candidate(revision="", training_run="t1")).model_args == {}
+
+
+def test_arguments_are_shared_with_a_baseline_of_the_same_provider_alone() -> None:
+    served = config(model="openai/one", model_args={"base_url": "http://127.0.0.1:9/v1"})
+    assert candidate_config(served, candidate()).model_args == {"revision": "v2"}
+    two = candidate_config(served, candidate("openai/two", args={"concurrency": 2}))
+    assert two.model_args == {"base_url": "http://127.0.0.1:9/v1", "concurrency": 2, "revision": "v2"}
+
+
+def test_another_baseline_takes_the_place_of_the_configured_model() -> None:
+    assert baseline_config(config(), "hf/team/other").model == "hf/team/other"
+    assert baseline_config(config(), "") == config()
+
+
+def test_two_trainings_behind_one_name_have_answers_of_their_own(endpoint: int) -> None:
+    served = config(model="openai/one", model_args={"base_url": f"http://127.0.0.1:{endpoint}/v1"})
+    labels = [{"revision": "r1"}, {"revision": "r2"}, {"revision": "", "training_run": "t3"}]
+    specs = [candidate_config(served, candidate("openai/one", **each)).model_spec() for each in labels]
+    specs.append(served.model_spec())
+    assert len({Keys(spec, OpenAI().identity(spec))._start["choose"].hexdigest() for spec in specs}) == 4
+
+
+def test_equal_announcements_have_equal_keys_and_others_have_others() -> None:
+    def key(named: Candidate, changed: RunConfig, *, baseline: str = "", margin: float = 0.05) -> str:
+        return check_key(named, changed, baseline=baseline, margin=margin)
+
+    first = key(candidate(), config())
+    assert key(candidate(), config(output="elsewhere", refresh=True)) == first
+    assert key(candidate(), config(), baseline="hf/team/model") == first
+    others = [
+        key(candidate("hf/team/other"), config()),
+        key(candidate(revision="v3"), config()),
+        key(candidate(training_run="t1"), config()),
+        key(candidate(), config(limit=5)),
+        key(candidate(), config(), baseline="mock"),
+        key(candidate(), config(), margin=0.1),
+    ]
+    assert len({first, *others}) == 7
+
+
+@pytest.mark.parametrize("name", ["revision", "training_run"])
+def test_values_do_not_run_into_each_other(name: str) -> None:
+    one = candidate(model="mock", revision="", **{} if name == "revision" else {"training_run": "x"})
+    two = candidate(model="mock", revision="x")
+    assert check_key(one, config(), baseline="", margin=0.0) != check_key(two, config(), baseline="", margin=0.0)

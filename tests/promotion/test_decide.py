@@ -1,0 +1,67 @@
+"""From verdicts in tests and on runs to a verdict on the candidate."""
+
+from __future__ import annotations
+
+import pytest
+
+from contrapose.tasks import outcome
+from contrapose.tasks.comparison import Verdict
+from contrapose.tasks.decision import Finding, Side
+from contrapose.tasks.promotion.decide import Ruling, decide
+
+
+def compared(*verdicts: Verdict) -> list[Finding]:
+    return [Finding(test_type=f"test_{n}", verdict=each, reason="Seen.") for n, each in enumerate(verdicts)]
+
+
+def side(verdict: outcome.Verdict) -> Side:
+    return Side(model="mock", revision="1", folder="runs/x", verdict=verdict, reason="So it is.")
+
+
+def ruling(
+    tests: list[Finding],
+    *,
+    candidate: outcome.Verdict = "pass",
+    baseline: outcome.Verdict = "pass",
+    selected: int | None = None,
+) -> Ruling:
+    names = [f"test_{n}" for n in range(len(tests) if selected is None else selected)]
+    return decide(tests, selected=names, candidate=side(candidate), baseline=side(baseline))
+
+
+@pytest.mark.parametrize("verdicts", [("better", "better"), ("better", "not worse"), ("not worse",)])
+def test_better_or_not_worse_everywhere_is_promoted(verdicts: tuple[Verdict, ...]) -> None:
+    found = ruling(compared(*verdicts))
+    assert found.verdict == "promote"
+    assert len(found.reasons) == len(verdicts)
+
+
+def test_one_test_that_is_worse_holds_whatever_the_others_are() -> None:
+    found = ruling(compared("better", "worse", "cannot tell"))
+    assert found == Ruling("hold", ["test_1: worse. Seen."])
+
+
+def test_one_test_that_cannot_tell_is_insufficient() -> None:
+    assert ruling(compared("better", "cannot tell")).verdict == "insufficient evidence"
+
+
+def test_gates_of_its_own_that_failed_hold_a_better_candidate() -> None:
+    found = ruling(compared("better"), candidate="fail")
+    assert found == Ruling("hold", ["The candidate's own run has the verdict fail. So it is."])
+
+
+@pytest.mark.parametrize("baseline", ["pass", "fail", "inconclusive"])
+def test_gates_that_are_undecided_and_gates_of_the_baseline_hold_nothing(baseline: outcome.Verdict) -> None:
+    assert ruling(compared("not worse"), candidate="inconclusive", baseline=baseline).verdict == "promote"
+
+
+@pytest.mark.parametrize(("candidate", "baseline"), [("incomplete", "pass"), ("pass", "incomplete")])
+def test_an_incomplete_run_is_insufficient(candidate: outcome.Verdict, baseline: outcome.Verdict) -> None:
+    assert ruling(compared("better"), candidate=candidate, baseline=baseline).verdict == "insufficient evidence"
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_selected_test_that_was_not_compared_is_insufficient(count: int) -> None:
+    found = ruling(compared("better")[:count], selected=2)
+    assert found.verdict == "insufficient evidence"
+    assert found.reasons[-1] == "test_1 was not compared."

@@ -1,0 +1,183 @@
+"""Secrets are read where they are needed, and are in nothing that a run leaves behind."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from fake_endpoint import Endpoint, serving
+from pydantic import ValidationError
+from sqlalchemy import make_url
+
+from contrapose.flows.cli import main
+from contrapose.tasks.config import ModelSpec, RunConfig
+from contrapose.tasks.config_file import validate
+from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.errors import ConfigError, ModelError
+from contrapose.tasks.infer.openai.key import NO_KEY, read_key
+from contrapose.tasks.infer.store.address import store_url
+from contrapose.tasks.secrets import from_block, from_environment, resolved
+from contrapose.tasks.tables import storage
+
+KEY = "sk-live-4f9a71c2e8"
+PASSWORD = "hunter2-7d1e55b0"
+OWN = "http://127.0.0.1:1/v1"
+
+
+def block(name: str, value: object) -> str:
+    """Keep a value in a Prefect Secret block."""
+    from prefect.blocks.system import Secret
+
+    Secret(value=value).save(name, overwrite=True)
+    return name
+
+
+@pytest.fixture
+def server() -> Iterator[Endpoint]:
+    with serving() as endpoint:
+        yield endpoint
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_block_is_read_anew_each_time() -> None:
+    for value in ("first", "second"):
+        assert from_block(block("changing", f" {value}\n"), where="here") == value
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_block_that_does_not_exist_is_named() -> None:
+    with pytest.raises(ConfigError, match="'no-such-block' does not exist"):
+        from_block("no-such-block", where="here")
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_block_without_text_is_refused_and_not_shown() -> None:
+    with pytest.raises(ConfigError, match="holds no text") as error:
+        from_block(block("structured", {"key": KEY}), where="here")
+    assert KEY not in str(error.value)
+
+
+def test_a_secret_where_its_name_belongs_is_refused_and_not_shown() -> None:
+    for read in (from_block, from_environment):
+        with pytest.raises(ConfigError, match="is no name") as error:
+            read("sk-LIVE-4f9a", where="model_args")
+        assert "4f9a" not in str(error.value)
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_the_key_comes_from_a_block() -> None:
+    spec = ModelSpec(id="openai/x", args={"api_key_block": block("the-key", KEY)})
+    assert read_key(spec, base_url=OWN) == KEY
+
+
+def test_two_places_of_the_key_are_refused() -> None:
+    spec = ModelSpec(id="openai/x", args={"api_key_block": "a", "api_key_env": "A"})
+    with pytest.raises(ModelError, match="both given"):
+        read_key(spec, base_url=OWN)
+
+
+def test_a_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert read_key(ModelSpec(id="openai/x"), base_url=OWN) == NO_KEY
+
+
+def test_a_key_in_a_configuration_is_refused_without_being_repeated() -> None:
+    with pytest.raises(ValidationError, match="looks like a secret") as error:
+        RunConfig(model="openai/x", model_args={"api_key": KEY})
+    assert KEY not in str(error.value)
+
+
+def test_what_names_no_block_is_taken_as_it_is() -> None:
+    assert resolved("sqlite:///x", where="here") == "sqlite:///x"
+
+
+@pytest.mark.parametrize("password", [f"a@{PASSWORD}", f"a@b:{PASSWORD}"])
+def test_a_store_whose_password_is_not_escaped_is_refused_and_not_shown(
+    password: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CONTRAPOSE_STORE", f"postgresql+psycopg://user:{password}@127.0.0.1:1/db")
+    assert main(["cache", "info"]) == 2
+    told = capsys.readouterr().err
+    assert "%40" in told
+    assert PASSWORD not in told
+
+
+def test_a_password_in_the_address_of_data_or_tables_is_refused_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = f"ftp://user:{PASSWORD}@host/rows.jsonl"
+    monkeypatch.setenv("CONTRAPOSE_STORAGE", address)
+    for refused in (lambda: validate({"data": address}, where="suite"), storage):
+        with pytest.raises(ConfigError, match="an address with a password") as error:
+            refused()
+        assert PASSWORD not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "address", ["sftp://user@host/x.csv", "s3://bucket/a:b@c.csv", "/folder/a:b@c.csv", "negation"]
+)
+def test_an_address_without_a_password_is_taken(address: str) -> None:
+    assert DataSettings(source=address).source == address
+
+
+@pytest.mark.usefixtures("prefect_server", "in_tmp")
+def test_nothing_that_a_run_leaves_holds_a_secret(
+    server: Endpoint,
+    postgres_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store = make_url(postgres_url).set(password=PASSWORD).render_as_string(hide_password=False)
+    monkeypatch.setenv("CONTRAPOSE_STORE", f"secret://{block('store-with-password', store)}")
+    # The endpoint repeats the key in what it says about every third request.
+    server.faults = dict.fromkeys(range(0, 60, 3), "status 400")
+    for logger in ("", "prefect", "prefect.flow_runs", "prefect.task_runs", "sqlalchemy.engine", "openai"):
+        caplog.set_level(logging.DEBUG, logger=logger)
+    arguments = ["--model", "openai/fake", "--test", "add_toxic_words", "--limit", "12"]
+    arguments += ["--set", f"model_args.base_url=http://127.0.0.1:{server.port}/v1"]
+    arguments += ["--set", f"model_args.api_key_block={block('endpoint-key', KEY)}"]
+    assert main(["doctor", *arguments]) == 0
+    assert main(["run", *arguments]) == 4
+    assert main(["cache", "info"]) == 0
+    assert server.header == f"Bearer {KEY}"
+    assert store_url() == store
+
+    captured = capsys.readouterr()
+    left = {"logs": caplog.text, "output": captured.out + captured.err, "store": stored(store)} | files()
+    assert "endpoint-key" in left[prefect_database()]
+    assert "fell over with Bearer …" in "".join(left.values())
+    for secret in (KEY, PASSWORD):
+        assert [place for place, text in left.items() if secret in text] == []
+
+
+def prefect_database() -> str:
+    """Path of the file in which the Prefect server keeps everything."""
+    from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL
+
+    return str(make_url(str(PREFECT_API_DATABASE_CONNECTION_URL.value())).database)
+
+
+def stored(url: str) -> str:
+    """All rows of the response store."""
+    from contrapose.tasks.infer.store.engine import connect
+    from contrapose.tasks.infer.store.schema import METADATA
+
+    with connect(url).connect() as connection:
+        return str([connection.execute(table.select()).all() for table in METADATA.tables.values()])
+
+
+def files() -> dict[str, str]:
+    """Every file of the run, of our caches and of Prefect, as text."""
+    folders = [Path("runs"), os.environ["CONTRAPOSE_HOME"], os.environ["PREFECT_HOME"], Path(prefect_database()).parent]
+    paths = [Path(top) / name for folder in folders for top, _, names in os.walk(folder) for name in names]
+    assert any(path.name == "manifest.json" for path in paths)
+    return {str(path): text(path) for path in paths if path.is_file()}
+
+
+def text(path: Path) -> str:
+    if path.suffix == ".parquet":
+        return str(pq.read_table(path).to_pylist())
+    return path.read_bytes().decode("utf-8", "replace")
