@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from contrapose.tasks.errors import ConfigError
@@ -31,6 +30,7 @@ def announce(model: str, *, revision: str = "", training_run: str = "") -> str:
     """
     from prefect.events import Event
     from prefect.settings import PREFECT_API_URL
+    from prefect.utilities.asyncutils import run_coro_as_sync
 
     payload = retrained(model, revision=revision, training_run=training_run)
     server = PREFECT_API_URL.value()
@@ -38,7 +38,8 @@ def announce(model: str, *, revision: str = "", training_run: str = "") -> str:
         raise _no_server("no Prefect server is named", "PREFECT_API_URL")
     event = Event(event=RETRAINED, resource=resource(model), payload=payload)
     try:
-        asyncio.run(_send(event))
+        # Also where an event loop is running, as in a notebook.
+        run_coro_as_sync(_send(event))
     except Exception as error:
         raise _no_server(f"the Prefect server did not take the event ({type(error).__name__})", server) from error
     return str(event.id)

@@ -135,7 +135,8 @@ def _undecided(share: Share, rules: Rules, more: int | None) -> str:
     if rules.min_pass_rate == 1:
         return "No finite sample shows a pass rate of 100 %; set the gate lower or use gate: rate."
     gate = f"the gate {rules.min_pass_rate:.1%}"
-    return f"The pass rate {share.rate:.1%} over {share.rows:,} cases lies too near {gate} to tell{would_decide(more)}."
+    end = would_decide(more) + (f" among {rules.tests} tests" if more and rules.tests > 1 else "")
+    return f"The pass rate {share.rate:.1%} over {share.rows:,} cases lies too near {gate} to tell{end}."
 
 
 def would_decide(more: int | None) -> str:

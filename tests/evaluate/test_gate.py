@@ -115,10 +115,11 @@ def test_a_gate_of_zero_is_passed_by_whatever_there_is() -> None:
 def test_among_several_tests_more_cases_are_needed() -> None:
     share, counts = independent(72, 100), Counts(asked=100, scored=100, passed=72, errors=0)
     alone = Rules(min_pass_rate=0.65, max_error_share=0.02, gate="interval")
-    found = [decide(counts, share, rules).gate for rules in (alone, alone._replace(tests=4))]
-    assert found[0] is not None
-    assert found[1] is not None
-    assert (found[1]["further"] or 0) > (found[0]["further"] or 0) > 0
+    one, four = (decide(counts, share, rules) for rules in (alone, alone._replace(tests=4)))
+    assert one.gate is not None
+    assert four.gate is not None
+    assert (four.gate["further"] or 0) > (one.gate["further"] or 0) > 0
+    assert four.reason.endswith("further cases like these would decide it among 4 tests.")
 
 
 def test_a_verdict_that_holds_alone_says_what_it_needs_among_several() -> None:
