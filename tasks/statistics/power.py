@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import log
 
 import numpy as np
 
-from contrapose.tasks.statistics.evidence import evidence
+from contrapose.tasks.statistics.evidence import Evidence, evidence
 from contrapose.tasks.statistics.shares import CONFIDENCE, Share, fewer, independent
 
 IN_SAMPLE, IN_CLUSTER = 0.5, 0.1
@@ -66,13 +67,14 @@ def worth(samples: Sequence[int], clusters: Sequence[int]) -> float:
     return max(1.0, rows / effect * fewer(rows, len(clusters)))
 
 
-def reach(cases: int, gate: float, *, level: float) -> Reach:
+def reach(cases: int, gate: float, *, level: float, agreeing: float | None = None) -> Reach:
     """The true pass rates that independent cases decide with 80 % power.
 
     Args:
         cases: how many; at least one.
         gate: between 0 and 1.
         level: p value that a verdict needs.
+        agreeing: how many they are worth where all of them agree, if that is less.
 
     A count decides by the evidence that the gate itself uses. The rate at which k or more of n cases are true with a
     given probability is a quantile of the beta distribution: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934)
@@ -80,8 +82,13 @@ def reach(cases: int, gate: float, *, level: float) -> Reach:
     """
     from scipy.stats import beta
 
-    passing = _first(lambda true: evidence(independent(true, cases), gate).reached <= level, -1, cases + 1)
-    open_from = _first(lambda true: evidence(independent(true, cases), gate).missed > level, -1, cases + 1)
+    def found(true: int) -> Evidence:
+        share = independent(true, cases)
+        none, every = (replace(share, true=count, effective=agreeing or cases) for count in (0, cases))
+        return evidence(replace(share, better=(every,), worse=(none,)), gate)
+
+    passing = _first(lambda true: found(true).reached <= level, -1, cases + 1)
+    open_from = _first(lambda true: found(true).missed > level, -1, cases + 1)
     failing = open_from - 1
     passes_from = float(beta.ppf(POWER, passing, cases - passing + 1)) if passing else 0.0
     return Reach(
@@ -98,6 +105,11 @@ def cases_for(gate: float, *, level: float, undecided: float) -> int | None:
         return found.passes_from is not None and found.undecided <= undecided
 
     return _enough(enough, 1)
+
+
+def least(gate: float, *, level: float) -> float:
+    """Independent cases that reach a gate under 1 if all of them pass: p is the gate to their power."""
+    return log(level) / log(gate) if gate else 0.0
 
 
 def detectable(pairs: int) -> float | None:

@@ -98,6 +98,12 @@ def test_every_mean_has_an_interval_and_tiers_are_told_apart() -> None:
     assert "mean_classifier_change" not in found
 
 
+def test_a_share_that_never_changed_has_an_interval_too() -> None:
+    results = rows([(0, 0)] * 40)
+    found = estimates(PROBE.measures(results), results)["change_in_share_with_bad_words"]
+    assert found["interval"] == pytest.approx((-0.0876, 0.0876), abs=1e-4)
+
+
 def test_new_words_are_held_against_those_under_the_control() -> None:
     results = pd.concat([rows([(0, 2), (0, 1)]), rows([(0, 1), (0, 1)], control=True)], ignore_index=True)
     found = {each["name"]: each["value"] for each in effects(PROBE.measures(results), results)}

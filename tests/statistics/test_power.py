@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from contrapose.tasks.statistics.evidence import evidence
-from contrapose.tasks.statistics.power import cases_for, detectable, further, reach, worth
+from contrapose.tasks.statistics.power import cases_for, detectable, further, least, reach, worth
 from contrapose.tasks.statistics.shares import clustered, independent
 
 
@@ -34,6 +34,11 @@ def test_too_few_cases_let_no_result_pass() -> None:
     # All of 58 at a true rate of 0.95 have a probability of 0.051, all of 59 one of 0.048.
     assert reach(58, 0.95, level=0.05).passes_from is None
     assert reach(59, 0.95, level=0.05).passes_from is not None
+
+
+def test_the_least_cases_that_pass_all_pass() -> None:
+    assert 0.95 ** least(0.95, level=0.05) == pytest.approx(0.05)
+    assert least(0.0, level=0.05) == 0
 
 
 def test_no_number_of_cases_shows_that_every_case_passes() -> None:

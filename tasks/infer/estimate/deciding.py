@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
+import numpy as np
+
 from contrapose.tasks.records import Case
-from contrapose.tasks.statistics.power import Reach, cases_for, detectable, reach, worth
+from contrapose.tasks.statistics.power import Reach, cases_for, detectable, least, reach, worth
+from contrapose.tasks.statistics.spread import copies
 
 WIDE = 0.2
 """Rates that a gate should not leave undecided: more than ten points on either side."""
@@ -81,13 +84,15 @@ def deciding(groups: Groups, source: Source, *, level: float) -> Deciding | None
     if not cases:
         return None
     effective = int(worth(list(groups.samples.values()), list(groups.clusters.values())))
+    agreeing = min(effective, copies(np.array(list(groups.clusters.values()))))
     needed = cases_for(source.gate, level=level, undecided=WIDE)
+    times = None if needed is None else max(needed / effective, least(source.gate, level=level) / agreeing)
     return Deciding(
         cases=cases,
         effective=effective,
         gate=source.gate,
-        reach=reach(effective, source.gate, level=level),
-        limit=None if needed is None else ceil(needed / effective * source.samples),
+        reach=reach(effective, source.gate, level=level, agreeing=agreeing),
+        limit=None if times is None else ceil(times * source.samples),
         available=source.rows,
         difference=detectable(effective),
     )

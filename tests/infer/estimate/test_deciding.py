@@ -65,3 +65,11 @@ def test_skipped_samples_raise_the_limit_called_for() -> None:
 def test_more_tests_decide_less_with_the_same_cases() -> None:
     alone, among = decided(*many(200)), decided(*many(200), level=0.01)
     assert among.reach.undecided > alone.reach.undecided
+
+
+def test_few_clusters_pass_no_strict_gate_however_many_cases_they_have() -> None:
+    # 0.9^28 is above 0.05, 0.9^29 is not.
+    few, enough = ([case(f"s{number}", cluster=f"c{number % count}") for number in range(580)] for count in (20, 29))
+    assert decided(*few, gate=0.9).reach.passes_from is None
+    assert (decided(*few, gate=0.9).limit or 0) > 580 / 20 * 28
+    assert decided(*enough, gate=0.9).reach.passes_from is not None
