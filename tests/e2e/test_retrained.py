@@ -32,6 +32,7 @@ from sqlalchemy import select
 from contrapose.flows.announce import announce
 from contrapose.tasks.infer.store.checks import CheckRow
 from contrapose.tasks.infer.store.engine import connect
+from contrapose.tasks.infer.store.schema import CHECKS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
