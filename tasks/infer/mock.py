@@ -31,6 +31,7 @@ class Mock:
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Its own version, and its arguments."""
         refuse_unknown(spec, ARGUMENTS)
+        _share(spec.args.get("slip", 0))
         given = {name: str(spec.args[name]) for name in ARGUMENTS if name in spec.args}
         return {"dtype": "none", "device": "none", "revision": "mock-1"} | given
 

@@ -184,12 +184,13 @@ def test_a_person_is_asked_while_no_process_waits(house: House) -> None:
     wanted = {"model": "openai/asked", "revision": "r2", "training_run": "asked", "promotion": {"ask": True}}
     run = house.api.post(f"/deployments/{deployment}/create_flow_run", json={"parameters": wanted}).json()["id"]
     until(lambda: house.states(training_run="asked")["PAUSED"])
-    assert [each["verdict"] for each in house.verdicts(training_run="asked")] == ["hold"]
+    assert [each["verdict"] for each in until(lambda: house.verdicts(training_run="asked"))] == ["hold"]
     answered = {"run_input": {"decision": "approve", "reason": "Seen by hand."}}
     house.api.post(f"/flow_runs/{run}/resume", json=answered).raise_for_status()
     until(lambda: house.states(training_run="asked")["COMPLETED"])
     (row,) = house.checks(training_run="asked")
     assert (row.state, row.verdict, row.flow_run) == ("promoted", "promote", run)
+    until(lambda: len(house.verdicts(training_run="asked")) >= 2)
     verdicts = house.verdicts(training_run="asked")
     assert sorted(each["verdict"] for each in verdicts) == ["hold", "promote"]
     assert len({each["folder"] for each in verdicts}) == 1

@@ -79,7 +79,14 @@ def asked(side: Mapping[str, Any]) -> int:
     return found
 
 
-@pytest.mark.parametrize(("share", "verdict"), [(0.0, "promote"), (0.1, "promote"), (0.3, "hold")])
+@pytest.mark.parametrize(
+    ("share", "verdict"),
+    [
+        pytest.param(0.0, "promote", marks=pytest.mark.slow),
+        pytest.param(0.1, "promote", marks=pytest.mark.slow),
+        (0.3, "hold"),
+    ],
+)
 def test_a_better_an_equal_and_a_worse_candidate(share: float, verdict: str) -> None:
     left = check(share)
     decision = left["decision"]
@@ -94,6 +101,7 @@ def test_a_better_an_equal_and_a_worse_candidate(share: float, verdict: str) -> 
     ]
 
 
+@pytest.mark.slow
 def test_ten_announcements_at_once_are_handled_once_and_the_baseline_costs_nothing_again() -> None:
     config = configured(limit=20)
     with ThreadPoolExecutor(10) as pool:
@@ -108,7 +116,7 @@ def test_ten_announcements_at_once_are_handled_once_and_the_baseline_costs_nothi
     assert asked(other["decision"]["baseline"]) == 0
 
 
-@pytest.mark.parametrize("model", ["hf/nobody/nothing", "nothing/at-all"])
+@pytest.mark.parametrize("model", ["hf/nobody/nothing", pytest.param("nothing/at-all", marks=pytest.mark.slow)])
 def test_a_model_that_does_not_exist_ends_in_an_error_and_a_verdict_event(model: str) -> None:
     from contrapose.flows.check_retrained_model import check_retrained_model
     from contrapose.tasks.promotion.candidate import Candidate, check_key
@@ -131,6 +139,7 @@ def test_a_candidate_that_cannot_be_told_from_the_baseline_is_not_judged_unseen(
     assert not Path("out").exists()
 
 
+@pytest.mark.slow
 def test_a_promotion_that_failed_is_done_by_the_next_announcement_without_asking_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -151,6 +160,7 @@ def test_a_promotion_that_failed_is_done_by_the_next_announcement_without_asking
     assert len(list(Path("out").glob("*-retrained"))) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("reply", "verdict"), [("approve", "promote"), ("reject", "hold")])
 def test_a_person_decides_on_a_candidate_that_is_held(
     reply: str, verdict: str, monkeypatch: pytest.MonkeyPatch

@@ -168,3 +168,8 @@ def test_a_distant_a_tied_or_an_unusable_embedding_decides_nothing(cosines: tupl
 
 def test_a_refusal_is_never_decided_by_embedding() -> None:
     assert by_meaning("I cannot tell.", (0.1, 0.99)).reason == "refusal"
+
+
+@pytest.mark.parametrize("reply", ["\r", "old boots.\r\n\nC. 3 a.m.", "\u2028.", ". \r ."])
+def test_lines_of_white_space_alone_end_nothing(reply: str) -> None:
+    assert read_choice(reply).choice is None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
 BUSY_SECONDS = 60
 """How long a SQLite connection waits for another one that writes."""
+
+BETWEEN_SECONDS = 0.02
+"""Between two tries of what SQLite does not wait for by itself."""
 
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-65536", "wal_autocheckpoint=8000")
 """Readers beside one writer, no wait for the disk at each commit; keys are hashes, so pages are met in no order."""
@@ -96,7 +101,7 @@ def _sqlite(url: str) -> Engine:
         # The driver must not open transactions by itself: they would start as readers, and fail when they write.
         connection.isolation_level = None
         for pragma in PRAGMAS:
-            connection.execute(f"PRAGMA {pragma}")
+            _patiently(partial(connection.execute, f"PRAGMA {pragma}"))
 
     @event.listens_for(engine, "begin")
     def begin(connection: Any) -> None:
@@ -104,6 +109,20 @@ def _sqlite(url: str) -> Engine:
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
     return engine
+
+
+def _patiently(change: Callable[[], object]) -> None:
+    """Change a setting of a SQLite file; SQLite itself never waits for whoever changes the journal at that moment."""
+    end = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            change()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(BETWEEN_SECONDS)
+        else:
+            return
 
 
 def _create(engine: Engine) -> None:

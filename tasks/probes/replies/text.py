@@ -92,8 +92,9 @@ def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of a canonical reply, in order; a line ends one as a full stop does."""
     position, opens = 0, True
     for part in re.split(r"((?<=[.!?])\s+|\n+)", text):
-        if stripped := part.strip(" \t\n.!?;,"):
-            end = part.rstrip()[-1]
+        whole = part.strip()
+        if stripped := whole.strip(" \t\n.!?;,"):
+            end = whole[-1]
             yield Sentence(stripped, end if end in ".!?" else "", position, opens)
             opens = False
         opens = opens or "\n" in part
