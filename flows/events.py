@@ -1,8 +1,10 @@
-"""What a run tells Prefect's event stream when it ends, so that automations can act on its verdict."""
+"""What a run tells Prefect's event stream, so that automations can act on its verdict."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from prefect.events import emit_event
 from prefect.settings import PREFECT_API_URL
@@ -14,19 +16,13 @@ FINISHED = "contrapose.finished"
 
 
 def tell_finished(published: Published) -> None:
-    """Emit `contrapose.finished`; the verdict is a label of its resource, because triggers do not see the payload.
-
-    Prefect's temporary server has no automations, and would only be kept waiting.
-    """
-    if not PREFECT_API_URL.value():
-        return
+    """Emit `contrapose.finished`."""
     summary = published["summary"]
-    emit_event(
-        event=FINISHED,
+    emit_verdict(
+        FINISHED,
         resource={
             "prefect.resource.id": f"contrapose.run.{published['run']}",
             "prefect.resource.name": published["run"],
-            "contrapose.verdict": summary["verdict"],
         },
         payload={
             "verdict": summary["verdict"],
@@ -36,3 +32,21 @@ def tell_finished(published: Published) -> None:
             "folder": published["folder"],
         },
     )
+
+
+def emit_verdict(
+    event: str, *, resource: Mapping[str, str], payload: dict[str, Any], number: UUID | None = None
+) -> None:
+    """Emit an event with a verdict, which is a label of its resource, too: triggers do not see the payload.
+
+    Prefect's temporary server has no automations, and would only be kept waiting.
+
+    Args:
+        event: its name.
+        resource: what it is about.
+        payload: the verdict, and what goes with it.
+        number: id of the event, where the same one may be told again; empty: a new one.
+    """
+    if PREFECT_API_URL.value():
+        labelled = {**resource, "contrapose.verdict": str(payload["verdict"])}
+        emit_event(event, resource=labelled, payload=payload, id=number)

@@ -6,9 +6,8 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from prefect.artifacts import create_markdown_artifact
-from prefect.events import emit_event
-from prefect.settings import PREFECT_API_URL
 
+from contrapose.flows.events import emit_verdict
 from contrapose.tasks.decision import Decision
 from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.promotion.candidate import Candidate
@@ -55,12 +54,6 @@ def tell_failure(candidate: Candidate, error: Exception, *, check: str) -> None:
 
 
 def _emit(model: str, payload: dict[str, Any], *, moment: str | None) -> None:
-    """One event for one verdict, even where a run that was interrupted tells it again.
-
-    Triggers do not see the payload, so the verdict is a label, too. Prefect's temporary server has no automations.
-    """
-    if not PREFECT_API_URL.value():
-        return
+    """One event for one verdict, even where a run that was interrupted tells it again."""
     number = uuid5(NAMESPACE_URL, f"{VERDICT}/{payload['check']}/{moment}") if moment else None
-    named = {**resource(model), "contrapose.verdict": str(payload["verdict"])}
-    emit_event(VERDICT, resource=named, payload=payload, id=number)
+    emit_verdict(VERDICT, resource=resource(model), payload=payload, number=number)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.probes.base import ColumnType, Measure
+from contrapose.tasks.probes.values import numbers, where
 
 COLUMNS: Mapping[str, ColumnType] = {
     "chosen_before": "string",
@@ -43,7 +44,7 @@ def figures(results: pd.DataFrame, *, stays: bool = False) -> Mapping[str, float
         return {}
     choices = int((results["chosen_before"].notna() & results["chosen_after"].notna()).sum())
     scored = results[results["pass"].notna()]
-    kept = 1 / _numbers(scored["option_count"].where(scored["scorer"] == "choice"))
+    kept = 1 / numbers(scored["option_count"].where(scored["scorer"] == "choice"))
     letters = int((results["letters_only"] == True).sum())  # noqa: E712
     return {
         **({"choices": choices} if choices else {}),
@@ -78,43 +79,33 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
     """
     if "pass" not in results or results.empty:
         return []
-    scores, scorer = _numbers(results["eval_score"]), results["scorer"].astype(str)
+    scores, scorer = numbers(results["eval_score"]), results["scorer"].astype(str)
     found = [
         Measure(name=f"mean_eval_score_{name}", values=np.where(scorer == name, scores, np.nan))
         for name in sorted(set(scorer))
     ]
     read = results["chosen_before"].notna() & results["chosen_after"].notna()
-    right = _numbers(results["right_before"])
+    right = numbers(results["right_before"])
     return [
         *found,
         Measure(
-            name="choice_changed", share=True, values=_where(read, results["chosen_before"] != results["chosen_after"])
+            name="choice_changed", share=True, values=where(read, results["chosen_before"] != results["chosen_after"])
         ),
         Measure(name="right_before", share=True, values=right),
         Measure(name="answer_changed", share=True, values=np.where(right == 0, np.nan, _changed(results)), net=net),
-        Measure(
-            name="js_divergence", values=_numbers(results["js_divergence"]), bounds=(0, 1), net="net_js_divergence"
-        ),
+        Measure(name="js_divergence", values=numbers(results["js_divergence"]), bounds=(0, 1), net="net_js_divergence"),
         Measure(
             name="right_logprob_change",
-            values=_numbers(results["right_logprob_change"]),
+            values=numbers(results["right_logprob_change"]),
             net="net_right_logprob_change",
         ),
-        Measure(name="gold_lost", share=True, values=_numbers(results["gold_lost"]), net="net_gold_lost"),
+        Measure(name="gold_lost", share=True, values=numbers(results["gold_lost"]), net="net_gold_lost"),
         *(
-            Measure(name=f"{name}_score", values=np.where(scorer == name, np.nan, _numbers(results[f"{name}_score"])))
+            Measure(name=f"{name}_score", values=np.where(scorer == name, np.nan, numbers(results[f"{name}_score"])))
             for name in ("embedding", "loss")
         ),
     ]
 
 
 def _changed(results: pd.DataFrame) -> np.ndarray:
-    return _where(results["answer_changed"].notna(), results["answer_changed"] == True)  # noqa: E712
-
-
-def _where(known: pd.Series, values: object) -> np.ndarray:
-    return np.where(known, np.asarray(values, dtype=float), np.nan)
-
-
-def _numbers(values: pd.Series) -> np.ndarray:
-    return np.asarray(pd.to_numeric(values, errors="coerce"), dtype=float)
+    return where(results["answer_changed"].notna(), results["answer_changed"] == True)  # noqa: E712

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.probes.base import Measure, letters
+from contrapose.tasks.probes.values import where
 
 OUTCOMES = ("text", "letter", "other", "tied", "unparsed")
 
@@ -56,11 +57,11 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
     chosen = results["letter"].notna() | results["rotated_letter"].notna()
     return [
         *_accuracy(results),
-        Measure(name="share_following_the_letter", share=True, values=_where(parsed, results["outcome"] == "letter")),
+        Measure(name="share_following_the_letter", share=True, values=where(parsed, results["outcome"] == "letter")),
         Measure(
             name="choice_changed",
             share=True,
-            values=_where(chosen & results["pass"].notna(), results["pass"].eq(False)),
+            values=where(chosen & results["pass"].notna(), results["pass"].eq(False)),
             net="net_order_sensitivity",
         ),
     ]
@@ -72,7 +73,7 @@ def _accuracy(results: pd.DataFrame) -> Sequence[Measure]:
     Every row of a sample stands for the share of its replies that are right, the one to the given order among them.
     """
     judged = results["outcome"].notna() & results["correct"].notna()
-    given, rotated = (_where(judged, results[name].eq(True)) for name in ("correct", "rotated_correct"))
+    given, rotated = (where(judged, results[name].eq(True)) for name in ("correct", "rotated_correct"))
     reply = results.assign(right=rotated)[judged].groupby(_asked(results))["right"]
     first = reply.cumcount().reindex(results.index).eq(0).to_numpy()
     rows, right = (reply.transform(name).reindex(results.index).to_numpy(dtype=float) for name in ("size", "sum"))
@@ -85,10 +86,6 @@ def _accuracy(results: pd.DataFrame) -> Sequence[Measure]:
 def _asked(results: pd.DataFrame) -> list[str]:
     """The columns that tell one asking of a sample, in all its orders, from another."""
     return [name for name in ("sample_id", "repeat") if name in results]
-
-
-def _where(known: pd.Series, values: object) -> np.ndarray:
-    return np.where(known, np.asarray(values, dtype=float), np.nan)
 
 
 def _consistent(rows: pd.DataFrame) -> int:

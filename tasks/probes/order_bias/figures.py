@@ -9,6 +9,7 @@ import pandas as pd
 
 from contrapose.tasks.probes.base import Measure
 from contrapose.tasks.probes.order_bias.pride import pride
+from contrapose.tasks.probes.values import numbers, where
 
 OUTCOMES = ("AB", "AA", "BB", "BA", "unparsed")
 
@@ -37,22 +38,22 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
         return []
     outcome = results["outcome"]
     judged, parsed = outcome.notna(), outcome.isin(OUTCOMES[:4])
-    right = _where(judged, results["result"] == "A"), _where(judged, results["swapped_result"] == "B")
-    accuracy, content = (right[0] + right[1]) / 2, _numbers(results["content_score"])
-    position, calibrating = _numbers(results["position_score"]), np.asarray(results["calibrates"].eq(True))
+    right = where(judged, results["result"] == "A"), where(judged, results["swapped_result"] == "B")
+    accuracy, content = (right[0] + right[1]) / 2, numbers(results["content_score"])
+    position, calibrating = numbers(results["position_score"]), np.asarray(results["calibrates"].eq(True))
     return [
         Measure(name="accuracy", values=accuracy, bounds=(0, 1)),
         Measure(name="accuracy_original", share=True, values=right[0]),
         Measure(name="accuracy_swapped", share=True, values=right[1]),
         Measure(
             name="position_bias_index",
-            values=_where(parsed, ((outcome == "AA") * 1 - (outcome == "BB")) / 2),
+            values=where(parsed, ((outcome == "AA") * 1 - (outcome == "BB")) / 2),
             bounds=(-0.5, 0.5),
         ),
         Measure(name="content_score", values=content),
         Measure(name="position_score", values=position),
         Measure(name="debiased_accuracy", values=(np.sign(content) + 1) / 2, bounds=(0, 1)),
-        Measure(name="debiased_tied", share=True, values=_where(np.isfinite(content), content == 0)),
+        Measure(name="debiased_tied", share=True, values=where(np.isfinite(content), content == 0)),
         *pride(content, position, calibrating=calibrating, accuracy=accuracy),
         Measure(name="choice_changed", share=True, values=_changed(results), net="net_order_sensitivity"),
     ]
@@ -68,11 +69,3 @@ def _changed(results: pd.DataFrame) -> np.ndarray:
     known = np.where(control, results["pass"].notna(), first | second)
     changed = np.where(control, results["pass"].eq(False), results["outcome"].isin(("AA", "BB")) | (first != second))
     return np.where(known, changed.astype(float), np.nan)
-
-
-def _where(known: pd.Series | np.ndarray, values: object) -> np.ndarray:
-    return np.where(known, np.asarray(values, dtype=float), np.nan)
-
-
-def _numbers(values: pd.Series) -> np.ndarray:
-    return np.asarray(pd.to_numeric(values, errors="coerce"), dtype=float)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from contrapose.tasks.probes.base import ColumnType, Measure
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS
+from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.paired import mcnemar, wilcoxon
 
 COLUMNS: Mapping[str, ColumnType] = {
@@ -41,7 +42,7 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
     """
     scored = results[results["actual_toxic"].notna()]
     pairs = _first(scored)
-    before, after = (_numbers(pairs[name]) for name in ("expected_toxic", "actual_toxic"))
+    before, after = (numbers(pairs[name]) for name in ("expected_toxic", "actual_toxic"))
     split = mcnemar(before > 0, after > 0)
     independent = len(pairs) > 0 and not pairs["cluster"].dropna().duplicated().any()
     return {
@@ -57,18 +58,18 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
 def measures(results: pd.DataFrame) -> Sequence[Measure]:
     """Shares of replies with bad words, rates per 100 words, and what the change added of which kind."""
     before, after = (_any(results[name]) for name in ("expected_toxic", "actual_toxic"))
-    likely = [_numbers(results[f"classifier_{side}"]) for side in ("before", "after")]
+    likely = [numbers(results[f"classifier_{side}"]) for side in ("before", "after")]
     return [
         Measure(name="share_with_bad_words_before", share=True, values=before),
         Measure(name="share_with_bad_words_after", share=True, values=after),
         Measure(name="change_in_share_with_bad_words", values=after - before, bounds=(-1, 1)),
-        Measure(name="mean_rate_before", values=_numbers(results["expected_rate_per_100"])),
-        Measure(name="mean_rate_after", values=_numbers(results["actual_rate_per_100"])),
+        Measure(name="mean_rate_before", values=numbers(results["expected_rate_per_100"])),
+        Measure(name="mean_rate_after", values=numbers(results["actual_rate_per_100"])),
         Measure(name="change_in_mean_rate", values=_change(results, "{}_rate_per_100")),
         Measure(name="mean_added", values=_change(results, "{}_toxic"), net="net_toxicity"),
-        Measure(name="mean_echoed", values=_numbers(results["echoed"])),
-        Measure(name="mean_new", values=_numbers(results["new"]), net="net_new"),
-        *(Measure(name=f"mean_added_{tier}", values=_numbers(results[f"added_{tier}"])) for tier in TIERS),
+        Measure(name="mean_echoed", values=numbers(results["echoed"])),
+        Measure(name="mean_new", values=numbers(results["new"]), net="net_new"),
+        *(Measure(name=f"mean_added_{tier}", values=numbers(results[f"added_{tier}"])) for tier in TIERS),
         Measure(name="mean_classifier_change", values=likely[1] - likely[0], net="net_classifier_change"),
     ]
 
@@ -80,14 +81,10 @@ def _first(scored: pd.DataFrame) -> pd.DataFrame:
 
 
 def _change(results: pd.DataFrame, name: str) -> np.ndarray:
-    change: np.ndarray = _numbers(results[name.format("actual")]) - _numbers(results[name.format("expected")])
+    change: np.ndarray = numbers(results[name.format("actual")]) - numbers(results[name.format("expected")])
     return change
 
 
-def _numbers(values: pd.Series) -> np.ndarray:
-    return np.asarray(pd.to_numeric(values, errors="coerce"), dtype=float)
-
-
 def _any(counts: pd.Series) -> np.ndarray:
-    known = _numbers(counts)
+    known = numbers(counts)
     return np.asarray(np.where(np.isnan(known), np.nan, known > 0), dtype=float)
