@@ -47,15 +47,17 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
     """
     tables = [_read(run, test) for run in runs]
     codes, ids = _coded([_case(table) for table in tables])
-    clusters, _ = _coded([pc.coalesce(table["cluster"], table["sample_id"]) for table in tables])
+    groups, _ = _coded([table["cluster"] for table in tables])
+    samples, _ = _coded([table["sample_id"] for table in tables])
     _refuse_other_scorers(runs, test, codes, [table["scorer"] for table in tables], ids)
     scored = [
         _mean(own, table["pass"], known=pc.and_(table["pass"].is_valid(), table["error"].is_null()), cases=len(ids))
         for own, table in zip(codes, tables, strict=True)
     ]
     cluster = np.empty(len(ids), dtype=np.int64)
-    for own, labels in zip(codes, clusters, strict=True):
-        cluster[own] = labels
+    for own, group, sample in zip(codes, groups, samples, strict=True):
+        # A case without a cluster is its sample's; a cluster may be named as a sample of another one is.
+        cluster[own] = np.where(group >= 0, group, -1 - sample)
     return Rows(
         passed=np.stack(scored),
         asked=np.stack([np.bincount(own, minlength=len(ids)) > 0 for own in codes]),

@@ -58,6 +58,12 @@ def test_cases_of_a_cluster_belong_together_and_of_a_sample_where_there_is_none(
     assert first == second != third == fourth
 
 
+def test_a_cluster_may_be_named_as_a_sample_of_another_one_is(tmp_path: Path) -> None:
+    rows = [{"sample_id": "s0", "pass": True}, {"sample_id": "s1", "pass": True, "cluster": "s0"}]
+    first, second = rows_of([run_of(tmp_path / name, rows) for name in "ab"], TEST).cluster
+    assert first != second
+
+
 def test_a_table_that_another_program_wrote_again_is_read_all_the_same(tmp_path: Path) -> None:
     runs = [run_of(tmp_path / name, rows_from([True, False])) for name in ("one", "two")]
     path = runs[1].folder / "results.parquet"

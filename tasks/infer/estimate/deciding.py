@@ -23,15 +23,15 @@ class Groups:
 
     samples: Counter[str] = field(default_factory=Counter)
     """Cases of each sample."""
-    clusters: Counter[str] = field(default_factory=Counter)
-    """Cases of each cluster; a sample without one is its own."""
+    clusters: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    """Cases of each cluster; a sample without one is its own, and may be named as a cluster is: the flag tells."""
 
     def counting(self, portions: Iterable[Sequence[Case]]) -> Iterator[Sequence[Case]]:
         """The same portions; their cases are counted as they pass."""
         for portion in portions:
             cases = [case for case in portion if case.skip_reason is None and not case.control]
             self.samples.update(case.sample_id for case in cases)
-            self.clusters.update(case.cluster or case.sample_id for case in cases)
+            self.clusters.update((case.cluster or case.sample_id, case.cluster is None) for case in cases)
             yield portion
 
 

@@ -19,6 +19,8 @@ from contrapose.tasks.records import Usage
 State = Literal["running", "incomplete", "finished", "superseded"]
 ALIVE_SECONDS = 30.0
 """A run that gave a sign of life within this time is not offered for resuming."""
+LOOK_SECONDS = 1.0
+"""Between two looks at a run that may still be another process's."""
 SHARES = (0.5, 0.95, 0.99)
 
 
@@ -117,6 +119,21 @@ class Runs:
                 )
             values = {"state": "running", "seen": time.time(), "hits": 0, "owner": new_owner()}
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
+
+    def take_over(self, run: str) -> None:
+        """Note that a run goes on, in this process, once the process that had it is known to be gone.
+
+        Raises:
+            ConfigError: that one still works on it.
+        """
+        end = time.monotonic() + ALIVE_SECONDS + LOOK_SECONDS
+        while True:
+            try:
+                return self.again(run)
+            except ConfigError:
+                if time.monotonic() > end:
+                    raise
+            time.sleep(LOOK_SECONDS)
 
     def add_hits(self, run: str, count: int) -> None:
         """Note answers that a run found in the store."""

@@ -42,6 +42,11 @@ def test_a_cluster_tells_less_than_as_many_samples_of_their_own() -> None:
     assert decided(*pairs).effective < 40
 
 
+def test_a_cluster_may_be_named_as_a_sample_of_another_one_is() -> None:
+    named = [case(f"s{number}", cluster=None if number < 20 else f"s{number - 20}") for number in range(40)]
+    assert decided(*named).effective == 40
+
+
 def test_repeats_are_cases_that_tell_less() -> None:
     repeats = [case(f"s{number}", repeat=repeat) for number in range(40) for repeat in range(3)]
     found = decided(*repeats, samples=40)
