@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import cast
 
+from contrapose.flows.reruns import begun, note
 from contrapose.tasks.config import ModelSpec, Plan, RunConfig, plans
 from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.infer.budget import Limits, open_budget
@@ -69,12 +70,17 @@ def begin(config: RunConfig, *, resumed: str | None = None) -> Run:
 
     Args:
         config: the run.
-        resumed: id of an unfinished run that goes on.
+        resumed: id of an unfinished run that goes on; empty: the one that this flow run began before, if it did.
     """
     run = enter(config)
     store = open_runs()
     if resumed is not None:
         store.again(resumed)
         return replace(run, id=resumed)
+    if (found := begun(store)) is not None:
+        store.take_over(found)
+        return replace(run, id=found)
     name = run_id(run.started.strftime("%Y%m%dT%H%M%SZ"), config)
-    return replace(run, id=store.begin(name, config=config.model_dump_json(), folder=str(Path.cwd())))
+    chosen = store.begin(name, config=config.model_dump_json(), folder=str(Path.cwd()))
+    note(chosen)
+    return replace(run, id=chosen)
