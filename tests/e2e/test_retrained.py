@@ -164,7 +164,7 @@ def test_ten_events_at_once_lead_to_one_right_verdict_each(house: House) -> None
     assert each == dict.fromkeys(("base", "better", "equal", "worse"), 2 * ROWS)
 
 
-def test_a_check_that_was_killed_is_taken_over_by_the_next_event(house: House) -> None:
+def test_a_check_that_was_killed_comes_to_one_verdict(house: House) -> None:
     house.endpoint.delay = 0.3
     before = len(house.endpoint.bodies)
     announce("openai/killed", revision="r2", training_run="killed")
@@ -176,7 +176,9 @@ def test_a_check_that_was_killed_is_taken_over_by_the_next_event(house: House) -
     (told,) = until(lambda: house.verdicts(training_run="killed"))
     assert told["verdict"] == "promote"
     until(lambda: house.checks(training_run="killed")[0].state == "promoted")
-    assert house.checks(training_run="killed")[0].flow_run != row.flow_run
+    # The killed run starts again by itself, and the next event's run may come first: one of them does nothing.
+    until(lambda: house.states(training_run="killed") == {"COMPLETED": 2})
+    assert len(house.verdicts(training_run="killed")) == 1
 
 
 def test_a_person_is_asked_while_no_process_waits(house: House) -> None:

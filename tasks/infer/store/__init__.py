@@ -9,12 +9,13 @@ from contrapose.tasks.infer.store.engine import connect
 
 if TYPE_CHECKING:
     from contrapose.tasks.infer.store.answers import AnswerTable
+    from contrapose.tasks.infer.store.calls import CallTable
     from contrapose.tasks.infer.store.checks import Checks
     from contrapose.tasks.infer.store.claims import Claims
     from contrapose.tasks.infer.store.housekeeping import Housekeeping
     from contrapose.tasks.infer.store.runs import Runs
 
-__all__ = ["open_answers", "open_checks", "open_claims", "open_housekeeping", "open_runs"]
+__all__ = ["open_answers", "open_calls", "open_checks", "open_claims", "open_housekeeping", "open_runs"]
 
 
 def open_answers() -> AnswerTable:
@@ -26,6 +27,17 @@ def open_answers() -> AnswerTable:
     from contrapose.tasks.infer.store.answers import AnswerTable
 
     return AnswerTable(connect(store_url()))
+
+
+def open_calls() -> CallTable:
+    """The calls of runs in that store.
+
+    Raises:
+        ConfigError: it cannot be opened.
+    """
+    from contrapose.tasks.infer.store.calls import CallTable
+
+    return CallTable(connect(store_url()))
 
 
 def open_checks(*, flow_run: str) -> Checks:

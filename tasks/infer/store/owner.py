@@ -15,7 +15,7 @@ def new_owner() -> str:
 def gone(owner: str) -> bool:
     """Whether an owner is certainly no more: a process of this machine that has ended."""
     machine, process, _ = owner.rsplit(":", 2)
-    if os.name != "posix" or machine != _machine() or int(process) == os.getpid():
+    if os.name != "posix" or machine != _machine() or here(owner):
         return False
     try:
         os.kill(int(process), 0)
@@ -24,6 +24,12 @@ def gone(owner: str) -> bool:
     except OSError:
         return False
     return False
+
+
+def here(owner: str) -> bool:
+    """Whether an owner is, or was, part of this very process."""
+    machine, process, _ = owner.rsplit(":", 2)
+    return machine == _machine() and int(process) == os.getpid()
 
 
 def _machine() -> str:

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select, update
 
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.infer.store.answers import insert_into, percentiles
-from contrapose.tasks.infer.store.owner import gone, new_owner
+from contrapose.tasks.infer.store.owner import gone, here, new_owner
 from contrapose.tasks.infer.store.patience import patient
 from contrapose.tasks.infer.store.schema import RUNS
 from contrapose.tasks.records import Usage
@@ -101,15 +101,20 @@ class Runs:
         raise RuntimeError(f"a thousand runs are called {name}")
 
     @patient
-    def again(self, run: str) -> None:
+    def again(self, run: str, *, retried: bool = False) -> None:
         """Note that a run goes on, in this process.
+
+        Args:
+            run: its id.
+            retried: whether an owner in this process is an attempt that has ended.
 
         Raises:
             ConfigError: another process is working on it.
         """
         with self.engine.begin() as connection:
             row = connection.execute(select(RUNS).where(RUNS.c.id == run).with_for_update()).one()
-            alive = row.seen > time.time() - ALIVE_SECONDS and not gone(row.owner)
+            over = gone(row.owner) or (retried and here(row.owner))
+            alive = row.seen > time.time() - ALIVE_SECONDS and not over
             if row.state == "running" and alive:
                 raise ConfigError(
                     "the run is going on in another process",
@@ -121,7 +126,7 @@ class Runs:
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
 
     def take_over(self, run: str) -> None:
-        """Note that a run goes on, in this process, once the process that had it is known to be gone.
+        """Note that a run that is tried again goes on, in this process, once the earlier attempt has ended.
 
         Raises:
             ConfigError: that one still works on it.
@@ -129,7 +134,7 @@ class Runs:
         end = time.monotonic() + ALIVE_SECONDS + LOOK_SECONDS
         while True:
             try:
-                return self.again(run)
+                return self.again(run, retried=True)
             except ConfigError:
                 if time.monotonic() > end:
                     raise
