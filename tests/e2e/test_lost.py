@@ -132,22 +132,16 @@ def test_the_server_is_killed_during_a_run_and_started_again(
 
 
 def test_a_schedule_fires(prefect: House, endpoint: Endpoint, tmp_path: Path) -> None:
-    nightly = prefect.deployment("nightly")
-    config = asked(endpoint, tmp_path)
-    change = {
-        "parameters": {"config": config},
-        "schedules": [{"schedule": {"interval": 15}, "active": True, "slug": "seconds"}],
-    }
-    prefect.call("PATCH", f"/deployments/{nightly['id']}", change)
-    wanted = {
-        "deployments": {"id": {"any_": [nightly["id"]]}},
-        "flow_runs": {"state": {"type": {"any_": ["COMPLETED"]}}},
-    }
+    nightly = prefect.deployment("nightly")["id"]
+    prefect.call("PATCH", f"/deployments/{nightly}", {"parameters": {"config": asked(endpoint, tmp_path)}})
+    every = {"schedule": {"interval": 15}, "active": True, "slug": "seconds"}
+    (made,) = prefect.call("POST", f"/deployments/{nightly}/schedules", [every])
+    completed = {"state": {"type": {"any_": ["COMPLETED"]}}}
+    wanted = {"deployments": {"id": {"any_": [nightly]}}, "flow_runs": completed}
     try:
-        done = until(lambda: prefect.call("POST", "/flow_runs/filter", wanted))
+        run, *_ = until(lambda: prefect.call("POST", "/flow_runs/filter", wanted))
     finally:
-        prefect.call("PATCH", f"/deployments/{nightly['id']}", {"schedules": nightly["schedules"]})
-    assert done[0]["auto_scheduled"]
-    assert done[0]["created_by"]["type"] == "SCHEDULE"
-    assert len(results(prefect, done[0]["id"])) == ROWS
+        prefect.call("DELETE", f"/deployments/{nightly}/schedules/{made['id']}")
+    assert run["auto_scheduled"]
+    assert len(results(prefect, run["id"])) == ROWS
     assert max(endpoint.asked.values()) == 1

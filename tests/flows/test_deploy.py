@@ -6,6 +6,7 @@ import json
 import socket
 import urllib.error
 import urllib.request
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +127,19 @@ def fetch(url: str, **headers: str) -> str:
             return str(reply.read().decode())
     except urllib.error.HTTPError as error:
         return str(error.code)
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_the_installed_libraries_let_prefect_write_scheduled_runs() -> None:
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.filters import FlowRunFilter
+    from prefect.client.schemas.schedules import IntervalSchedule
+
+    with get_client(sync_client=True) as client:
+        flow = client.create_flow_from_name("scheduled")
+        each = {"schedule": IntervalSchedule(interval=timedelta(seconds=60)), "active": True}
+        made = client.create_deployment(flow_id=flow, name="scheduled", schedules=[each])
+        client.request("POST", f"/deployments/{made}/schedule", json={}).raise_for_status()
+        runs = client.read_flow_runs(flow_run_filter=FlowRunFilter.model_validate({"deployment_id": {"any_": [made]}}))
+    assert runs
+    assert all(run.auto_scheduled for run in runs)
