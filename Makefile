@@ -29,7 +29,7 @@ bench: $(READY)
 	$(BIN)/python -m bench
 
 ui: $(READY)
-	$(BIN)/contrapose ui $(if $(PORT),--port $(PORT))
+	$(BIN)/contrapose ui $(if $(PORT),--port $(PORT)) $(if $(WORK_DIR),--work-dir $(WORK_DIR))
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis $(MYPATH)

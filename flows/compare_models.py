@@ -31,7 +31,7 @@ class Model(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, title="Model")
 
-    model: str = Field(description="As in a run: embedded, hf/<org>/<name>, hf/<folder>, openai/<model>, or mock.")
+    model: str = Field(description="As in a run, such as `hf/<folder>` or `openai/<model>`.")
     model_args: dict[str, Any] = Field(default_factory=dict, description="Arguments of its provider.")
 
 

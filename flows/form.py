@@ -114,8 +114,8 @@ def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
         if key not in ("$ref", "$defs", "default", "required", "additionalProperties")
     }
     if kept.get("type") == "boolean":
-        # A switch shows off where nothing was said; a choice shows nothing.
-        kept["enum"] = [True, False]
+        # The UI draws a switch for it, and sends false for each that nobody touched; a choice can stay empty.
+        kept |= {"type": "string", "enum": ["yes", "no"]}
     choices = kept.pop("anyOf", [])
     if len(choices) == 1:
         return {**choices[0], **kept}

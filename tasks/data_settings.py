@@ -31,7 +31,7 @@ class DataSettings(BaseModel):
     source: str = Field(
         min_length=1,
         description="A bundled name (negation, toxic_words, summary_pairs), a path or fsspec URL "
-        "that ends in .jsonl, .json, .csv, .tsv, .parquet or .xlsx, hf/<org>/<name>, or hf/<folder>.",
+        "that ends in .jsonl, .json, .csv, .tsv, .parquet or .xlsx, `hf/<org>/<name>`, or `hf/<folder>`.",
     )
     format: str | None = Field(
         default=None,

@@ -17,7 +17,7 @@ class Promotion(BaseModel):
 
     mlflow_alias: str = Field(
         default="",
-        description="After promote: <registered model>@<alias> in the MLflow registry, moved to the version of the "
+        description="After promote: `<registered model>@<alias>` in the MLflow registry, moved to the version of the "
         "training run. Empty: none.",
     )
     webhook: str = Field(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+
 import pytest
 from prefect.utilities.callables import parameter_schema
 
@@ -89,3 +92,25 @@ def _keys(schema: object, *, names: bool = False) -> set[str]:
         return set()
     own = set() if names else set(schema)
     return own.union(*(_keys(value, names=key == "properties") for key, value in schema.items()))
+
+
+def kinds(schema: object) -> Iterator[Mapping[str, object]]:
+    """Every schema within a schema."""
+    if isinstance(schema, Mapping):
+        yield schema
+    for each in schema.values() if isinstance(schema, Mapping) else schema if isinstance(schema, list) else ():
+        yield from kinds(each)
+
+
+def test_nothing_is_a_switch_since_one_that_nobody_touched_is_sent_as_off() -> None:
+    assert not [each for each in kinds(fields()) if each.get("type") == "boolean"]
+    config = opened({"suite": "quickstart", "advanced": {"refresh": "yes", "tests": {"defaults": {"control": "no"}}}})
+    assert config.refresh is True
+    assert config.tests.defaults.control is False
+    assert opened({"suite": "quickstart", "refresh": True}).refresh is True
+
+
+def test_no_description_holds_what_the_form_would_read_as_markup() -> None:
+    texts = [str(each["description"]) for each in kinds(fields()) if isinstance(each.get("description"), str)]
+    assert len(texts) > 50
+    assert not [text for text in texts if re.search("<", re.sub("`[^`]*`", "", text))]

@@ -1,0 +1,115 @@
+"""`make ui` as people use it, in Chromium: deployments, the form, a run, its artifacts. Slow: `make test-all`.
+
+With CONTRAPOSE_PICTURES naming a folder, the pages are kept there as pictures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect, sync_playwright
+from prefect_house import processes_of
+
+from contrapose.tasks.config_file import load_config
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+REPOSITORY = Path(__file__).parent.parent.parent
+READY = re.compile(r"ready: (http://127\.0\.0\.1:\d+)")
+PATIENCE = 240_000
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("needs chromium: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser.new_page(viewport={"width": 1280, "height": 900})
+        browser.close()
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """`make ui` in a home of its own; afterwards nothing is left of it."""
+    usual = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_", "CONTRAPOSE_"))}
+    environment = usual | {
+        "PREFECT_HOME": str(tmp_path / "prefect"),
+        "CONTRAPOSE_HOME": str(tmp_path / "home"),
+        "CONTRAPOSE_STORE": f"sqlite:///{tmp_path}/answers.sqlite3",
+    }
+    log = tmp_path / "ui.log"
+    with log.open("wb") as said:
+        command = ["make", "ui", f"WORK_DIR={tmp_path}"]
+        made = subprocess.Popen(
+            command, cwd=REPOSITORY, env=environment, stdout=said, stderr=said, start_new_session=True
+        )
+    try:
+        while not (ready := READY.search(log.read_text())):
+            assert made.poll() is None, log.read_text()
+            try:
+                made.wait(0.5)
+            except subprocess.TimeoutExpired:
+                continue
+        yield ready[1]
+    finally:
+        # As Ctrl-C in a terminal does: everybody in the foreground hears it.
+        os.killpg(made.pid, signal.SIGINT)
+        made.wait(90)
+        assert processes_of(tmp_path) == {}
+
+
+def field(page: Page, name: str) -> Locator:
+    """The first input of the form whose label is this."""
+    labelled = f'.p-label__header .schema-form-property__label:text-is("{name} (Optional)")'
+    return page.locator(f".schema-form-property:has(> {labelled})").first.locator("textarea, input").first
+
+
+def pictured(page: Page, name: str) -> None:
+    if folder := os.environ.get("CONTRAPOSE_PICTURES"):
+        page.wait_for_timeout(1500)
+        page.screenshot(path=Path(folder, f"{name}.png"))
+
+
+def test_a_run_is_started_from_the_form_and_leaves_its_artifacts(page: Page, address: str, tmp_path: Path) -> None:
+    page.goto(f"{address}/deployments")
+    for name in ("nightly", "on-demand", "retraining-check", "comparison"):
+        expect(page.get_by_role("link", name=name, exact=True).first).to_be_visible(timeout=PATIENCE)
+    pictured(page, "ui-deployments")
+
+    page.get_by_role("link", name="on-demand", exact=True).first.click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_text("Custom run").click()
+    field(page, "Model").fill("mock")
+    field(page, "Limit").fill("12")
+    pictured(page, "ui-form")
+    page.get_by_role("button", name="Submit").click()
+    # The page of the deployment lists it, and names it once it has begun.
+    run = page.get_by_role("link", name="quickstart on mock", exact=True).first
+    expect(run).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Completed", exact=True).first).to_be_visible(timeout=PATIENCE)
+    run.click()
+
+    page.locator("#artifacts").click()
+    for name in ("verdicts", "report", "link"):
+        expect(page.get_by_text(f"contrapose-quickstart-mock-{name}")).to_be_visible()
+    pictured(page, "ui-run")
+    page.get_by_text("contrapose-quickstart-mock-link").click()
+    link = page.get_by_role("link", name="report.html").first
+    expect(link).to_be_visible()
+    page.goto(str(link.get_attribute("href")))
+    expect(page.get_by_text("add_negation").first).to_be_visible()
+    (folder,) = (tmp_path / "runs").glob("*-quickstart-mock")
+    # What nobody touched is the suite's.
+    config = json.loads((folder / "manifest.json").read_text())["config"]
+    suite = load_config("quickstart")[0].model_copy(update={"model": "mock", "limit": 12})
+    assert config == suite.model_dump(mode="json")
