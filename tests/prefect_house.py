@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
-CLI = ("contrapose.flows.cli",)
 
 
 def until(found: Callable[[], T], *, seconds: float = 240) -> T:
@@ -113,9 +112,22 @@ class House:
         until(lambda: self.state(run)["type"] in ENDED, seconds=seconds)
         return self.state(run)
 
+    def within(self, automation: str, seconds: int) -> None:
+        """Let an automation wait for other seconds than its file says."""
+        found = next(each for each in self.call("POST", "/automations/filter", {}) if each["name"] == automation)
+        wanted = {key: found[key] for key in ("name", "description", "enabled", "actions")}
+        self.call("PUT", f"/automations/{found['id']}", wanted | {"trigger": found["trigger"] | {"within": seconds}})
+
     def contrapose(self, *arguments: str) -> str:
         """What one of our commands prints."""
-        command = [sys.executable, "-m", *CLI, *arguments]
+        return self._said("-m", "contrapose.flows.cli", *arguments)
+
+    def python(self, code: str) -> str:
+        """What some code prints."""
+        return self._said("-c", code)
+
+    def _said(self, *arguments: str) -> str:
+        command = [sys.executable, *arguments]
         done = subprocess.run(
             command, cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False
         )

@@ -20,6 +20,8 @@ from prefect_house import House, house, processes_of, until
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 ROWS = 120
+LOST_SECONDS = 45
+"""A process gives a sign of life every 30 seconds; the automation's own five minutes are long for a test."""
 ON_THEIR_WAY = 12
 """Answers at the most that a killed process had asked for, four at a time, and not yet kept."""
 
@@ -66,13 +68,6 @@ def finished(house: House, flow_run: str) -> dict[str, Any]:
     return house.state(flow_run)
 
 
-def lost_after(house: House, seconds: int) -> None:
-    """Let the automation wait for less than its five minutes; a process gives a sign of life every 30 seconds."""
-    found = next(each for each in house.call("POST", "/automations/filter", {}) if each["name"] == "contrapose-lost")
-    wanted = {key: found[key] for key in ("name", "description", "enabled", "actions")}
-    house.call("PUT", f"/automations/{found['id']}", wanted | {"trigger": found["trigger"] | {"within": seconds}})
-
-
 def process_of(house: House) -> int:
     """The process of the only flow run."""
     (found,) = (each for each, words in processes_of(house.folder).items() if "prefect.engine" in words)
@@ -82,7 +77,7 @@ def process_of(house: House) -> int:
 def test_a_run_whose_worker_and_process_are_killed_goes_on_by_itself(
     prefect: House, endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    lost_after(prefect, 45)
+    prefect.within("contrapose-lost", LOST_SECONDS)
     undisturbed = prefect.run_of("on-demand", config=asked(endpoint, tmp_path))
     assert finished(prefect, undisturbed)["type"] == "COMPLETED"
     before = len(endpoint.bodies)
@@ -105,7 +100,7 @@ def test_a_run_whose_worker_and_process_are_killed_goes_on_by_itself(
 def test_a_run_whose_worker_alone_is_killed_comes_to_its_end(
     prefect: House, endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    lost_after(prefect, 45)
+    prefect.within("contrapose-lost", LOST_SECONDS)
     endpoint.delay = 0.2
     run = prefect.run_of("on-demand", config=asked(endpoint, tmp_path))
     until(lambda: len(endpoint.bodies) > 40)
