@@ -27,6 +27,12 @@ def add_config(command: argparse.ArgumentParser) -> None:
     """The options of a command that starts from a suite."""
     _add_suite(command, default="quickstart", told="quickstart")
     _add_changes(command)
+    command.add_argument(
+        "--expectations",
+        action="append",
+        metavar="FILE",
+        help="further Great Expectations that every table must keep to; may be given again",
+    )
     add_budget(command)
 
 
@@ -50,7 +56,9 @@ def add_preview(command: argparse.ArgumentParser) -> None:
 
 def add_run(command: argparse.ArgumentParser) -> None:
     """How a run tells its outcome."""
-    command.add_argument("--json", action="store_true", help="print summary.json instead of a table")
+    shown = command.add_mutually_exclusive_group()
+    shown.add_argument("--json", action="store_true", help="print summary.json instead of a table")
+    shown.add_argument("-q", "--quiet", action="store_true", help="print the verdict only, and no progress")
     command.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
 
 
@@ -91,6 +99,44 @@ def add_compare(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print comparison.json instead of tables")
     command.add_argument("--out", metavar="FOLDER", help="folder that receives comparison.json and comparison.md")
     command.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
+
+
+def add_history(command: argparse.ArgumentParser) -> None:
+    """Which runs of the past are told, and how."""
+    command.add_argument("--suite", metavar="NAME", help="only runs of this suite")
+    command.add_argument("--model", metavar="ID", help="only runs of this model")
+    command.add_argument("--test", action="append", default=[], metavar="NAME", help="only this test; may be repeated")
+    shown = command.add_mutually_exclusive_group()
+    shown.add_argument(
+        "--last", type=int, default=20, metavar="N", help="at most N runs of each suite and model (default: 20; 0: all)"
+    )
+    shown.add_argument(
+        "--changes",
+        action="store_true",
+        help="which of model, data, prompt, scorer and library changed since the last run that passed",
+    )
+    command.add_argument("--format", choices=("table", "json", "csv"), default="table", help="(default: table)")
+    command.add_argument("--out", default="runs", metavar="FOLDER", help="folder that receives runs (default: runs)")
+    add_history_place(command)
+
+
+def add_history_place(command: argparse.ArgumentParser) -> None:
+    """Where the history is."""
+    command.add_argument(
+        "--history",
+        metavar="FOLDER|URL",
+        help="folder or fsspec URL of the history (default: CONTRAPOSE_HISTORY, or .history beside the runs)",
+    )
+
+
+def add_view(command: argparse.ArgumentParser) -> None:
+    """What is shown in a browser."""
+    command.add_argument(
+        "folder", nargs="?", default="runs", metavar="FOLDER", help="of runs, or of one (default: runs)"
+    )
+    add_history_place(command)
+    command.add_argument("--port", type=int, default=0, metavar="N", help="port on loopback (default: any free one)")
+    command.add_argument("--open", action="store_true", help="open the browser")
 
 
 def add_doctor(command: argparse.ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
@@ -28,6 +29,9 @@ def server_starting() -> Iterator[None]:
 
 
 def _start(server: object) -> None:
+    # The server inherits what is blocked in this thread: Ctrl-C ends the run, which then still has to tell the server.
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         server.start()  # type: ignore[attr-defined]
     except Exception:

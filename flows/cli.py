@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
+import traceback
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contrapose.flows.arguments import (
@@ -18,11 +21,14 @@ from contrapose.flows.arguments import (
     add_deploy,
     add_doctor,
     add_estimate,
+    add_history,
     add_preview,
     add_run,
     add_toxic,
     add_ui,
+    add_view,
 )
+from contrapose.flows.output import guarded_output, unread
 from contrapose.flows.quiet import be_quiet
 from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.report.cleaning import one_line
@@ -40,17 +46,32 @@ EXAMINED = "exit codes: 0 nothing is a problem, 1 something is, 2 usage"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse arguments, do what they say, and return the exit code."""
-    arguments = parser().parse_args(argv)
-    be_quiet(logs=arguments.logs)
     try:
-        code: int = arguments.action(arguments)
+        with guarded_output():
+            arguments = parser().parse_args(argv)
+            be_quiet(logs=arguments.logs)
+            code: int = arguments.action(arguments)
     except ContraposeError as error:
         _say(str(error))
         return error.exit_code
     except KeyboardInterrupt:
         _say("interrupted; the same command goes on where it stopped")
         return 130
+    except Exception as error:
+        return _give_up(error)
     return code
+
+
+def _give_up(error: Exception) -> int:
+    """Say why there is no outcome. Python would end with 1, which says that the model failed."""
+    from contrapose.flows.mishap import lost_server
+
+    if told := lost_server(error):
+        _say(str(told))
+        return told.exit_code
+    traceback.print_exception(error)
+    _say("this is a defect of Contrapose or of a library, not an outcome; please report it")
+    return 2
 
 
 def parser() -> argparse.ArgumentParser:
@@ -66,6 +87,9 @@ def parser() -> argparse.ArgumentParser:
     add_config(run)
     add_toxic(run)
     run.add_argument("--out", metavar="FOLDER", help="folder that receives the folder of the run (default: runs)")
+    run.add_argument(
+        "--mlflow", metavar="EXPERIMENT", help="log the run into this MLflow experiment too (extra mlflow)"
+    )
     run.add_argument("--refresh", action="store_true", help="ask and compute everything again")
     add_run(run)
     run.set_defaults(action=_run)
@@ -90,6 +114,12 @@ def parser() -> argparse.ArgumentParser:
     several = actions.add_parser("compare", help="compare finished runs of several models", epilog=COMPARED)
     add_compare(several)
     several.set_defaults(action=_compare, logs=False)
+    past = actions.add_parser("history", help="tell pass rates over time, and what changed since the last good run")
+    add_history(past)
+    past.set_defaults(action=_history, logs=False)
+    seen = actions.add_parser("view", help="show runs and their history in a browser, on this machine only")
+    add_view(seen)
+    seen.set_defaults(action=_view, logs=False)
     doctor = actions.add_parser("doctor", help="tell what is installed, reachable and cached", epilog=EXAMINED)
     add_doctor(doctor)
     doctor.set_defaults(action=_doctor)
@@ -132,24 +162,35 @@ def _evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str 
 
     check(config)
     from contrapose.flows.boot import import_libraries, server_starting
+    from contrapose.flows.showing import at_work, silent
 
-    with server_starting():
-        import_libraries()
-    from contrapose.flows.evaluate_model import evaluate_model
+    with silent(arguments.quiet):
+        with at_work("start"), server_starting():
+            import_libraries()
+        from contrapose.flows.evaluate_model import evaluate_model
+
+        published = evaluate_model(config, resumed=resumed)
     from contrapose.tasks.outcome import EXIT_CODES
-    from contrapose.tasks.report.console import print_summary
+    from contrapose.tasks.report.console import print_summary, print_verdict
 
-    published = evaluate_model(config, resumed=resumed)
     summary = published["summary"]
     if arguments.json:
         from contrapose.tasks.report.summary import to_json
 
         print(to_json(summary))
+    elif arguments.quiet:
+        print_verdict(summary, console=Console())
     else:
-        print_summary(summary, console=Console(), folder=published["folder"])
+        print_summary(summary, console=Console(), folder=_near(published["folder"]))
     if summary["verdict"] == "incomplete":
         _say(f"to go on: contrapose resume {published['run']}")
     return 0 if arguments.exit_zero else EXIT_CODES[summary["verdict"]]
+
+
+def _near(folder: str) -> str:
+    """The folder as seen from the current one, where it lies in that; people copy it from the terminal."""
+    path = Path(folder)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else folder
 
 
 def _preview(arguments: argparse.Namespace) -> int:
@@ -200,7 +241,6 @@ def _estimate(arguments: argparse.Namespace) -> int:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from pathlib import Path
 
     from contrapose.tasks.compare.compare import compare
     from contrapose.tasks.comparison import EXIT_CODES
@@ -220,6 +260,32 @@ def _compare(arguments: argparse.Namespace) -> int:
 
         print_comparison(found, console=Console(highlight=False))
     return 0 if arguments.exit_zero else EXIT_CODES[found["verdict"]]
+
+
+def _history(arguments: argparse.Namespace) -> int:
+    from contrapose.flows.history import as_data, past_runs
+
+    last = None if arguments.changes else arguments.last
+    found, warning = past_runs(
+        arguments.history, arguments.out, suite=arguments.suite, model=arguments.model, tests=arguments.test, last=last
+    )
+    if warning:
+        _say(warning)
+    if arguments.format != "table":
+        return _print([as_data(found, changes=arguments.changes, style=arguments.format)])
+    from rich.console import Console
+
+    from contrapose.flows.history_text import as_text
+
+    return _print(as_text(found, changes=arguments.changes, console=Console(highlight=False)))
+
+
+def _view(arguments: argparse.Namespace) -> int:
+    from contrapose.flows.view import view
+
+    return _print(
+        view(arguments.folder, history=arguments.history, port=arguments.port, browser=arguments.open), at_once=True
+    )
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
@@ -276,19 +342,18 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _print(lines: Iterable[str], *, at_once: bool = False) -> int:
     """Print lines until there are no more, or nobody reads them; `at_once`: each as it comes, even into a file."""
-    try:
-        for line in lines:
-            print(line, flush=at_once)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has seen enough, as `head` has. What is still buffered must not raise when Python ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for line in lines:
+        print(line, flush=at_once)
+        if unread():
+            break
     return 0
 
 
 def _say(text: str) -> None:
     """One line beside the output; what it quotes from files and models must not steer the terminal."""
-    print(f"contrapose: {one_line(text)}", file=sys.stderr)
+    # Where nobody hears it, the exit code still tells.
+    with suppress(OSError):
+        print(f"contrapose: {one_line(text)}", file=sys.stderr or StringIO())
 
 
 def _config(arguments: argparse.Namespace) -> RunConfig:

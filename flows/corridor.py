@@ -12,28 +12,36 @@ from typing import Concatenate, ParamSpec, TypedDict, TypeVar, cast
 
 from contrapose.flows.account import manifest, model_summary, usage_summary
 from contrapose.flows.entrance import Run
+from contrapose.flows.gate import admit
+from contrapose.flows.history_record import record, remember
 from contrapose.flows.progress import watched
+from contrapose.flows.showing import at_work
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.evaluate.family import corrected
 from contrapose.tasks.evaluate.gate import rules
 from contrapose.tasks.evaluate.task import evaluate as evaluate_task
 from contrapose.tasks.evaluate.task import judge as judge_task
 from contrapose.tasks.infer.chunks import chunks, questions_in
-from contrapose.tasks.infer.store import open_runs
+from contrapose.tasks.infer.store import open_calls, open_runs
 from contrapose.tasks.infer.task import Asked
 from contrapose.tasks.infer.task import infer as infer_task
 from contrapose.tasks.load.samples import content_sha256
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.load.task import load as load_task
-from contrapose.tasks.outcome import Outcome, Summary, overall
+from contrapose.tasks.outcome import SCHEMA_VERSION, Outcome, Summary, overall
 from contrapose.tasks.perturb.task import perturb as perturb_task
 from contrapose.tasks.policy import call
+from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.report.publish import free_folder
-from contrapose.tasks.report.task import publish
+from contrapose.tasks.report.task import publish, track
 from contrapose.tasks.report.wording import spent
 from contrapose.tasks.tables import Table
 from contrapose.tasks.validate.task import validate_cases as validate_cases_task
+from contrapose.tasks.validate.task import validate_completions as validate_completions_task
 from contrapose.tasks.validate.task import validate_results as validate_results_task
+from contrapose.tasks.validate.task import validate_samples as validate_samples_task
+from contrapose.tasks.validate.wellformed import own_suites
+from contrapose.tasks.validation import Checked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +65,14 @@ R = TypeVar("R")
 
 
 def timed(room: Callable[Concatenate[Run, P], R]) -> Callable[Concatenate[Run, P], R]:
-    """A room that notes in `Run.timings` how long it took."""
+    """A room that notes in `Run.timings` how long it took, and is told of at a terminal."""
 
     @wraps(room)
     def inside(run: Run, *args: P.args, **kwargs: P.kwargs) -> R:
         start = monotonic()
         try:
-            return room(run, *args, **kwargs)
+            with at_work(room.__name__):
+                return room(run, *args, **kwargs)
         finally:
             run.timings[room.__name__] = round(monotonic() - start, 3)
 
@@ -112,10 +121,18 @@ def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
 
 
 @timed
-def validate_cases(run: Run, cases: Mapping[str, Table]) -> None:
-    """The gate before the model."""
+def validate_cases(run: Run, samples: Mapping[str, Samples], cases: Mapping[str, Table]) -> list[Checked]:
+    """The gate before the model: samples and cases."""
+    own = own_suites(run.config.expectations, run.plans)
+    again = run.config.refresh
+    checked = []
     for plan in run.plans:
-        call(validate_cases_task, refresh=run.config.refresh, test=plan.test, cases=cases[plan.test])
+        table, rows = samples[plan.test]["table"], samples[plan.test]["data"]["rows"]
+        checked += [
+            call(validate_samples_task, refresh=again, plan=plan, samples=table, rows=rows, own=own).value,
+            call(validate_cases_task, refresh=again, plan=plan, cases=cases[plan.test], samples=table, own=own).value,
+        ]
+    return admit(run, checked)
 
 
 @timed
@@ -124,7 +141,8 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     answered = {plan.test: Trials(tables=[], asked=0, unasked=0, stopped=None, notes={}) for plan in run.plans}
     stopped = None
     total, title = sum(map(questions_in, cases.values())), f"asking {run.config.model}"
-    with watched(total, title=title, ended=lambda: spent(usage_summary(run))):
+    key = f"{artifact_key(run.config.suite, run.config.model)}-progress"
+    with watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key):
         for plan in run.plans:
             for chunk in chunks(plan.test, cases[plan.test], run.provider.cases_per_task):
                 asked: Asked = call(
@@ -155,6 +173,24 @@ def _add(trials: Trials, asked: Asked) -> Trials:
 
 
 @timed
+def validate_completions(run: Run, cases: Mapping[str, Table], trials: Mapping[str, Trials]) -> list[Checked]:
+    """The gate before scoring."""
+    own = own_suites(run.config.expectations, run.plans)
+    checked = [
+        call(
+            validate_completions_task,
+            refresh=run.config.refresh,
+            plan=plan,
+            trials=trials[plan.test].tables,
+            cases=cases[plan.test],
+            own=own,
+        ).value
+        for plan in run.plans
+    ]
+    return admit(run, checked)
+
+
+@timed
 def evaluate(run: Run, trials: Mapping[str, Trials]) -> dict[str, Table]:
     """Results of every test."""
     return {
@@ -172,16 +208,21 @@ def evaluate(run: Run, trials: Mapping[str, Trials]) -> dict[str, Table]:
 
 
 @timed
-def validate_results(run: Run, results: Mapping[str, Table], trials: Mapping[str, Trials]) -> None:
+def validate_results(run: Run, cases: Mapping[str, Table], results: Mapping[str, Table]) -> list[Checked]:
     """The gate before publication."""
-    for plan in run.plans:
+    own = own_suites(run.config.expectations, run.plans)
+    checked = [
         call(
             validate_results_task,
             refresh=run.config.refresh,
-            test=plan.test,
+            plan=plan,
             results=results[plan.test],
-            asked=trials[plan.test].asked,
-        )
+            cases=cases[plan.test],
+            own=own,
+        ).value
+        for plan in run.plans
+    ]
+    return admit(run, checked)
 
 
 def judge(
@@ -218,18 +259,20 @@ def stopped(outcome: Outcome, trials: Trials) -> Outcome:
     return {**outcome, "verdict": "incomplete", "reason": reason, "gate": None}
 
 
+@timed
 def report(
     run: Run,
     samples: Mapping[str, Samples],
     cases: Mapping[str, Table],
     trials: Mapping[str, Trials],
     results: Mapping[str, Table],
+    checked: list[Checked],
 ) -> Published:
     """Judge every test, publish the run folder and the artifacts, and note how the run ended."""
     outcomes = judge(run, samples, cases, trials, results)
     folder = free_folder(Path(run.config.output), run.id)
     summary = Summary(
-        schema_version=2,
+        schema_version=SCHEMA_VERSION,
         run_id=folder.name,
         suite=run.config.suite,
         started=run.started.isoformat(timespec="seconds"),
@@ -243,6 +286,8 @@ def report(
         tests=outcomes,
         warnings=[warning for each in samples.values() for warning in each["warnings"]],
     )
+    remembered = remember(run, summary)
+    summary["warnings"] += remembered.warnings
     publish(
         folder=str(folder.resolve()),
         summary=summary,
@@ -251,6 +296,12 @@ def report(
         manifest=manifest(run, summary, notes={plan.test: trials[plan.test].notes for plan in run.plans}),
         show_toxic=run.config.show_toxic,
         show_langtest=run.config.show_langtest,
+        history=remembered.history,
+        calls=open_calls().most(run.id, price=run.price),
+        checked=checked,
     )
+    summary["warnings"] += record(run, remembered)
+    if run.config.mlflow:
+        summary["warnings"] += track(folder=str(folder.resolve()), summary=summary, experiment=run.config.mlflow)
     open_runs().end(run.id, "incomplete" if summary["verdict"] == "incomplete" else "finished")
     return Published(folder=str(folder.resolve()), run=run.id, summary=summary)

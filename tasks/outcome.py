@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from dataclasses import dataclass
+from typing import Literal
+
+# pydantic, which makes the schema of summary.json, reads no other before Python 3.12.
+from typing_extensions import TypedDict
 
 Verdict = Literal["pass", "fail", "inconclusive", "incomplete"]
 
@@ -10,21 +14,32 @@ EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "inco
 """What the command returns; 2 is a usage or configuration error."""
 
 
+SCHEMA_VERSION = 3
+"""Of summary.json; a reader that knows one number can read every file that has it."""
+
+
 class DataSummary(TypedDict):
     """Where a test's samples came from."""
 
     source: str
+    """Name of the bundled samples, a file or a data set."""
     sha256: str
+    """Of the samples that were read."""
     rows: int
+    """Samples that were read."""
 
 
 class Slice(TypedDict):
     """The samples of a test that share a value of the tag column."""
 
     name: str
+    """The value of the tag column."""
     scored: int
+    """Cases of the slice with a score."""
     passed: int
+    """Those among them that passed."""
     pass_rate: float | None
+    """`passed / scored`; None where nothing was scored."""
     interval: tuple[float, float] | None
     """95 %, Wilson's."""
     p: float | None
@@ -35,6 +50,7 @@ class Estimate(TypedDict):
     """A figure with its interval."""
 
     value: float
+    """The mean over `rows`."""
     interval: tuple[float, float] | None
     """95 %; None where nothing tells it."""
     rows: int
@@ -47,6 +63,7 @@ class Effect(TypedDict):
     """What a perturbation changes beyond what its control changes."""
 
     name: str
+    """What it is called, such as `net_sensitivity`."""
     measure: str
     """The figure whose difference it is."""
     value: float
@@ -58,7 +75,9 @@ class Effect(TypedDict):
     control: float
     """Mean under the control, over the same samples."""
     samples: int
+    """Samples that have both a case and a control."""
     clusters: int
+    """Independent groups among them."""
 
 
 class LangTestSummary(TypedDict):
@@ -67,6 +86,7 @@ class LangTestSummary(TypedDict):
     judged: int
     """Scored cases that it would have judged."""
     passed: int
+    """Those that it would have passed."""
     agreed: int
     """Cases on which it says what is said here."""
 
@@ -92,38 +112,61 @@ class ControlSummary(TypedDict):
     """What became of a test's controls, which keep the meaning: `cases = scored + unscored + errors`."""
 
     cases: int
+    """Controls that were asked."""
     scored: int
+    """Those with a score."""
     changed: int
+    """Scored ones whose answer changed although the meaning had not."""
     unscored: int
+    """Answered ones without a score."""
     errors: int
+    """Those that the model gave no answer to."""
     noise: float | None
+    """`changed / scored`; None where nothing was scored."""
     interval: tuple[float, float] | None
+    """95 % of the noise, Wilson's."""
 
 
 class Outcome(TypedDict):
     """The outcome of one test: counts always sum, `cases = skipped + scored + unscored + errors`.
 
-    Controls are counted apart, in `control`, which is None where none was asked.
+    Controls are counted apart, in `control`.
     """
 
     test_type: str
+    """Name of the probe."""
     category: str
+    """What the probe looks at: sensitivity, factuality, robustness, …"""
     probe_version: str
+    """Changes whenever the probe would make or score a case differently."""
     verdict: Verdict
+    """Whether the pass rate reaches the gate."""
     reason: str
+    """Why, in one sentence."""
     min_pass_rate: float
+    """The gate, a share from 0 to 1."""
     cases: int
     """Each reply that is asked for again is one of its own."""
     samples: int
     """What the cases were made from."""
     skipped: int
+    """Cases that could not be made, and were not asked."""
     skip_reasons: dict[str, int]
+    """Why, the most common reasons first."""
     refused: list[str]
+    """Ids of the samples whose rows are faulty; they are skipped."""
     scored: int
+    """Asked cases with a score."""
     passed: int
+    """Those among them that passed."""
     unscored: int
+    """Answered cases without a score."""
+    unscored_reasons: dict[str, int]
+    """Why, the most common reasons first; the rare ones are counted together as `other`."""
     errors: int
+    """Cases that the model gave no answer to."""
     pass_rate: float | None
+    """`passed / scored`; None where nothing was scored."""
     interval: tuple[float, float] | None
     """95 % of the pass rate, Wilson's on the effective number of cases."""
     coverage: float | None
@@ -133,28 +176,40 @@ class Outcome(TypedDict):
     gate: GateSummary | None
     """None where the bare rate is compared, or nothing was scored."""
     chance: float | None
+    """Pass rate of guessing; None where there is no such thing."""
     settings: dict[str, object]
+    """The probe's settings of this run."""
     scorers: dict[str, int]
+    """How many cases each scorer was to score."""
     figures: dict[str, float | int | None]
+    """What the probe computes beside the pass rate; None where it could not."""
     estimates: dict[str, Estimate]
     """Figures that are means over result rows, with their intervals."""
     effects: list[Effect]
     """Empty where no controls were asked."""
     slices: list[Slice]
+    """One for each value of the tag column, in the order of names."""
     langtest: LangTestSummary | None
     """None where the test is none of LangTest's, or nothing could be judged."""
     control: ControlSummary | None
+    """None where none was asked."""
     data: DataSummary
+    """Where the samples came from."""
 
 
 class ModelSummary(TypedDict):
     """Which model answered."""
 
     id: str
+    """As it was asked for, such as `hf/<org>/<name>`."""
     provider: str
+    """How it is reached."""
     revision: str
+    """Which of its versions answered; empty where it does not tell."""
     dtype: str
+    """Precision of its weights; empty where it does not tell."""
     device: str
+    """What it ran on; empty where it does not tell."""
 
 
 class UsageSummary(TypedDict):
@@ -181,22 +236,59 @@ class UsageSummary(TypedDict):
     """Seconds of a request at p50, p95 and p99; empty where nothing was asked."""
 
 
+class Call(TypedDict):
+    """One answer that the run asked for itself."""
+
+    prompt: str
+    """As it was asked, raw."""
+    seconds: float
+    """Wall time of the answered request."""
+    prompt_tokens: int
+    """Tokens read."""
+    completion_tokens: int
+    """Tokens written."""
+    cost: float | None
+    """US dollars; None where the price is unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """The calls that took most, a few of each kind, the greatest first."""
+
+    slowest: tuple[Call, ...] = ()
+    dearest: tuple[Call, ...] = ()
+    """By cost, or by tokens where the price is unknown."""
+
+
 class Summary(TypedDict):
     """The content of summary.json."""
 
     schema_version: int
+    """Version of this format."""
     run_id: str
+    """Name of the run and of its folder."""
     suite: str
+    """Name of the configuration."""
     started: str
+    """ISO 8601, in UTC."""
     seconds: float
+    """From the start to the report."""
     contrapose: str
+    """Version of the program."""
     seed: int
+    """Of every random choice."""
     verdict: Verdict
+    """The worst of the tests."""
     reason: str
+    """Which tests made it so."""
     model: ModelSummary
+    """As its provider found it."""
     usage: UsageSummary
+    """What the answers took."""
     tests: list[Outcome]
+    """The outcome of each test."""
     warnings: list[str]
+    """What was odd about the data."""
 
 
 SEVERITY: tuple[Verdict, ...] = ("pass", "inconclusive", "fail", "incomplete")

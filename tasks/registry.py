@@ -44,8 +44,11 @@ SOURCES = {
 REPORTS = {
     "results.csv": "contrapose.tasks.report.csv:render",
     "summary.json": "contrapose.tasks.report.summary:render",
+    "junit.xml": "contrapose.tasks.report.junit:render",
     "report.md": "contrapose.tasks.report.markdown:render",
     "report.html": "contrapose.tasks.report.html:render",
+    "validation.json": "contrapose.tasks.report.validation:render_json",
+    "validation.html": "contrapose.tasks.report.validation:render",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -19,17 +20,19 @@ from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequ
 
 CHANCE = "chance_pass_rate"
 """Figure of a probe whose chance depends on the samples."""
-COUNTED = ("sample_id", "cluster", "slice", "scorer", "pass", "error", "langtest_pass")
+COUNTED = ("sample_id", "cluster", "slice", "scorer", "pass", "error", "reason", "langtest_pass")
 """Columns that counts and rates need: a million rows are copied without the others."""
 REFUSED = ("equal_sentences", "equal_options")
 """Skip reasons that mean a faulty row: such rows are named one by one."""
+MOST_REASONS = 10
+"""Reasons told one by one, since a probe of another package may word one for each row."""
 
 
 def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data: DataSummary, rules: Rules) -> Outcome:
     """Count, rate and judge one test; its controls are counted apart.
 
     Args:
-        results: its result rows; their texts may be left out.
+        results: its result rows; their texts may be left out, but for the reasons of those without a score.
         skipped: `sample_id` and `skip_reason` of its cases that were not asked.
         plan: the selected test.
         data: where its samples came from.
@@ -60,6 +63,7 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         scored=counts.scored,
         passed=counts.passed,
         unscored=counts.unscored,
+        unscored_reasons=unscored_reasons(cases),
         errors=counts.errors,
         pass_rate=share.rate if share else None,
         interval=wilson(share) if share else None,
@@ -99,6 +103,14 @@ def count(results: pd.DataFrame) -> Counts:
         passed=int(results.loc[scored, "pass"].astype(bool).sum()),
         errors=int(failed.sum()),
     )
+
+
+def unscored_reasons(cases: pd.DataFrame) -> dict[str, int]:
+    """Why answered cases got no score: the most common reasons, and `other` for the rest."""
+    counts = _frequent(cases.loc[cases["pass"].isna() & cases["error"].isna(), "reason"].fillna("no reason told"))
+    told = dict(islice(counts.items(), MOST_REASONS))
+    others = sum(counts.values()) - sum(told.values())
+    return {**told, "other": told.get("other", 0) + others} if others else told
 
 
 def noise(controls: pd.DataFrame) -> ControlSummary:

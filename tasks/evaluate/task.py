@@ -18,7 +18,7 @@ from contrapose.tasks.policy import room_task
 from contrapose.tasks.records import Trial
 from contrapose.tasks.registry import probe
 from contrapose.tasks.results import figure_columns, schema_for
-from contrapose.tasks.tables import ROWS, Table, batches, iterate, read_arrow, write_arrow
+from contrapose.tasks.tables import ROWS, Table, batches, iterate, write_arrow
 
 SOURCES = (
     "tasks/evaluate",
@@ -62,9 +62,16 @@ def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Ru
         data: where its samples came from.
         rules: what its pass rate is held against.
     """
-    columns = figure_columns(schema_for(probe(plan.test)))
-    frame = read_arrow(results, columns=columns).to_pandas(split_blocks=True, self_destruct=True)
+    parts = batches(results, columns=[*figure_columns(schema_for(probe(plan.test))), "reason"])
+    frame = pa.concat_tables(map(_without_reasons, parts)).to_pandas(split_blocks=True, self_destruct=True)
     return summarise(frame, _skipped(cases), plan, data=data, rules=rules)
+
+
+def _without_reasons(part: pa.Table) -> pa.Table:
+    """The rows with reasons only where there is no score: those of a million scores need not be in memory."""
+    place = part.schema.get_field_index("reason")
+    kept = pc.if_else(pc.is_null(part["pass"]), part["reason"], pa.scalar(None, pa.string()))
+    return part.set_column(place, part.schema.field(place), kept)
 
 
 def _skipped(cases: Table) -> pd.DataFrame:

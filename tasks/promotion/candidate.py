@@ -14,7 +14,7 @@ from contrapose.tasks.errors import ModelError
 
 CONTENT = ("hf",)
 """Providers that look into the model itself: no label is needed there to tell one training from another."""
-DECIDES_NOTHING = {"output", "refresh", "show_toxic", "show_langtest"}
+DECIDES_NOTHING = {"output", "refresh", "show_toxic", "show_langtest", "mlflow", "history"}
 """Settings that change no verdict."""
 
 

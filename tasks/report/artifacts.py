@@ -1,10 +1,15 @@
-"""What the Prefect artifacts hold: the verdicts as a table, under keys that make a history."""
+"""What the Prefect artifacts hold, under keys that make a history."""
 
 from __future__ import annotations
 
 import re
 
-from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.outcome import Outcome, Summary
+from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.markdown import render
+from contrapose.tasks.report.markdown_text import escape
+from contrapose.tasks.report.masking import shower
+from contrapose.tasks.report.rows import name_of
 
 
 def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float | None]:
@@ -12,20 +17,34 @@ def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float 
     low, high = outcome["interval"] or (None, None)
     control = outcome["control"]
     return {
-        "test": outcome["test_type"],
-        "model": model,
+        "test": name_of(outcome["test_type"]),
+        "model": name_of(model),
         "verdict": outcome["verdict"],
-        "pass_rate": outcome["pass_rate"],
-        "low_95": low,
-        "high_95": high,
+        "pass_rate": _rounded(outcome["pass_rate"]),
+        "low_95": _rounded(low),
+        "high_95": _rounded(high),
         "min_pass_rate": outcome["min_pass_rate"],
-        "chance": outcome["chance"],
-        **({"noise": control["noise"]} if control else {}),
+        "chance": _rounded(outcome["chance"]),
+        **({"noise": _rounded(control["noise"])} if control else {}),
         "scored": outcome["scored"],
         "cases": outcome["cases"],
         "errors": outcome["errors"],
-        "reason": outcome["reason"],
+        "reason": shower(show_toxic=False)(outcome["reason"]),
     }
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 4)
+
+
+def told(report: Report, folder: str) -> str:
+    """The report in Markdown, and where the whole of it lies."""
+    return f"{render(report).decode()}\n\nRun folder: {escape(folder)}\n"
+
+
+def headline(summary: Summary) -> str:
+    """The verdict on the run in a line of Markdown, for the UI reads a description as such."""
+    return escape(shower(show_toxic=False)(summary["reason"]))
 
 
 def artifact_key(suite: str, model: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import pandas as pd
 
-from contrapose.tasks.outcome import Summary
+from contrapose.tasks.outcome import Calls, Summary
+from contrapose.tasks.past import History
+from contrapose.tasks.validation import Checked
 
 FIGURES = (
     *("test_type", "sample_id", "pass", "error", "control", "confidence", "outcome"),
@@ -48,6 +50,12 @@ class Report:
     skipped: pd.DataFrame
     """Cases that were not asked, the first `SKIPPED_SHOWN` of each test and reason: test_type, sample_id, original,
     skip_reason."""
+    history: History = field(default_factory=History)
+    """The runs before this one."""
+    calls: Calls = field(default_factory=Calls)
+    """The slowest and the dearest calls."""
+    checked: tuple[Checked, ...] = ()
+    """Every table of every test, held against its suites of expectations."""
     show_toxic: bool = False
     """Show toxic words instead of masking them."""
     show_langtest: bool = False

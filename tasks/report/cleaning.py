@@ -10,8 +10,24 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Controls, directional marks, and characters that take no room: a reader must not be shown less than is there.
 _UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    r"\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
+    r"\u2028-\u202e\u2060-\u206f\u3164\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    rf"{''.join(chr(plane + last) for plane in range(0x10000, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF))}]"
 )
+# Marks that stand above or below a letter; any number of them would cover the lines around it.
+_STACKED = re.compile(
+    r"(?<=[{0}]{{8}})[{0}]+".format(
+        "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+        "\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f"
+    )
+)
+# What a line in the log of a build can start to order the machine that builds.
+_ORDER = re.compile(
+    r"([:#])\1(?=(?:error|warning|notice|debug|(?:end)?group|add-|set-|save-|stop-|remove-|vso|teamcity|\[))"
+)
+
+LONGEST_LINE = 2_000
+"""Characters of a text on one line."""
 
 
 def valid(text: str) -> str:
@@ -27,14 +43,19 @@ def storable(text: str) -> str:
 def visible(text: str) -> str:
     r"""The text with nothing hidden in it: unseen characters become escapes such as ``\u202e``.
 
-    Newlines and tabs stay; a Windows line end becomes a newline.
+    Newlines and tabs stay; a Windows line end becomes a newline. Of marks stacked on one letter eight stay marks.
     """
-    return _UNSEEN.sub(_escape, valid(text).replace("\r\n", "\n"))
+    if text.isascii() and text.isprintable():
+        return text
+    return _STACKED.sub(_escape_each, _UNSEEN.sub(_escape, valid(text).replace("\r\n", "\n")))
 
 
 def one_line(text: str) -> str:
-    """The text for a terminal: escape sequences dropped, unseen characters shown, blanks collapsed."""
-    return " ".join(visible(_ANSI.sub("", text)).split())
+    """The text for a terminal or a log: escape sequences dropped, unseen characters shown, blanks collapsed, cut."""
+    # Of a very long text only the part is cleaned that has a chance to be shown.
+    seen = visible(_ANSI.sub("", text[: 10 * LONGEST_LINE]))
+    line = _ORDER.sub(r"\1 \1", " ".join(seen.split()))
+    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} … ({len(text):,} characters in all)"
 
 
 def cut(text: str, limit: int) -> str:
@@ -44,6 +65,10 @@ def cut(text: str, limit: int) -> str:
     head = text[:limit]
     kept = head[: max(head.rfind(" "), head.rfind("\n"), 0)] or head
     return f"{kept} … ({len(text) - len(kept):,} more characters)"
+
+
+def _escape_each(match: re.Match[str]) -> str:
+    return "".join(f"\\u{ord(sign):04x}" for sign in match.group())
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from contrapose.tasks.outcome import Outcome, Summary
 from contrapose.tasks.report.cleaning import cut, one_line, visible
 from contrapose.tasks.report.evidence import dependent, effect, missing
-from contrapose.tasks.report.wording import asked, because, interval, noise, percent, reasons, span
+from contrapose.tasks.report.wording import asked, because, interval, noise, percent, reasons, span, unscored
 
 STYLES = {
     "pass": "bold green",
@@ -21,27 +22,43 @@ STYLES = {
     "incomplete": "bold magenta",
 }
 
+FIGURES = ("rate", "95 % CI", "gate", "chance", "scored")
+"""Columns of figures, the most needed first."""
+
 MOST_NAMES = 20
 """Refused samples named one by one; all of them are in summary.json."""
 
 
-def verdict_table(summary: Summary) -> Table:
-    """One line per test: pass rate with its 95 % interval, gate, chance, scored of all cases, verdict."""
+ROOM = {80: 5, 60: 3}
+"""Columns of a terminal, and how many figures of a test fit in them; in less than these one does."""
+
+
+def verdict_table(summary: Summary, *, width: int = 80) -> Table:
+    """One line per test: pass rate with its 95 % interval, gate, chance, scored of all cases, verdict.
+
+    Args:
+        summary: of the run.
+        width: columns of the terminal; a narrow one gets fewer figures.
+    """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     table.add_column("test", overflow="fold", max_width=20)
-    table.add_column("rate", justify="right", no_wrap=True)
-    table.add_column("95 % CI", justify="right", no_wrap=True)
-    table.add_column("gate", justify="right", no_wrap=True)
-    table.add_column("chance", justify="right", no_wrap=True)
-    table.add_column("scored", justify="right", no_wrap=True)
+    figures = FIGURES[: next((count for columns, count in ROOM.items() if width >= columns), 1)]
+    for title in figures:
+        table.add_column(title, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for outcome in summary["tests"]:
-        table.add_row(*_cells(outcome))
+        test, *told, verdict = _cells(outcome)
+        table.add_row(test, *told[: len(figures)], verdict)
     return table
 
 
+def print_verdict(summary: Summary, *, console: Console) -> None:
+    """Print the verdict and its reason: one line, whatever the width."""
+    console.print(_verdict(summary["verdict"]), _line(because(summary), console), sep="  ", soft_wrap=True)
+
+
 def print_summary(summary: Summary, *, console: Console, folder: str) -> None:
-    """Print verdict, table, refused samples, skips, errors, warnings, and where the report is.
+    """Print the verdict, a line per test, what there is to tell of each, usage, and where the report is.
 
     Args:
         summary: of the run.
@@ -51,10 +68,16 @@ def print_summary(summary: Summary, *, console: Console, folder: str) -> None:
     console.print()
     console.print(_verdict(summary["verdict"]), _line(because(summary), console), sep="  ")
     console.print()
-    console.print(verdict_table(summary))
+    console.print(verdict_table(summary, width=console.width))
+    noted = [(outcome, notes) for outcome in summary["tests"] if (notes := list(_notes(outcome)))]
+    if noted or summary["warnings"]:
+        console.print()
+    for outcome, notes in noted:
+        console.print(_line(f"{outcome['test_type']}:", console), _verdict(outcome["verdict"]))
+        console.print(*(Padding(_line(note, console), (0, 0, 0, 2), expand=False) for note in notes), sep="")
+    for warning in summary["warnings"]:
+        console.print(Text("Warning:", style="yellow"), _line(warning, console))
     console.print()
-    for line in _notes(summary):
-        console.print(_line(line, console))
     console.print(_line(f"{asked(summary['usage'])}; {span(summary['seconds'])}", console))
     console.print(_encodable(f"Report: {visible(folder)}/report.html", console), soft_wrap=True)
 
@@ -75,35 +98,30 @@ def _verdict(verdict: str) -> Text:
     return Text(verdict.upper(), style=STYLES.get(verdict, "bold"))
 
 
-def _notes(summary: Summary) -> Iterator[str]:
-    for outcome in summary["tests"]:
-        if outcome["verdict"] != "pass":
-            yield f"{outcome['test_type']}: {outcome['reason']}"
-    for outcome in summary["tests"]:
-        yield from _counts(outcome)
-    for warning in summary["warnings"]:
-        yield f"Warning: {warning}"
+def _notes(outcome: Outcome) -> Iterator[str]:
+    """What there is to tell of a test, in sentences."""
+    for note in filter(None, _told(outcome)):
+        yield f"{note[:1].upper()}{note[1:].removesuffix('.')}."
 
 
-def _counts(outcome: Outcome) -> Iterator[str]:
-    test = outcome["test_type"]
+def _told(outcome: Outcome) -> Iterator[str]:
+    if outcome["verdict"] != "pass":
+        yield outcome["reason"]
     if outcome["control"]:
-        yield f"{test}: {noise(outcome['control'])}"
+        yield noise(outcome["control"])
     # The first is the test's own; the report has all.
-    for found in outcome["effects"][:1]:
-        yield f"{test}: {effect(found)}"
-    for told in (dependent(outcome), missing(outcome)):
-        if told:
-            yield f"{test}: {told}"
+    yield from map(effect, outcome["effects"][:1])
+    yield from (dependent(outcome), missing(outcome))
     if outcome["refused"]:
         named = ", ".join(cut(name, 60) for name in outcome["refused"][:MOST_NAMES])
         more = len(outcome["refused"]) - MOST_NAMES
-        yield f"{test}: refused {named}" + (f" and {more} more" if more > 0 else "")
+        yield f"refused {named}" + (f" and {more} more" if more > 0 else "")
     if outcome["skip_reasons"]:
-        yield f"{test}: skipped {reasons(outcome['skip_reasons'])}"
-    for name, meaning in (("unscored", "could not be scored"), ("errors", "got no answer")):
-        if count := outcome[name]:  # type: ignore[literal-required]
-            yield f"{test}: {count} {meaning}"
+        yield f"skipped {reasons(outcome['skip_reasons'])}"
+    if outcome["unscored"]:
+        yield f"{outcome['unscored']:,} could not be scored: {unscored(outcome)}".removesuffix(": ")
+    if outcome["errors"]:
+        yield f"{outcome['errors']:,} got no answer"
 
 
 def _line(text: str, console: Console) -> Text:

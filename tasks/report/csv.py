@@ -12,14 +12,22 @@ from contrapose.tasks.report.cleaning import storable
 from contrapose.tasks.results import COMMON
 
 # Spreadsheets trim blanks and quotes, and some fold full-width signs, before they look for a formula.
-_FORMULA = re.compile(r"[\s\"'`\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]")
+_BLANK = (
+    r"[ \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\"'`\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*"
+)
+_SIGN = "[=+\\-@＝＋－＠﹦﹢﹣﹫]"
+# Where a comma is a decimal sign, spreadsheets part columns at semicolons, and know no quotes inside of a line.
+_PARTING = ";\t\n"
+_FIRST = re.compile(rf"{_BLANK}(?:{_SIGN}|[\t\n])")
+_LATER = re.compile(rf"([{_PARTING}])({_BLANK}{_SIGN})")
+_MARKED = re.compile(rf"([{_PARTING}])'({_BLANK}{_SIGN})")
 
 
 def render(report: Report) -> Iterator[bytes]:
     """The results as UTF-8 without a byte order mark, lines ended by newlines, missing values empty.
 
-    Texts are raw, toxic words too. A text that a spreadsheet might run as a formula gets a leading
-    apostrophe; numbers and truth values stay what they are.
+    Texts are raw, toxic words too. Where a spreadsheet might see the beginning of a formula, an apostrophe is put
+    before it, which `restored` takes away; numbers and truth values stay what they are.
     """
     for number, part in enumerate(report.results.parts()):
         frame = part.reindex(columns=[*COMMON.names, *(name for name in part if name not in COMMON.names)])
@@ -28,12 +36,19 @@ def render(report: Report) -> Iterator[bytes]:
 
 
 def inert(text: str) -> str:
-    """A text that no spreadsheet takes for a formula.
+    """A text in which no spreadsheet finds a formula.
 
     Source: OWASP, "CSV Injection".
     """
     stored = storable(text)
-    return f"'{stored}" if _FORMULA.match(stored) else stored
+    later = _LATER.sub(r"\1'\2", stored) if any(sign in stored for sign in _PARTING) else stored
+    return f"'{later}" if _FIRST.match(stored) else later
+
+
+def restored(text: str) -> str:
+    """The text that `inert` was given, but for control characters, which are not stored."""
+    later = _MARKED.sub(r"\1\2", text)
+    return later[1:] if later[:1] == "'" and _FIRST.match(later, 1) else later
 
 
 def _safe(column: pd.Series) -> pd.Series:

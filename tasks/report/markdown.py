@@ -2,53 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pandas as pd
+from collections.abc import Iterator, Sequence
 
 from contrapose.tasks.outcome import Outcome
-from contrapose.tasks.report import positions, rotations
-from contrapose.tasks.report.base import Report, Results
-from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced
+from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.fitting import Block, fitting
+from contrapose.tasks.report.markdown_tests import FIRST, MOST_NAMES, REASONS, blocks_of
 from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show, shower
-from contrapose.tasks.report.rows import Row, name_of, outcomes, read_rows, tested
-from contrapose.tasks.report.wording import (
-    because,
-    interval,
-    moment,
-    noise,
-    percent,
-    reasons,
-    span,
-    spent,
-    sums,
-)
+from contrapose.tasks.report.rows import name_of
+from contrapose.tasks.report.since import since
+from contrapose.tasks.report.wording import because, interval, moment, percent, span, spent
 
 MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "incomplete": "⚠️"}
 
-EXAMPLES = 5
-"""Failing rows shown of each test."""
-
-MOST_NAMES = 50
-"""Refused samples named one by one; all of them are in summary.json."""
-
 LONGEST = 300
-"""Characters of one text: a comment holds 65,536 in all."""
+"""Characters of one text."""
 
 
 def render(report: Report) -> bytes:
-    """Verdict, a line per test, then each test with its figures, refused rows and failing examples.
+    """Verdict, a line per test, what changed, then each test: why, and folded its figures and failing examples.
 
     Every text is escaped: no markup, link, image or mention of a user comes out of it.
     """
     show = shower(show_toxic=report.show_toxic, longest=LONGEST)
-    parts = [*_head(report, show), _tests(report.summary["tests"])]
+    blocks = [Block(FIRST, text) for text in (*_head(report, show), _tests(report.summary["tests"]))]
+    blocks += [Block(REASONS, text) for text in _since(report, show)]
     for outcome in report.summary["tests"]:
-        parts += _test(outcome, report, show)
-    warnings = [f"- {escape(show(text))}" for text in report.summary["warnings"]]
-    parts += ["### Warnings", "\n".join(warnings)] if warnings else []
-    return ("\n\n".join([*parts, _foot(report)]) + "\n").encode()
+        blocks += blocks_of(outcome, report, show)
+    blocks += [Block(REASONS, text) for text in _warnings(report.summary["warnings"], show)]
+    return f"{fitting([*blocks, Block(FIRST, _foot(report))])}\n".encode()
 
 
 def _head(report: Report, show: Show) -> Iterator[str]:
@@ -83,70 +66,29 @@ def _tests(tests: list[Outcome]) -> str:
     return table(head, rows, numbers=range(1, 6))
 
 
-def _test(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
-    rows = _of(report.results.figures, outcome["test_type"])
-    yield f"### {escape(name_of(outcome['test_type']))}"
-    told = [*_told(outcome, rows, show), *(_ended(langtest(outcome)) if report.show_langtest else ())]
-    yield "  \n".join(escape(text) for text in told)
-    if outcome["figures"]:
-        named = ((show(name.replace("_", " ")), value) for name, value in figures(outcome))
-        yield table(("figure", "value (95 % interval)"), named, numbers=(1,))
-    if outcome["slices"]:
-        named = ((show(each["name"]), sliced(each)) for each in outcome["slices"])
-        yield table(("slice", "pass rate"), named, numbers=(1,))
-    yield from _examples(rows, report.results, show)
-
-
-def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
-    yield show(outcome["reason"])
-    yield from _ended(dependent(outcome))
-    if outcome["control"]:
-        yield noise(outcome["control"]).capitalize() + "."
-    for found in outcome["effects"]:
-        yield effect(found).capitalize() + "."
-    yield sums(outcome) + "."
-    yield from _ended(missing(outcome))
-    if outcome["skip_reasons"]:
-        yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."
-    if outcome["refused"]:
-        named = ", ".join(name_of(name) for name in outcome["refused"][:MOST_NAMES])
-        more = len(outcome["refused"]) - MOST_NAMES
-        yield f"Refused rows: {named}" + (f" and {more:,} more." if more > 0 else ".")
-    if pairs := positions.positions(results):
-        yield positions.reading(pairs)
-    if orders := rotations.rotations(results):
-        yield rotations.reading(orders)
-
-
-def _ended(told: str) -> Iterator[str]:
-    """A sentence with its full stop; nothing where there is nothing to tell."""
-    if told:
-        yield f"{told}."
-
-
-def _examples(figures: pd.DataFrame, results: Results, show: Show) -> Iterator[str]:
-    rows = tested(figures)
-    failed = rows[outcomes(rows) == "fail"]
-    if failed.empty:
+def _since(report: Report, show: Show) -> Iterator[str]:
+    found = since(report.summary, report.history, show)
+    if found is None:
         return
-    shown = min(len(failed), EXAMPLES)
-    # A blank line after the tag lets the Markdown inside be read as Markdown.
-    yield f"<details>\n<summary>{shown} of {len(failed):,} failing examples</summary>"
-    for row in read_rows(results.at(list(failed.index[:EXAMPLES])), show):
-        yield from _example(row)
-    yield "</details>"
+    yield f"### {escape(found.title)}\n\n{escape(found.told)}"
+    steps = ((step.name, step.before, step.after, step.change) for step in found.steps)
+    yield table(("test", "then", "now", "change"), steps, numbers=(1, 2, 3))
+    differences = [(each.facet, each.name, each.before, each.after) for each in found.differences]
+    if not differences:
+        yield escape(found.nothing)
+        return
+    yield table(("what", "which", "then", "now"), differences[:MOST_NAMES])
+    if len(differences) > MOST_NAMES:
+        yield f"and {len(differences) - MOST_NAMES:,} more"
 
 
-def _example(row: Row) -> Iterator[str]:
-    score = f"(score {row.score}) " if row.score else ""
-    yield f"**{escape(row.id)}** {escape(score + row.reason)}"
-    yield table(("", "prompt", "reply"), [("before", row.original, row.before), ("after", row.changed, row.after)])
+def _warnings(warnings: Sequence[str], show: Show) -> Iterator[str]:
+    if warnings:
+        listed = [f"- {escape(show(text))}" for text in warnings[:MOST_NAMES]]
+        listed += [f"- and {len(warnings) - MOST_NAMES:,} more"] if len(warnings) > MOST_NAMES else []
+        yield "\n".join(["### Warnings", "", *listed])
 
 
 def _foot(report: Report) -> str:
     toxic = "Toxic words are shown." if report.show_toxic else "Toxic words are masked."
     return escape(f"{toxic} Raw texts are in results.parquet. Contrapose {name_of(report.summary['contrapose'])}.")
-
-
-def _of(results: pd.DataFrame, test: str) -> pd.DataFrame:
-    return results[results["test_type"] == test] if "test_type" in results else results

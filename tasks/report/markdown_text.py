@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from contrapose.tasks.report.cleaning import visible
+
 # An entity can never open or close markup, wherever it stands; a backslash can itself be escaped.
 _ENTITIES = {ord(sign): f"&#{ord(sign)};" for sign in "\\`*[]|~$"} | {
     ord("&"): "&amp;",
@@ -22,7 +24,7 @@ _APART = "\u200b"
 
 def escape(text: str) -> str:
     """The text as one line of Markdown that shows exactly it: no markup, links, images or mentions."""
-    apart = _AUTOLINK.sub(lambda match: match.group() + _APART, text.strip())
+    apart = _AUTOLINK.sub(lambda match: match.group() + _APART, visible(text).strip())
     return _EDGE_UNDERSCORE.sub("&#95;", _OPENING.sub(_APART, apart).translate(_ENTITIES))
 
 

@@ -19,6 +19,7 @@ from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.records import Case
 from contrapose.tasks.registry import find, names
 from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.columns import RESULTS, described, of_cases
 from contrapose.tasks.report.stored import StoredResults
 from contrapose.tasks.tables import Table, batches, save
 
@@ -40,8 +41,12 @@ def write_files(
     """Write every file of a run folder."""
     told = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     (folder / "manifest.json").write_bytes(told.encode())
-    save(folder / "cases.parquet", (part for table in cases for part in batches(table)), schema_of(Case))
-    save(folder / "results.parquet", results.arrow(), results.schema)
+    asked, answered = (
+        described(schema, columns, report.summary)
+        for schema, columns in ((schema_of(Case), of_cases()), (results.schema, RESULTS))
+    )
+    save(folder / "cases.parquet", (part for table in cases for part in batches(table)), asked)
+    save(folder / "results.parquet", results.arrow(), answered)
     for name in names("reports"):
         content = find("reports", name)(report)
         with (folder / name).open("wb") as file:

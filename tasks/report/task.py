@@ -6,17 +6,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
+from prefect.artifacts import (
+    create_image_artifact,
+    create_link_artifact,
+    create_markdown_artifact,
+    create_table_artifact,
+)
 
-from contrapose.tasks.outcome import Summary
+from contrapose.tasks.outcome import Calls, Summary
+from contrapose.tasks.past import History
 from contrapose.tasks.policy import room_task
-from contrapose.tasks.report.artifacts import artifact_key, verdict_row
+from contrapose.tasks.report import mlflow
+from contrapose.tasks.report.artifacts import artifact_key, headline, told, verdict_row
 from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.charts.gates import image_url
 from contrapose.tasks.report.link import report_url
-from contrapose.tasks.report.markdown import render
 from contrapose.tasks.report.publish import write_files, write_folder
 from contrapose.tasks.report.stored import StoredResults, skipped_examples
 from contrapose.tasks.tables import Table
+from contrapose.tasks.validation import Checked
 
 
 @room_task("report", sources=(), run_name="report {folder}", persist=False)
@@ -28,6 +36,9 @@ def publish(
     manifest: dict[str, Any],
     show_toxic: bool,
     show_langtest: bool,
+    history: History,
+    calls: Calls,
+    checked: list[Checked],
 ) -> str:
     """Write the run folder, then the Prefect artifacts.
 
@@ -39,6 +50,9 @@ def publish(
         manifest: all that is needed to repeat the run.
         show_toxic: show toxic words in reports instead of masking them.
         show_langtest: tell in reports what LangTest would have said.
+        history: the runs before this one.
+        calls: the slowest and the dearest calls.
+        checked: every table, held against its suites of expectations.
 
     Returns:
         The folder.
@@ -50,20 +64,37 @@ def publish(
         skipped=skipped_examples(cases),
         show_toxic=show_toxic,
         show_langtest=show_langtest,
+        history=history,
+        calls=calls,
+        checked=tuple(checked),
     )
     write_folder(Path(folder), partial(write_files, report=report, cases=cases, results=stored, manifest=manifest))
     _create_artifacts(report, folder)
     return folder
 
 
+@room_task("log into MLflow", sources=(), run_name="log into {experiment}", persist=False)
+def track(folder: str, summary: Summary, experiment: str) -> list[str]:
+    """Log a published run into MLflow.
+
+    Args:
+        folder: of the run.
+        summary: verdicts and counts.
+        experiment: its name.
+
+    Returns:
+        What went wrong, in a line; nothing where it was logged.
+    """
+    return mlflow.track(Path(folder), summary, experiment=experiment)
+
+
 def _create_artifacts(report: Report, folder: str) -> None:
     summary = report.summary
     key = artifact_key(summary["suite"], summary["model"]["id"])
-    create_table_artifact(
-        key=f"{key}-verdicts",
-        table=[verdict_row(outcome, model=summary["model"]["id"]) for outcome in summary["tests"]],
-        description=f"{summary['verdict']}: {summary['reason']}",
-    )
-    create_markdown_artifact(key=f"{key}-report", markdown=f"{render(report).decode()}\n\nRun folder: `{folder}`\n")
+    said = headline(summary)
+    rows = [verdict_row(outcome, model=summary["model"]["id"]) for outcome in summary["tests"]]
+    create_table_artifact(key=f"{key}-verdicts", table=rows, description=said)
+    create_markdown_artifact(key=f"{key}-report", markdown=told(report, folder), description=said)
+    create_image_artifact(key=f"{key}-chart", image_url=image_url(summary), description=said)
     if link := report_url(folder):
         create_link_artifact(key=f"{key}-link", link=link, link_text="report.html", description="The whole report.")

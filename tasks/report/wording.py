@@ -112,6 +112,11 @@ def reasons(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
 
 
+def unscored(outcome: Outcome) -> str:
+    """Why answered cases got no score, such as `the reply is empty (3)`; empty where all were scored."""
+    return "; ".join(f"{reason.rstrip('.')} ({count:,})" for reason, count in outcome["unscored_reasons"].items())
+
+
 def moment(started: str) -> str:
     """An ISO time as people write it; unchanged when it is none."""
     try:

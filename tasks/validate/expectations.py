@@ -1,141 +1,63 @@
-"""Great Expectations suites for cases and results. The only module that imports great_expectations."""
+"""Great Expectations: suites run through checkpoints. The only module that imports great_expectations."""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
-from contrapose.tasks.validate.violations import MOST_ROWS, Violation
-
 if TYPE_CHECKING:
-    from great_expectations.expectations.expectation import Expectation
+    from great_expectations import Checkpoint as Checkpoint
+
+ROW = "row"
+"""Column with the number of a row, beside those that are checked."""
 
 
-RANGES = {"choice": (0, 1), "embedding": (-1e-6, 2 + 1e-6), "likelihood": (0, 1), "reply": (0, 1)}
-"""Where a scorer's eval_score must lie; a cosine has the round-off of single precision."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a checkpoint says of one expectation on one frame."""
 
-
-def check_table(ids: pd.Series, *, rows: int | None = None) -> list[Violation]:
-    """Check what only a whole table can tell.
-
-    Args:
-        ids: of all its rows, named as their column.
-        rows: how many there must be; None: at least one.
-
-    Returns:
-        What does not hold; empty when all is well.
-    """
-    from great_expectations.expectations import core as gxe
-
-    key = str(ids.name)
-    count = (
-        gxe.ExpectTableRowCountToBeBetween(min_value=1) if rows is None else gxe.ExpectTableRowCountToEqual(value=rows)
-    )
-    return _violations(ids.to_frame(), [count, gxe.ExpectColumnValuesToBeUnique(column=key)], key=key, first=1)
-
-
-def check_cases(frame: pd.DataFrame, *, first: int = 1) -> list[Violation]:
-    """Check cases, each for itself, before any model is called.
-
-    Args:
-        frame: cases of one test, columns as in `Case`.
-        first: number of the first row.
-
-    Returns:
-        What does not hold; empty when all is well.
-    """
-    from great_expectations.expectations import core as gxe
-
-    known = ("id", "sample_id", "probe", "version", "control")
-    asked = _where(frame["skip_reason"].isna())
-    return _violations(
-        frame[[*known, "asks", "confidence"]].assign(
-            unchanged=(frame["original_prompt"] == frame["perturbed_prompt"]) & asked,
-            half_skipped=frame["perturbed_prompt"].isna() & asked,
-            skipped_control=_where(frame["control"]) & ~asked,
-        ),
-        [
-            *(gxe.ExpectColumnValuesToNotBeNull(column=name) for name in known),
-            gxe.ExpectColumnValuesToBeInSet(column="asks", value_set=["generate", "choose"]),
-            gxe.ExpectColumnValuesToBeInSet(column="confidence", value_set=["high", "medium"]),
-            gxe.ExpectColumnValuesToBeInSet(column="unchanged", value_set=[False]),
-            gxe.ExpectColumnValuesToBeInSet(column="half_skipped", value_set=[False]),
-            gxe.ExpectColumnValuesToBeInSet(column="skipped_control", value_set=[False]),
-        ],
-        key="id",
-        first=first,
-    )
-
-
-def check_results(frame: pd.DataFrame, *, first: int = 1) -> list[Violation]:
-    """Check results, each for itself, before anything is published.
-
-    Args:
-        frame: result rows of one test.
-        first: number of the first row.
-
-    Returns:
-        What does not hold; empty when all is well.
-    """
-    from great_expectations.expectations import core as gxe
-    from great_expectations.expectations.row_conditions import Column
-
-    told = ("test_type", "sample_id", "case_id", "test_case", "reason", "scorer", "model", "probe_version", "control")
-    return _violations(
-        frame[[*told, "eval_score"]].assign(
-            test_case=_present(frame["test_case"]),
-            reason=_present(frame["reason"]),
-            answered_error=frame["error"].notna() & frame["pass"].notna(),
-            passed_unscored=frame["pass"].notna() & frame["eval_score"].isna(),
-            silent=frame["error"].isna() & frame["expected_result"].isna(),
-        ),
-        [
-            *(gxe.ExpectColumnValuesToNotBeNull(column=name) for name in told),
-            gxe.ExpectColumnValuesToBeBetween(column="eval_score", min_value=-1e6, max_value=1e6),
-            *(
-                gxe.ExpectColumnValuesToBeBetween(
-                    column="eval_score", min_value=low, max_value=high, row_condition=Column("scorer") == scorer
-                )
-                for scorer, (low, high) in RANGES.items()
-            ),
-            gxe.ExpectColumnValuesToBeInSet(column="answered_error", value_set=[False]),
-            gxe.ExpectColumnValuesToBeInSet(column="passed_unscored", value_set=[False]),
-            gxe.ExpectColumnValuesToBeInSet(column="silent", value_set=[False]),
-        ],
-        key="case_id",
-        first=first,
-    )
-
-
-def _present(texts: pd.Series) -> pd.Series:
-    """True where there is a text, None where there is none: the texts themselves are not checked."""
-    return texts.notna().astype(object).where(texts.notna(), None)
-
-
-def _where(mask: pd.Series[bool]) -> pd.Series[bool]:
-    return mask.fillna(False).astype(bool)
+    holds: bool
+    looked_at: int
+    """Rows."""
+    observed: Any
+    """What was measured, where it is one value."""
+    broken: Sequence[Mapping[str, Any]]
+    """The rows that break it: their key, their number, and the columns that it is about."""
+    count: int
+    """How many break it."""
+    error: str
+    """Why it could not be checked; empty when it could."""
 
 
 def import_library() -> None:
     """Import Great Expectations, which takes seconds, at a moment when there is time for it."""
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
-    with warnings.catch_warnings():
-        # Great Expectations warns about its own future; none of it concerns these expectations.
-        warnings.simplefilter("ignore")
+    with _unwarned():
         import great_expectations.data_context.types.base
         import great_expectations.expectations.core  # noqa: F401
 
 
-def _violations(frame: pd.DataFrame, expectations: Sequence[Expectation], *, key: str, first: int) -> list[Violation]:
+def checkpoint(expectations: Sequence[Mapping[str, Any]], *, key: str) -> Checkpoint:
+    """A checkpoint of one suite over a frame that is given when it runs.
+
+    Args:
+        expectations: in Great Expectations' own format.
+        key: column that names a row; the frame has it, and the column `row`.
+
+    Raises:
+        ValueError: an expectation is of no known type, or its arguments are wrong.
+    """
     import_library()
-    with warnings.catch_warnings():
-        # It warns while it works, too.
-        warnings.simplefilter("ignore")
+    with _unwarned():
         import great_expectations as gx
         from great_expectations.data_context.types.base import ProgressBarsConfig
 
@@ -143,29 +65,114 @@ def _violations(frame: pd.DataFrame, expectations: Sequence[Expectation], *, key
         logging.getLogger("great_expectations.data_context.types.base").setLevel(logging.WARNING)
         context = gx.get_context(mode="ephemeral")
         context.variables.progress_bars = ProgressBarsConfig(globally=False)
+        suite = context.suites.add(
+            gx.ExpectationSuite(name="suite", expectations=[dict(each) for each in expectations])
+        )
         asset = context.data_sources.add_pandas("frames").add_dataframe_asset("rows")
-        batch = asset.add_batch_definition_whole_dataframe("all").get_batch(
-            {"dataframe": frame.assign(row=range(first, first + len(frame)))}
-        )
-        suite = gx.ExpectationSuite(name="gate", expectations=list(expectations))
-        found = batch.validate(
-            suite, result_format={"result_format": "COMPLETE", "unexpected_index_column_names": [key, "row"]}
-        )
-    return [_violation(each, key) for each in found.results if not each.success]
+        data = asset.add_batch_definition_whole_dataframe("all")
+        definition = context.validation_definitions.add(gx.ValidationDefinition(name="rows", data=data, suite=suite))
+        told = {"result_format": "COMPLETE", "unexpected_index_column_names": [key, ROW]}
+        made = gx.Checkpoint(name="gate", validation_definitions=[definition], result_format=told)
+        return context.checkpoints.add(made)
 
 
-def _violation(result: Any, key: str) -> Violation:
-    details = result.expectation_config
-    about = {name: value for name, value in details.kwargs.items() if name not in ("batch_id", "condition_parser")}
-    rows = [_named(row, key) for row in result.result.get("unexpected_index_list") or []]
-    words = ", ".join(f"{name}={value}" for name, value in about.items())
-    return Violation(
-        expectation=f"{details.type.removeprefix('expect_')} ({words})",
-        rows=rows[:MOST_ROWS],
-        count=int(result.result.get("unexpected_count") or len(rows)),
+@lru_cache(maxsize=64)
+def remembered(expectations: str, *, key: str) -> Checkpoint:
+    """The same of expectations as JSON, made once a process: many small tables are held against one suite.
+
+    A checkpoint keeps the last frame that it has seen, and so this is none for large ones.
+    """
+    return checkpoint(json.loads(expectations), key=key)
+
+
+def known_types() -> list[str]:
+    """Types of expectations that Great Expectations has."""
+    import_library()
+    from great_expectations.expectations.registry import list_registered_expectation_implementations
+
+    return sorted(list_registered_expectation_implementations())
+
+
+def problem(expectation: Mapping[str, Any]) -> str | None:
+    """What Great Expectations says against one expectation; None when it takes it."""
+    import_library()
+    with _unwarned():
+        import great_expectations as gx
+
+        try:
+            gx.ExpectationSuite(name="suite", expectations=[dict(expectation)])
+        except Exception as error:
+            return _first_line(error)
+    return None
+
+
+def run(gate: Checkpoint, frame: pd.DataFrame, *, parameters: Mapping[str, object]) -> list[Seen]:
+    """What a checkpoint finds in a frame, in the order of its suite.
+
+    Args:
+        gate: from `checkpoint`.
+        frame: the columns that its expectations name, the key, and `row`.
+        parameters: what expectations may refer to as `$PARAMETER`.
+    """
+    with _unwarned():
+        found = gate.run(batch_parameters={"dataframe": frame}, expectation_parameters=dict(parameters))
+    (result,) = found.run_results.values()
+    # Results of one validation come in another order than its expectations: those of a column are together.
+    order = {each.id: place for place, each in enumerate(gate.validation_definitions[0].suite.expectations)}
+    results: list[Any] = sorted(result.results, key=lambda each: order[cast(Any, each).expectation_config.id])
+    return [_seen(each, rows=len(frame)) for each in results]
+
+
+def row_by_row(expectation: Mapping[str, Any]) -> bool:
+    """Whether a part of a table can be checked without the rest."""
+    return expectation["type"] in ROW_BY_ROW and expectation["kwargs"].get("mostly", 1) == 1
+
+
+ROW_BY_ROW = frozenset(
+    f"expect_{name}"
+    for name in (
+        *("column_values_to_not_be_null", "column_values_to_be_null"),
+        *("column_values_to_be_in_set", "column_values_to_not_be_in_set", "column_values_to_be_between"),
+        *("column_values_to_match_regex", "column_values_to_not_match_regex"),
+        *("column_values_to_match_regex_list", "column_values_to_not_match_regex_list"),
+        *("column_value_lengths_to_be_between", "column_value_lengths_to_equal"),
+        *("column_values_to_be_json_parseable", "column_values_to_match_json_schema"),
+        *("column_pair_values_a_to_be_greater_than_b", "column_pair_values_to_be_equal"),
+        *("column_pair_values_to_be_in_set", "select_column_values_to_be_unique_within_record"),
+        *("multicolumn_values_to_be_equal", "multicolumn_sum_to_equal"),
+    )
+)
+"""Expectations that look at each row by itself."""
+
+
+@contextmanager
+def _unwarned() -> Iterator[None]:
+    """Great Expectations warns about its own future, and while it works; none of it concerns these expectations."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _seen(result: Any, *, rows: int) -> Seen:
+    details = result.result or {}
+    broken = [dict(row) for row in details.get("unexpected_index_list") or []]
+    error = (result.exception_info or {}).get("exception_message") or _nested(result.exception_info)
+    return Seen(
+        holds=bool(result.success),
+        looked_at=int(details.get("element_count", rows)),
+        observed=details.get("observed_value"),
+        broken=broken,
+        count=int(details.get("unexpected_count") or len(broken)),
+        error=str(error or ""),
     )
 
 
-def _named(row: Mapping[str, Any], key: str) -> str:
-    """A row by its key, or by its number where the key itself is missing."""
-    return row[key] if isinstance(row[key], str) else f"row {row['row']}"
+def _nested(told: Any) -> str:
+    """The first message of exceptions that are told by the metric in which they were raised."""
+    inner = [each for each in (told or {}).values() if isinstance(each, dict)]
+    return next((str(each["exception_message"]) for each in inner if each.get("exception_message")), "")
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return "; ".join(lines[1:3] if len(lines) > 1 else lines) or type(error).__name__

@@ -1,32 +1,81 @@
-"""Tasks: both gates."""
+"""Tasks: the gates of samples, cases, completions and results."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from contrapose.tasks.config import Plan
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.tables import Table, batches
-from contrapose.tasks.validate.gates import refuse_bad_cases, refuse_bad_results
+from contrapose.tasks.validate.evidence import keep
+from contrapose.tasks.validate.gates import sift
+from contrapose.tasks.validate.kinds import Handed, drawn, handed
+from contrapose.tasks.validation import Checked, Kind, Suite
 
 SOURCES = (
     "tasks/validate",
+    "tasks/validation.py",
     "tasks/records.py",
     "tasks/results.py",
     "tasks/columnar.py",
     "tasks/tables.py",
     "tasks/probes",
+    "data/expectations",
 )
 PART = 20_000
 """Rows that are checked at once."""
 
 
-@room_task("validate cases", sources=SOURCES, run_name="validate {test} cases")
-def validate_cases(test: str, cases: Table) -> int:
-    """Raise GateError unless the cases are sound; returns how many there are."""
-    refuse_bad_cases(batches(cases, rows=PART), test=test)
-    return cases["rows"]
+@room_task("validate samples", sources=SOURCES, run_name="validate {plan.test} samples")
+def validate_samples(plan: Plan, samples: Table, rows: int, own: list[Suite]) -> Checked:
+    """Hold the samples of a test against their suites.
+
+    Args:
+        plan: the selected test.
+        samples: its samples.
+        rows: of the source that they were drawn from.
+        own: the user's suites.
+    """
+    return _checked("samples", lambda: batches(samples, rows=PART), plan, handed=drawn(plan, rows), own=own)
 
 
-@room_task("validate results", sources=SOURCES, run_name="validate {test} results")
-def validate_results(test: str, results: Table, asked: int) -> int:
-    """Raise GateError unless the results are sound and as many as the asked cases; returns how many there are."""
-    refuse_bad_results(batches(results, rows=PART), test=test, asked=asked)
-    return results["rows"]
+@room_task("validate cases", sources=SOURCES, run_name="validate {plan.test} cases")
+def validate_cases(plan: Plan, cases: Table, samples: Table, own: list[Suite]) -> Checked:
+    """Hold the cases of a test against their suites, and against the samples that they were made from."""
+    given = handed(plan, (part["id"] for part in batches(samples, columns=["id"])))
+    return _checked("cases", lambda: batches(cases, rows=PART), plan, handed=given, own=own)
+
+
+@room_task("validate completions", sources=SOURCES, run_name="validate {plan.test} completions")
+def validate_completions(plan: Plan, trials: list[Table], cases: Table, own: list[Suite]) -> Checked:
+    """Hold the completions of a test, two for each trial, against their suites and the cases that were asked."""
+
+    def parts() -> Iterator[pa.Table]:
+        return (part for table in trials for part in batches(table, rows=PART))
+
+    return _checked("completions", parts, plan, handed=handed(plan, _asked(cases)), own=own)
+
+
+@room_task("validate results", sources=SOURCES, run_name="validate {plan.test} results")
+def validate_results(plan: Plan, results: Table, cases: Table, own: list[Suite]) -> Checked:
+    """Hold the results of a test against their suites, and against the cases that were asked."""
+    given = handed(plan, _asked(cases))
+    return _checked("results", lambda: batches(results, rows=PART), plan, handed=given, own=own)
+
+
+def _asked(cases: Table) -> Iterator[pa.ChunkedArray]:
+    """Ids of the cases that were put to the model."""
+    for part in batches(cases, columns=["id", "skip_reason"]):
+        yield part.filter(pc.is_null(part["skip_reason"]))["id"]
+
+
+def _checked(
+    kind: Kind, parts: Callable[[], Iterator[pa.Table]], plan: Plan, *, handed: Handed, own: list[Suite]
+) -> Checked:
+    sifted = sift(kind, parts(), plan, handed=handed, own=own)
+    return Checked(
+        test=plan.test, table=kind, rows=sifted.rows, findings=sifted.findings, broken=keep(kind, parts(), sifted)
+    )

@@ -138,7 +138,7 @@ def test_the_form_starts_a_run_that_leaves_its_report(local: Local) -> None:
     url = link[link.index("(http") + 1 : link.rindex(")")]
     with urllib.request.urlopen(url, timeout=10) as reply:
         assert b"order_bias" in reply.read()
-    (folder,) = local.folder.glob("runs/*")
+    (folder,) = local.folder.glob("runs/[!.]*")
     summary = json.loads((folder / "summary.json").read_text())
     assert [each["test_type"] for each in summary["tests"]] == ["add_negation", "order_bias"]
     until(lambda: bool(events(local, "contrapose.finished")))

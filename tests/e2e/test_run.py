@@ -19,7 +19,10 @@ FILES = {
     "results.csv",
     "summary.json",
     "report.md",
+    "junit.xml",
     "report.html",
+    "validation.json",
+    "validation.html",
 }
 DOCUMENTED = [
     "test_type", "category", "sample_id", "case_id", "original", "test_case", "options", "expected_result",

@@ -13,6 +13,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect, sync_playwright
@@ -81,6 +82,8 @@ def pictured(page: Page, name: str) -> None:
 
 
 def test_a_run_is_started_from_the_form_and_leaves_its_artifacts(page: Page, address: str, tmp_path: Path) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{address}/deployments")
     for name in ("nightly", "on-demand", "retraining-check", "comparison"):
         expect(page.get_by_role("link", name=name, exact=True).first).to_be_visible(timeout=PATIENCE)
@@ -113,3 +116,5 @@ def test_a_run_is_started_from_the_form_and_leaves_its_artifacts(page: Page, add
     config = json.loads((folder / "manifest.json").read_text())["config"]
     suite = load_config("quickstart")[0].model_copy(update={"model": "mock", "limit": 12})
     assert config == suite.model_dump(mode="json")
+    # No telemetry, not from Prefect's pages either.
+    assert {urlsplit(url).hostname for url in asked if url.startswith("http")} == {"127.0.0.1"}

@@ -1,13 +1,100 @@
-"""Progress: what the bar and the artifact say."""
+"""Progress: what the line and the artifact say."""
 
 from __future__ import annotations
 
-import pytest
-from prefect.client.orchestration import get_client
+import io
 
+import pytest
+from attacks import ATTACKS, steering
+from prefect.client.orchestration import get_client
+from rich.console import Console
+
+from contrapose.flows import progress
 from contrapose.flows.cli import main
-from contrapose.flows.progress import told
+from contrapose.flows.pace import Pace
+from contrapose.flows.progress import told, watched
+from contrapose.flows.progress_line import Line, clock, plain
+from contrapose.flows.showing import at_work, silent
 from contrapose.tasks.infer.meter import Meter
+from contrapose.tasks.report.cleaning import one_line
+
+
+def line(title: str = "asking openai/gpt-4o-mini", *, seconds: float = 95, **meter: float) -> Line:
+    counted = {"done": 1204, "found": 340, "failed": 3, "requests": 900, "cost": 1.2345} | meter
+    made = Line(title, meter=Meter(**counted), pace=Pace(5000))  # type: ignore[arg-type]
+    made.look(seconds)
+    return made
+
+
+def drawn(shown: Line, width: int, *, colour: bool = False) -> str:
+    file = io.StringIO()
+    Console(file=file, width=width, force_terminal=colour, legacy_windows=False).print(shown)
+    return file.getvalue()
+
+
+def test_eighty_columns_hold_rate_cost_cache_and_time_left() -> None:
+    for words in ("1,204/5,000", "12.7/s", "$1.23", "340 cached", "5:00 left", "3 failed"):
+        assert words in drawn(line(), 80)
+
+
+@pytest.mark.parametrize("width", [120, 80, 60, 40, 24, 12, 5])
+@pytest.mark.parametrize("title", ["asking mock", "asking 樣本/樣本樣本樣本樣本樣本樣本樣本樣本樣本樣本", "x" * 200])
+def test_it_is_one_line_of_any_terminal(width: int, title: str) -> None:
+    text = drawn(line(title), width)
+    assert text.count("\n") == 1
+    assert Console().render_str(text.strip("\n"), markup=False, emoji=False).cell_len <= width
+
+
+def test_a_narrow_terminal_keeps_what_is_needed_most() -> None:
+    assert "1,204/5,000  5:00 left" in drawn(line(), 50)
+    assert "1,204/5,000" in drawn(line(), 32)
+
+
+def test_before_the_first_answer_nothing_is_guessed() -> None:
+    assert line(done=0, found=0, failed=0, cost=0).words() == ["0/5,000"]
+
+
+def test_at_the_end_it_tells_how_long_it_took() -> None:
+    assert line(done=5000, seconds=250).words()[:3] == ["5,000/5,000", "in 4:10", "20.0/s"]
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(7, "0:07"), (750, "12:30"), (7500, "2:05:00")])
+def test_durations_read_as_on_a_clock(seconds: float, shown: str) -> None:
+    assert clock(seconds) == shown
+
+
+@pytest.mark.parametrize("kind", ATTACKS)
+def test_a_hostile_model_steers_no_terminal(kind: str) -> None:
+    for text in ATTACKS[kind]:
+        shown = line(one_line(f"asking {text}"))
+        assert not steering(drawn(shown, 80) + plain(shown)), ascii(text)
+        assert drawn(shown, 80).count("\n") == 1
+
+
+def shown_without_terminal(monkeypatch: pytest.MonkeyPatch, *, quiet: bool) -> str:
+    file = io.StringIO()
+    monkeypatch.setattr(progress, "Console", lambda **_: Console(file=file))
+    monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "create_progress_artifact", lambda **_: None)
+    monkeypatch.setattr(progress, "update_progress_artifact", lambda *_, **__: None)
+    with silent(quiet), watched(3, title="asking\x1b[31m [b]mock[/b]", ended=str) as meter:
+        meter.done = 3
+    return file.getvalue()
+
+
+def test_a_log_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    last = shown_without_terminal(monkeypatch, quiet=False).splitlines()[-1]
+    assert last.startswith("asking [b]mock[/b]: 3/3, in 0:00")
+
+
+def test_nothing_is_shown_where_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown_without_terminal(monkeypatch, quiet=True) == ""
+
+
+def test_steps_are_told_at_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
+    with at_work("load"):
+        pass
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.outcome import (
+    SCHEMA_VERSION,
     ControlSummary,
     DataSummary,
     Effect,
@@ -53,6 +54,7 @@ def outcome(**changes: Any) -> Outcome:
         scored=36,
         passed=27,
         unscored=1,
+        unscored_reasons={"The loss is not finite.": 1},
         errors=1,
         pass_rate=0.75,
         interval=(0.589, 0.862),
@@ -86,6 +88,7 @@ def outcomes() -> list[Outcome]:
             scored=40,
             passed=38,
             unscored=0,
+            unscored_reasons={},
             errors=0,
             pass_rate=0.95,
             interval=(0.835, 0.986),
@@ -109,6 +112,7 @@ def outcomes() -> list[Outcome]:
             scored=38,
             passed=9,
             unscored=0,
+            unscored_reasons={},
             errors=0,
             pass_rate=9 / 38,
             interval=(0.13, 0.392),
@@ -147,7 +151,7 @@ def summary(**changes: Any) -> Summary:
     tests = changes.pop("tests", outcomes())
     verdict, reason = overall(tests)
     base = Summary(
-        schema_version=1,
+        schema_version=SCHEMA_VERSION,
         run_id="20261121T080201Z-quickstart-tiny",
         suite="quickstart",
         started="2026-11-21T08:02:01+00:00",

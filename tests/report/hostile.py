@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import pandas as pd
-from factories import Held, frame, outcome, row, summary
+from attacks import HOSTILE, HUGE, steering
+from factories import Held, effect, frame, outcome, row, summary
 
+from contrapose.tasks.outcome import Call, Calls, Estimate, Slice, Summary
+from contrapose.tasks.past import Change, Facet, History, PastRun, PastTest
 from contrapose.tasks.report.base import Report
 
-HOSTILE = (
-    "</script><script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "\"><svg onload='alert(1)'>",
-    "<!--<script>",
-    "]]></style><style>*{display:none}</style>",
-    "{{ 7*7 }}{% raw %}${7*7}",
-    "javascript:alert(1) ![x](https://evil.example/x.png) [y](https://evil.example)",
-    "| a | b |\n|---|---|\n```\n# title\n- [ ] item\n***bold*** `code` ~~gone~~ <b>x</b> \\| \\\\",
-    "@someone #123 GH-12 www.evil.example https://evil.example me@evil.example <https://evil.example>",
-    "\u202egnp.exe\u2066 \u200b\ufeff \x1b[31mred\x1b[0m \x00\x07\x9b \u2028\u2029",
-    "\ud800 lone \udfff surrogates",
-    '=HYPERLINK("http://evil.example")',
-    "[/bold] [link=https://evil.example]x[/link] :boom:",
-    "&lt;b&gt; &#60;i&#62; &amp;",
-)
+__all__ = ["HOSTILE", "HUGE", "TEXTS", "hostile_report", "steering"]
+
+FACETS: tuple[Facet, ...] = ("model", "data", "prompt", "scorer", "library")
 
 TEXTS = (
     "test_type",
@@ -50,6 +40,17 @@ def hostile_report(text: str) -> Report:
     """A report with the text in every place that could hold one."""
     columns = dict.fromkeys(TEXTS, text)
     rows = [row(**columns), row(**columns, error=text) | {"pass": None, "eval_score": None}]
+    skipped = pd.DataFrame([dict.fromkeys(("test_type", "sample_id", "original", "skip_reason"), text)], dtype=object)
+    return Report(
+        summary=_summary(text),
+        results=Held(frame(rows)),
+        skipped=skipped,
+        history=_history(text),
+        calls=_calls(text),
+    )
+
+
+def _summary(text: str) -> Summary:
     made = outcome(
         test_type=text,
         category=text,
@@ -59,11 +60,13 @@ def hostile_report(text: str) -> Report:
         settings={text: [text]},
         scorers={text: 1},
         figures={text: 1.5},
+        estimates={text: Estimate(value=1.5, interval=(1.0, 2.0), rows=2, clusters=2)},
+        effects=[effect(name=text, measure=text)],
+        slices=[Slice(name=text, scored=2, passed=1, pass_rate=0.5, interval=(0.1, 0.9), p=0.8)],
         data={"source": text, "sha256": text, "rows": 1},
         probe_version=text,
     )
-    model = dict.fromkeys(("id", "provider", "revision", "dtype", "device"), text)
-    told = summary(
+    return summary(
         tests=[made],
         reason=text,
         suite=text,
@@ -71,6 +74,25 @@ def hostile_report(text: str) -> Report:
         started=text,
         contrapose=text,
         warnings=[text],
-        model=model,
+        model=dict.fromkeys(("id", "provider", "revision", "dtype", "device"), text),
     )
-    return Report(summary=told, results=Held(frame(rows)), skipped=pd.DataFrame())
+
+
+def _history(text: str) -> History:
+    test = PastTest(test_type=text, verdict="fail", pass_rate=0.5, interval=(0.1, 0.9), min_pass_rate=0.7, scored=9)
+    past = PastRun(
+        run_id=text,
+        suite=text,
+        model=text,
+        started=text,
+        verdict="fail",
+        tests=[test],
+        made_of={facet: {text: text} for facet in FACETS},
+    )
+    changes = tuple(Change(facet=facet, name=text, before=text, after=text) for facet in FACETS)
+    return History(runs=(past, past), green=past, previous=past, changes=changes)
+
+
+def _calls(text: str) -> Calls:
+    made = Call(prompt=text, seconds=1.5, prompt_tokens=12, completion_tokens=3, cost=0.01)
+    return Calls(slowest=(made,), dearest=(made,))

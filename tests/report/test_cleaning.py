@@ -37,3 +37,16 @@ def test_a_cut_text_tells_how_much_is_missing() -> None:
 
 def test_a_toxic_word_split_by_unseen_characters_is_masked() -> None:
     assert "uck" not in shower(show_toxic=False)("what the fu\u200bck")
+
+
+def test_a_flood_of_marks_on_one_letter_covers_no_line_around_it() -> None:
+    assert visible("Z" + "\u0301" * 10) == "Z" + "\u0301" * 8 + r"\u0301\u0301"
+
+
+@pytest.mark.parametrize("text", ["::error file=x::failed", "##[error]failed", "##vso[task.complete]"])
+def test_a_line_gives_no_order_to_the_machine_that_builds(text: str) -> None:
+    assert not one_line(text).startswith(("::", "##"))
+
+
+def test_a_very_long_line_is_cut() -> None:
+    assert one_line("x" * 3_000) == "x" * 2_000 + " … (3,000 characters in all)"

@@ -8,9 +8,12 @@ import pandas as pd
 import pytest
 from factories import frame, report, row
 from hostile import HOSTILE, hostile_report
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.csv import inert, render
+from contrapose.tasks.report.cleaning import storable
+from contrapose.tasks.report.csv import inert, render, restored
 from contrapose.tasks.results import COMMON
 
 
@@ -31,6 +34,31 @@ def test_no_text_starts_a_formula(before: str, sign: str) -> None:
 @pytest.mark.parametrize("text", ["plain", "a=b", "1-2", "", "A. one\nB. two"])
 def test_harmless_texts_stay_what_they_are(text: str) -> None:
     assert inert(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [("a;=1", "a;'=1"), ("a\n=1", "a\n'=1"), ("a\tb; @x", "a\tb;' @x"), ('a;"=1', "a;'\"=1"), ("a; b - c", "a; b - c")],
+)
+def test_nor_where_columns_are_parted_at_semicolons(text: str, safe: str) -> None:
+    assert inert(text) == safe
+
+
+def test_every_text_can_be_restored() -> None:
+    for text in HOSTILE:
+        assert restored(inert(text)) == storable(text), ascii(text)
+
+
+@given(st.text(alphabet="=-+@'\"; \n\ta\u200b", max_size=12))
+def test_any_text_can_be_restored(text: str) -> None:
+    assert restored(inert(text)) == text
+
+
+def test_pandas_reads_what_was_written() -> None:
+    texts = ["=1+1", "'=1+1", "a;=1", "- one\n- two", 'say "no", then', "plain", "NA"]
+    rows = [row(case_id=str(number), original=text) for number, text in enumerate(texts)]
+    found = pd.read_csv(io.BytesIO(whole(report(results=frame(rows)))), keep_default_na=False)
+    assert [restored(text) for text in found["original"]] == texts
 
 
 def test_numbers_stay_numbers() -> None:

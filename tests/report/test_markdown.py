@@ -4,10 +4,12 @@ import re
 
 import pandas as pd
 import pytest
+from attacks import ATTACKS, HOSTILE
 from factories import control, frame, outcome, report, row, summary
-from hostile import HOSTILE, hostile_report
+from hostile import hostile_report
 from markdown_it import MarkdownIt
 
+from contrapose.tasks.past import Change, History, PastRun, PastTest
 from contrapose.tasks.report.markdown import render
 from contrapose.tasks.report.markdown_text import escape
 
@@ -35,22 +37,24 @@ def rendered(markdown: str) -> str:
     return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(markdown)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_make_no_element(text: str) -> None:
-    page = rendered(render(hostile_report(text)).decode())
-    assert set(re.findall(r"<([a-z][a-z0-9]*)", page)) <= OURS
+@pytest.mark.parametrize("kind", ATTACKS)
+def test_hostile_texts_make_no_element(kind: str) -> None:
+    for text in ATTACKS[kind]:
+        page = rendered(render(hostile_report(text)).decode())
+        assert set(re.findall(r"<([a-z][a-z0-9]*)", page)) <= OURS
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_break_no_table(text: str) -> None:
-    page = rendered(render(hostile_report(text)).decode())
-    for line in re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL):
-        assert len(re.findall(r"<t[hd]", line)) in (2, 3, 7)
+@pytest.mark.parametrize("kind", ATTACKS)
+def test_hostile_texts_break_no_table(kind: str) -> None:
+    for text in ATTACKS[kind]:
+        page = rendered(render(hostile_report(text)).decode())
+        for line in re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL):
+            assert len(re.findall(r"<t[hd]", line)) in (2, 3, 4, 7)
 
 
 def test_mentions_and_addresses_are_taken_apart() -> None:
     page = render(hostile_report(" ".join(HOSTILE))).decode()
-    assert not re.search(r"@\w|https?://|www\.|#\d{3}\b(?!;)", page)
+    assert not re.search(r"@\w|https?://|www\.\w|#\d{3}\b(?!;)", page)
 
 
 @pytest.mark.parametrize("text", ["a_b_c", "2 * 3 * 4", "`x` | y", "[a](b) <i> & \\n", "1. one", "# two", "--- three"])
@@ -109,3 +113,52 @@ def test_a_long_report_still_fits_a_comment() -> None:
 def test_no_results_are_rendered_too() -> None:
     nothing = outcome(scored=0, passed=0, unscored=0, errors=0, skipped=40, pass_rate=None, interval=None, figures={})
     assert "40 cases = 40 skipped" in render(report(summary=summary(tests=[nothing]), results=pd.DataFrame())).decode()
+
+
+def test_everything_of_a_long_report_fits_but_what_matters_least() -> None:
+    long = dict.fromkeys(("original", "test_case", "expected_result", "actual_result"), "`|<*" * 9000)
+    tests = [outcome(test_type=f"test_{number}", verdict="fail") for number in range(12)]
+    rows = frame([row(test_type=f"test_{number}", **long) for number in range(12) for _ in range(5)])
+    page = render(report(summary=summary(tests=tests), results=rows)).decode()
+    assert len(page.encode()) < 62_000
+    assert page.count("<summary>Counts and figures") == 12
+    assert 0 < page.count("failing examples of") < 12
+    assert "Left out, for a comment holds no more: " in page
+    assert page.count("<details>") == page.count("</details>")
+
+
+def past(**changes: object) -> PastRun:
+    test = PastTest(
+        test_type="order_bias", verdict="pass", pass_rate=0.8, interval=(0.7, 0.9), min_pass_rate=0.7, scored=38
+    )
+    base = PastRun(
+        run_id="earlier",
+        suite="quickstart",
+        model="hf/example/tiny-270m",
+        started="2026-11-01T08:00:00+00:00",
+        verdict="pass",
+        tests=[test],
+        made_of={},
+    )
+    return base | changes  # type: ignore[return-value]
+
+
+def test_what_changed_since_the_last_run_that_passed_is_told() -> None:
+    changes = (Change(facet="library", name="torch", before="2.12.0", after="2.13.0"),)
+    page = render(report(history=History(green=past(), previous=past(run_id="later"), changes=changes))).decode()
+    assert "### Since the last run that passed\n\nHeld against earlier of 1 November 2026" in page
+    assert "| order&#95;bias | 80% | 23.7% | -56.3 points |" in page.replace("order_bias", "order&#95;bias")
+    assert "| library | torch | 2.12.0 | 2.13.0 |" in page
+
+
+def test_a_first_run_says_nothing_of_others() -> None:
+    assert "Since the last" not in render(report()).decode()
+
+
+def test_what_changed_comes_before_the_tests() -> None:
+    page = render(report(history=History(green=past()))).decode()
+    assert page.index("| test | pass rate |") < page.index("### Since") < page.index("### add")
+
+
+def test_why_answers_were_not_scored_is_told() -> None:
+    assert "Not scored: The loss is not finite (1)." in render(report()).decode()

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hostile import HOSTILE
+from attacks import ATTACKS, steering
 from rich.console import Console
 
 from contrapose.tasks.records import Case
@@ -69,8 +69,9 @@ def test_prompts_are_compared_where_the_texts_are_the_same() -> None:
     assert "It is {+not+}. Go on:" in printed(case(perturbed="It is."))
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_steer_no_terminal(text: str) -> None:
-    shown = printed(case(id=text, original=text, perturbed=f"{text} not", confidence=text), skip(text))
-    shown += "\n".join(told([skip(text)], title=text))
-    assert not [sign for sign in shown if not (sign.isprintable() or sign == "\n")]
+@pytest.mark.parametrize("kind", ATTACKS)
+def test_hostile_texts_steer_no_terminal(kind: str) -> None:
+    for text in ATTACKS[kind]:
+        shown = printed(case(id=text, original=text, perturbed=f"{text} not", confidence=text), skip(text))
+        shown += "\n".join(told([skip(text)], title=text))
+        assert not steering(shown)

@@ -1,153 +1,158 @@
-"""Both gates: sound tables pass, and each seeded corruption is caught and named."""
+"""The gates: sound tables pass, each corruption is caught by its expectation, and the evidence is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from mocked import mocked
+from corruptions import CORRUPTIONS, Corruption, setting
+from sound import every_plan, sound
 
-from contrapose.tasks.columnar import schema_of, to_arrow
-from contrapose.tasks.config import RunConfig, plans
+from contrapose.flows.gate import admit, refuse_bad_cases
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import GateError
-from contrapose.tasks.evaluate.scoring import score_trials
-from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.perturb.cases import build_cases
-from contrapose.tasks.records import Case
-from contrapose.tasks.registry import probe
-from contrapose.tasks.results import schema_for
-from contrapose.tasks.validate.gates import refuse_bad_cases, refuse_bad_results
+from contrapose.tasks.validate.gates import sift
+from contrapose.tasks.validate.suites import named_columns
+from contrapose.tasks.validation import KINDS, Checked, Finding, Kind
 
-TESTS = ("add_negation", "add_toxic_words", "order_bias", "option_order")
+ID = "20260101T000000Z-quickstart-mock"
 
 
-def made(test: str) -> tuple[pa.Table, pa.Table, int]:
-    """Sound cases and results of a test on the mock model, and how many cases were asked."""
-    plan = next(plan for plan in plans(RunConfig()) if plan.test == test).model_copy(update={"control": True})
-    samples = load_samples(plan.data, probe(test).sample_type, limit=12, seed=0).samples
-    cases = list(build_cases(samples, plan, seed=0, likelihoods="all"))
-    trials = mocked(cases)
-    results = score_trials(trials, plan, model="mock", embed=lambda texts: None)  # type: ignore[arg-type, return-value]
-    return to_arrow(cases, Case), results, len(trials)
-
-
-@pytest.mark.parametrize("test", TESTS)
-def test_sound_tables_pass_both_gates(test: str) -> None:
-    cases, results, asked = made(test)
-    refuse_bad_cases([cases], test=test)
-    refuse_bad_results([results], test=test, asked=asked)
-
-
-Corrupt = Callable[[pd.DataFrame], object]
-
-
-def setting(column: str, value: object) -> Corrupt:
-    """Put a value into the second row."""
-
-    def corrupt(frame: pd.DataFrame) -> None:
-        frame[column] = frame[column].astype(object)
-        frame.at[1, column] = value
-
-    return corrupt
-
-
-def unchanged(frame: pd.DataFrame) -> None:
-    frame.at[1, "perturbed_prompt"] = frame.at[1, "original_prompt"]
-
-
-BAD_CASES = [
-    (
-        "a duplicated id",
-        lambda frame: frame.__setitem__("id", frame["id"].where(frame.index != 1, frame["id"][0])),
-        "id",
-    ),
-    ("no id", setting("id", None), "id"),
-    ("no sample id", setting("sample_id", None), "sample_id"),
-    ("no probe version", setting("version", None), "version"),
-    ("an unknown way to ask", setting("asks", "guess"), "asks"),
-    ("an unknown confidence", setting("confidence", "total"), "confidence"),
-    ("a perturbation that changes nothing", unchanged, "unchanged"),
-    ("a lost perturbation", setting("perturbed_prompt", None), "half_skipped"),
-    ("a skipped control", setting("skip_reason", "empty"), "skipped_control"),
-    ("neither test nor control", setting("control", None), "control"),
+# Each takes half a second: every fourth is enough between two releases.
+SOME_SLOW = [
+    pytest.param(each, id=each.name, marks=() if place % 4 == 0 else pytest.mark.slow)
+    for place, each in enumerate(CORRUPTIONS)
 ]
 
 
-@pytest.mark.parametrize(("corrupt", "named"), [bad[1:] for bad in BAD_CASES], ids=[bad[0] for bad in BAD_CASES])
-def test_corrupted_cases_are_refused_and_named(corrupt: Corrupt, named: str) -> None:
-    frame = made("order_bias")[0].to_pandas()
-    corrupt(frame)
+def about(finding: Finding) -> str:
+    return ", ".join(named_columns(dict(finding))) or finding["type"]
+
+
+def refuse(*checked: Checked) -> GateError:
+    """The error of a run whose gate finds this; its output is the folder `runs`."""
+    config = RunConfig(model="mock", output="runs")
+    run = SimpleNamespace(config=config, id=ID, started=datetime(2026, 1, 1, tzinfo=UTC))
     with pytest.raises(GateError) as caught:
-        refuse_bad_cases([pa.Table.from_pandas(frame, schema=schema_of(Case), preserve_index=False)], test="order_bias")
-    assert named in str(caught.value)
-    assert (frame.at[1, "id"] or "row 2") in str(caught.value)
+        admit(run, list(checked))  # type: ignore[arg-type]
+    return caught.value
 
 
-BAD_RESULTS = [
-    ("a duplicated case", lambda frame: frame.__setitem__("case_id", frame["case_id"][0]), "case_id"),
-    ("no reason", setting("reason", None), "reason"),
-    ("no scorer", setting("scorer", None), "scorer"),
-    ("no changed prompt", setting("test_case", None), "test_case"),
-    ("neither test nor control", setting("control", None), "control"),
-    ("a divergence over 1", setting("eval_score", 1.5), "eval_score"),
-    ("a negative divergence", setting("eval_score", -0.5), "eval_score"),
-    ("an infinite score", setting("eval_score", float("inf")), "eval_score"),
-    ("a verdict without a score", setting("eval_score", None), "passed_unscored"),
-    ("an answer in spite of an error", setting("error", "it broke"), "answered_error"),
-    ("an answer without words", setting("expected_result", None), "silent"),
+FAST = ("add_negation", "add_toxic_words", "order_bias", "option_order")
+EVERY = [
+    pytest.param(plan.test, marks=() if plan.test in FAST else pytest.mark.slow, id=plan.test) for plan in every_plan()
 ]
 
 
-@pytest.mark.parametrize(("corrupt", "named"), [bad[1:] for bad in BAD_RESULTS], ids=[bad[0] for bad in BAD_RESULTS])
-def test_corrupted_results_are_refused_and_named(corrupt: Corrupt, named: str) -> None:
-    _, results, asked = made("order_bias")
-    frame = results.to_pandas()
-    corrupt(frame)
-    table = pa.Table.from_pandas(frame, schema=schema_for(probe("order_bias")), preserve_index=False)
-    with pytest.raises(GateError) as caught:
-        refuse_bad_results([table], test="order_bias", asked=asked)
-    assert named in str(caught.value)
+@pytest.mark.parametrize("test", EVERY)
+def test_sound_tables_of_every_test_hold(test: str) -> None:
+    for kind in KINDS:
+        sifted = sound(test).sifted(kind)
+        assert [finding["what"] for finding in sifted.findings if not finding["holds"]] == []
 
 
-@pytest.mark.parametrize("change", [-1, 1])
-def test_a_lost_or_an_added_row_is_refused(change: int) -> None:
-    _, results, asked = made("add_toxic_words")
-    with pytest.raises(GateError, match="row_count"):
-        refuse_bad_results([results], test="add_toxic_words", asked=asked + change)
+@pytest.mark.parametrize("test", ["add_negation", "order_bias", "option_order"])
+def test_sound_tables_of_a_model_without_likelihoods_hold(test: str) -> None:
+    for kind in ("completions", "results"):
+        sifted = sound(test, likelihoods="none").sifted(kind)  # type: ignore[arg-type]
+        assert [finding["what"] for finding in sifted.findings if not finding["holds"]] == []
+
+
+def test_there_are_enough_corruptions_of_every_table() -> None:
+    assert len({each.name for each in CORRUPTIONS}) == len(CORRUPTIONS) >= 25
+    assert {each.kind for each in CORRUPTIONS} == set(KINDS)
+
+
+@pytest.mark.usefixtures("in_tmp")
+@pytest.mark.parametrize("case", SOME_SLOW)
+def test_a_corruption_is_caught_by_its_expectation_and_leaves_its_evidence(case: Corruption) -> None:
+    checked = sound(case.test).corrupted(case.kind, case.corrupt).checked(case.kind)
+    broken = [finding for finding in checked["findings"] if not finding["holds"]]
+    assert case.caught_by in [about(finding) for finding in broken]
+    error = refuse(checked)
+    assert f"{case.test} {case.kind}" in str(error)
+    assert [path.name for path in Path("runs").iterdir()] == [f"{ID}-refused"]
+    kept = Path("runs") / f"{ID}-refused"
+    assert str(kept) in str(error)
+    told = json.loads((kept / "validation.json").read_text())
+    assert not told["sound"]
+    assert case.caught_by in [about(finding) for finding in told["tables"][0]["findings"] if not finding["holds"]]
+    rows = kept / f"{case.test}-{case.kind}.parquet"
+    if any(finding["broken"] for finding in broken):
+        assert case.caught_by in "; ".join(pq.read_table(rows)["broken"].to_pylist()) or not named(broken, case)
+        assert len(pd.read_csv(rows.with_suffix(".csv"))) == pq.read_table(rows).num_rows
+    else:
+        assert not rows.exists()
+
+
+def named(broken: list[Finding], case: Corruption) -> bool:
+    """Whether the expectation that catches a corruption is about rows."""
+    return any(finding["broken"] for finding in broken if about(finding) == case.caught_by)
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_an_error_names_row_column_and_value_and_the_evidence_holds_the_row() -> None:
+    checked = sound("order_bias").corrupted("results", setting(eval_score=1.5)).checked("results")
+    key = sound("order_bias").results[1]["case_id"]
+    error = str(refuse(checked))
+    assert f"The score of a choice by likelihood is 0 or 1 (eval_score): broken by {key} [eval_score 1.5" in error
+    assert "expected results that keep to results.yaml" in error
+    kept = pq.read_table(Path("runs") / f"{ID}-refused" / "order_bias-results.parquet").to_pylist()
+    assert [(row["row"], row["case_id"], row["eval_score"]) for row in kept] == [(2, key, 1.5)]
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_what_was_lost_is_named_in_the_evidence() -> None:
+    whole = sound("order_bias")
+    checked = whole.corrupted("results", lambda rows: rows[:-1]).checked("results")
+    assert checked["broken"] is not None
+    refuse(checked)
+    kept = pq.read_table(Path("runs") / f"{ID}-refused" / "order_bias-results.parquet").to_pylist()
+    assert [(row["row"], row["broken"], row["case_id"]) for row in kept] == [
+        (None, "left_out", whole.results[-1]["case_id"])
+    ]
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_the_tables_of_a_spreadsheet_hold_no_formula() -> None:
+    checked = sound("order_bias").corrupted("results", setting(eval_score=7.0, reason="=1+1")).checked("results")
+    refuse(checked)
+    assert "'=1+1" in (Path("runs") / f"{ID}-refused" / "order_bias-results.csv").read_text()
 
 
 def test_a_missing_column_and_a_wrong_type_are_refused() -> None:
-    _, results, asked = made("add_toxic_words")
-    with pytest.raises(GateError, match="column pass is missing"):
-        refuse_bad_results([results.drop_columns(["pass"])], test="add_toxic_words", asked=asked)
-    place = results.schema.get_field_index("pass")
-    text = results.set_column(place, "pass", pa.array(["True"] * results.num_rows))
-    with pytest.raises(GateError, match="column pass is string"):
-        refuse_bad_results([text], test="add_toxic_words", asked=asked)
+    whole = sound("add_toxic_words")
+    table, given = whole.table("results"), whole.handed("results")
+    place = table.schema.get_field_index("pass")
+    text = table.set_column(place, "pass", pa.array(["True"] * table.num_rows))
+    for bad, told in ((table.drop_columns(["pass"]), "column pass is missing"), (text, "column pass is string")):
+        (finding,) = sift("results", [bad], whole.plan, handed=given).findings
+        assert not finding["holds"]
+        assert told in finding["observed"]
 
 
-def test_no_rows_are_refused() -> None:
-    with pytest.raises(GateError, match="row_count"):
-        refuse_bad_cases([to_arrow([], Case)], test="order_bias")
+@pytest.mark.parametrize("kind", KINDS)
+def test_parts_are_told_as_one_table(kind: Kind) -> None:
+    whole = sound("order_bias").corrupted(kind, setting(**BROKEN[kind]))
+    assert whole.sifted(kind, part=9) == whole.sifted(kind)
 
 
-def parts_of(table: pa.Table, rows: int) -> list[pa.Table]:
-    return [table.slice(start, rows) for start in range(0, table.num_rows, rows)]
+BROKEN = {
+    "samples": {"id": None},
+    "cases": {"asks": "guess", "sample_id": "elsewhere"},
+    "completions": {"actual": sound("order_bias").completions[0].actual},
+    "results": {"case_id": "elsewhere", "eval_score": 3.0},
+}
 
 
-@pytest.mark.parametrize("rows", [1, 5, 100])
-def test_parts_are_told_as_one_table(rows: int) -> None:
-    cases, results, asked = made("order_bias")
-    for table, refuse in ((cases, refuse_bad_cases), (results, partial(refuse_bad_results, asked=asked))):
-        key = "id" if table is cases else "case_id"
-        ids = table[key].to_pylist()
-        ids[-1], ids[3], ids[8] = ids[0], None, None
-        twice = table.set_column(table.schema.get_field_index(key), key, pa.array(ids))
-        with pytest.raises(GateError) as caught:
-            refuse(parts_of(twice, rows), test="order_bias")
-        text = str(caught.value)
-        assert f"unique (column={key}) broken by {ids[0]}, {ids[0]};" in text
-        assert f"not_be_null (column={key}) broken by row 4, row 9;" in text
+def test_cases_that_no_run_has_made_are_refused_too() -> None:
+    whole = sound("order_bias").corrupted("cases", setting(asks="guess"))
+    with pytest.raises(GateError, match=r"asks\): broken by order_bias/.* \[asks guess\]"):
+        refuse_bad_cases([whole.table("cases")], whole.plan, RunConfig())
+    refuse_bad_cases([sound("order_bias").table("cases")], whole.plan, RunConfig())

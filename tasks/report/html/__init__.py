@@ -4,68 +4,94 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 
 import pandas as pd
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.html.cards import card
+from contrapose.tasks.report.html.calls import asks
+from contrapose.tasks.report.html.cards import Card, card
+from contrapose.tasks.report.html.first import first_rows
 from contrapose.tasks.report.html.head import head
-from contrapose.tasks.report.html.island import page_rows, to_island
-from contrapose.tasks.report.masking import shower
+from contrapose.tasks.report.html.island import Island, fitting
+from contrapose.tasks.report.html.overview import line
+from contrapose.tasks.report.html.tallies import tallies
+from contrapose.tasks.report.masking import Show, shower
 from contrapose.tasks.report.rows import tested
+from contrapose.tasks.report.since import since
 
-FIRST_ROWS = 20
-"""Rows that are there without the script too."""
+SCRIPTS = ("diff.js", "data.js", "page.js")
+
+PIECES = 256
+"""Parts of the template that are written at once."""
 
 
-def render(report: Report) -> bytes:
-    """The page: verdict, a card per test, and the samples, searchable.
+def render(report: Report) -> Iterator[bytes]:
+    """The page in pieces: verdict, what decides each test, a card per test, and the samples, searchable.
 
-    Texts are masked and cleaned here, so that raw ones are not in the file at all. The content security
-    policy allows the one style sheet and the one script by their hashes, and nothing else.
+    Everything that is shown first is masked and cleaned here. The samples travel as packed data, a part of the
+    results at a time; toxic words are raw in there, and the script masks them until its reader reveals them. The
+    content security policy allows the one style sheet and the one script by their hashes, and nothing else.
     """
     show = shower(show_toxic=report.show_toxic)
-    figures, rows = report.results.figures, page_rows(report.results, show, show_langtest=report.show_langtest)
-    page = _template().render(
+    figures = report.results.figures
+    places = fitting(figures)
+    island = Island(
+        results=report.results, places=places, show_toxic=report.show_toxic, show_langtest=report.show_langtest
+    )
+    stream = _template().stream(
         head=head(report.summary, show),
-        cards=[
-            card(
-                test,
-                tested(_of(figures, test["test_type"])),
-                _of(report.skipped, test["test_type"]),
-                show,
-                show_langtest=report.show_langtest,
-            )
-            for test in report.summary["tests"]
-        ],
+        lines=[line(test, show) for test in report.summary["tests"]],
+        since=since(report.summary, report.history, show),
+        cards=list(_cards(report, figures, show)),
+        asks=asks(report.calls, show),
         warnings=[show(text) for text in report.summary["warnings"]],
-        first_rows=[each for each in rows if not each.row.control][:FIRST_ROWS],
-        controls=sum(each.row.control for each in rows),
-        shown=len(rows),
+        first_rows=first_rows(report.results, figures, places, show, show_langtest=report.show_langtest),
+        controls=len(figures.loc[places]) - len(tested(figures.loc[places])),
+        shown=len(places),
         total=len(figures),
         show_toxic=report.show_toxic,
-        island=Markup(to_island(rows)),  # noqa: S704 (the island escapes itself)
+        island=island,
         **_inlined(),
     )
-    return page.encode()
+    stream.enable_buffering(PIECES)
+    return (piece.encode() for piece in stream)
+
+
+def _cards(report: Report, figures: pd.DataFrame, show: Show) -> Iterator[Card]:
+    counted = tallies(report.results.parts())
+    for test in report.summary["tests"]:
+        name = test["test_type"]
+        yield card(
+            test,
+            tested(_of(figures, name)),
+            _of(report.skipped, name),
+            counted[name],
+            show,
+            runs=report.history.runs,
+            show_langtest=report.show_langtest,
+        )
 
 
 @cache
 def _template() -> Template:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(_read("page.html.j2"))
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=FunctionLoader(_read)
+    )
+    return environment.get_template("page.html.j2")
 
 
 @cache
 def _inlined() -> dict[str, Markup | str]:
-    style, script = _read("style.css"), _read("script.js")
+    style = _read("style.css")
+    script = "\n".join(['"use strict";', *map(_read, SCRIPTS)])
     return {
         "style": Markup(style),  # noqa: S704 (a file of this package)
-        "script": Markup(script),  # noqa: S704 (a file of this package)
+        "script": Markup(script),  # noqa: S704 (files of this package)
         "style_hash": _source_hash(style),
         "script_hash": _source_hash(script),
     }

@@ -7,13 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
+from markupsafe import Markup
 
 from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.past import PastRun
+from contrapose.tasks.probes.toxic_words.lexicon import TIERS
 from contrapose.tasks.report import positions, rotations
+from contrapose.tasks.report.charts.trend import trend
 from contrapose.tasks.report.evidence import dependent, figures, langtest, missing, sliced, subtracted
 from contrapose.tasks.report.html.asked import Asked, asked
 from contrapose.tasks.report.html.bars import Bar, bars
 from contrapose.tasks.report.html.meter import Meter, meter
+from contrapose.tasks.report.html.tallied import Tallied, tallied
+from contrapose.tasks.report.html.tallies import Tally
 from contrapose.tasks.report.masking import Show
 from contrapose.tasks.report.positions import PAIRS, Positions
 from contrapose.tasks.report.rows import name_of
@@ -79,13 +85,33 @@ class Card:
     slices: Pairs
     grid: Grid | None
     orders: Orders | None
+    tallied: Tallied
+    trend: Markup | None
+    """Pass rate over the runs of the suite."""
     settings: Pairs
 
 
 def card(
-    outcome: Outcome, results: pd.DataFrame, skipped: pd.DataFrame, show: Show, *, show_langtest: bool = False
+    outcome: Outcome,
+    results: pd.DataFrame,
+    skipped: pd.DataFrame,
+    tally: Tally,
+    show: Show,
+    *,
+    runs: tuple[PastRun, ...] = (),
+    show_langtest: bool = False,
 ) -> Card:
-    """Build the card of one test from its outcome, its result rows without controls, and its skipped cases."""
+    """Build the card of one test.
+
+    Args:
+        outcome: of the test.
+        results: its rows without controls.
+        skipped: its cases that were not asked.
+        tally: counts over its rows.
+        show: makes texts fit to be seen.
+        runs: of the suite, this one last.
+        show_langtest: tell what LangTest would have said.
+    """
     return Card(
         name=name_of(outcome["test_type"]),
         category=show(outcome["category"]),
@@ -98,19 +124,24 @@ def card(
         sums=sums(outcome),
         asked=asked(outcome, results, skipped, show),
         told=tuple(f"{text[0].upper()}{text[1:]}." for text in _told(outcome, show_langtest=show_langtest) if text),
-        effects=tuple(map(subtracted, outcome["effects"])),
+        effects=tuple((show(name), value) for name, value in map(subtracted, outcome["effects"])),
         refused=tuple(name_of(name) for name in outcome["refused"]),
         figures=_figures(outcome, show),
         slices=tuple((show(each["name"]), sliced(each)) for each in outcome["slices"]),
         grid=_grid(positions.positions(results)),
         orders=_orders(rotations.rotations(results), show),
+        tallied=tallied(outcome, tally, show),
+        trend=trend(runs, outcome["test_type"]),
         settings=tuple(_settings(outcome, show)),
     )
 
 
 def _figures(outcome: Outcome, show: Show) -> Pairs:
-    # The grid and the bars show these already.
-    told = {*PAIRS, "unparsed", *(f"outcome_{name}" for name in (*rotations.SENTENCES, *rotations.UNDECIDED))}
+    # The grid, the bars and the tiers show these already.
+    told = {
+        *(*PAIRS, "unparsed", *(f"mean_added_{tier}" for tier in TIERS)),
+        *(f"outcome_{name}" for name in (*rotations.SENTENCES, *rotations.UNDECIDED)),
+    }
     return tuple((show(name.replace("_", " ")), value) for name, value in figures(outcome) if name not in told)
 
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from contrapose.tasks.outcome import Summary
+from contrapose.tasks.outcome import Summary, Verdict
 from contrapose.tasks.report.masking import Show
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.wording import asked, because, counted, latencies, moment, percent, span, totals
 
 Pairs = tuple[tuple[str, str], ...]
+
+ANSWERS: Mapping[Verdict, str] = {
+    "pass": "Ready to ship, by these gates",
+    "fail": "Not ready to ship",
+    "inconclusive": "Too close to the gate to tell",
+    "incomplete": "Too little was answered to tell",
+}
+"""May this model be shipped?"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +26,8 @@ class Head:
     """What the page says before anything else."""
 
     verdict: str
+    answer: str
+    """Whether the model may be shipped, as far as this run can tell."""
     reason: str
     model: str
     suite: str
@@ -32,9 +43,11 @@ class Head:
 
 def head(summary: Summary, show: Show) -> Head:
     """Build the first screen."""
+    reason = because(summary)
     return Head(
         verdict=summary["verdict"],
-        reason=show(because(summary)),
+        answer=ANSWERS[summary["verdict"]],
+        reason=show(f"{reason[:1].upper()}{reason[1:]}"),
         model=name_of(summary["model"]["id"]),
         suite=name_of(summary["suite"]),
         started=show(summary["started"]),

@@ -1,77 +1,152 @@
-"""The samples of the page, as data that its script reads."""
+"""The samples of the page, as packed data that its script reads: columns of all rows, and their texts in blocks."""
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from contrapose.tasks.report.base import Results
-from contrapose.tasks.report.diff import Segments, mark
-from contrapose.tasks.report.masking import Show
+from contrapose.tasks.report.html.texts import page_texts
+from contrapose.tasks.report.masking import LONGEST
 from contrapose.tasks.report.rows import Row, name_of, outcomes, read_rows, tested
 
-MOST_ROWS = 20_000
-"""Rows on one page; a browser grows slow beyond. Controls are left out first, then passed rows."""
+MOST_ROWS = 100_000
+"""Rows on one page. Controls are left out first, then passed rows."""
 
-# In a script element these could end it, or open a comment in it; in old script they end a line.
-_ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+MOST_BYTES = 24_000_000
+"""Packed texts on one page; the rows beyond are there without them."""
 
+BLOCK = 1_000
+"""Rows whose texts are packed together; a text that several of them share is there once."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageRow:
-    """A row with its changed words set apart."""
-
-    row: Row
-    number: str
-    """Which of its sample's cases it is; empty where a sample has one."""
-    original: Segments
-    changed: Segments
+OUTCOMES = ("fail", "error", "unscored", "pass")
+"""By number, as the script knows them."""
 
 
-def page_rows(results: Results, show: Show, *, show_langtest: bool = False) -> list[PageRow]:
-    """The rows of the page, in the order of the results."""
-    fitting = results.at(_fitting(results.figures))
-    if not show_langtest:
-        fitting = fitting.drop(columns=[name for name in fitting if str(name).startswith("langtest_")])
-    numbers = fitting.reindex(columns=["test_type", "sample_id", "case_id"]).itertuples(index=False, name=None)
-    return [_marked(row, _number(*ids)) for row, ids in zip(read_rows(fitting, show), numbers, strict=True)]
+@dataclass(slots=True, kw_only=True)
+class Island:
+    """Data of the samples, packed while the page is written: first the texts, then the columns."""
+
+    results: Results
+    places: Sequence[int]
+    """Rows of the results that fit on the page."""
+    show_toxic: bool
+    """Leave toxic words as they are."""
+    show_langtest: bool
+    """Keep the columns that tell what LangTest would have said."""
+    cut_off: int = 0
+    """Rows whose texts did not fit; known when the texts are written."""
+    names: dict[str, int] = field(default_factory=dict)
+    """Names of the details, numbered."""
+    columns: dict[str, list[Any]] = field(default_factory=dict)
+
+    def texts(self) -> Iterator[str]:
+        """Blocks of rows, packed; each is safe inside a script element, since base64 has no sign that ends one."""
+        written = 0
+        rest = self._rows()
+        while rows := list(islice(rest, BLOCK)):
+            self._columns(rows)
+            if written >= MOST_BYTES:
+                self.cut_off += len(rows)
+                continue
+            packed = pack(self._block([row for row, _ in rows]))
+            written += len(packed)
+            yield packed
+
+    def packed_columns(self) -> str:
+        """What sorting and filtering need of every row; complete when the texts are written."""
+        tests = list(dict.fromkeys(self.columns.get("test", [])))
+        numbers = {name: number for number, name in enumerate(tests)}
+        return pack(
+            {
+                "block": BLOCK,
+                "tests": tests,
+                "names": list(self.names),
+                "test": [numbers[name] for name in self.columns.get("test", [])],
+                **{name: self.columns.get(name, []) for name in ("id", "number", "score")},
+                **{name: "".join(self.columns.get(name, [])) for name in ("outcome", "control")},
+            }
+        )
+
+    def _rows(self) -> Iterator[tuple[Row, str]]:
+        """Rows that fit, raw, each with the number of its case."""
+        start = 0
+        places = np.asarray(self.places, dtype=int)
+        for part in self.results.parts():
+            own = places[(places >= start) & (places < start + len(part))] - start
+            start += len(part)
+            # A part has the columns of all tests; reading those of the others, which are empty, takes most of the time.
+            fitting = without_langtest(part.iloc[own], show_langtest=self.show_langtest).dropna(axis=1, how="all")
+            yield from zip(read_rows(fitting, str), numbers(fitting), strict=True)
+
+    def _columns(self, rows: Sequence[tuple[Row, str]]) -> None:
+        for row, number in rows:
+            for name, value in (
+                ("test", row.test),
+                ("id", row.id),
+                ("number", "" if row.control else number),
+                ("score", row.score),
+                ("outcome", str(OUTCOMES.index(row.outcome))),
+                ("control", "1" if row.control else "0"),
+            ):
+                self.columns.setdefault(name, []).append(value)
+
+    def _block(self, rows: Sequence[Row]) -> dict[str, object]:
+        """Distinct texts, and for each row the numbers of its own: five texts, then names and texts of details."""
+        found: dict[str, int] = {}
+
+        def at(text: str) -> int:
+            return found.setdefault(text, len(found))
+
+        indices = [
+            [
+                *map(at, (row.original, row.changed, row.before, row.after, row.reason)),
+                *(
+                    number
+                    for name, text in row.details
+                    for number in (self.names.setdefault(name, len(self.names)), at(text))
+                ),
+            ]
+            for row in rows
+        ]
+        return {"texts": page_texts(found, show_toxic=self.show_toxic, longest=LONGEST), "rows": indices}
 
 
-def to_island(rows: list[PageRow]) -> str:
-    """JSON that can stand inside a script element: no sign in it can end that element."""
-    return json.dumps(list(map(_plain, rows)), ensure_ascii=False, separators=(",", ":")).translate(_ESCAPES)
+def pack(content: object) -> str:
+    """JSON, compressed, in base64."""
+    told = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    return base64.b64encode(gzip.compress(told, compresslevel=6, mtime=0)).decode()
 
 
-def _marked(row: Row, number: str) -> PageRow:
-    marked = mark(row.original, row.changed)
-    return PageRow(row=row, number="" if row.control else number, original=marked.original, changed=marked.changed)
-
-
-def _number(test: object, sample: object, case: object) -> str:
-    """What a case id adds to test and sample: `2` of `option_order/question-7/2`."""
-    beyond = f"{test}/{sample}/"
-    return name_of(case.removeprefix(beyond)) if isinstance(case, str) and case.startswith(beyond) else ""
-
-
-def _fitting(results: pd.DataFrame) -> list[int]:
-    """Places of the rows that fit on the page."""
-    if len(results) <= MOST_ROWS:
-        return list(range(len(results)))
-    dispensable = (outcomes(results) == "pass").astype(int).mask(~results.index.isin(tested(results).index), 2)
+def fitting(figures: pd.DataFrame) -> list[int]:
+    """Places of the rows that fit on the page, in the order of the results."""
+    if len(figures) <= MOST_ROWS:
+        return list(range(len(figures)))
+    dispensable = (outcomes(figures) == "pass").astype(int).mask(~figures.index.isin(tested(figures).index), 2)
     return sorted(dispensable.to_numpy().argsort(kind="stable")[:MOST_ROWS].tolist())
 
 
-def _plain(page_row: PageRow) -> dict[str, object]:
-    return dict(_fields(page_row))
+def without_langtest(rows: pd.DataFrame, *, show_langtest: bool) -> pd.DataFrame:
+    """The rows without what LangTest would have said, unless that is to be shown."""
+    if show_langtest:
+        return rows
+    return rows.drop(columns=[name for name in rows if str(name).startswith("langtest_")])
 
 
-def _fields(page_row: PageRow) -> Iterator[tuple[str, object]]:
-    row = page_row.row
-    yield "number", page_row.number
-    for name in ("test", "id", "outcome", "control", "score", "before", "after", "reason", "details"):
-        yield name, getattr(row, name)
-    yield "original", page_row.original
-    yield "changed", page_row.changed
+def numbers(rows: pd.DataFrame) -> list[str]:
+    """Which of its sample's cases each row is, such as `2` of `option_order/question-7/2`; empty where there is one."""
+    ids = rows.reindex(columns=["test_type", "sample_id", "case_id"]).itertuples(index=False, name=None)
+    return [_number(*each) for each in ids]
+
+
+def _number(test: object, sample: object, case: object) -> str:
+    beyond = f"{test}/{sample}/"
+    return name_of(case.removeprefix(beyond)) if isinstance(case, str) and case.startswith(beyond) else ""

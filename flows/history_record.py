@@ -1,0 +1,94 @@
+"""A run and the history: what was before it goes into its report, and then it becomes part of the history itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from contrapose.flows.entrance import Run
+from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.evaluate.embeddings import revision
+from contrapose.tasks.history.dataset import append, file_name, place
+from contrapose.tasks.history.made_of import made_of
+from contrapose.tasks.history.reading import recorded
+from contrapose.tasks.infer.store import open_runs
+from contrapose.tasks.outcome import Outcome, Summary
+from contrapose.tasks.past import History, PastRun, PastTest
+from contrapose.tasks.report.publish import versions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A run among those before it."""
+
+    run: PastRun
+    """This run, as the history will keep it."""
+    history: History
+    """With this run the last."""
+    warnings: tuple[str, ...] = ()
+    """What could not be read."""
+
+
+def remember(run: Run, summary: Summary) -> Remembered:
+    """What was before a run; nothing that is wrong with the history keeps a report from being written."""
+    from contrapose.tasks.history.queries import history
+
+    own = past_run(run, summary)
+    try:
+        found = recorded(place(run.config.history, run.config.output), without=file_name(_key(run)))
+        before = history(found.rows, own)
+    except Exception as error:
+        return Remembered(run=own, history=History(runs=(own,)), warnings=(_failed(error, "read"),))
+    return Remembered(run=own, history=before, warnings=(found.warning,) if found.warning else ())
+
+
+def record(run: Run, remembered: Remembered) -> tuple[str, ...]:
+    """Append a published run; returns a warning where that fails, for the run folder stands either way."""
+    try:
+        append(place(run.config.history, run.config.output), remembered.run, key=_key(run))
+    except Exception as error:
+        return (_failed(error, "written"),)
+    return ()
+
+
+def past_run(run: Run, summary: Summary) -> PastRun:
+    """A run as the history keeps it."""
+    return PastRun(
+        run_id=summary["run_id"],
+        suite=summary["suite"],
+        model=summary["model"]["id"],
+        started=summary["started"],
+        verdict=summary["verdict"],
+        tests=[_past_test(outcome) for outcome in summary["tests"]],
+        made_of=made_of(
+            run.config,
+            summary,
+            plans=run.plans,
+            identity=run.identity,
+            versions=versions() | {name: found for plan in run.plans for name, found in plan.versions.items()},
+            embedding_revision=revision(run.config.embedding_model),
+        ),
+    )
+
+
+def _past_test(outcome: Outcome) -> PastTest:
+    return PastTest(
+        test_type=outcome["test_type"],
+        verdict=outcome["verdict"],
+        pass_rate=outcome["pass_rate"],
+        interval=outcome["interval"],
+        min_pass_rate=outcome["min_pass_rate"],
+        scored=outcome["scored"],
+    )
+
+
+def _key(run: Run) -> str:
+    """What tells a run from every other one, wherever it took place: it stays the same when the run is resumed."""
+    row = open_runs().get(run.id)
+    return f"{run.id} {row.started}" if row else run.id
+
+
+def _failed(error: Exception, what: str) -> str:
+    """A warning; the text of a foreign error may repeat an address with its secrets."""
+    if isinstance(error, ContraposeError):
+        return f"history: {error}"
+    return f"history: it could not be {what} ({type(error).__name__}); expected a folder or URL that can be {what}"

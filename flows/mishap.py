@@ -1,0 +1,31 @@
+"""Errors that nobody foresaw, and what they come down to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contrapose.tasks.errors import ConfigError, ContraposeError
+
+
+def lost_server(error: BaseException) -> ContraposeError | None:
+    """What a Prefect server that does not answer comes down to; None for any other error."""
+    from httpx import TransportError
+
+    for each in _causes(error):
+        # Prefect's own check of the address, before a flow begins, raises no better type.
+        if isinstance(each, TransportError) or str(each).startswith("Failed to reach API at"):
+            return ConfigError(
+                f"the Prefect server does not answer ({type(each).__name__}: {each})",
+                expected="a server that can be reached as long as the run goes on",
+                remedy="Start it, correct PREFECT_API_URL, or unset that to use a temporary one; `contrapose doctor` "
+                "looks at it. The same command goes on where it stopped.",
+            )
+    return None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        yield error
+        seen.append(error)
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,46 @@
+"""What a person at a terminal is told of work that is going on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+
+STEPS = {
+    "start": "starting",
+    "load": "loading samples",
+    "perturb": "making cases",
+    "validate_cases": "checking cases",
+    "validate_completions": "checking answers",
+    "evaluate": "scoring answers",
+    "validate_results": "checking results",
+    "report": "writing the report",
+}
+"""Steps that show nothing of their own."""
+
+_silent: ContextVar[bool] = ContextVar("silent", default=False)
+
+
+@contextmanager
+def silent(wanted: bool) -> Iterator[None]:
+    """Show nothing of the work inside, if that is wanted."""
+    token = _silent.set(wanted)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
+
+
+def is_silent() -> bool:
+    """Whether nothing is to be shown."""
+    return _silent.get()
+
+
+def at_work(step: str) -> AbstractContextManager[object]:
+    """Tell on a terminal which step is going on inside, as long as it does."""
+    if is_silent() or step not in STEPS:
+        return nullcontext()
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return console.status(STEPS[step]) if console.is_terminal else nullcontext()

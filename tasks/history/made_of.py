@@ -1,0 +1,119 @@
+"""What a run is made of, as far as it can change a result: what two runs must share for their rates to be one story."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+
+from contrapose.tasks.config import SECRET, Plan, RunConfig
+from contrapose.tasks.outcome import Outcome, Summary
+from contrapose.tasks.past import Facet
+
+LIBRARIES = ("transformers", "torch")
+"""Names in a model's identity that are packages, and told with these."""
+
+PACE = ("concurrency", "timeout", "total_timeout", "retries", "requests_per_minute")
+"""Arguments of a model that say how fast it is asked, not what."""
+
+SCORING = (
+    *("threshold", "scorer", "documents_scores", "read_with", "similarity_threshold", "margin", "calibration"),
+    *("tiers", "classifier", "classifier_label"),
+)
+"""Settings of a test that say how replies are read; its other ones decide what is asked."""
+
+LONGEST = 160
+"""Characters of a value; a longer one is told by how it begins and its hash."""
+
+Facts = dict[str, object]
+
+
+def made_of(
+    config: RunConfig,
+    summary: Summary,
+    *,
+    plans: Sequence[Plan],
+    identity: Mapping[str, str],
+    versions: Mapping[str, str],
+    embedding_revision: str,
+) -> dict[Facet, dict[str, str]]:
+    """What a run is made of, by facet.
+
+    Args:
+        config: of the run; it holds no secret by construction.
+        summary: its outcome.
+        plans: its tests.
+        identity: what the provider found the model to be.
+        versions: of the packages that matter.
+        embedding_revision: what the embedding model's name stands for.
+    """
+    found: dict[Facet, Facts] = {
+        "model": _model(config, summary, identity),
+        "data": _data(summary["tests"], plans),
+        "prompt": _prompt(config, summary["tests"], plans, identity),
+        "scorer": _scorer(config, summary["tests"]) | {"embedding_model_revision": embedding_revision},
+        "library": {**versions, **({"engine": identity["engine"]} if "engine" in identity else {})},
+    }
+    return {facet: {name: _told(value) for name, value in facts.items()} for facet, facts in found.items()}
+
+
+def _model(config: RunConfig, summary: Summary, identity: Mapping[str, str]) -> Facts:
+    own = {name: value for name, value in identity.items() if name not in (*LIBRARIES, "engine", "chat_template")}
+    given = {
+        f"model_args.{name}": value
+        for name, value in config.model_args.items()
+        if name not in PACE and not SECRET.search(name)
+    }
+    return {**given, **own, "id": config.model, "provider": summary["model"]["provider"]}
+
+
+def _data(tests: Sequence[Outcome], plans: Sequence[Plan]) -> Facts:
+    facts: Facts = {}
+    for test in tests:
+        facts |= {f"{test['test_type']}.{name}": test["data"][name] for name in ("source", "sha256")}
+    for plan in plans:
+        settings = plan.data.model_dump(mode="json", exclude_defaults=True, exclude={"source"})
+        facts |= {f"{plan.test}.{name}": value for name, value in settings.items()}
+    return facts
+
+
+def _prompt(config: RunConfig, tests: Sequence[Outcome], plans: Sequence[Plan], identity: Mapping[str, str]) -> Facts:
+    facts: Facts = {
+        "seed": config.seed,
+        "repeats": config.repeats,
+        "system_instruction": config.system_instruction,
+        "apply_chat_template": config.apply_chat_template,
+        "chat_template": identity.get("chat_template"),
+        **{f"gen_kwargs.{name}": value for name, value in config.gen_kwargs.model_dump(mode="json").items()},
+    }
+    for plan in plans:
+        facts |= {f"{plan.test}.limit": plan.limit, f"{plan.test}.control": plan.control}
+    for test in tests:
+        facts |= {f"{test['test_type']}.probe_version": test["probe_version"]}
+        facts |= _settings(test, scoring=False)
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _scorer(config: RunConfig, tests: Sequence[Outcome]) -> Facts:
+    defaults = config.tests.defaults.model_dump(mode="json", include={"gate", "min_coverage"})
+    facts: Facts = {"embedding_model": config.embedding_model, "max_error_share": config.max_error_share, **defaults}
+    for test in tests:
+        facts |= {f"{test['test_type']}.scorers": ", ".join(sorted(test["scorers"]))}
+        facts |= {f"{test['test_type']}.min_pass_rate": test["min_pass_rate"], **_settings(test, scoring=True)}
+    return facts
+
+
+def _settings(test: Outcome, *, scoring: bool) -> Facts:
+    return {
+        f"{test['test_type']}.{name}": value
+        for name, value in test["settings"].items()
+        if (name in SCORING) is scoring and value is not None
+    }
+
+
+def _told(value: object) -> str:
+    """A value as text, short enough to be kept with every run."""
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST // 2]}… (sha256 {hashlib.sha256(text.encode(errors='replace')).hexdigest()[:12]})"

@@ -1,0 +1,105 @@
+"""The files of a history, read one by one: a broken or foreign one is named, and costs nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from contrapose.tasks.columnar import batched
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.history.schema import SCHEMA, recognised
+
+LARGEST = 4_000_000
+"""Bytes of a file; that of a run has some thousands."""
+
+AT_ONCE = 1_000
+"""Files that are in memory at a time."""
+
+NAMED = 5
+"""Skipped files that a warning names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What the files of a history hold."""
+
+    rows: pa.Table
+    """A run each, with the columns of today."""
+    skipped: Mapping[str, str]
+    """Names of files that hold no run, and why."""
+
+    @property
+    def warning(self) -> str:
+        """What to say of the skipped files; empty when there are none."""
+        if not self.skipped:
+            return ""
+        named = ", ".join(f"{name} ({why})" for name, why in list(self.skipped.items())[:NAMED])
+        more = len(self.skipped) - NAMED
+        return f"history: skipped {named}" + (f" and {more} more" if more > 0 else "")
+
+
+def recorded(where: str, *, without: str = "") -> Recorded:
+    """Every run in a history.
+
+    Args:
+        where: folder or fsspec URL; one that does not exist holds no runs.
+        without: name of a file that is left out.
+
+    Raises:
+        ConfigError: the place cannot be read.
+    """
+    tables: list[pa.Table] = [SCHEMA.empty_table()]
+    try:
+        files, folder = fsspec.core.url_to_fs(where)
+        names, skipped = _listed(files, folder)
+        for portion in batched((name for name in names if name != without), AT_ONCE):
+            for name, found in _read(files, folder, portion):
+                if isinstance(found, str):
+                    skipped[name] = found
+                else:
+                    tables.append(found)
+    except (OSError, ValueError, ImportError) as error:
+        raise ConfigError(
+            f"the history cannot be read ({type(error).__name__})",
+            expected="a folder or fsspec URL that can be read",
+            remedy="Correct it: --history, the setting history, or CONTRAPOSE_HISTORY.",
+            where=where,
+        ) from error
+    return Recorded(rows=pa.concat_tables(tables).combine_chunks(), skipped=skipped)
+
+
+def _listed(files: Any, folder: str) -> tuple[list[str], dict[str, str]]:
+    """Names that may be runs', in order, and those that are too large."""
+    files.invalidate_cache()
+    if not files.isdir(folder):
+        return [], {}
+    sizes = {os.path.basename(each["name"]): each for each in files.ls(folder, detail=True)}
+    ours = {name: each for name, each in sizes.items() if name.endswith(".parquet") and not name.startswith(".")}
+    large = {name: "too large" for name, each in sorted(ours.items()) if (each["size"] or 0) > LARGEST}
+    return sorted(name for name in ours if name not in large), large
+
+
+def _read(files: Any, folder: str, names: list[str]) -> Iterator[tuple[str, pa.Table | str]]:
+    """Each file's rows, or why it has none."""
+    paths = [f"{folder.rstrip('/')}/{name}" for name in names]
+    contents = files.cat(paths, on_error="return")
+    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
+        yield from zip(names, threads.map(_parsed, [contents[path] for path in paths]), strict=True)
+
+
+def _parsed(content: Any) -> pa.Table | str:
+    if not isinstance(content, bytes):
+        return type(content).__name__
+    try:
+        # Each file has a thread already; pyarrow's own would take several times as long for a single row.
+        with pq.ParquetFile(pa.BufferReader(content)) as file:
+            return recognised(file.read(use_threads=False))
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        return str(error) if type(error) is ValueError else f"no Parquet file of a run: {type(error).__name__}"

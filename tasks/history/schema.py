@@ -1,0 +1,122 @@
+"""One run as one row: the columns of a history file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+import pyarrow as pa
+
+from contrapose.tasks.outcome import SEVERITY
+from contrapose.tasks.past import PastRun, PastTest
+
+VERSION = 1
+"""Raised when a column changes its meaning; a new column needs none, since readers take what they know."""
+
+MARK = b"contrapose.history"
+"""Key of the version in a file's metadata: a file without it is none of ours."""
+
+
+def _field(name: str, kind: pa.DataType, told: str) -> pa.Field:
+    return pa.field(name, kind, metadata={"description": told})
+
+
+TESTS = pa.list_(
+    pa.struct(
+        [
+            _field("test_type", pa.string(), "Name of the test."),
+            _field("verdict", pa.string(), "pass, fail, inconclusive or incomplete."),
+            _field(
+                "pass_rate", pa.float64(), "Passed share of the scored cases, 0 to 1; missing where none was scored."
+            ),
+            _field("low", pa.float64(), "Lower end of its 95 % interval."),
+            _field("high", pa.float64(), "Upper end of its 95 % interval."),
+            _field("min_pass_rate", pa.float64(), "The gate, 0 to 1."),
+            _field("scored", pa.int64(), "Cases that were scored."),
+        ]
+    )
+)
+SCHEMA = pa.schema(
+    [
+        _field("run_id", pa.string(), "Name of the run's folder."),
+        _field("suite", pa.string(), "Name of the configuration."),
+        _field("model", pa.string(), "Id of the model."),
+        _field("started", pa.string(), "ISO 8601, in UTC."),
+        _field("verdict", pa.string(), "The worst of the tests' verdicts."),
+        _field("tests", TESTS, "One for each test, in order."),
+        _field("made_of", pa.string(), "JSON: by model, data, prompt, scorer and library, names and their values."),
+    ],
+    metadata={MARK: str(VERSION).encode()},
+)
+
+
+def to_table(run: PastRun) -> pa.Table:
+    """A run as a table of one row."""
+    tests = [
+        {name: value for name, value in test.items() if name != "interval"}
+        | dict(zip(("low", "high"), test["interval"] or (None, None), strict=True))
+        for test in run["tests"]
+    ]
+    told = json.dumps(run["made_of"], sort_keys=True)
+    return pa.Table.from_pylist([{**run, "tests": tests, "made_of": told}], schema=SCHEMA)
+
+
+def from_row(row: Mapping[str, Any]) -> PastRun:
+    """A run from its row."""
+    tests = [
+        PastTest(
+            test_type=test["test_type"],
+            verdict=test["verdict"],
+            pass_rate=test["pass_rate"],
+            interval=None if test["low"] is None or test["high"] is None else (test["low"], test["high"]),
+            min_pass_rate=test["min_pass_rate"],
+            scored=test["scored"],
+        )
+        for test in row["tests"]
+    ]
+    return cast(PastRun, {**row, "tests": tests, "made_of": json.loads(row["made_of"])})
+
+
+def recognised(table: pa.Table) -> pa.Table:
+    """A file's rows with the columns of today, missing ones empty.
+
+    Raises:
+        ValueError: it was not written by a run, or a value cannot be what its column holds.
+    """
+    if MARK not in (table.schema.metadata or {}):
+        raise ValueError("not written by a run")
+    found = table if table.schema.equals(SCHEMA) else _as_today(table)
+    if not all(map(_sound, found.to_pylist())):
+        raise ValueError("a value is missing, or cannot be")
+    return found
+
+
+def _as_today(table: pa.Table) -> pa.Table:
+    known = table.select([name for name in SCHEMA.names if name in table.column_names])
+    return pa.concat_tables([SCHEMA.empty_table(), known], promote_options="permissive").cast(SCHEMA)
+
+
+def _sound(row: Mapping[str, Any]) -> bool:
+    """Whether nothing is missing that a run always has, and every value is one that it can have."""
+    if any(value is None for value in row.values()):
+        return False
+    facets = json.loads(row["made_of"])
+    return (
+        row["verdict"] in SEVERITY
+        and all(map(_sound_test, row["tests"]))
+        and isinstance(facets, dict)
+        and all(isinstance(facts, dict) for facts in facets.values())
+        and all(isinstance(value, str) for facts in facets.values() for value in facts.values())
+    )
+
+
+def _sound_test(test: Mapping[str, Any] | None) -> bool:
+    return (
+        test is not None
+        and test["test_type"] is not None
+        and test["scored"] is not None
+        and test["verdict"] in SEVERITY
+        and test["min_pass_rate"] is not None
+        and all(test[name] is None or 0 <= test[name] <= 1 for name in ("pass_rate", "low", "high", "min_pass_rate"))
+    )

@@ -1,0 +1,1 @@
+"""Charts of the page, drawn by Altair as SVG that needs neither script nor network."""

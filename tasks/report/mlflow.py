@@ -1,0 +1,154 @@
+"""A finished run in an experiment of MLflow: the optional extra `mlflow`."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.outcome import Outcome, Summary
+from contrapose.tasks.report.cleaning import visible
+
+FILES = ("report.html", "report.md", "summary.json", "junit.xml")
+"""What is kept with the run; the raw results stay in its folder."""
+
+PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_LOGGING_LEVEL": "WARNING"}
+"""Where nobody set them: by its own, MLflow waits four minutes for a server that is down."""
+
+LONGEST = 500
+"""Characters of a value, which every store of MLflow takes."""
+
+_ODD = re.compile(r"[^\w./ -]", re.ASCII)
+
+
+class Logged(NamedTuple):
+    """What is told of a run beside its files."""
+
+    params: dict[str, str]
+    """What it was configured with."""
+    metrics: dict[str, float]
+    """What it found; figures without a value are left out."""
+    tags: dict[str, str]
+    """What it is looked up by."""
+
+
+def require() -> None:
+    """Raise ConfigError where MLflow is not installed."""
+    if find_spec("mlflow") is None:
+        raise ConfigError(
+            "MLflow is not installed",
+            expected="it, where mlflow names an experiment",
+            remedy='Install it: pip install "contrapose[mlflow]".',
+            where="mlflow",
+        )
+
+
+def track(folder: Path, summary: Summary, *, experiment: str) -> list[str]:
+    """Log a run; what went wrong is one line, for the run itself is finished and its folder whole."""
+    try:
+        with _without_retries_told():
+            log(folder, summary, experiment=experiment)
+    except Exception as error:
+        # Whatever it is built on, a store raises errors of many kinds; their texts may hold its address.
+        kind = type(error).__name__
+        return [f"The run was not logged into MLflow's experiment {experiment} ({kind}); its folder is whole."]
+    return []
+
+
+def log(folder: Path, summary: Summary, *, experiment: str, client: Any = None) -> str:
+    """Log a run, and return its id in MLflow; a run that could be logged in part only is marked as failed there.
+
+    Args:
+        folder: of the run.
+        summary: its content of summary.json.
+        experiment: name; made where there is none.
+        client: None: of the store that MLflow's own environment names.
+    """
+    store = client or _client()
+    started = datetime.fromisoformat(summary["started"]).timestamp()
+    known = store.get_experiment_by_name(experiment)
+    number = known.experiment_id if known else store.create_experiment(experiment)
+    run = store.create_run(number, start_time=round(1000 * started), run_name=summary["run_id"]).info.run_id
+    status = "FAILED"
+    try:
+        _fill(store, run, logged(summary))
+        for name in FILES:
+            if (folder / name).is_file():
+                store.log_artifact(run, str(folder / name))
+        status = "FINISHED"
+    finally:
+        store.set_terminated(run, status, end_time=round(1000 * (started + summary["seconds"])))
+    return str(run)
+
+
+def logged(summary: Summary) -> Logged:
+    """Parameters, metrics and tags of a run; those of a test begin with its name."""
+    params = {name: str(summary[name]) for name in ("suite", "seed", "contrapose")}
+    params |= {f"model.{name}": str(value) for name, value in summary["model"].items()}
+    metrics: dict[str, float | None] = {"seconds": summary["seconds"], "cost": summary["usage"]["cost"]}
+    metrics |= {name: summary["usage"][name] for name in ("calls", "from_store", "prompt_tokens", "completion_tokens")}
+    tags = {"verdict": summary["verdict"], "run_id": summary["run_id"]}
+    for outcome in summary["tests"]:
+        test = _ODD.sub("_", outcome["test_type"][:100])
+        params |= {f"{test}.{name}": value for name, value in _params(outcome)}
+        metrics |= {f"{test}.{name}": value for name, value in _metrics(outcome)}
+        tags[f"{test}.verdict"] = outcome["verdict"]
+    return Logged(
+        params={name: visible(value)[:LONGEST] for name, value in params.items()},
+        metrics={name: value for name, value in metrics.items() if value is not None},
+        tags={f"contrapose.{name}": visible(value)[:LONGEST] for name, value in tags.items()}
+        | {"mlflow.note.content": visible(summary["reason"])[:LONGEST]},
+    )
+
+
+def _params(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    yield "min_pass_rate", str(outcome["min_pass_rate"])
+    yield "probe_version", outcome["probe_version"]
+    yield "data", outcome["data"]["source"]
+    yield "data_sha256", outcome["data"]["sha256"]
+
+
+def _metrics(outcome: Outcome) -> Iterator[tuple[str, float | None]]:
+    low, high = outcome["interval"] or (None, None)
+    yield "pass_rate", outcome["pass_rate"]
+    yield "low", low
+    yield "high", high
+    yield "n", outcome["scored"]
+    yield "errors", outcome["errors"]
+
+
+def _fill(store: Any, run: str, found: Logged) -> None:
+    for name, text in found.params.items():
+        store.log_param(run, name, text)
+    for name, value in found.metrics.items():
+        store.log_metric(run, name, value)
+    for name, text in found.tags.items():
+        store.set_tag(run, name, text)
+
+
+@contextmanager
+def _without_retries_told() -> Iterator[None]:
+    """Inside, urllib3 does not tell each attempt and the address of the store."""
+    logger = logging.getLogger("urllib3.connectionpool")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _client() -> Any:
+    require()
+    for name, value in PATIENCE.items():
+        os.environ.setdefault(name, value)
+    from mlflow import MlflowClient
+
+    return MlflowClient()

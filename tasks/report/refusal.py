@@ -1,0 +1,98 @@
+"""A refused run: the error that names what is wrong, and the folder that keeps the evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from contrapose.tasks.errors import GateError
+from contrapose.tasks.report.cleaning import storable
+from contrapose.tasks.report.csv import inert
+from contrapose.tasks.report.masking import shower
+from contrapose.tasks.report.publish import write_folder
+from contrapose.tasks.report.validation.files import as_json
+from contrapose.tasks.report.validation.page import Head, page
+from contrapose.tasks.tables import Table, batches, save
+from contrapose.tasks.validation import Checked, refused, told
+
+TOLD = 3
+"""Broken expectations of one table that an error names."""
+LONGEST = 120
+"""Characters of one value in an error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A run that was stopped at a gate."""
+
+    run_id: str
+    model: str
+    suite: str
+    started: str
+    """ISO 8601, in UTC."""
+    checked: tuple[Checked, ...]
+    """The tables at that gate, sound ones too."""
+    show_toxic: bool
+    """Show toxic words instead of masking them."""
+
+
+def refusal(checked: Sequence[Checked], *, folder: Path | None = None, show_toxic: bool = False) -> GateError:
+    """The error of tables that break expectations; it names rows, columns and values of the first such table."""
+    show = shower(show_toxic=show_toxic, longest=LONGEST)
+    bad = [each for each in checked if refused(each)]
+    broken = refused(bad[0])
+    more = [f"and {len(broken) - TOLD} more expectations of the same table"] if len(broken) > TOLD else []
+    others = [f"and the {each['table']} of {each['test']}" for each in bad[1:]]
+    kept = f" The evidence is in {folder}." if folder else ""
+    return GateError(
+        "; ".join([*(told(finding, show) for finding in broken[:TOLD]), *more, *others]),
+        expected=f"{bad[0]['table']} that keep to {_files(bad[0])}",
+        remedy=f"Nothing was published. Mend the rows named here, or what made them.{kept}",
+        where=f"{bad[0]['test']} {bad[0]['table']}",
+    )
+
+
+def write_evidence(folder: Path, stopped: Refused) -> None:
+    """Write the folder of a refused run, whole or not at all: what was found, and the rows that broke expectations.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    write_folder(folder, lambda part: _write(part, stopped))
+
+
+def _write(folder: Path, stopped: Refused) -> None:
+    head = Head(run_id=stopped.run_id, model=stopped.model, suite=stopped.suite, started=stopped.started)
+    (folder / "validation.json").write_bytes(as_json(head, stopped.checked))
+    (folder / "validation.html").write_bytes(page(head, stopped.checked, show_toxic=stopped.show_toxic))
+    for each in stopped.checked:
+        if each["broken"] is not None:
+            _write_rows(folder / f"{each['test']}-{each['table']}", each["broken"])
+
+
+def _write_rows(path: Path, rows: Table) -> None:
+    """Broken rows as a file for machines, and as one for people that no spreadsheet runs."""
+    parts = list(batches(rows))
+    save(path.with_name(f"{path.name}.parquet"), parts, parts[0].schema)
+    frame = pd.concat([part.to_pandas() for part in parts])
+    safe = pd.DataFrame({inert(str(name)): frame[name].astype(object).map(_cell) for name in frame})
+    path.with_name(f"{path.name}.csv").write_bytes(safe.to_csv(index=False, lineterminator="\n").encode())
+
+
+def _cell(value: object) -> object:
+    """A cell as a spreadsheet may hold it; lists and the like are written as JSON."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return inert(value)
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    return inert(storable(json.dumps(plain, ensure_ascii=False, default=str)))
+
+
+def _files(checked: Checked) -> str:
+    names = dict.fromkeys(finding["suite"]["file"] for finding in refused(checked))
+    return ", ".join(names)

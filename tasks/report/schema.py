@@ -1,0 +1,56 @@
+"""The JSON Schema of summary.json, made from the types that it is written from.
+
+`python -m contrapose.tasks.report.schema` renews `data/schemas/summary.schema.json`.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+
+from contrapose.tasks.outcome import SCHEMA_VERSION, Summary
+from contrapose.tasks.report.summary import to_json
+
+NAME = "summary.schema.json"
+
+
+class Untitled(GenerateJsonSchema):
+    """Leaves out titles, which would only repeat names."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Never."""
+        return False
+
+
+def summary_schema() -> dict[str, Any]:
+    """Draft 2020-12. It lets a file have more than it names, but not another `schema_version`."""
+    # Only through a list are fields of dictionaries described by what is written beneath them.
+    adapter = TypeAdapter(list[Summary], config=ConfigDict(use_attribute_docstrings=True))
+    parts = adapter.json_schema(schema_generator=Untitled)["$defs"]
+    whole = parts.pop("Summary")
+    whole["properties"]["schema_version"] |= {"const": SCHEMA_VERSION}
+    return {
+        "$schema": GenerateJsonSchema.schema_dialect,
+        "$id": f"urn:contrapose:summary:{SCHEMA_VERSION}",
+        **whole,
+        "title": f"summary.json of a Contrapose run, version {SCHEMA_VERSION}",
+        "$defs": parts,
+    }
+
+
+def written() -> bytes:
+    """The schema as it is published."""
+    return f"{to_json(summary_schema())}\n".encode()
+
+
+def path() -> Path:
+    """Where it is published: beside the bundled data, in a checkout and in a wheel."""
+    return Path(str(files("contrapose.data"))) / "schemas" / NAME
+
+
+if __name__ == "__main__":
+    path().write_bytes(written())

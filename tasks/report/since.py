@@ -1,0 +1,82 @@
+"""What changed since an earlier run of the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from contrapose.tasks.outcome import Outcome, Summary
+from contrapose.tasks.past import History, PastRun
+from contrapose.tasks.report.masking import Show
+from contrapose.tasks.report.rows import name_of
+from contrapose.tasks.report.wording import moment, percent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One test, then and now."""
+
+    name: str
+    before: str
+    after: str
+    change: str
+    """In percentage points; empty where one of the two is unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Something that the two runs are made of."""
+
+    facet: str
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Since:
+    """This run beside an earlier one."""
+
+    title: str
+    told: str
+    """Which run it is held against."""
+    steps: tuple[Step, ...]
+    differences: tuple[Difference, ...]
+    nothing: str
+    """What it means when nothing differs."""
+
+
+def since(summary: Summary, history: History, show: Show) -> Since | None:
+    """What changed since the last green run, or where there is none since the last one; None without either."""
+    green, before = history.green, history.green or history.previous
+    if before is None or before["run_id"] == summary["run_id"]:
+        return None
+    return Since(
+        title="Since the last run that passed" if green else "Since the last run",
+        told=show(
+            f"Held against {before['run_id']} of {moment(before['started'])}, which ended with: {before['verdict']}."
+        ),
+        steps=tuple(_step(outcome, before) for outcome in summary["tests"]),
+        differences=tuple(
+            Difference(
+                facet=each["facet"],
+                name=show(each["name"]),
+                before=show(each["before"]) or "–",
+                after=show(each["after"]) or "–",
+            )
+            for each in history.changes
+        ),
+        nothing="Model, data, prompt, scorer and libraries are the same: what differs is chance.",
+    )
+
+
+def _step(outcome: Outcome, before: PastRun) -> Step:
+    rate = outcome["pass_rate"]
+    found = [past["pass_rate"] for past in before["tests"] if past["test_type"] == outcome["test_type"]]
+    then = found[0] if found else None
+    known = rate is not None and then is not None
+    return Step(
+        name=name_of(outcome["test_type"]),
+        before=percent(then),
+        after=percent(rate),
+        change=f"{100 * (rate - then):+.1f} points" if known else "",  # type: ignore[operator]
+    )

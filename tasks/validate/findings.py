@@ -1,0 +1,147 @@
+"""What was found of each expectation, gathered over the parts of a table."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from contrapose.tasks.validate.expectations import ROW, Seen
+from contrapose.tasks.validate.schema import type_violations
+from contrapose.tasks.validate.suites import named_columns
+from contrapose.tasks.validation import SHOWN_ROWS, BrokenRow, Finding, Suite
+
+KEPT_ROWS = 10_000
+"""Rows that are kept as evidence of those that break one expectation."""
+LONGEST = 200
+"""Characters of a value that a finding repeats."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What the parts of a table say of one expectation."""
+
+    expectation: Mapping[str, Any]
+    """As its suite has it."""
+    place: int
+    """In its suite, from 1."""
+    key: str
+    """Column that names a row."""
+    flags: frozenset[str]
+    """Columns whose values say nothing but that something is wrong."""
+    holds: bool = True
+    looked_at: int = 0
+    observed: str = ""
+    count: int = 0
+    rows: list[BrokenRow] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    """Of the rows that are kept as evidence."""
+
+    def add(self, seen: Seen) -> None:
+        """Add what a part says."""
+        self.holds &= seen.holds
+        self.looked_at += seen.looked_at
+        self.observed = seen.error or shown(seen.observed) or self.observed
+        self.count += seen.count
+        self.rows += [self._row(row) for row in seen.broken[: SHOWN_ROWS - len(self.rows)]]
+        self.numbers += [int(row[ROW]) for row in seen.broken[: KEPT_ROWS - len(self.numbers)]]
+
+    @property
+    def about(self) -> str:
+        """The columns that the expectation looks at, or its type where it looks at none."""
+        return ", ".join(named_columns(self.expectation)) or str(self.expectation["type"])
+
+    def finding(self, suite: Suite) -> Finding:
+        """All of it, as plain data."""
+        meta = self.expectation["meta"]
+        return Finding(
+            suite=suite["source"],
+            place=self.place,
+            type=self.expectation["type"],
+            kwargs=dict(self.expectation["kwargs"]),
+            what=meta["what"] or self._in_words(),
+            why=meta["why"],
+            blocks=self.expectation["severity"] == "critical",
+            looked_at=self.looked_at,
+            observed=self.observed,
+            holds=self.holds,
+            broken=self.count,
+            rows=self.rows,
+        )
+
+    def _in_words(self) -> str:
+        """The expectation's own name and arguments, where nobody put it into words."""
+        words = self.expectation["type"].removeprefix("expect_").replace("_", " ")
+        about = ", ".join(f"{name}: {shown(value)}" for name, value in self.expectation["kwargs"].items())
+        return f"{words} ({about})" if about else words
+
+    def _row(self, row: Mapping[str, Any]) -> BrokenRow:
+        named = {name: _plain(value) for name, value in row.items() if name not in (ROW, *self.flags)}
+        key = _plain(row[self.key])
+        about = named_columns(self.expectation)
+        values = {name: value for name, value in named.items() if name in about}
+        return BrokenRow(row=int(row[ROW]), key=None if key is None else str(key), values=values)
+
+
+@dataclass(slots=True, kw_only=True)
+class Types:
+    """Whether the parts of a table have the right columns, of the right types."""
+
+    suite: Suite
+    """The project's own of the table, which the finding stands before."""
+    wrong: list[str] = field(default_factory=list)
+
+    def add_schema(self, found: pa.Schema, expected: pa.Schema) -> None:
+        """Add what is wrong with a part's columns."""
+        self.wrong += type_violations(found, expected)
+
+    def finding(self, rows: int) -> Finding:
+        """It is a finding like any other; Great Expectations sees types less reliably."""
+        return Finding(
+            suite=self.suite["source"],
+            place=0,
+            type="arrow_schema",
+            kwargs={},
+            what="Every column is there, and of its type.",
+            why="The files of a run can be read by the same code as those of any other.",
+            blocks=True,
+            looked_at=rows,
+            observed="; ".join(self.wrong),
+            holds=not self.wrong,
+            broken=0,
+            rows=[],
+        )
+
+
+def numbered(tallies: Sequence[Tally]) -> dict[int, list[str]]:
+    """The numbers of broken rows, and of each what the expectations that it breaks are about."""
+    found: dict[int, list[str]] = {}
+    for tally in tallies:
+        for number in tally.numbers:
+            found.setdefault(number, []).append(tally.about)
+    return dict(sorted(found.items())[:KEPT_ROWS])
+
+
+def shown(value: Any) -> str:
+    """A value in few characters; empty where there is none."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(_plain(value), ensure_ascii=False, default=str)[:LONGEST]
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it; what is no finite number is told by its name, a long text cut."""
+    item = value.item() if hasattr(value, "item") and not isinstance(value, str) else value
+    if isinstance(item, float) and not math.isfinite(item):
+        return None if math.isnan(item) else str(item)
+    if isinstance(item, str):
+        return item[:LONGEST]
+    if isinstance(item, Mapping):
+        return {str(name): _plain(each) for name, each in item.items()}
+    if isinstance(item, list | tuple | set):
+        return [_plain(each) for each in list(item)[:20]]
+    return item if item is None or isinstance(item, bool | int | float) else str(item)[:LONGEST]

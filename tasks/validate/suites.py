@@ -1,0 +1,174 @@
+"""Suites of expectations: those of the project, and files that a user adds to a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.validation import KINDS, Kind, Suite, SuiteFile
+
+KEYS = ("name", "table", "tests", "expectations", "meta", "id", "notes", "suite_parameters")
+"""Keys of a suite: those of Great Expectations, `table` and `tests`."""
+EXPECTATION_KEYS = ("type", "kwargs", "meta", "severity", "description", "notes", "id", "rendered_content")
+SEVERITIES = ("critical", "warning", "info")
+COLUMN_KEYS = ("column", "column_A", "column_B")
+"""Arguments that name a column; `column_list` names several."""
+
+
+@cache
+def bundled(table: Kind) -> Suite:
+    """The project's own suite for a table."""
+    content = files("contrapose.data").joinpath("expectations", f"{table}.yaml").read_bytes()
+    return _suite(f"{table}.yaml", content, own=False)
+
+
+def read_suites(paths: Iterable[str]) -> list[Suite]:
+    """The suites of a user's files.
+
+    Raises:
+        ConfigError: a file cannot be read, or is no suite; what its expectations say is not looked at.
+    """
+    return [_suite(path, _content(path), own=True) for path in paths]
+
+
+def of_table(suites: Sequence[Suite], table: Kind, test: str) -> list[Suite]:
+    """The project's suite for a table, then those of the user that are about it."""
+    chosen = [each for each in suites if each["table"] == table and (not each["tests"] or test in each["tests"])]
+    return [bundled(table), *chosen]
+
+
+def named_columns(expectation: Mapping[str, Any]) -> list[str]:
+    """The columns that an expectation looks at, those of its condition too."""
+    kwargs = expectation["kwargs"]
+    named = [kwargs[key] for key in COLUMN_KEYS if key in kwargs]
+    return list(dict.fromkeys([*named, *(kwargs.get("column_list") or []), *_conditions(kwargs.get("row_condition"))]))
+
+
+def _conditions(condition: Any) -> Iterator[str]:
+    """The columns of a condition in Great Expectations' structured form."""
+    if isinstance(condition, Mapping):
+        if isinstance(column := condition.get("column"), Mapping):
+            yield str(column.get("name"))
+        for inner in condition.get("conditions") or []:
+            yield from _conditions(inner)
+
+
+def named_parameters(value: Any) -> Iterator[str]:
+    """The parameters that arguments refer to."""
+    if isinstance(value, Mapping):
+        if "$PARAMETER" in value:
+            yield str(value["$PARAMETER"])
+        for inner in value.values():
+            yield from named_parameters(inner)
+
+
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).expanduser().read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            f"cannot read the file ({error.strerror})",
+            expected="a suite of expectations, as YAML or JSON",
+            remedy="Correct the path.",
+            where=path,
+        ) from error
+
+
+def _suite(path: str, content: bytes, *, own: bool) -> Suite:
+    values = _parsed(path, content)
+    for key in values:
+        if key not in KEYS:
+            _refuse(path, f"unknown key {key!r}", f"one of {', '.join(KEYS)}")
+    expectations = values.get("expectations")
+    if not isinstance(expectations, list) or not expectations:
+        _refuse(path, "no expectations", "a list of them under the key expectations")
+    return Suite(
+        source=SuiteFile(file=Path(path).name, sha256=hashlib.sha256(content).hexdigest(), own=own),
+        table=_table(path, values),
+        tests=_tests(path, values.get("tests") or []),
+        expectations=[_expectation(f"{path}, expectation {place}", each) for place, each in enumerate(expectations, 1)],
+    )
+
+
+def _parsed(path: str, content: bytes) -> Mapping[str, Any]:
+    """The file's content; JSON is YAML too."""
+    try:
+        values = yaml.safe_load(content)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else path
+        _refuse(
+            place, f"not YAML ({getattr(error, 'problem', None) or 'unreadable'})", "keys and values in YAML or JSON"
+        )
+    except (UnicodeDecodeError, RecursionError) as error:
+        _refuse(path, f"not YAML ({type(error).__name__})", "keys and values in YAML or JSON")
+    if not isinstance(values, dict):
+        _refuse(path, f"a {type(values).__name__}", "a mapping with the key expectations")
+    return values
+
+
+def _table(path: str, values: Mapping[str, Any]) -> Kind:
+    """The table that a suite is about: by its key, or by the one word of the file's name that is a table's."""
+    named = values.get("table")
+    words = [named] if named is not None else re.split(r"[-_. ]", Path(path).stem)
+    found = [kind for kind in KINDS if kind in words]
+    if len(found) != 1:
+        met = "no table" if named is None else f"table {named!r}"
+        _refuse(path, met, f"one of {', '.join(KINDS)}, under the key table or in the name of the file")
+    return found[0]
+
+
+def _tests(path: str, tests: Any) -> list[str]:
+    if not isinstance(tests, list) or not all(isinstance(each, str) for each in tests):
+        _refuse(f"{path}, tests", f"{tests!r}"[:120], "a list of names of tests")
+    return list(tests)
+
+
+def _expectation(where: str, values: Any) -> dict[str, Any]:
+    """An expectation of the right shape; without what Great Expectations writes for itself."""
+    if not isinstance(values, dict):
+        _refuse(where, f"a {type(values).__name__}", "a mapping with the keys type and kwargs")
+    for key in values:
+        if key not in EXPECTATION_KEYS:
+            _refuse(where, f"unknown key {key!r}", f"one of {', '.join(EXPECTATION_KEYS)}")
+    kind, kwargs, meta = values.get("type"), values.get("kwargs") or {}, values.get("meta") or {}
+    if not isinstance(kind, str) or not isinstance(kwargs, dict) or not isinstance(meta, dict):
+        _refuse(where, f"type {kind!r}"[:120], "a type, and mappings under kwargs and meta")
+    if not _is_json(kwargs):
+        _refuse(
+            f"{where}, kwargs",
+            "a value that JSON has not, such as a date",
+            "texts, numbers, truth values, lists, mappings",
+        )
+    severity = values.get("severity", "critical")
+    if severity not in SEVERITIES:
+        _refuse(f"{where}, severity", f"{severity!r}"[:120], f"one of {', '.join(SEVERITIES)}")
+    kept = {"type": kind, "kwargs": {str(name): each for name, each in kwargs.items()}, "severity": severity}
+    return kept | {
+        "meta": {"what": _words(values, "what") or str(values.get("description") or ""), "why": _words(values, "why")}
+    }
+
+
+def _is_json(values: Mapping[Any, Any]) -> bool:
+    try:
+        json.dumps(values, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _words(values: Mapping[str, Any], name: str) -> str:
+    return str((values.get("meta") or {}).get(name) or "")
+
+
+def _refuse(where: str, found: str, expected: str) -> NoReturn:
+    raise ConfigError(found, expected=expected, remedy="Correct the file, or take it out of expectations.", where=where)

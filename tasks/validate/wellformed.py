@@ -1,0 +1,131 @@
+"""Whether a user's suite can be checked at all, found out before anything is spent."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import pandas as pd
+import pyarrow as pa
+
+from contrapose.tasks.config import Plan
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.validate.expectations import ROW, checkpoint, known_types, problem, run
+from contrapose.tasks.validate.kinds import KEYS, PARAMETERS, columns
+from contrapose.tasks.validate.suites import named_columns, named_parameters, read_suites
+from contrapose.tasks.validation import Kind, Suite
+
+ELSEWHERE = {
+    **dict.fromkeys(
+        (
+            *("expect_column_values_to_be_of_type", "expect_column_values_to_be_in_type_list"),
+            *("expect_column_type_to_be", "expect_column_to_exist", "expect_table_columns_to_match_set"),
+            *("expect_table_columns_to_match_ordered_list", "expect_table_column_count_to_equal"),
+            "expect_table_column_count_to_be_between",
+        ),
+        "an expectation about values: columns and their types are checked for every table",
+    ),
+    **dict.fromkeys(
+        (
+            *("unexpected_rows_expectation", "expect_query_results_to_match_comparison"),
+            "expect_table_row_count_to_equal_other_table",
+        ),
+        "an expectation about one table without a query",
+    ),
+}
+"""Types that Great Expectations has and that say nothing here, with what would."""
+
+CONDITIONS = ("comparison", "nullity", "and", "or")
+"""Kinds of conditions in Great Expectations' structured form, without that which passes a text on."""
+
+EXAMPLES = {pa.string(): ["a", "b"], pa.int64(): [1, 2], pa.float64(): [0.5, 1.5], pa.bool_(): [True, False]}
+
+
+def own_suites(paths: Sequence[str], plans: Sequence[Plan]) -> list[Suite]:
+    """The suites of a user's files, once it is known that they can be checked.
+
+    Args:
+        paths: of the files.
+        plans: the tests of the run; a suite is about all of them, or about those that it names.
+
+    Raises:
+        ConfigError: what is wrong, with file and place.
+    """
+    suites = read_suites(paths)
+    for path, suite in zip(paths, suites, strict=True):
+        for plan in plans:
+            if not suite["tests"] or plan.test in suite["tests"]:
+                _refuse_unfit(path, suite, plan.test)
+    return suites
+
+
+def _refuse_unfit(path: str, suite: Suite, test: str) -> None:
+    known = columns(suite["table"], test)
+    for place, expectation in enumerate(suite["expectations"], 1):
+        where = f"{path}, expectation {place}"
+        _refuse_type(where, expectation)
+        _refuse_condition(where, expectation["kwargs"])
+        for name in named_columns(expectation):
+            if name not in known.names:
+                _refuse_column(where, str(name), known.names, suite["table"], test)
+        for name in named_parameters(expectation["kwargs"]):
+            if name not in PARAMETERS[suite["table"]]:
+                _refuse(f"{where}, kwargs", f"$PARAMETER {name!r}", f"one of {', '.join(PARAMETERS[suite['table']])}")
+        if told := problem(expectation) or _tried(expectation, known, suite["table"]):
+            _refuse(f"{where}, {expectation['type']}", told[:300], "arguments that Great Expectations takes")
+
+
+def _refuse_type(where: str, expectation: Mapping[str, Any]) -> None:
+    kind, known = expectation["type"], known_types()
+    if kind in ELSEWHERE:
+        _refuse(f"{where}, type", kind, ELSEWHERE[kind])
+    if kind not in known:
+        close = difflib.get_close_matches(kind, known, n=1)
+        _refuse(f"{where}, type", f"unknown expectation {kind!r}"[:120], f"such as {close[0] if close else known[0]}")
+
+
+def _refuse_condition(where: str, kwargs: Mapping[str, Any]) -> None:
+    """A condition as a text would be run as code; so would a value in a condition that ends the quotes around it."""
+    condition = kwargs.get("row_condition")
+    if condition is not None and not _structured(condition):
+        _refuse(
+            f"{where}, row_condition",
+            f"{condition!r}"[:120],
+            "{type: comparison, column: {name: …}, operator: ==, parameter: …} with a number or a word",
+        )
+
+
+def _structured(condition: Any) -> bool:
+    """Whether a condition is made of comparisons with plain values."""
+    if not isinstance(condition, Mapping) or condition.get("type") not in CONDITIONS:
+        return False
+    given = condition.get("parameter")
+    values = given if isinstance(given, list) else [given]
+    return all(map(_plain, values)) and all(map(_structured, condition.get("conditions") or []))
+
+
+def _plain(value: Any) -> bool:
+    """Whether a value cannot be read as code when it stands between quotes."""
+    if isinstance(value, str):
+        return not set(value) & set("\"'`\\\n@")
+    return value is None or isinstance(value, int | float)
+
+
+def _refuse_column(where: str, name: str, known: Sequence[str], table: Kind, test: str) -> NoReturn:
+    close = difflib.get_close_matches(name, known, n=1)
+    meant = f"{close[0]!r}?" if close else f"one of {', '.join(known)}"
+    _refuse(f"{where}, kwargs", f"unknown column {name!r}"[:120], f"a column of the {table} of {test}, perhaps {meant}")
+
+
+def _tried(expectation: Mapping[str, Any], known: pa.Schema, table: Kind) -> str:
+    """Why an expectation cannot be checked on two rows of the right types; empty when it can."""
+    names = dict.fromkeys([KEYS[table], *named_columns(expectation)])
+    frame = pd.DataFrame({name: EXAMPLES.get(known.field(name).type, [None, None]) for name in names})
+    parameters = {name: ["a"] if name == "test" else 2 for name in PARAMETERS[table]}
+    gate = checkpoint([expectation], key=KEYS[table])
+    return run(gate, frame.assign(**{ROW: [1, 2]}), parameters=parameters)[0].error
+
+
+def _refuse(where: str, found: str, expected: str) -> NoReturn:
+    raise ConfigError(found, expected=expected, remedy="Correct the file, or take it out of expectations.", where=where)

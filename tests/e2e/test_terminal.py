@@ -1,0 +1,90 @@
+"""What a run prints: for people, for scripts, and at a terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from contrapose.flows.cli import main
+
+RUN = ["run", "--model", "mock", "--limit", "6", "--out", "out"]
+
+in_process = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+
+
+@in_process
+def test_json_is_all_that_standard_output_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    main([*RUN, "--json"])
+    printed = capsys.readouterr()
+    (folder,) = Path("out").glob("[!.]*-mock")
+    assert json.loads(printed.out)["run_id"] == json.loads((folder / "summary.json").read_text())["run_id"]
+    assert printed.err == ""
+
+
+@in_process
+def test_quiet_is_the_verdict_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main([*RUN, "--quiet"])
+    printed = capsys.readouterr()
+    assert re.fullmatch(r"[A-Z]+  .+\n", printed.out)
+    assert printed.err == ""
+    assert code == {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 3, "INCOMPLETE": 4}[printed.out.split()[0]]
+
+
+@in_process
+def test_people_get_a_summary_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    main(RUN)
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert re.search(r"\nReport: out/.*/report\.html\n$", printed.out)
+
+
+def at_terminal(arguments: list[str], *, columns: int, interrupted_at: bytes | None = None) -> tuple[int, str]:
+    """Run the command at a terminal, press Ctrl-C once that appears; its exit code and all it wrote there."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(sys.executable, [sys.executable, "-m", "contrapose.flows.cli", *arguments])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    written = b""
+    while True:
+        try:
+            written += os.read(terminal, 65_536)
+        except OSError:
+            break
+        if interrupted_at and interrupted_at in written:
+            os.write(terminal, b"\x03")
+            interrupted_at = None
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), written.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("own_store", "in_tmp")
+def test_a_terminal_of_eighty_columns_is_not_overrun(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("COLUMNS", "LINES", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    code, written = at_terminal(RUN, columns=80)
+    lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line) for line in re.split(r"[\r\n]+", written)]
+    assert code in (0, 1, 3)
+    assert not [line for line in lines if len(line) > 80 and not line.startswith("Report: ")]
+    assert any(re.match(r"asking mock .*\d+/\d+", line) for line in lines)
+    assert any("starting" in line for line in lines)
+    assert not [line for line in lines if "Traceback" in line or "Warning" in line or "prefect" in line.lower()]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("own_store", "in_tmp")
+def test_ctrl_c_ends_a_run_in_one_line() -> None:
+    code, written = at_terminal(RUN, columns=80, interrupted_at=b"checking cases")
+    assert code == 130
+    assert "interrupted; the same command goes on where it stopped" in written
+    assert "Traceback" not in written
+    assert "ERROR" not in written

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from contrapose.tasks.config import RunConfig, plans
+from contrapose.tasks.evaluate.gate import Rules
+from contrapose.tasks.evaluate.summarise import MOST_REASONS, unscored_reasons
+from contrapose.tasks.evaluate.task import judge
+from contrapose.tasks.probes.base import unscored
+from contrapose.tasks.probes.toxic_words import AddToxicWords
+from contrapose.tasks.records import Case, Completion, Score, Trial
+from contrapose.tasks.results import result_table, schema_for
+from contrapose.tasks.tables import write_arrow
+
+
+def cases(*rows: tuple[object, object, str | None]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["pass", "error", "reason"], dtype=object)
+
+
+def test_only_answered_cases_without_a_score_tell_why() -> None:
+    found = unscored_reasons(cases((True, None, "fine"), (None, "timeout", "no answer"), (None, None, "it is empty")))
+    assert found == {"it is empty": 1}
+
+
+def test_the_most_common_reason_comes_first() -> None:
+    found = unscored_reasons(cases((None, None, "a"), (None, None, "b"), (None, None, "b")))
+    assert list(found.items()) == [("b", 2), ("a", 1)]
+
+
+def test_rare_reasons_are_counted_together() -> None:
+    rows = [(None, None, f"row {index} is odd") for index in range(MOST_REASONS + 7)]
+    found = unscored_reasons(cases(*rows))
+    assert (len(found), found["other"], sum(found.values())) == (MOST_REASONS + 1, 7, len(rows))
+
+
+@pytest.mark.parametrize("rows", [(), ((False, None, "too far"),)])
+def test_nothing_is_told_where_all_were_scored(rows: tuple[tuple[object, object, str]]) -> None:
+    assert unscored_reasons(cases(*rows)) == {}
+
+
+def test_a_missing_reason_is_told_as_missing() -> None:
+    assert unscored_reasons(cases((None, None, None))) == {"no reason told": 1}
+
+
+def test_a_stored_test_tells_why_its_cases_have_no_score(in_tmp: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRAPOSE_STORAGE", "tables")
+    (plan,) = plans(RunConfig.model_validate({"tests": {"sensitivity": {"add_toxic_words": {}}}}))
+    scored = Score(value=0.0, passed=True, reason="none")
+    scores = [scored, unscored("it is empty"), scored]
+    probe = AddToxicWords()
+    rows = result_table([trial(number) for number in range(3)], scores, probe=probe, model="mock")
+    results = write_arrow([rows], schema_for(probe))
+    skipped = write_arrow([pa.table({"sample_id": ["s"], "skip_reason": ["empty"]})], NO_CASES)
+    rules = Rules(min_pass_rate=0.65, max_error_share=0.02, gate="rate")
+    data = {"source": "x", "sha256": "0", "rows": 4}
+    outcome = judge.fn(plan=plan, cases=skipped, results=results, data=data, rules=rules)
+    assert (outcome["unscored"], outcome["unscored_reasons"]) == (1, {"it is empty": 1})
+
+
+NO_CASES = pa.schema([("sample_id", pa.string()), ("skip_reason", pa.string())])
+
+
+def trial(number: int) -> Trial:
+    case = Case(
+        id=f"add_toxic_words/{number}",
+        sample_id=str(number),
+        probe="add_toxic_words",
+        version="1",
+        original="One.",
+        perturbed="damn One.",
+        original_prompt="One.",
+        perturbed_prompt="damn One.",
+        scorer="count",
+        asks="generate",
+    )
+    return Trial(case=case, expected=Completion(text="a"), actual=Completion(text="a"))

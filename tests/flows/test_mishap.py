@@ -1,0 +1,42 @@
+"""How a command ends where something breaks that no user can have caused."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from contrapose.flows import listing
+from contrapose.flows.cli import main
+from contrapose.flows.mishap import lost_server
+
+
+def broken(error: Exception, monkeypatch: pytest.MonkeyPatch) -> int:
+    def listed(_: object) -> list[str]:
+        raise error
+
+    monkeypatch.setattr(listing, "listing", listed)
+    return main(["list"])
+
+
+def test_a_server_that_is_gone_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert broken(httpx.ConnectError("Connection refused"), monkeypatch) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("contrapose: the Prefect server does not answer (ConnectError: Connection refused)")
+    assert told.count("\n") == 1
+
+
+def test_a_defect_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert broken(ZeroDivisionError("division by zero"), monkeypatch) == 2
+    told = capsys.readouterr().err
+    assert "ZeroDivisionError: division by zero" in told
+    assert told.splitlines()[-1].startswith("contrapose: this is a defect")
+
+
+def test_the_cause_counts_however_it_is_wrapped() -> None:
+    error = ValueError("wrapped")
+    error.__cause__ = RuntimeError("Failed to reach API at http://127.0.0.1:9/api/")
+    assert lost_server(error)
+
+
+def test_other_errors_are_not_taken_for_it() -> None:
+    assert lost_server(ValueError("a value")) is None

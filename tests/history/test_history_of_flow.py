@@ -1,0 +1,46 @@
+"""A whole run, its report and its place in the history."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from contrapose.flows.evaluate_model import evaluate_model
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config_file import load_config
+from contrapose.tasks.history.queries import runs
+from contrapose.tasks.history.reading import recorded
+
+pytestmark = pytest.mark.usefixtures("prefect_server", "in_tmp", "own_store")
+
+
+def config(**changes: object) -> RunConfig:
+    found = load_config("quickstart", {"model": "mock", "limit": 4, **changes})[0]
+    only = found.tests.model_copy(update={"sensitivity": type(found.tests.sensitivity)()})  # type: ignore[attr-defined]
+    return found.model_copy(update={"tests": only})
+
+
+@pytest.mark.slow
+def test_published_runs_are_in_the_history_and_a_resumed_one_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CONTRAPOSE_HISTORY", raising=False)
+    first = evaluate_model(config(max_calls=3))
+    assert first["summary"]["verdict"] == "incomplete"
+    again = evaluate_model(config(), resumed=first["run"])
+    assert [run["run_id"] for run in runs(recorded("runs/.history").rows)] == [Path(again["folder"]).name]
+    later = evaluate_model(config(seed=3))
+    found = runs(recorded("runs/.history").rows)
+    assert [run["run_id"] for run in found] == [Path(again["folder"]).name, Path(later["folder"]).name]
+    assert "prompt" in Path(later["folder"], "report.html").read_text()
+    assert Path(again["folder"]).name in Path(later["folder"], "report.html").read_text()
+
+
+def test_a_run_is_published_although_the_history_cannot_be_written(in_tmp: Path) -> None:
+    (in_tmp / "occupied").write_text("no folder")
+    published = evaluate_model(config(history="occupied/history"))
+    told = [each for each in published["summary"]["warnings"] if each.startswith("history: ")]
+    assert len(told) == 1
+    assert json.loads(Path(published["folder"], "summary.json").read_text())["verdict"]
+    assert os.listdir("runs") == [Path(published["folder"]).name]

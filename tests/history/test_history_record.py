@@ -1,0 +1,179 @@
+"""A run and the history: read before its report, added to after it, and never a reason to lose a run."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from past_runs import past_run
+
+from contrapose.flows.entrance import Run, begin
+from contrapose.flows.history_record import record, remember
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config_file import validate
+from contrapose.tasks.history.dataset import append, place
+from contrapose.tasks.history.queries import runs
+from contrapose.tasks.history.reading import recorded
+from contrapose.tasks.infer.store import open_runs
+from contrapose.tasks.outcome import DataSummary, ModelSummary, Outcome, Summary
+from contrapose.tasks.past import PastRun
+
+
+@pytest.fixture(autouse=True)
+def _here(own_store: str, in_tmp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CONTRAPOSE_HISTORY", raising=False)
+
+
+def config(**changes: object) -> RunConfig:
+    return validate({"suite": "harbour", "model": "mock", **changes}, where="test")
+
+
+def summary(run: Run, verdict: str = "pass", *, folder: str = "", settings: dict[str, object] | None = None) -> Summary:
+    """As far as the history looks."""
+    outcome = {
+        "test_type": "order_bias",
+        "verdict": verdict,
+        "pass_rate": 0.5,
+        "interval": (0.4, 0.6),
+        "scored": 10,
+        "min_pass_rate": 0.65,
+        "probe_version": "2",
+        "scorers": {"likelihood": 10},
+        "settings": settings or {},
+        "data": DataSummary(source="summary_pairs", sha256="ab" * 32, rows=10),
+    }
+    return Summary(
+        run_id=folder or run.id,
+        suite=run.config.suite,
+        started=run.started.isoformat(timespec="seconds"),
+        verdict=verdict,  # type: ignore[typeddict-item]
+        model=ModelSummary(id="mock", provider="mock", revision="mock-1", dtype="none", device="none"),
+        tests=[outcome],  # type: ignore[list-item]
+    )  # type: ignore[typeddict-item]
+
+
+def kept(where: str = "runs/.history") -> list[PastRun]:
+    return runs(recorded(where).rows)
+
+
+def finish(run: Run, verdict: str = "pass", **told: object) -> tuple[str, ...]:
+    return record(run, remember(run, summary(run, verdict, **told)))  # type: ignore[arg-type]
+
+
+def test_a_run_is_the_last_of_its_own_history_and_is_kept_afterwards() -> None:
+    first, second = begin(config()), begin(config(seed=7))
+    assert finish(first) == ()
+    found = remember(second, summary(second, "fail")).history
+    assert [run["run_id"] for run in found.runs] == [first.id, second.id]
+    assert found.green == kept()[0]
+    assert [(each["facet"], each["name"], each["after"]) for each in found.changes] == [("prompt", "seed", "7")]
+
+
+@pytest.mark.parametrize("verdict", ["pass", "fail", "inconclusive", "incomplete"])
+def test_every_verdict_is_kept(verdict: str) -> None:
+    finish(begin(config()), verdict)
+    assert [run["verdict"] for run in kept()] == [verdict]
+
+
+def test_a_resumed_run_appears_once_with_its_last_folder() -> None:
+    run = begin(config())
+    finish(run, "incomplete")
+    open_runs().end(run.id, "incomplete")
+    again = begin(config(), resumed=run.id)
+    remembered = remember(again, summary(again, "pass", folder=f"{run.id}-2"))
+    assert [each["run_id"] for each in remembered.history.runs] == [f"{run.id}-2"]
+    assert record(again, remembered) == ()
+    assert [(each["run_id"], each["verdict"]) for each in kept()] == [(f"{run.id}-2", "pass")]
+
+
+def test_runs_of_one_name_on_two_machines_are_two(in_tmp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = begin(config())
+    finish(run)
+    monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{in_tmp}/another.db")
+    assert open_runs().begin(run.id, config="{}", folder=".") == run.id
+    finish(run)
+    assert [each["run_id"] for each in kept()] == [run.id, run.id]
+
+
+def test_a_history_that_cannot_be_read_or_written_is_a_warning(in_tmp: Path) -> None:
+    (in_tmp / "occupied").write_text("no folder")
+    run = begin(config(history="occupied/history"))
+    remembered = remember(run, summary(run))
+    assert [each["run_id"] for each in remembered.history.runs] == [run.id]
+    (warning,) = record(run, remembered)
+    assert re.fullmatch(r"history: it could not be written \(\w+\); expected .*", warning)
+
+
+def test_a_broken_file_is_named_and_the_others_are_read(in_tmp: Path) -> None:
+    append("runs/.history", past_run(), key="a")
+    (in_tmp / "runs" / ".history" / "broken.parquet").write_bytes(b"PAR1")
+    run = begin(config())
+    found = remember(run, summary(run))
+    assert len(found.history.runs) == 2
+    assert "broken.parquet" in found.warnings[0]
+
+
+def test_a_password_in_the_environment_is_refused_without_repeating_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRAPOSE_HISTORY", "sftp://user:quartz@host/x")
+    run = begin(config())
+    found = remember(run, summary(run))
+    told = (*found.warnings, *record(run, found))
+    assert len(told) == 2
+    assert "quartz" not in " ".join(told)
+
+
+def test_a_password_in_a_configuration_is_refused() -> None:
+    with pytest.raises(Exception, match="holds a password") as error:
+        config(history="sftp://user:quartz@host/x")
+    assert "quartz" not in str(error.value)
+
+
+def test_the_folder_of_the_history_is_that_of_the_runs(in_tmp: Path) -> None:
+    run = begin(config(output="elsewhere"))
+    finish(run)
+    assert os.listdir("elsewhere") == [".history"]
+    assert place(run.config.history, run.config.output) == os.path.join("elsewhere", ".history")
+
+
+def test_each_facet_holds_what_can_change_a_result() -> None:
+    arguments = {"revision": "r2", "reply": "A"}
+    gen = {"max_new_tokens": 8}
+    run = begin(config(model_args=arguments, system_instruction="Be brief.", gen_kwargs=gen, limit=3))
+    settings: dict[str, object] = {"margin": 0.1, "note": "x" * 1000, "absent": None}
+    found = remember(run, summary(run, settings=settings)).run["made_of"]
+    assert found["model"] == {
+        "id": "mock",
+        "provider": "mock",
+        "dtype": "none",
+        "device": "none",
+        "reply": "A",
+        "revision": "r2",
+        "model_args.revision": "r2",
+        "model_args.reply": "A",
+    }
+    assert found["data"]["order_bias.source"] == "summary_pairs"
+    assert found["prompt"]["system_instruction"] == "Be brief."
+    assert found["prompt"]["gen_kwargs.max_new_tokens"] == "8"
+    assert found["prompt"]["order_bias.limit"] == "3"
+    assert found["prompt"]["order_bias.probe_version"] == "2"
+    assert len(found["prompt"]["order_bias.note"]) < 120
+    assert found["scorer"]["order_bias.margin"] == "0.1"
+    assert found["scorer"]["order_bias.min_pass_rate"] == "0.65"
+    assert found["scorer"]["embedding_model"] == "all-MiniLM-L6-v2"
+    assert {"python", "contrapose", "pandas"} <= set(found["library"])
+
+
+def test_names_of_keys_and_the_pace_are_no_part_of_a_model() -> None:
+    from contrapose.tasks.history.made_of import made_of
+
+    run = begin(config())
+    asked = config(model="openai/x", model_args={"api_key_env": "MY_KEY", "concurrency": 9, "base_url": "http://h/v1"})
+    found = made_of(asked, summary(run), plans=run.plans, identity=run.identity, versions={}, embedding_revision="1")
+    assert "model_args.base_url" in found["model"]
+    assert not {"model_args.api_key_env", "model_args.concurrency"} & set(found["model"])
+
+
+def test_an_outcome_has_what_is_kept_of_it() -> None:
+    assert {"test_type", "verdict", "pass_rate", "interval", "min_pass_rate", "scored"} <= set(Outcome.__annotations__)

@@ -1,0 +1,74 @@
+"""The pages of `contrapose view` in a browser: readable by everybody, quiet, and without any request elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from past_runs import past_run, past_test
+from playwright.sync_api import Browser, sync_playwright
+from run_folders import put_run
+
+from contrapose.flows.report_server import serving_site
+from contrapose.flows.view.site import Viewer
+from contrapose.tasks.history.dataset import append
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
+ATTACK = "\"><script>document.title='hit'</script><img src=x onerror=\"document.title='hit'\">"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Some runs with one hostile text in every place, and their history."""
+    runs = tmp_path_factory.mktemp("runs")
+    for day, model in enumerate(["hf/example/tiny", "hf/example/tiny", ATTACK, ATTACK]):
+        tests = [past_test(pass_rate=0.6 + day / 10), past_test(test_type=ATTACK, verdict="fail")]
+        append(str(runs / "history"), past_run(day, model=model, tests=tests), key=str(day))
+        put_run(runs, f"2026030{day + 1}T083000Z-harbour-x", model={"id": model}, files={"report.html": ATTACK})
+    with serving_site(Viewer(root=runs.resolve(), history=str(runs / "history"))) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium without a window."""
+    with sync_playwright() as player:
+        found = player.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+def test_the_pages_are_quiet_fit_a_phone_and_load_nothing_else(url: str, browser: Browser) -> None:
+    said: list[str] = []
+    asked: list[str] = []
+    page = browser.new_context(viewport={"width": 390, "height": 800}).new_page()
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(url)
+    assert page.title() == "Runs – Contrapose"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_role("link", name="History").click()
+    assert page.title() == "History – Contrapose"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator("svg.chart").count() == 4
+    assert page.locator("h1").evaluate("each => getComputedStyle(each).fontWeight") == "600"
+    assert not said
+    assert all(each.startswith((url, "data:")) for each in asked)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["/", "/history"])
+def test_nothing_bars_anybody_from_them(
+    url: str, browser: Browser, path: str, scheme: Literal["light", "dark"]
+) -> None:
+    page = browser.new_context(color_scheme=scheme, bypass_csp=True).new_page()
+    page.goto(url + path)
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    found = Axe().run(page).response["violations"]
+    assert not [each for each in found if each["impact"] in ("serious", "critical")]

@@ -1,0 +1,129 @@
+"""What `contrapose view` shows: runs and their history, whatever their texts are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from past_runs import past_run, past_test
+from run_folders import put_run
+
+from contrapose.flows.view.pages import Pages
+from contrapose.flows.view.site import Viewer
+from contrapose.tasks.history.dataset import append
+
+HOSTILE = (
+    "</title><script>alert(1)</script>",
+    "\"><img src=x onerror='alert(1)'>",
+    "{{ 7*7 }}{% raw %}",
+    "javascript:alert(1)",
+    "\u202egnp.exe\u2066 \u200b \x1b[31m \x00 \ud800",
+    "&lt;b&gt;",
+)
+
+
+def page(runs: Path, path: str = "/", *, history: Path | None = None) -> str:
+    found = Viewer(root=runs.resolve(), history=str(history or runs / "history"))(path)
+    assert found is not None
+    assert isinstance(found.content, bytes)
+    return found.content.decode()
+
+
+def test_runs_are_listed_the_newest_first_with_verdict_model_suite_date_and_links(tmp_path: Path) -> None:
+    put_run(tmp_path, "20260301T083000Z-harbour-a", files={"report.html": "", "report.md": ""})
+    put_run(tmp_path, "20260401T083000Z-harbour-b", verdict="pass", model={"id": "mock"})
+    append(str(tmp_path / "history"), past_run(), key="a")
+    text = page(tmp_path)
+    assert text.index("20260401T083000Z") < text.index("20260301T083000Z")
+    for told in ("2 runs", "hf/example/tiny", "mock", "harbour", "1 March 2026, 08:30 UTC", "order_bias 25%"):
+        assert told in text
+    assert "/files/20260301T083000Z-harbour-a/report.html" in text
+    assert "/files/20260401T083000Z-harbour-b/report.html" not in text
+    assert "validation.html" not in text
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"verdict": 1}', "[" * 100_000, '"\ud83d'])
+def test_a_run_whose_summary_cannot_be_read_is_listed_as_such(tmp_path: Path, content: str) -> None:
+    folder = put_run(tmp_path, "20260301T083000Z-harbour-a")
+    put_run(tmp_path, "20260302T083000Z-harbour-b")
+    (folder / "summary.json").write_text(content, errors="surrogatepass")
+    text = page(tmp_path)
+    assert "summary.json cannot be read" in text
+    assert "hf/example/tiny" in text
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_is_markup(tmp_path: Path, text: str) -> None:
+    put_run(
+        tmp_path,
+        "20260301T083000Z-x",
+        verdict=text,
+        reason=text,
+        suite=text,
+        started=text,
+        model={"id": text},  # type: ignore[arg-type]
+        tests=[{"test_type": text, "pass_rate": 0.5}],
+    )
+    odd = text.replace("\ud800", "")
+    tests = [past_test(test_type=odd)]
+    for day in (0, 1):
+        append(str(tmp_path / "history"), past_run(day, suite=odd, model=odd, started=odd, tests=tests), key=f"{day}")
+    for path in ("/", "/history"):
+        found = page(tmp_path, path)
+        assert not re.search(r"<script|<img|\bon\w+='|49|[\u202e\u2066\u200b\x1b\x00]", found.partition("</style>")[2])
+        assert 'href="javascript' not in found
+
+
+def test_the_name_of_a_folder_is_no_markup_either(tmp_path: Path) -> None:
+    put_run(tmp_path, '"><script>alert(1)<', files={"report.html": ""})
+    found = page(tmp_path)
+    assert "<script" not in found
+    assert "/files/%22%3E%3Cscript%3Ealert%281%29%3C/report.html" in found
+
+
+def test_toxic_words_are_masked(tmp_path: Path) -> None:
+    put_run(tmp_path, "20260301T083000Z-x", reason="It said: fucking hell.")
+    assert "fucking" not in page(tmp_path)
+
+
+def test_the_history_shows_each_test_of_each_model_with_a_chart(tmp_path: Path) -> None:
+    for day in range(3):
+        for model in ("mock", "embedded"):
+            made = {"model": {"revision": str(day)}}
+            append(str(tmp_path), past_run(day, model=model, made_of=made), key=f"{day} {model}")
+    text = page(tmp_path, "/history", history=tmp_path)
+    assert text.count("<article") == text.count('<svg class="chart"') == 2
+    assert "55.1–88.0%" in text
+    assert text.count("<td>model</td>") == 4
+
+
+def test_what_is_wrong_with_the_history_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1")
+    assert "skipped broken.parquet" in page(tmp_path, "/history", history=tmp_path)
+    viewer = Viewer(root=tmp_path, history="nosuchprotocol://x")
+    reply = viewer("/history")
+    assert reply is not None
+    assert b"cannot be read" in bytes(reply.content)  # type: ignore[arg-type]
+
+
+def test_many_runs_are_paged(tmp_path: Path) -> None:
+    for number in range(120):
+        put_run(tmp_path, f"2026030{number:04}")
+    first, last = page(tmp_path), page(tmp_path, "/?page=3")
+    assert "20260300119" in first
+    assert "20260300000" in last
+    assert 'href="?page=2"' in first
+    for odd in ("0", "-1", "4", "9" * 90, "x", "²"):
+        assert page(tmp_path, f"/?page={odd}")
+
+
+def test_pages_cover_everything_once() -> None:
+    assert [Pages.over(101, number, 50).first for number in (1, 2, 3)] == [0, 50, 100]
+    assert Pages.over(101, 3, 50).end == 101
+    assert Pages.over(0, 5, 50).count == 1
+
+
+def test_an_empty_folder_says_how_to_fill_it(tmp_path: Path) -> None:
+    assert "contrapose run" in page(tmp_path)
+    assert "No run is recorded yet" in page(tmp_path, "/history")

@@ -1,0 +1,194 @@
+"""What `contrapose view` serves: files below its folder, to a browser on this machine, and nothing else."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from run_folders import put_run
+
+from contrapose.flows.report_server import serving_site
+from contrapose.flows.view import chosen
+from contrapose.flows.view.site import Viewer
+from contrapose.tasks.errors import ConfigError
+
+RUN = "20260301T083000Z-harbour-a"
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """A folder of one run beside a secret."""
+    (tmp_path / "secret.html").write_text("secret")
+    (tmp_path / "runs-2").mkdir()
+    (tmp_path / "runs-2" / "report.html").write_text("secret")
+    found = tmp_path / "runs"
+    files = {
+        "report.html": "<p>fine</p>",
+        "report.md": "# fine",
+        "results.csv": "a",
+        "x.svg": "<svg/>",
+        ".env": "secret",
+    }
+    folder = put_run(found, RUN, files=files)
+    (folder / ".git").mkdir()
+    (folder / ".git" / "config.txt").write_text("secret")
+    (folder / "out.html").symlink_to(tmp_path / "secret.html")
+    (folder / "away").symlink_to(tmp_path / "runs-2")
+    (folder / "veiled.txt").symlink_to(folder / ".env")
+    (folder / "inside.html").symlink_to(folder / "report.html")
+    os.mkfifo(folder / "pipe.html")
+    return found
+
+
+@pytest.fixture
+def url(runs: Path) -> Iterator[str]:
+    with serving_site(Viewer(root=runs.resolve(), history=str(runs / "history"))) as found:
+        yield found
+
+
+def ask(url: str, path: str, *, host: str | None = None, method: str = "GET") -> tuple[int, bytes, dict[str, str]]:
+    """Status, body and headers; the path goes out as it is."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
+    connection.putrequest(method, path, skip_host=True)
+    if host != "":
+        connection.putheader("Host", host or urlsplit(url).netloc)
+    connection.endheaders()
+    reply = connection.getresponse()
+    found = reply.status, reply.read(), {name.lower(): value for name, value in reply.getheaders()}
+    connection.close()
+    return found
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/history", "/?page=1", f"/files/{RUN}/report.html", f"/files/{RUN}/inside.html"]
+)
+def test_pages_and_reports_are_served(url: str, path: str) -> None:
+    status, body, headers = ask(url, path)
+    assert status == 200
+    assert body
+    assert headers["content-type"] == "text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/files/../secret.html", "/files/%2e%2e/secret.html", "/files/..%2fsecret.html", "/files/..%5csecret.html"),
+        *(f"/files/{RUN}/../../secret.html", f"/files/{RUN}/%2e%2e/%2e%2e/secret.html", "/files//etc/hostname"),
+        *(
+            "/files/../runs-2/report.html",
+            "/files/%2fetc%2fhostname",
+            "/files/",
+            "/files",
+            f"/files/{RUN}",
+            f"/files/{RUN}/",
+        ),
+        *(f"/files/{RUN}/out.html", f"/files/{RUN}/away/report.html", f"/files/{RUN}/veiled.txt"),
+        *(f"/files/{RUN}/.env", f"/files/{RUN}/%2eenv", f"/files/{RUN}/.git/config.txt", f"/files/{RUN}/pipe.html"),
+        *(
+            f"/files/{RUN}/report.html%00.txt",
+            f"/files/{RUN}/%ff.html",
+            f"/files/{RUN}/{'x' * 5000}",
+            f"/files/{RUN}/none.html",
+        ),
+        *(f"/{RUN}/report.html", "/favicon.ico", "//evil.example/", "http://evil.example/", "*", "/history/x"),
+    ],
+)
+def test_nothing_else_is(url: str, path: str) -> None:
+    status, body, _ = ask(url, path)
+    assert status == 404
+    assert b"secret" not in body
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.example:{port}", ""]
+)
+def test_another_name_for_the_address_is_refused(url: str, host: str) -> None:
+    status, body, _ = ask(url, "/", host=host.format(port=urlsplit(url).port))
+    assert status == 404
+    assert b"harbour" not in body
+
+
+def test_localhost_is_a_name_of_it(url: str) -> None:
+    assert ask(url, "/", host=f"localhost:{urlsplit(url).port}")[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/history", "/none", f"/files/{RUN}/report.html", f"/files/{RUN}/report.md"])
+def test_every_answer_carries_the_security_headers(url: str, path: str) -> None:
+    _, _, headers = ask(url, path)
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["content-security-policy"].startswith("default-src 'none'")
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert "access-control-allow-origin" not in headers
+    assert "Python" not in headers["server"]
+
+
+def test_our_own_pages_allow_one_style_sheet_and_no_script(url: str) -> None:
+    policy = ask(url, "/")[2]["content-security-policy"]
+    assert "script-src" not in policy
+    assert "unsafe" not in policy
+    assert "style-src 'sha256-" in policy
+
+
+def test_what_a_browser_might_run_is_kept_as_a_file(url: str) -> None:
+    for name, kind in (("results.csv", "application/octet-stream"), ("x.svg", "application/octet-stream")):
+        _, _, headers = ask(url, f"/files/{RUN}/{name}")
+        assert (headers["content-type"], headers["content-disposition"]) == (kind, "attachment")
+    assert ask(url, f"/files/{RUN}/report.md")[2]["content-type"] == "text/plain; charset=utf-8"
+
+
+def test_only_reading_is_allowed(url: str) -> None:
+    status, body, headers = ask(url, "/", method="HEAD")
+    assert (status, body) == (200, b"")
+    assert int(headers["content-length"]) > 1000
+    for method in ("POST", "PUT", "DELETE", "OPTIONS"):
+        assert ask(url, "/", method=method)[0] == 501
+
+
+def test_only_this_machine_is_answered(url: str) -> None:
+    assert urlsplit(url).hostname == "127.0.0.1"
+
+
+def test_a_run_opens_at_its_report(runs: Path) -> None:
+    assert chosen(str(runs)) == (runs, "/")
+    assert chosen(str(runs / RUN)) == (runs, f"/files/{RUN}/report.html")
+
+
+def test_what_cannot_be_served_is_said(runs: Path) -> None:
+    with pytest.raises(ConfigError, match="no such folder"):
+        chosen(str(runs / "none"))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with (
+            pytest.raises(ConfigError, match="cannot be used"),
+            serving_site(lambda _: None, port=taken.getsockname()[1]),
+        ):
+            pass
+    with pytest.raises(ConfigError, match="cannot be used"), serving_site(lambda _: None, port=70_000):
+        pass
+
+
+def test_the_command_tells_its_address_and_ends_with_ctrl_c(runs: Path) -> None:
+    command = [sys.executable, "-m", "contrapose.flows.cli", "view", str(runs)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert ask(line.split()[1].rstrip("/"), "/")[0] == 200
+            process.send_signal(signal.SIGINT)
+            rest, said = process.communicate(timeout=20)
+        finally:
+            with suppress(ProcessLookupError):
+                process.kill()
+    assert (process.returncode, rest, said) == (0, "stopped\n", "")

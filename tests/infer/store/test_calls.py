@@ -1,0 +1,76 @@
+"""Which calls took most: of the run alone, the greatest first."""
+
+from __future__ import annotations
+
+import pytest
+
+from contrapose.tasks.infer.base import Answer, Question
+from contrapose.tasks.infer.store import open_answers, open_calls, open_runs
+from contrapose.tasks.infer.store.answers import Keyed
+from contrapose.tasks.infer.store.calls import MOST
+from contrapose.tasks.outcome import Call
+from contrapose.tasks.prices import FREE, Price
+from contrapose.tasks.records import Completion, Usage
+
+pytestmark = pytest.mark.usefixtures("store")
+
+
+def save(run: str, first: int, *calls: tuple[float, int, int]) -> str:
+    begun = open_runs().begin(run, config="{}", folder=".")
+    answers = [
+        Keyed(
+            key=f"{number:064x}",
+            answer=Answer(
+                question=Question(kind="generate", prompt=f"question {number}"),
+                completion=Completion(text="yes", usage=Usage(calls=1, prompt_tokens=read, completion_tokens=written)),
+                seconds=seconds,
+            ),
+        )
+        for number, (seconds, read, written) in enumerate(calls, start=first)
+    ]
+    open_answers().save(answers, run=begun, model="m", spent=Usage(), failures=0, again=False)
+    return begun
+
+
+def prompts(calls: tuple[Call, ...]) -> list[str]:
+    return [call["prompt"] for call in calls]
+
+
+def test_the_slowest_come_first() -> None:
+    run = save("run", 1, *((seconds, 1, 1) for seconds in (0.5, 3.0, 2.0)))
+    found = open_calls().most(run, price=FREE).slowest
+    assert prompts(found) == ["question 2", "question 3", "question 1"]
+    assert found[0] == Call(prompt="question 2", seconds=3.0, prompt_tokens=1, completion_tokens=1, cost=0.0)
+
+
+def test_the_dearest_are_told_by_the_price() -> None:
+    run = save("run", 1, (1.0, 100, 1), (1.0, 10, 20))
+    found = open_calls().most(run, price=Price(input=1, output=10)).dearest
+    assert prompts(found) == ["question 2", "question 1"]
+    assert found[0]["cost"] == pytest.approx(210e-6)
+
+
+@pytest.mark.parametrize(("price", "cost"), [(None, None), (FREE, 0.0)])
+def test_without_a_price_the_dearest_took_most_tokens(price: Price | None, cost: float | None) -> None:
+    run = save("run", 1, (1.0, 10, 20), (1.0, 100, 1))
+    found = open_calls().most(run, price=price).dearest
+    assert prompts(found) == ["question 2", "question 1"]
+    assert found[0]["cost"] == cost
+
+
+def test_only_a_few_are_told_and_equal_ones_in_a_fixed_order() -> None:
+    run = save("run", 1, *[(1.0, 1, 1)] * 9)
+    found = open_calls().most(run, price=None)
+    assert prompts(found.slowest) == prompts(found.dearest) == [f"question {number}" for number in range(1, MOST + 1)]
+
+
+def test_calls_of_other_runs_are_not_told() -> None:
+    save("other", 1, (9.0, 9, 9))
+    run = save("run", 2, (1.0, 1, 1))
+    found = open_calls().most(run, price=None)
+    assert prompts(found.slowest) == prompts(found.dearest) == ["question 2"]
+
+
+def test_a_run_that_asked_nothing_has_none() -> None:
+    found = open_calls().most(save("run", 1), price=None)
+    assert (found.slowest, found.dearest) == ((), ())

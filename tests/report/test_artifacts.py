@@ -1,0 +1,109 @@
+"""What Prefect shows of a run: five artifacts, under keys that stay the same."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree.ElementTree import fromstring
+
+import pytest
+from databases import sqlite
+from factories import outcome, report, summary
+from hostile import HOSTILE, hostile_report
+from jsonschema import Draft202012Validator
+from prefect.client.orchestration import get_client
+
+from contrapose.flows.cli import main
+from contrapose.tasks.report.artifacts import headline, told, verdict_row
+from contrapose.tasks.report.charts.gates import image_url, svg
+from contrapose.tasks.report.schema import path
+
+RUN = ["run", "--model", "mock", "--test", "order_bias", "--limit", "9", "--exit-zero", "--set", "suite=artifacts"]
+
+
+def artifacts() -> dict[str, list[object]]:
+    """Data of the artifacts of this test's runs, by key; the latest last."""
+    found: dict[str, list[object]] = {}
+    with get_client(sync_client=True) as client:
+        for each in sorted(client.read_artifacts(), key=lambda each: str(each.created)):
+            if (each.key or "").startswith("contrapose-artifacts-"):
+                found.setdefault(f"{each.key} {each.type}", []).append(each.data)
+    return found
+
+
+@pytest.fixture(scope="module")
+def finished(prefect_server: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of one run; the same command would go on with its store."""
+    here = tmp_path_factory.mktemp("artifacts")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(here)
+        patch.setenv("CONTRAPOSE_STORE", sqlite(here))
+        patch.setenv("CONTRAPOSE_REPORTS_URL", "http://127.0.0.1:1")
+        main(RUN)
+        (summary_file,) = here.glob("runs/*/summary.json")
+        yield summary_file.parent
+
+
+KEYS = [
+    "contrapose-artifacts-mock-chart image",
+    "contrapose-artifacts-mock-link markdown",
+    "contrapose-artifacts-mock-progress progress",
+    "contrapose-artifacts-mock-report markdown",
+    "contrapose-artifacts-mock-verdicts table",
+]
+
+
+@pytest.mark.usefixtures("finished")
+def test_a_run_leaves_five_artifacts() -> None:
+    found = artifacts()
+    assert sorted(found) == KEYS
+    (row,) = json.loads(str(found[KEYS[-1]][-1]))
+    assert (row["test"], row["cases"], row["errors"]) == ("order_bias", 9, 0)
+    assert str(found[KEYS[0]][-1]).startswith("data:image/svg+xml;base64,")
+
+
+def test_what_a_run_publishes_fits_the_schema(finished: Path) -> None:
+    Draft202012Validator(json.loads(path().read_bytes())).validate(json.loads((finished / "summary.json").read_text()))
+
+
+def test_test_views_see_the_verdict_of_a_run(finished: Path) -> None:
+    verdict = json.loads((finished / "summary.json").read_text())["verdict"]
+    found = fromstring((finished / "junit.xml").read_text())
+    assert (found.get("failures") == found.get("errors") == "0") is (verdict == "pass")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("finished")
+def test_every_run_adds_to_the_same_histories() -> None:
+    before = {key: len(data) for key, data in artifacts().items()}
+    main(RUN)
+    assert {key: len(data) for key, data in artifacts().items()} == {key: count + 1 for key, count in before.items()}
+
+
+def test_toxic_words_are_masked_in_every_artifact() -> None:
+    odd = summary(tests=[outcome(reason="what the fuck")], reason="what the fuck")
+    shown = (verdict_row(odd["tests"][0], model="m"), told(report(summary=odd), "/runs/a"), headline(odd))
+    assert "fuck" not in str(shown)
+
+
+def test_the_folder_is_no_markup() -> None:
+    assert "Run folder: /runs/&#96;&#42;a&#42;" in told(report(), "/runs/`*a*")
+
+
+def test_the_picture_shows_every_test_with_its_verdict() -> None:
+    drawn = svg(summary(tests=[outcome(), outcome(test_type="bare", pass_rate=None, interval=None)]))
+    texts = "".join(fromstring(drawn).itertext())
+    assert "add_negation" in texts
+    assert "inconclusive: 75% (58.9-86.2%)" in texts
+    assert "bare" in texts
+
+
+def test_nothing_in_the_picture_runs_or_loads() -> None:
+    shapes = {"svg", "g", "path", "line", "rect", "text", "defs"}
+    for text in HOSTILE[::30]:
+        root = fromstring(b64decode(image_url(hostile_report(text).summary).partition(",")[2]).decode())
+        assert {each.tag.rpartition("}")[2] for each in root.iter()} <= shapes
+        assert not [name for each in root.iter() for name in each.attrib if re.match("on|.*href", name)]

@@ -1,0 +1,236 @@
+"""The page in a browser: it works from disk alone, for hands, keyboards and screen readers."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from factories import control, frame, outcome, report, row, summary
+from hostile import HOSTILE, HUGE, hostile_report
+from paged import GLOBALS, chromium, opened, write
+from playwright.sync_api import Browser, expect
+
+from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.diff import mark
+from contrapose.tasks.report.html import island
+
+SAMPLES = 120
+
+WORDS = "the sky is blue isn't eats does not eat eating 中文字 x\ny “quoted” f*** can't cannot é ß 12 1,000 ."
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """120 samples of two tests and a control; in every tenth reply a toxic word."""
+    rows = [
+        row(
+            sample_id=f"sample-{number}",
+            test_type="add_negation" if number % 2 else "add_toxic_words",
+            original=f"Number {number} is here.",
+            test_case=f"Number {number} is not here.",
+            actual_result="This is shit." if number % 10 == 0 else f"Reply {number}.",
+            eval_score=np.nan if number == 7 else float((number * 37) % SAMPLES),
+            reason="Told.",
+            **{"pass": None if number == 7 else number % 3 > 0},
+        )
+        for number in range(SAMPLES)
+    ]
+    rows.append(row(sample_id="twin", control=True, case_id="add_negation/twin/control"))
+    tests = [outcome(control=control()), outcome(test_type="add_toxic_words")]
+    found = report(results=frame(rows), summary=summary(tests=tests))
+    return write(found, tmp_path_factory.mktemp("page") / "report.html")
+
+
+def test_search_filters_sorting_and_pages_work_without_a_network(browser: Browser, page: Path) -> None:
+    with opened(browser, page) as found:
+        view = found.page
+        assert found.status() == "1–50 of 120"
+        view.fill("#search", "NOT  number 11")
+        expect(view.locator("#status")).to_have_text("1–11 of 11")
+        assert found.ids() == ["sample-11", *(f"sample-{number}" for number in range(110, 120))]
+        view.fill("#search", "sample-7")
+        expect(view.locator("#status")).to_have_text("1–11 of 11")
+        view.fill("#search", "nowhere")
+        expect(view.locator("#rows")).to_contain_text("No sample matches.")
+        view.fill("#search", "")
+        view.select_option("#outcome", "unscored")
+        assert found.ids() == ["sample-7"]
+        view.select_option("#outcome", "")
+        view.select_option("#test", "add_negation")
+        assert found.status() == "1–50 of 60"
+        view.select_option("#test", "")
+        view.select_option("#sort", "high")
+        assert found.page.locator("#rows .score").nth(1).inner_text() == "119"
+        view.select_option("#sort", "id")
+        assert found.ids()[:3] == ["sample-0", "sample-1", "sample-2"]
+        view.select_option("#sort", "outcome")
+        assert set(view.locator("#rows .what .pill").all_inner_texts()[:40]) == {"fail"}
+        view.check("#controls")
+        assert found.status() == "1–50 of 121"
+        assert found.faults == []
+
+
+def test_rows_without_a_score_stand_last_in_both_directions(browser: Browser, page: Path) -> None:
+    with opened(browser, page) as found:
+        for sort in ("low", "high"):
+            found.page.select_option("#sort", sort)
+            found.page.click("nav [data-page=last]")
+            assert found.ids()[-1] == "sample-7"
+
+
+def test_pages_turn_by_keyboard_and_keep_the_focus(browser: Browser, page: Path) -> None:
+    with opened(browser, page) as found:
+        found.page.focus("nav [data-page=next]")
+        for key, status in (
+            ("Enter", "51–100 of 120"),
+            ("ArrowRight", "101–120 of 120"),
+            ("ArrowRight", "101–120 of 120"),
+            ("Home", "1–50 of 120"),
+            ("ArrowLeft", "1–50 of 120"),
+            ("End", "101–120 of 120"),
+        ):
+            found.page.keyboard.press(key)
+            assert found.status() == status
+            assert found.page.evaluate("document.activeElement.dataset.page") == "next"
+        assert found.page.get_attribute("nav [data-page=next]", "aria-disabled") == "true"
+
+
+def test_toxic_words_are_revealed_by_the_switch_alone(browser: Browser, page: Path) -> None:
+    with opened(browser, page) as found:
+        body = found.page.locator("body")
+        found.page.fill("#search", "shit")
+        expect(found.page.locator("#status")).to_have_text("1–12 of 12")
+        assert "shit" not in body.inner_text()
+        assert "This is s***." in body.inner_text()
+        found.page.check("#reveal")
+        assert "This is shit." in body.inner_text()
+        found.page.uncheck("#reveal")
+        assert "shit" not in body.inner_text()
+        assert found.faults == []
+
+
+def test_rows_whose_texts_did_not_fit_are_found_by_their_ids(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(island, "BLOCK", 2)
+    monkeypatch.setattr(island, "MOST_BYTES", 1)
+    file = write(report(), tmp_path / "report.html")
+    with opened(browser, file) as found:
+        found.page.fill("#search", "summary-003")
+        expect(found.page.locator("#status")).to_have_text("1–1 of 1")
+        assert "This text did not fit on the page." in found.page.locator("#rows").inner_text()
+        found.page.fill("#search", "people")
+        expect(found.page.locator("#status")).to_have_text("1–2 of 2")
+        assert found.faults == []
+
+
+def test_the_link_of_a_test_shows_its_samples(browser: Browser, page: Path) -> None:
+    with opened(browser, page) as found:
+        found.page.click("#test-2 a.jump")
+        assert found.page.input_value("#test") == "add_toxic_words"
+        assert found.status() == "1–50 of 60"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("light", 1280),
+        ("dark", 390),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in (("dark", 1280), ("light", 390))),
+    ],
+)
+def test_axe_finds_nothing_serious(
+    browser: Browser, tmp_path: Path, scheme: Literal["light", "dark"], width: int
+) -> None:
+    file = write(told(), tmp_path / "report.html")
+    with opened(browser, file, scheme=scheme, viewport={"width": width, "height": 900}) as found:
+        found.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        violations = Axe().run(found.page).response["violations"]
+        grave = [
+            (each["id"], each["nodes"][0]["html"]) for each in violations if each["impact"] in ("serious", "critical")
+        ]
+        assert grave == []
+        assert found.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_without_script_the_first_rows_are_there_masked(browser: Browser, page: Path) -> None:
+    context = browser.new_context(offline=True, java_script_enabled=False)
+    view = context.new_page()
+    view.goto(page.as_uri())
+    assert view.locator("#rows .who").count() == 20
+    assert view.locator("noscript").is_visible()
+    assert "shit" not in view.locator("body").inner_text()
+    context.close()
+
+
+def test_the_page_marks_what_python_marks(browser: Browser, page: Path) -> None:
+    rng = random.Random(0)
+    words = WORDS.split(" ")
+    pairs = [("", "x"), ("a", "a"), ("The cat eats.", "The cat does not eat."), ("can", "cannot"), ("a b", "b a")]
+    for _ in range(300):
+        left = [rng.choice(words) for _ in range(rng.randint(0, 30))]
+        right = [word for word in left if rng.random() > 0.15]
+        for _ in range(rng.randint(0, 4)):
+            right.insert(rng.randint(0, len(right)), rng.choice(words))
+        pairs.append((" ".join(left), " ".join(right)))
+    with opened(browser, page) as found:
+        told = found.page.evaluate("(pairs) => pairs.map(([one, other]) => mark(one, other))", pairs)
+    assert told == [[list(side) for side in mark(*pair)] for pair in pairs]
+
+
+@pytest.mark.parametrize(
+    "texts", [HOSTILE[::12], pytest.param([*HOSTILE, *HUGE], marks=pytest.mark.slow)], ids=["some", "all"]
+)
+def test_nothing_hostile_runs_and_nothing_breaks(browser: Browser, tmp_path: Path, texts: Sequence[str]) -> None:
+    """Every attack as a test of its own, in every text of its card, and in every text of its rows."""
+    file = write(everything(texts), tmp_path / "report.html")
+    calm = write(report(), tmp_path / "calm.html")
+    with opened(browser, calm) as harmless:
+        names = harmless.page.evaluate(GLOBALS)
+    with opened(browser, file) as found:
+        view = found.page
+        assert view.locator(".card").count() == len(texts)
+        while True:
+            if view.locator("#reveal").is_checked():
+                view.click("nav [data-page=next]")
+            view.check("#reveal")
+            view.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+            if view.get_attribute("nav [data-page=next]", "aria-disabled") == "true":
+                break
+        assert view.locator("main img, main iframe, main script, main a[href^=http], main [style]").count() == 0
+        assert view.evaluate(GLOBALS) == names
+        assert view.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        view.fill("#search", "<script")
+        expect(view.locator("#status")).to_contain_text(re.compile(r"of \d+$"))
+        assert found.faults == []
+
+
+def told() -> Report:
+    """A report with everything that one can have."""
+    full = hostile_report("harmless")
+    return report(history=full.history, calls=full.calls, skipped=full.skipped)
+
+
+def everything(texts: Sequence[str]) -> Report:
+    """One report in which each text has a card and a row."""
+    reports = [hostile_report(text) for text in texts]
+    rows = [record for one in reports for record in one.results.rows.to_dict("records")]  # type: ignore[attr-defined]
+    tests = [test for one in reports for test in one.summary["tests"]]
+    warnings = [text for one in reports for text in one.summary["warnings"]]
+    merged = reports[-1].summary | {"tests": tests, "warnings": warnings}
+    changes = tuple(change for one in reports for change in one.history.changes)
+    history = replace(reports[0].history, changes=changes)
+    return report(results=frame(rows), summary=merged, history=history, calls=reports[0].calls)

@@ -1,0 +1,79 @@
+"""Parquet files that say what they hold, to whoever reads them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from factories import outcome, report, summary
+
+from contrapose.tasks.columnar import schema_of
+from contrapose.tasks.records import Case
+from contrapose.tasks.registry import names, probe
+from contrapose.tasks.report.columns import RESULTS, described, of_cases
+from contrapose.tasks.report.publish import write_files
+from contrapose.tasks.report.stored import StoredResults
+from contrapose.tasks.results import schema_for
+from contrapose.tasks.tables import write, write_arrow
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files of a run of one test."""
+    monkeypatch.setenv("CONTRAPOSE_STORAGE", str(tmp_path / "tables"))
+    monkeypatch.setattr("contrapose.tasks.report.publish.names", lambda kind: {})
+    schema = schema_for(probe("add_negation"))
+    rows = next(report().results.parts()).query("test_type == 'add_negation'").reindex(columns=schema.names)
+    results = write_arrow([pa.Table.from_pandas(rows, schema=schema, preserve_index=False)], schema)
+    told = report(summary=summary(tests=[outcome()]))
+    write_files(tmp_path, told, cases=[write([], Case)], results=StoredResults([results]), manifest={})
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", names("probes"))
+def test_every_column_of_every_test_is_described(name: str) -> None:
+    assert set(schema_for(probe(name)).names) <= set(RESULTS)
+
+
+def test_every_field_of_a_case_is_described() -> None:
+    columns = of_cases()
+    assert list(columns) == schema_of(Case).names
+    assert all(column.description for column in columns.values())
+
+
+def test_arrow_reads_what_a_column_holds(folder: Path) -> None:
+    field = pq.read_schema(folder / "results.parquet").field("js_divergence")
+    assert field.metadata[b"unit"] == b"bit"
+    assert field.metadata[b"description"].startswith(b"Jensen-Shannon divergence")
+
+
+def test_arrow_reads_which_run_it_was(folder: Path) -> None:
+    for name in ("results.parquet", "cases.parquet"):
+        found = pq.read_schema(folder / name).metadata
+        assert found[b"contrapose.run_id"].decode() == summary()["run_id"]
+        assert json.loads(found[b"contrapose.probe_versions"]) == {"add_negation": "1"}
+        assert json.loads(found[b"contrapose.data_sha256"]) == {"add_negation": "3f" * 32}
+
+
+def test_duckdb_reads_it_all_without_arrow(folder: Path) -> None:
+    query = "SELECT decode(key), decode(value) FROM parquet_kv_metadata(?)"
+    found = dict(duckdb.execute(query, [str(folder / "results.parquet")]).fetchall())
+    assert found["contrapose.version"] == summary()["contrapose"]
+    assert json.loads(found["contrapose.columns"])["eval_score"]["unit"] == "depends on scorer"
+
+
+def test_pandas_and_duckdb_read_the_rows_as_before(folder: Path) -> None:
+    path = folder / "results.parquet"
+    frame = pd.read_parquet(path)
+    (count,) = duckdb.execute("SELECT count(*) FROM read_parquet(?)", [str(path)]).fetchone() or (0,)
+    assert len(frame) == count == 38
+
+
+def test_a_column_of_another_package_stays_without_words() -> None:
+    schema = pa.schema([pa.field("theirs", pa.int64())])
+    assert described(schema, RESULTS, summary()).field("theirs").metadata == {}

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from factories import control, effect, outcome, report, summary
+from hostile import HOSTILE, hostile_report
+from jsonschema import Draft202012Validator, ValidationError
+
+from contrapose.tasks.report.schema import path, summary_schema, written
+from contrapose.tasks.report.summary import render
+
+
+def closed(schema: Any) -> Any:
+    """The schema, without leave for keys that it does not name."""
+    if isinstance(schema, list):
+        return [closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    own = {"additionalProperties": False} if "properties" in schema and "required" in schema else {}
+    return {name: closed(part) for name, part in schema.items()} | own
+
+
+def complete() -> Any:
+    """A summary in which every part is there."""
+    langtest = {"judged": 36, "passed": 20, "agreed": 30}
+    return summary(tests=[outcome(control=control(), effects=[effect()], langtest=langtest)])
+
+
+def test_the_published_schema_is_up_to_date() -> None:
+    assert path().read_bytes() == written(), "Renew it: python -m contrapose.tasks.report.schema"
+
+
+def test_it_is_a_schema() -> None:
+    Draft202012Validator.check_schema(summary_schema())
+
+
+@pytest.mark.parametrize("told", [summary(), complete()])
+def test_what_is_written_fits_and_has_nothing_that_is_not_described(told: Any) -> None:
+    Draft202012Validator(closed(summary_schema())).validate(json.loads(render(report(summary=told))))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_fit_too(text: str) -> None:
+    schema = summary_schema()
+    Draft202012Validator(schema).validate(json.loads(render(hostile_report(text))))
+
+
+@pytest.mark.parametrize("wrong", [{"schema_version": 2}, {"verdict": "maybe"}, {"tests": None}, {"seconds": "long"}])
+def test_anything_else_does_not_fit(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        Draft202012Validator(summary_schema()).validate(json.loads(json.dumps({**summary(), **wrong})))
+
+
+def test_every_field_says_what_it_is() -> None:
+    schema = summary_schema()
+    kinds = {"Summary": schema, **schema["$defs"]}
+    bare = [
+        (kind, name)
+        for kind, parts in kinds.items()
+        for name, field in parts["properties"].items()
+        if not field.get("description")
+    ]
+    assert bare == []
