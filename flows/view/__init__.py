@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from contrapose.flows.processes import stopping
 from contrapose.flows.report_server import serving_site
+from contrapose.flows.view.runs import REFUSED
 from contrapose.flows.view.site import FILES, Viewer
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.folders import existing_folder
@@ -57,6 +58,7 @@ def chosen(name: str) -> tuple[Path, str]:
             where=name,
         )
     folder = found.resolve()
-    if (folder / "summary.json").is_file():
-        return folder.parent, f"{FILES}{quote(folder.name)}/report.html"
+    for kept, page in (("summary.json", "report.html"), (REFUSED, "validation.html")):
+        if (folder / kept).is_file():
+            return folder.parent, f"{FILES}{quote(folder.name)}/{page}"
     return folder, "/"

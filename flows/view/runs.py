@@ -18,6 +18,9 @@ from contrapose.tasks.report.wording import moment, percent
 LINKS = ("report.html", "validation.html", "report.md", "summary.json")
 """Files of a run that the list leads to, where they are."""
 
+REFUSED = "validation.json"
+"""What a run leaves that was stopped at a gate, and has no summary."""
+
 LARGEST = 20_000_000
 """Bytes of a summary; a usual one has some thousands."""
 
@@ -28,7 +31,7 @@ class Listed:
 
     name: str
     verdict: str
-    """Empty where the summary cannot be read."""
+    """Or `refused`; empty where the summary cannot be read."""
     model: str
     suite: str
     started: str
@@ -42,9 +45,13 @@ class Listed:
 
 
 def run_names(root: Path) -> list[str]:
-    """Names of the folders that hold a summary, the newest first: a run's name begins with its time."""
+    """Names of the folders of runs, the newest first: a run's name begins with its time."""
     with os.scandir(root) as entries:
-        found = [entry.name for entry in entries if below(root, [entry.name, "summary.json"])]
+        found = [
+            entry.name
+            for entry in entries
+            if below(root, [entry.name, "summary.json"]) or below(root, [entry.name, REFUSED])
+        ]
     return sorted(found, reverse=True)
 
 
@@ -62,13 +69,19 @@ def listed(root: Path, names: Sequence[str], show: Show, *, files: str) -> list[
 
 def _listed(root: Path, name: str, show: Show, files: str) -> Listed:
     links = tuple((each, f"{files}{quote(name)}/{each}") for each in LINKS if below(root, [name, each]))
+    if below(root, [name, "summary.json"]) is None:
+        return _bare(show(name), "refused", "Stopped at a gate; nothing was published.", links)
     try:
         return _told(_summary(root, name), show(name), show, links)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        why = f"summary.json cannot be read ({type(error).__name__})."
-        return Listed(
-            name=show(name), verdict="", model="", suite="", started="", moment="", reason=why, rates=(), links=links
-        )
+        return _bare(show(name), "", f"summary.json cannot be read ({type(error).__name__}).", links)
+
+
+def _bare(name: str, verdict: str, reason: str, links: tuple[tuple[str, str], ...]) -> Listed:
+    """A run without a summary to tell of it."""
+    return Listed(
+        name=name, verdict=verdict, model="", suite="", started="", moment="", reason=reason, rates=(), links=links
+    )
 
 
 def _summary(root: Path, name: str) -> Any:

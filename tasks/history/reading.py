@@ -65,7 +65,8 @@ def recorded(where: str, *, without: str = "") -> Recorded:
                     skipped[name] = found
                 else:
                     tables.append(found)
-    except (OSError, ValueError, ImportError) as error:
+    except Exception as error:
+        # A file system of fsspec raises whatever the library beneath it does.
         raise ConfigError(
             f"the history cannot be read ({type(error).__name__})",
             expected="a folder or fsspec URL that can be read",
@@ -89,9 +90,10 @@ def _listed(files: Any, folder: str) -> tuple[list[str], dict[str, str]]:
 def _read(files: Any, folder: str, names: list[str]) -> Iterator[tuple[str, pa.Table | str]]:
     """Each file's rows, or why it has none."""
     paths = [f"{folder.rstrip('/')}/{name}" for name in names]
-    contents = files.cat(paths, on_error="return")
+    # `cat` would take brackets and stars in the name of a folder for a pattern.
+    contents = files.cat_ranges(paths, None, None, on_error="return")
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
-        yield from zip(names, threads.map(_parsed, [contents[path] for path in paths]), strict=True)
+        yield from zip(names, threads.map(_parsed, contents), strict=True)
 
 
 def _parsed(content: Any) -> pa.Table | str:

@@ -149,6 +149,8 @@ def _expectation(where: str, values: Any) -> dict[str, Any]:
             "a value that JSON has not, such as a date",
             "texts, numbers, truth values, lists, mappings",
         )
+    if not _names_columns(kwargs):
+        _refuse(f"{where}, kwargs", "a column that is no text", "names of columns, and a list of them as column_list")
     severity = values.get("severity", "critical")
     if severity not in SEVERITIES:
         _refuse(f"{where}, severity", f"{severity!r}"[:120], f"one of {', '.join(SEVERITIES)}")
@@ -156,6 +158,13 @@ def _expectation(where: str, values: Any) -> dict[str, Any]:
     return kept | {
         "meta": {"what": _words(values, "what") or str(values.get("description") or ""), "why": _words(values, "why")}
     }
+
+
+def _names_columns(kwargs: Mapping[str, Any]) -> bool:
+    """Whether the arguments that name columns are texts."""
+    listed = kwargs.get("column_list") or []
+    named = [kwargs[key] for key in COLUMN_KEYS if key in kwargs]
+    return isinstance(listed, list) and all(isinstance(each, str) for each in [*named, *listed])
 
 
 def _is_json(values: Mapping[Any, Any]) -> bool:

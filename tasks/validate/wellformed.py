@@ -6,11 +6,13 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.config import Plan
 from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.registry import names
 from contrapose.tasks.validate.expectations import ROW, checkpoint, known_types, problem, run
 from contrapose.tasks.validate.kinds import KEYS, PARAMETERS, columns
 from contrapose.tasks.validate.suites import named_columns, named_parameters, read_suites
@@ -39,7 +41,13 @@ ELSEWHERE = {
 CONDITIONS = ("comparison", "nullity", "and", "or")
 """Kinds of conditions in Great Expectations' structured form, without that which passes a text on."""
 
-EXAMPLES = {pa.string(): ["a", "b"], pa.int64(): [1, 2], pa.float64(): [0.5, 1.5], pa.bool_(): [True, False]}
+EXAMPLES: Mapping[pa.DataType, list[Any]] = {
+    pa.string(): ["a", "b"],
+    pa.int64(): [1, 2],
+    pa.float64(): [0.5, 1.5],
+    pa.bool_(): [True, False],
+}
+"""Two values of each type; those of lists are lists of them."""
 
 
 def own_suites(paths: Sequence[str], plans: Sequence[Plan]) -> list[Suite]:
@@ -54,10 +62,20 @@ def own_suites(paths: Sequence[str], plans: Sequence[Plan]) -> list[Suite]:
     """
     suites = read_suites(paths)
     for path, suite in zip(paths, suites, strict=True):
+        _refuse_tests(path, suite["tests"])
         for plan in plans:
             if not suite["tests"] or plan.test in suite["tests"]:
                 _refuse_unfit(path, suite, plan.test)
     return suites
+
+
+def _refuse_tests(path: str, tests: Sequence[str]) -> None:
+    """A suite about a test that there is not would never be looked at."""
+    for test in tests:
+        if test not in names("probes"):
+            close = difflib.get_close_matches(test, names("probes"), n=1)
+            meant = f"perhaps {close[0]!r}?" if close else f"one of {', '.join(names('probes'))}"
+            _refuse(f"{path}, tests", f"unknown test {test!r}"[:120], f"names of tests, {meant}")
 
 
 def _refuse_unfit(path: str, suite: Suite, test: str) -> None:
@@ -102,7 +120,8 @@ def _structured(condition: Any) -> bool:
         return False
     given = condition.get("parameter")
     values = given if isinstance(given, list) else [given]
-    return all(map(_plain, values)) and all(map(_structured, condition.get("conditions") or []))
+    inner = condition.get("conditions") or []
+    return all(map(_plain, values)) and isinstance(inner, list) and all(map(_structured, inner))
 
 
 def _plain(value: Any) -> bool:
@@ -120,11 +139,17 @@ def _refuse_column(where: str, name: str, known: Sequence[str], table: Kind, tes
 
 def _tried(expectation: Mapping[str, Any], known: pa.Schema, table: Kind) -> str:
     """Why an expectation cannot be checked on two rows of the right types; empty when it can."""
-    names = dict.fromkeys([KEYS[table], *named_columns(expectation)])
-    frame = pd.DataFrame({name: EXAMPLES.get(known.field(name).type, [None, None]) for name in names})
+    named = dict.fromkeys([KEYS[table], *named_columns(expectation)])
+    frame = pd.DataFrame({name: _examples(known.field(name).type) for name in named})
     parameters = {name: ["a"] if name == "test" else 2 for name in PARAMETERS[table]}
     gate = checkpoint([expectation], key=KEYS[table])
     return run(gate, frame.assign(**{ROW: [1, 2]}), parameters=parameters)[0].error
+
+
+def _examples(kind: pa.DataType) -> list[Any]:
+    if pa.types.is_list(kind):
+        return [np.array([value]) for value in _examples(kind.value_type)]
+    return EXAMPLES.get(kind, [None, None])
 
 
 def _refuse(where: str, found: str, expected: str) -> NoReturn:

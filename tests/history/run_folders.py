@@ -23,3 +23,12 @@ def put_run(runs: Path, name: str, *, files: dict[str, str] | None = None, **sum
     for each, text in (files or {}).items():
         (folder / each).write_text(text)
     return folder
+
+
+def put_refused(runs: Path, name: str) -> Path:
+    """What a run leaves that was stopped at a gate."""
+    folder = runs / name
+    folder.mkdir(parents=True)
+    for each in ("validation.json", "validation.html"):
+        (folder / each).write_text("{}")
+    return folder

@@ -49,6 +49,25 @@ def test_a_run_can_leave_out_what_it_left_before(tmp_path: Path) -> None:
     assert len(recorded(str(tmp_path), without=file_name("run-0")).rows) == 1
 
 
+@pytest.mark.parametrize("name", ["runs[1]", "runs*", "r?ns", "a{b}", "ü ñ"])
+def test_the_name_of_a_folder_is_no_pattern(tmp_path: Path, name: str) -> None:
+    put(str(tmp_path / "runs1"), 5)
+    put(str(tmp_path / name), 0, 1)
+    (tmp_path / name / "odd[1].parquet").write_bytes(b"")
+    found = recorded(str(tmp_path / name))
+    assert (len(found.rows), list(found.skipped)) == (2, ["odd[1].parquet"])
+
+
+def test_whatever_a_file_system_raises_is_said_without_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: object) -> bool:
+        raise RuntimeError("token=secret")
+
+    monkeypatch.setattr(fsspec.get_filesystem_class("memory"), "isdir", fails)
+    with pytest.raises(ConfigError, match=r"cannot be read \(RuntimeError\)") as caught:
+        recorded("memory://history")
+    assert "secret" not in str(caught.value)
+
+
 def test_runs_of_many_threads_are_all_there(tmp_path: Path) -> None:
     with ThreadPoolExecutor(16) as threads:
         list(threads.map(lambda day: put(str(tmp_path), day), range(200)))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from past_runs import past_run, past_test
-from run_folders import put_run
+from run_folders import put_refused, put_run
 
 from contrapose.flows.view.pages import Pages
 from contrapose.flows.view.site import Viewer
@@ -51,6 +51,16 @@ def test_a_run_whose_summary_cannot_be_read_is_listed_as_such(tmp_path: Path, co
     text = page(tmp_path)
     assert "summary.json cannot be read" in text
     assert "hf/example/tiny" in text
+
+
+def test_a_run_that_was_refused_is_listed_with_its_evidence(tmp_path: Path) -> None:
+    put_refused(tmp_path, "20260301T083000Z-x-refused")
+    put_run(tmp_path, "20260301T083000Z-x")
+    (tmp_path / "20260301T083000Z-other").mkdir()
+    text = page(tmp_path)
+    assert "2 runs" in text
+    assert '<span class="pill refused">refused</span>' in text
+    assert "/files/20260301T083000Z-x-refused/validation.html" in text
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from run_folders import put_run
+from run_folders import put_refused, put_run
 
 from contrapose.flows.report_server import serving_site
 from contrapose.flows.view import chosen
@@ -162,6 +162,11 @@ def test_only_this_machine_is_answered(url: str) -> None:
 def test_a_run_opens_at_its_report(runs: Path) -> None:
     assert chosen(str(runs)) == (runs, "/")
     assert chosen(str(runs / RUN)) == (runs, f"/files/{RUN}/report.html")
+
+
+def test_a_run_that_was_refused_opens_at_its_evidence(runs: Path) -> None:
+    refused = put_refused(runs, f"{RUN}-refused")
+    assert chosen(str(refused)) == (runs, f"/files/{RUN}-refused/validation.html")
 
 
 def test_what_cannot_be_served_is_said(runs: Path) -> None:

@@ -142,6 +142,14 @@ WRONG = [
         "a number or a word",
     ),
     ("an unknown parameter", expecting("expect_table_row_count_to_equal", value={"$PARAMETER": "rows"}), "handed"),
+    ("a column that is a list", expecting("expect_column_values_to_be_null", column=["error"]), "names of columns"),
+    ("a column that is missing", expecting("expect_column_values_to_be_null", column=None), "names of columns"),
+    ("columns that are a number", expecting("expect_compound_columns_to_be_unique", column_list=5), "names of columns"),
+    (
+        "a condition whose parts are a number",
+        {**FEW, "kwargs": {**FEW["kwargs"], "row_condition": {"type": "and", "conditions": 5}}},
+        "comparison",
+    ),
     ("an unknown severity", {**FEW, "severity": "grave"}, "one of critical"),
     ("an unknown key", {**FEW, "kwarg": {}}, "unknown key 'kwarg'"),
 ]
@@ -153,6 +161,18 @@ def test_a_wrong_expectation_is_refused_with_its_file_and_place(wrong: Mapping[s
         read(suite(FIRST, wrong))
     assert "results.yaml, expectation 2" in str(caught.value)
     assert told in str(caught.value)
+
+
+def test_an_expectation_that_lists_cannot_be_held_to_is_refused_before_the_run() -> None:
+    distinct = expecting("expect_column_distinct_values_to_be_in_set", column="labels", value_set=["A"])
+    with pytest.raises(ConfigError, match="unhashable"):
+        read(suite(distinct, name="cases.yaml"))
+
+
+def test_a_suite_about_a_test_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"unknown test 'order_bais'.* perhaps 'order_bias'"):
+        read(suite(FIRST, tests=["order_bais"]))
+    assert read(suite(FIRST, tests=["add_toxic_words"]))
 
 
 @pytest.mark.parametrize(
