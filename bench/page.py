@@ -32,7 +32,7 @@ import pyarrow.parquet as pq
 
 from contrapose.tasks.infer.mock import MockModel
 from contrapose.tasks.infer.questions import asked, losses, trials
-from contrapose.tasks.outcome import ModelSummary, Summary, UsageSummary
+from contrapose.tasks.outcome import SCHEMA_VERSION, ModelSummary, Summary, UsageSummary
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.records import Completion, Sample, SummaryPair, TextSample, Trial
 from contrapose.tasks.registry import probe
@@ -231,7 +231,7 @@ def summary() -> Summary:
         latency={},
     )
     return Summary(
-        schema_version=1,
+        schema_version=SCHEMA_VERSION,
         run_id="bench",
         suite="bench",
         started="2026-01-01T00:00:00+00:00",

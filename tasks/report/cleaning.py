@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])")
+ESCAPE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])"
+)
+"""A sequence that a terminal takes for an order, such as a colour."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Controls, directional marks, and characters that take no room: a reader must not be shown less than is there.
@@ -53,7 +56,7 @@ def visible(text: str) -> str:
 def one_line(text: str) -> str:
     """The text for a terminal or a log: escape sequences dropped, unseen characters shown, blanks collapsed, cut."""
     # Of a very long text only the part is cleaned that has a chance to be shown.
-    seen = visible(_ANSI.sub("", text[: 10 * LONGEST_LINE]))
+    seen = visible(ESCAPE.sub("", text[: 10 * LONGEST_LINE]))
     line = _ORDER.sub(r"\1 \1", " ".join(seen.split()))
     return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} … ({len(text):,} characters in all)"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from contrapose.tasks.probes.toxic_words import mask
+from contrapose.tasks.probes.toxic_words.count import mask_word
 from contrapose.tasks.report.cleaning import cut, visible
+from contrapose.tasks.report.offending import offending
 
 Show = Callable[[str], str]
 """A raw text to the text that people see."""
@@ -28,6 +29,14 @@ def shower(*, show_toxic: bool, longest: int = LONGEST) -> Show:
     def show(text: str) -> str:
         kept = cut(text, longest)
         # Masking sees through zero-width characters only while they are still there.
-        return visible(kept if show_toxic else mask(kept))
+        return visible(kept if show_toxic else _masked(kept))
 
     return show
+
+
+def _masked(text: str) -> str:
+    pieces, place = list[str](), 0
+    for start, end in offending(text):
+        pieces += text[place:start], mask_word(text[start:end])
+        place = end
+    return "".join([*pieces, text[place:]])

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from contrapose.tasks.report.cleaning import cut, visible
+from contrapose.tasks.report.cleaning import visible
 from contrapose.tasks.report.masking import Show
 from contrapose.tasks.report.wording import number
 
@@ -74,8 +74,10 @@ def read_rows(results: pd.DataFrame, show: Show) -> Iterator[Row]:
 
 
 def name_of(identifier: object) -> str:
-    """A sample id or test name as people see it."""
-    return visible(cut(_text(identifier), LONGEST_ID))
+    """A sample id or test name as people see it; of a long one both ends, since many ids differ in their last signs."""
+    text = _text(identifier)
+    half = LONGEST_ID // 2
+    return visible(text if len(text) <= LONGEST_ID else f"{text[:half]} … {text[-half:]}")
 
 
 def _row(record: Mapping[str, Any], outcome: RowOutcome, show: Show) -> Row:

@@ -30,8 +30,13 @@ def figure(value: float | int | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share between 0 and 1, as a percentage with at most one decimal."""
-    return "–" if share is None or not math.isfinite(share) else f"{100 * share:.1f}".removesuffix(".0") + "%"
+    """A share between 0 and 1, as a percentage with at most one decimal; only all is 100 %, and only nothing 0 %."""
+    if share is None or not math.isfinite(share):
+        return "–"
+    text = f"{100 * share:.1f}".removesuffix(".0")
+    if text == "100" and share < 1:
+        return ">99.9%"
+    return "<0.1%" if text == "0" and share > 0 else f"{text}%"
 
 
 def interval(outcome: Outcome) -> str:

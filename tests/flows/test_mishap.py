@@ -25,6 +25,10 @@ def test_a_server_that_is_gone_is_one_line(monkeypatch: pytest.MonkeyPatch, caps
     assert told.count("\n") == 1
 
 
+def test_a_temporary_server_that_does_not_start_is_no_defect() -> None:
+    assert lost_server(RuntimeError("Timed out while attempting to connect to ephemeral Prefect API server."))
+
+
 def test_a_defect_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert broken(ZeroDivisionError("division by zero"), monkeypatch) == 2
     told = capsys.readouterr().err

@@ -10,7 +10,7 @@ import pytest
 from contrapose.flows import preflight
 from contrapose.flows.preflight import check
 from contrapose.tasks.config_file import load_config
-from contrapose.tasks.errors import DataError
+from contrapose.tasks.errors import ConfigError, DataError
 
 
 def told(suite: str) -> dict[str, str]:
@@ -54,3 +54,19 @@ def test_first_rows_that_cannot_be_perturbed_are_no_mistake(tmp_path: Path, monk
     monkeypatch.setattr(preflight, "FIRST_ROWS", 2)
     lines = checked(tmp_path, ["It is never dark."] * 2 + ["The sky is blue."], gates=False)
     assert "rows 3, cases 3, to ask 1, skipped 2" in lines[0]
+
+
+@pytest.mark.parametrize("below", ["", "runs/deep"])
+def test_a_folder_that_cannot_be_written_is_told_before_a_model_is_asked(tmp_path: Path, below: str) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    config, _ = load_config("quickstart", {"model": "mock", "limit": 2, "output": str(file / below)})
+    with pytest.raises(ConfigError, match="runs cannot be written there"):
+        check(config)
+    assert check(config, gates=True)
+
+
+def test_a_look_at_the_output_folder_makes_nothing(tmp_path: Path) -> None:
+    config, _ = load_config("quickstart", {"model": "mock", "limit": 2, "output": str(tmp_path / "runs")})
+    check(config)
+    assert not any(tmp_path.iterdir())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 
 import pytest
 from attacks import ATTACKS, steering
@@ -89,6 +90,19 @@ def test_a_log_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nothing_is_shown_where_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown_without_terminal(monkeypatch, quiet=True) == ""
+
+
+def test_an_artifact_that_cannot_be_updated_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr(progress, "create_progress_artifact", lambda **_: None)
+    monkeypatch.setattr(progress, "update_progress_artifact", broken)
+    monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "ARTIFACT_SECONDS", 0.01)
+    with silent(True), watched(3, title="asking mock", ended=str) as meter:
+        time.sleep(0.1)
+        meter.done = 3
 
 
 def test_steps_are_told_at_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from contrapose.tasks.report.cleaning import cut, one_line, storable, visible
+from contrapose.tasks.report.html.texts import page_texts
 from contrapose.tasks.report.masking import shower
 
 
@@ -35,8 +36,21 @@ def test_a_cut_text_tells_how_much_is_missing() -> None:
     assert cut("one two three", 9) == "one two … (6 more characters)"
 
 
-def test_a_toxic_word_split_by_unseen_characters_is_masked() -> None:
-    assert "uck" not in shower(show_toxic=False)("what the fu\u200bck")
+SPLIT = (
+    *("fu\u200bck", "fu\x1b[31mck", "\x1b[1;31mfuck\x1b[0m", "fu\x1bck", "fu\x00ck", "fu\x9b31mck", "f\x08uck"),
+    *("\x1b]8;;http://x\x07fuck\x1b]8;;\x07", "fuck\x00you"),
+)
+
+
+@pytest.mark.parametrize("text", SPLIT)
+def test_a_toxic_word_split_by_what_no_terminal_shows_is_masked(text: str) -> None:
+    assert "ck" not in shower(show_toxic=False)(f"what the {text}!")
+    (pieces,) = page_texts([f"what the {text}!"], show_toxic=False, longest=100)
+    assert "ck" not in "".join(pieces[::2])
+
+
+def test_blanks_among_control_characters_part_words() -> None:
+    assert shower(show_toxic=False)("class\x0cshit\x0bpass") == r"class\x0cs***\x0bpass"
 
 
 def test_a_flood_of_marks_on_one_letter_covers_no_line_around_it() -> None:

@@ -75,7 +75,7 @@ def test_hostile_texts_add_no_element_and_no_handler(texts: Sequence[str]) -> No
     for text in texts:
         written_page = written(hostile_report(text))
         page = Seen(written_page)
-        assert set(page.tags) <= {*harmless.tags, "ins", "del"}
+        assert set(page.tags) <= {*harmless.tags, "ins", "del", "wbr"}
         assert page.tags.count("script") == harmless.tags.count("script")
         assert not [name for name, _ in page.attributes if name.startswith("on") or name == "style"]
         assert len(island(written_page)) == 2
@@ -179,6 +179,11 @@ def test_texts_that_do_not_fit_are_told(monkeypatch: pytest.MonkeyPatch) -> None
     assert "The texts of 3 rows did not fit" in page
 
 
+def test_long_ids_are_told_apart() -> None:
+    rows = [row(sample_id=f"{'folder/' * 40}{number}") for number in range(3)]
+    assert len(set(columns(page_of(results=frame(rows)))["id"])) == 3
+
+
 def test_a_huge_cell_is_cut_and_told() -> None:
     text = "word " * 200_000
     page = page_of(results=frame([row(original=text, test_case=text + "not", reason=text)]))
@@ -210,7 +215,7 @@ def test_skipped_samples_are_shown_with_their_reason() -> None:
         ]
     )
     page = page_of(skipped=skipped)
-    assert "<summary>What was asked: 38 of 40 cases</summary>" in page
+    assert "<summary>What was perturbed: 38 of 40 cases</summary>" in page
     assert '<span class="name">existing_negation</span>' in page
     assert page.count("It is never s***") == 3
     assert '<small>negation-2</small><div class="text" dir="auto">It is never s*** 2.</div>' in page

@@ -73,6 +73,12 @@ def test_cases_that_were_not_asked_are_skipped_with_their_reason() -> None:
     assert (last.get("name"), last.find("skipped").get("message")) == ("add_negation/s", "empty")  # type: ignore[union-attr]
 
 
+def test_no_two_cases_of_a_suite_have_one_name() -> None:
+    rows = [row(case_id=f"add_negation/{'x' * 90}{number}{'x' * 90}") for number in range(3)]
+    names = [each.get("name") for each in suite(outcome(verdict="fail"), *rows).findall("testcase")]
+    assert len(set(names)) == len(names) == 4
+
+
 def test_controls_are_no_cases() -> None:
     assert kinds(suite(outcome(), row(control=True))) == ["failure"]
 

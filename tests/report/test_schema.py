@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 import pytest
+from attacks import ATTACKS
 from factories import control, effect, outcome, report, summary
-from hostile import HOSTILE, hostile_report
+from hostile import hostile_report
 from jsonschema import Draft202012Validator, ValidationError
 
 from contrapose.tasks.report.schema import path, summary_schema, written
@@ -41,10 +42,11 @@ def test_what_is_written_fits_and_has_nothing_that_is_not_described(told: Any) -
     Draft202012Validator(closed(summary_schema())).validate(json.loads(render(report(summary=told))))
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_fit_too(text: str) -> None:
-    schema = summary_schema()
-    Draft202012Validator(schema).validate(json.loads(render(hostile_report(text))))
+@pytest.mark.parametrize("kind", ATTACKS)
+def test_hostile_texts_fit_too(kind: str) -> None:
+    validator = Draft202012Validator(summary_schema())
+    for text in ATTACKS[kind]:
+        validator.validate(json.loads(render(hostile_report(text))))
 
 
 @pytest.mark.parametrize("wrong", [{"schema_version": 2}, {"verdict": "maybe"}, {"tests": None}, {"seconds": "long"}])

@@ -39,7 +39,7 @@ class Asked:
     """The samples of a test, before any answer."""
 
     told: str
-    """How many cases were asked."""
+    """How many cases were made; some of them may lack an answer."""
     confidence: tuple[Bar, ...]
     """How sure their perturbations are; shares of the cases asked."""
     reasons: tuple[Reason, ...]

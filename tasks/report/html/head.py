@@ -15,7 +15,7 @@ Pairs = tuple[tuple[str, str], ...]
 ANSWERS: Mapping[Verdict, str] = {
     "pass": "Ready to ship, by these gates",
     "fail": "Not ready to ship",
-    "inconclusive": "Too close to the gate to tell",
+    "inconclusive": "Too little evidence to tell",
     "incomplete": "Too little was answered to tell",
 }
 """May this model be shipped?"""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.screen import doubtful
 from contrapose.tasks.report.cleaning import cut, visible
+from contrapose.tasks.report.offending import offending, split
 
 PageText = str | list[str]
 """A text; or pieces of it, in which every second one is a toxic word, raw."""
@@ -23,14 +23,16 @@ def page_texts(raw: Iterable[str], *, show_toxic: bool, longest: int) -> list[Pa
     kept = [cut(text, longest) for text in raw]
     # Reading a text for toxic words takes far longer than this glance at all of them.
     doubts = [False] * len(kept) if show_toxic else doubtful(kept)
-    return [_apart(text) if doubt else visible(text) for text, doubt in zip(kept, doubts, strict=True)]
+    return [
+        _apart(text) if doubt or (not show_toxic and split(text)) else visible(text)
+        for text, doubt in zip(kept, doubts, strict=True)
+    ]
 
 
 def _apart(text: str) -> PageText:
     """Cleaned after the words are found: reading sees through hidden characters only while they are there."""
     pieces, place = list[str](), 0
-    for match in count_toxic(text).matches:
-        if match.tier != "mild":
-            pieces += visible(text[place : match.start]), visible(match.text)
-            place = match.end
+    for start, end in offending(text):
+        pieces += visible(text[place:start]), visible(text[start:end])
+        place = end
     return [*pieces, visible(text[place:])] if pieces else visible(text)

@@ -1,0 +1,41 @@
+"""The temporary server, where there is no place for it, and what its threads say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_API_URL, PREFECT_HOME, temporary_settings
+
+from contrapose.flows.boot import server_starting
+from contrapose.flows.checks.orchestrator import findings
+from contrapose.tasks.errors import ConfigError
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path) -> Path:
+    """A home that nobody can write, not even root."""
+    (tmp_path / "file").touch()
+    return tmp_path / "file" / "prefect"
+
+
+def test_a_home_that_cannot_be_written_is_told_at_once(nowhere: Path) -> None:
+    unset = {PREFECT_HOME: nowhere, PREFECT_API_DATABASE_CONNECTION_URL: f"sqlite+aiosqlite:///{nowhere}/prefect.db"}
+    with temporary_settings(unset, restore_defaults={PREFECT_API_URL}):
+        with pytest.raises(ConfigError, match="PREFECT_HOME"), server_starting():
+            pass
+        assert next(findings(None)).state == "problem"
+
+
+def test_what_threads_of_prefect_say_at_the_end_is_not_shown() -> None:
+    code = (
+        "from contrapose.flows.quiet import be_quiet; be_quiet(logs=False); import logging, prefect;"
+        "from prefect.logging.configuration import setup_logging; setup_logging();"
+        "logging.getLogger('EventsWorker').warning('Still processing')"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_LOGGING_")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr == ""

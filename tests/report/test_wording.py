@@ -1,0 +1,18 @@
+"""Figures in words: what is rounded does not say more than the figure."""
+
+from __future__ import annotations
+
+import pytest
+
+from contrapose.tasks.report.wording import percent
+
+
+@pytest.mark.parametrize(
+    ("share", "told"),
+    [
+        *((1, "100%"), (0.9996, ">99.9%"), (0.999, "99.9%"), (0.767, "76.7%")),
+        *((0.7, "70%"), (0.0004, "<0.1%"), (0, "0%"), (None, "–"), (float("nan"), "–")),
+    ],
+)
+def test_only_all_is_a_hundred_percent_and_only_nothing_zero(share: float | None, told: str) -> None:
+    assert percent(share) == told
