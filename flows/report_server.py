@@ -19,6 +19,7 @@ from contrapose.tasks.errors import ConfigError
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
+USUAL_PORT = 80
 """How a browser may name this server: another name for its address would let a foreign page read along."""
 
 HTML = "text/html; charset=utf-8"
@@ -91,7 +92,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def _meant(self) -> bool:
         port = self.connection.getsockname()[1]
-        return self.headers.get_all("Host") in [[f"{name}:{port}"] for name in NAMES]
+        # Browsers leave out the usual port.
+        meant = [f"{name}:{port}" for name in NAMES] + ([*NAMES] if port == USUAL_PORT else [])
+        return self.headers.get_all("Host") in [[each] for each in meant]
 
     def _send_head(self, found: Reply, size: int) -> None:
         self.policy = found.policy

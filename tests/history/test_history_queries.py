@@ -98,3 +98,10 @@ def test_what_came_and_what_went_are_changes_too() -> None:
         ("dtype", "float32", ""),
     ]
     assert changes(one, one) == ()
+
+
+def test_a_test_that_was_left_out_is_one_change() -> None:
+    settings = {"prompt": {"typo.limit": "40", "typo.control": "true"}, "data": {"typo.sha256": "ab"}}
+    with_it = past_run(tests=[past_test(), past_test(test_type="typo")], made_of=settings)
+    left_out = past_run(made_of={"prompt": {}, "data": {}})
+    assert changes(with_it, left_out) == ({"facet": "prompt", "name": "typo", "before": "asked", "after": ""},)
