@@ -6,14 +6,17 @@ from collections.abc import Iterator
 
 from contrapose.tasks.errors import ConfigError, ContraposeError
 
+UNREACHED = ("Failed to reach API at", "Timed out while attempting to connect to ephemeral")
+"""How Prefect's own errors begin that have no better type: its check of an address before a flow begins, and of a
+temporary server that did not start."""
+
 
 def lost_server(error: BaseException) -> ContraposeError | None:
     """What a Prefect server that does not answer comes down to; None for any other error."""
     from httpx import TransportError
 
     for each in _causes(error):
-        # Prefect's own check of the address, before a flow begins, raises no better type.
-        if isinstance(each, TransportError) or str(each).startswith("Failed to reach API at"):
+        if isinstance(each, TransportError) or str(each).startswith(UNREACHED):
             return ConfigError(
                 f"the Prefect server does not answer ({type(each).__name__}: {each})",
                 expected="a server that can be reached as long as the run goes on",

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from contrapose.flows.entrance import Run, enter
 from contrapose.flows.gate import refuse_bad_cases
+from contrapose.flows.writable import unwritable
 from contrapose.tasks.columnar import batched, to_arrow
 from contrapose.tasks.config import Plan, RunConfig
-from contrapose.tasks.errors import DataError
+from contrapose.tasks.errors import ConfigError, DataError
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.records import Case
@@ -31,8 +33,8 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
 
     Args:
         config: the run.
-        gates: check every row, with the Great Expectations gate on the cases; otherwise the first rows are
-            enough, unless something is wrong with them.
+        gates: check every row, with the Great Expectations gate on the cases; otherwise a run is about to begin:
+            the first rows are enough, unless something is wrong with them, and its folder must be writable.
 
     Returns:
         One line per test, for people.
@@ -44,7 +46,20 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
     if config.mlflow:
         require()
     own_suites(config.expectations, run.plans)
-    return [_check_test(run, plan, gates=gates) for plan in run.plans]
+    told = [_check_test(run, plan, gates=gates) for plan in run.plans]
+    if not gates:
+        _require_writable(Path(config.output))
+    return told
+
+
+def _require_writable(folder: Path) -> None:
+    if why := unwritable(folder):
+        raise ConfigError(
+            f"runs cannot be written there ({why})",
+            expected="a folder that can be written",
+            remedy="Choose another one with --out.",
+            where=str(folder),
+        )
 
 
 def _check_test(run: Run, plan: Plan, *, gates: bool) -> str:

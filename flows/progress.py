@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import copy_context
 from itertools import count
 from threading import Event, Thread
@@ -47,7 +47,10 @@ def watched(total: int, *, title: str, ended: Callable[[], str], key: str | None
 
         def note(words: str) -> None:
             share = min(100.0, 100 * meter.done / total)
-            update_progress_artifact(artifact, progress=share, description=escape(f"{title}: {words}"))  # type: ignore[arg-type]
+            told_now = escape(f"{title}: {words}")
+            # What is shown is not worth a run: answers are kept and go on while a server is slow or away.
+            with suppress(Exception):
+                update_progress_artifact(artifact, progress=share, description=told_now)  # type: ignore[arg-type]
 
         def watch() -> None:
             for tick in count(1):

@@ -29,5 +29,6 @@ def be_quiet(*, logs: bool) -> None:
         os.environ.setdefault(name, value)
     os.environ.setdefault("PREFECT_LOGGING_LEVEL", "INFO" if logs else "CRITICAL")
     if not logs:
-        # What its background threads say, by loggers of another setting.
+        # What its background threads say, by loggers of other settings.
         os.environ.setdefault("PREFECT_LOGGING_INTERNAL_LEVEL", "CRITICAL")
+        os.environ.setdefault("PREFECT_LOGGING_ROOT_LEVEL", "ERROR")

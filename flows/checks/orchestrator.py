@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from contrapose.flows.boot import homeless
 from contrapose.flows.checks.base import Finding, ok, problem, warning, within
 from contrapose.flows.quiet import SETTINGS
 
@@ -35,6 +36,9 @@ def findings(_: RunConfig | None) -> Iterator[Finding]:
     settings = get_current_settings()
     if settings.api.url:
         yield _server()
+    elif settings.server.ephemeral.enabled and (why := homeless()):
+        remedy = "Mend its rights, name another in PREFECT_HOME, or set PREFECT_API_URL."
+        yield problem(NAME, f"a temporary one cannot write {settings.home} ({why})", remedy)
     elif settings.server.ephemeral.enabled:
         told = "none is set: every run starts a temporary one, which takes about 10 s"
         yield ok(NAME, told, "To keep one: prefect server start, then set PREFECT_API_URL.")
