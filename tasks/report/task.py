@@ -95,6 +95,7 @@ def _create_artifacts(report: Report, folder: str) -> None:
     rows = [verdict_row(outcome, model=summary["model"]["id"]) for outcome in summary["tests"]]
     create_table_artifact(key=f"{key}-verdicts", table=rows, description=said)
     create_markdown_artifact(key=f"{key}-report", markdown=told(report, folder), description=said)
-    create_image_artifact(key=f"{key}-chart", image_url=image_url(summary), description=said)
+    if picture := image_url(summary):
+        create_image_artifact(key=f"{key}-chart", image_url=picture, description=said)
     if link := report_url(folder):
         create_link_artifact(key=f"{key}-link", link=link, link_text="report.html", description="The whole report.")

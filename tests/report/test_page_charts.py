@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from attacks import HOSTILE
 
 from contrapose.tasks.past import PastRun, PastTest
+from contrapose.tasks.report.charts.artist import _artist, svg
 from contrapose.tasks.report.charts.drawing import ATTRIBUTES, SHAPES
 from contrapose.tasks.report.charts.scores import scores
 from contrapose.tasks.report.charts.trend import trend
@@ -65,3 +67,20 @@ def test_a_hostile_name_stays_text(text: str) -> None:
     for element in root[0].iter():
         assert set(element.keys()) <= ATTRIBUTES
         assert not any("url(" in value for value in element.attrib.values())
+
+
+def test_what_cannot_be_drawn_is_told_in_words_and_the_next_chart_is_drawn() -> None:
+    assert svg({"mark": "no such mark"}) is None
+    _artist().process.kill()
+    _artist().process.wait()
+    chart = trend((past(3, 0.5), past(5, 0.75)), "order_bias")
+    assert chart is not None
+    assert chart.startswith("<p>Pass rate")
+    again = trend((past(3, 0.5), past(5, 0.75)), "order_bias")
+    assert again is not None
+    assert again.startswith("<svg")
+
+
+def test_no_engine_of_a_browser_is_loaded_here() -> None:
+    assert svg({"data": {"values": [{"a": 1}]}, "mark": "bar", "encoding": {"x": {"field": "a"}}}) is not None
+    assert "vl_convert" not in sys.modules

@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup, escape
 
+from contrapose.tasks.report.charts.artist import svg
+
 if TYPE_CHECKING:
     import altair
 
@@ -45,17 +47,17 @@ CONFIG = {
 
 
 def drawing(chart: altair.LayerChart, told: str) -> Markup:
-    """The chart as one `svg` element.
+    """The chart as one `svg` element, or in words where it cannot be drawn.
 
     Args:
         chart: with colours as variables of the style sheet; texts that are not ours belong into its data.
         told: the same in words, for those who do not see it.
     """
-    import vl_convert
-
-    content = {**chart.to_dict(validate=False), "config": CONFIG}
+    drawn = svg({**chart.to_dict(validate=False), "config": CONFIG})
+    if drawn is None:
+        return Markup("<p>{}</p>").format(told)
     # What is parsed here was just drawn, from texts that carry no control characters.
-    root = ElementTree.fromstring(vl_convert.vegalite_to_svg(content))  # noqa: S314
+    root = ElementTree.fromstring(drawn)  # noqa: S314
     named = f'<svg class="chart" role="img" viewBox="{escape(root.get("viewBox", ""))}" aria-label="{escape(told)}">'
     inside = "".join(piece for child in root for piece in _pieces(child))
     return Markup(f"{named}{inside}</svg>")  # noqa: S704 (every name is listed, every value and text is escaped)

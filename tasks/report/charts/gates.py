@@ -6,6 +6,7 @@ from base64 import b64encode
 from typing import Any
 
 from contrapose.tasks.outcome import Outcome, Summary, Verdict
+from contrapose.tasks.report.charts.artist import svg
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.wording import interval, percent
 
@@ -23,17 +24,13 @@ ROW = 34
 """Height of a test, in pixels."""
 
 
-def image_url(summary: Summary) -> str:
-    """The picture as a data URL: it needs no server, and nothing in it can run or load anything."""
-    return f"data:image/svg+xml;base64,{b64encode(svg(summary).encode()).decode()}"
+def image_url(summary: Summary) -> str | None:
+    """The picture as a data URL: it needs no server, and nothing in it can run or load anything.
 
-
-def svg(summary: Summary) -> str:
-    """The picture as SVG; tests without a score have their gate only."""
-    import vl_convert
-
-    drawn: str = vl_convert.vegalite_to_svg(_chart(summary).to_dict(validate=False))
-    return drawn
+    Tests without a score have their gate only. None where it cannot be drawn.
+    """
+    drawn = svg(_chart(summary).to_dict(validate=False))
+    return None if drawn is None else f"data:image/svg+xml;base64,{b64encode(drawn.encode()).decode()}"
 
 
 def _chart(summary: Summary) -> Any:
