@@ -5,7 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 MYPATH := .typecheck
 
-.PHONY: evaluate test test-all check lint-deployments bench ui clean
+# Debian packages that some tests need; these tests are skipped where they are missing.
+DEBIAN := chromium postgresql
+
+.PHONY: evaluate test test-all debian check lint-deployments bench ui clean
 
 evaluate: $(READY)
 	$(BIN)/contrapose run --suite quickstart --exit-zero
@@ -13,8 +16,13 @@ evaluate: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest
 
-test-all: $(READY)
+test-all: $(READY) debian
 	$(BIN)/python -m pytest -m ""
+
+debian:
+	@missing=$$(for each in $(DEBIAN); do dpkg -s $$each >/dev/null 2>&1 || echo $$each; done); \
+	[ -z "$$missing" ] || { apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing; } \
+	|| echo "not installed: $$missing; the tests that need it are skipped"
 
 check: $(READY) $(MYPATH)/contrapose
 	$(BIN)/ruff check .

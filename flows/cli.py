@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contrapose.flows.arguments import (
+from contrapose.flows.command.arguments import (
     Version,
     add_announce,
     add_budget,
@@ -28,13 +28,13 @@ from contrapose.flows.arguments import (
     add_ui,
     add_view,
 )
-from contrapose.flows.output import guarded_output, unread
-from contrapose.flows.quiet import be_quiet
+from contrapose.flows.command.output import guarded_output, unread
+from contrapose.flows.command.quiet import be_quiet
 from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.report.cleaning import one_line
 
 if TYPE_CHECKING:
-    from contrapose.flows.deploy import Wishes
+    from contrapose.flows.command.deploy import Wishes
     from contrapose.tasks.config import RunConfig
 
 EXITS = "exit codes: 0 pass, 1 fail, 2 usage or configuration, 3 inconclusive, 4 incomplete"
@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _give_up(error: Exception) -> int:
     """Say why there is no outcome. Python would end with 1, which says that the model failed."""
-    from contrapose.flows.mishap import lost_server
+    from contrapose.flows.command.mishap import lost_server
 
     if told := lost_server(error):
         _say(str(told))
@@ -145,10 +145,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _resume(arguments: argparse.Namespace) -> int:
     if arguments.run is None:
-        from contrapose.flows.cache import unfinished
+        from contrapose.flows.command.cache import unfinished
 
         return _print(unfinished())
-    from contrapose.flows.resume import found, unfinished_config
+    from contrapose.flows.command.resume import found, unfinished_config
 
     budget = {name: getattr(arguments, name) for name in ("max_calls", "max_tokens", "max_cost")}
     resumed = found(arguments.run).id
@@ -158,10 +158,10 @@ def _resume(arguments: argparse.Namespace) -> int:
 def _evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str | None = None) -> int:
     from rich.console import Console
 
-    from contrapose.flows.preflight import check
+    from contrapose.flows.command.preflight import check
 
     check(config)
-    from contrapose.flows.boot import import_libraries, server_starting
+    from contrapose.flows.command.boot import import_libraries, server_starting
     from contrapose.flows.showing import at_work, silent
 
     with silent(arguments.quiet):
@@ -194,7 +194,7 @@ def _near(folder: str) -> str:
 
 
 def _preview(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.preview import as_json, as_text, previews
+    from contrapose.flows.command.preview import as_json, as_text, previews
 
     config = _config(arguments)
     found = [each.once() for each in previews(config)]
@@ -216,13 +216,13 @@ def _preview(arguments: argparse.Namespace) -> int:
 
 
 def _validate(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.preflight import check
+    from contrapose.flows.command.preflight import check
 
     return _print(check(_config(arguments), gates=True))
 
 
 def _cache(arguments: argparse.Namespace) -> int:
-    from contrapose.flows import cache
+    from contrapose.flows.command import cache
 
     if arguments.what == "info":
         return _print(cache.info())
@@ -234,7 +234,7 @@ def _cache(arguments: argparse.Namespace) -> int:
 def _estimate(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from contrapose.flows.estimate import as_json, as_text, estimate
+    from contrapose.flows.command.estimate import as_json, as_text, estimate
 
     found = estimate(_config(arguments))
     return _print([as_json(found)] if arguments.json else as_text(found, console=Console(highlight=False)))
@@ -263,7 +263,7 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 
 def _history(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.history import as_data, past_runs
+    from contrapose.flows.command.history import as_data, past_runs
 
     last = None if arguments.changes else arguments.last
     found, warning = past_runs(
@@ -275,13 +275,13 @@ def _history(arguments: argparse.Namespace) -> int:
         return _print([as_data(found, changes=arguments.changes, style=arguments.format)])
     from rich.console import Console
 
-    from contrapose.flows.history_text import as_text
+    from contrapose.flows.command.history_text import as_text
 
     return _print(as_text(found, changes=arguments.changes, console=Console(highlight=False)))
 
 
 def _view(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.view import view
+    from contrapose.flows.command.view import view
 
     return _print(
         view(arguments.folder, history=arguments.history, port=arguments.port, browser=arguments.open), at_once=True
@@ -289,7 +289,7 @@ def _view(arguments: argparse.Namespace) -> int:
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.doctor import as_json, as_text, examine, exit_code
+    from contrapose.flows.command.doctor import as_json, as_text, examine, exit_code
 
     def configured() -> RunConfig | None:
         meant = arguments.suite or arguments.model or arguments.data or arguments.test or arguments.set
@@ -301,26 +301,26 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 
 def _deploy(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.deploy import deploy
+    from contrapose.flows.command.deploy import deploy
 
     return _print(deploy(_wishes(arguments)), at_once=True)
 
 
 def _ui(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.serve_ui import serve
+    from contrapose.flows.command.serve_ui import serve
 
     return _print(serve(_wishes(arguments), port=arguments.port), at_once=True)
 
 
 def _announce(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.announce import announce
+    from contrapose.flows.command.announce import announce
 
     event = announce(arguments.retrained, revision=arguments.revision, training_run=arguments.training_run)
     return _print([f"announced {arguments.retrained} (event {event})"])
 
 
 def _wishes(arguments: argparse.Namespace) -> Wishes:
-    from contrapose.flows.deploy import Wishes
+    from contrapose.flows.command.deploy import Wishes
     from contrapose.flows.options import overrides
 
     told = arguments.suite or arguments.test or overrides(arguments)
@@ -335,7 +335,7 @@ def _wishes(arguments: argparse.Namespace) -> Wishes:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.listing import listing
+    from contrapose.flows.command.listing import listing
 
     return _print(listing(arguments.what))
 

@@ -11,7 +11,7 @@ import pytest
 from databases import postgres, sqlite
 from fake_endpoint import serving
 
-from contrapose.flows.quiet import be_quiet
+from contrapose.flows.command.quiet import be_quiet
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED_DATA = REPOSITORY.parent / "shared" / "data"

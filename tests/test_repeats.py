@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from mocked import mocked
 
-from contrapose.flows.preview import previews
+from contrapose.flows.command.preview import previews
 from contrapose.tasks.config import RunConfig, plans
 from contrapose.tasks.config_file import validate
 from contrapose.tasks.errors import ConfigError

@@ -29,7 +29,7 @@ from fake_endpoint import Endpoint, serving
 from httpx import Client
 from sqlalchemy import select
 
-from contrapose.flows.announce import announce
+from contrapose.flows.command.announce import announce
 from contrapose.tasks.infer.store.checks import CheckRow
 from contrapose.tasks.infer.store.engine import connect
 from contrapose.tasks.infer.store.schema import CHECKS

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contrapose.flows.preflight import check
+from contrapose.flows.command.preflight import check
 from contrapose.tasks.config import Plan, RunConfig, plans
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.evaluate.calibrate import band, calibrated, controls_in

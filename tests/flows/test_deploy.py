@@ -16,11 +16,11 @@ from prefect.events.schemas.automations import AutomationCore
 from prefect.server.utilities.user_templates import render_user_template_sync, validate_user_template
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from contrapose.flows.automations import Block, specifications
-from contrapose.flows.deploy import UNATTENDED, Wishes, changed, deploy
-from contrapose.flows.deploy import _file as shipped
-from contrapose.flows.report_server import serving
-from contrapose.flows.serve_ui import free_port
+from contrapose.flows.command.automations import Block, specifications
+from contrapose.flows.command.deploy import UNATTENDED, Wishes, changed, deploy
+from contrapose.flows.command.deploy import _file as shipped
+from contrapose.flows.command.report_server import serving
+from contrapose.flows.command.serve_ui import free_port
 from contrapose.tasks.config_file import load_config
 from contrapose.tasks.errors import ConfigError
 

@@ -18,10 +18,10 @@ import pytest
 from fake_endpoint import Endpoint, serving
 from packaging.requirements import Requirement
 
-from contrapose.flows import doctor
-from contrapose.flows.checks import orchestrator, packages
-from contrapose.flows.checks.base import within
 from contrapose.flows.cli import main
+from contrapose.flows.command import doctor
+from contrapose.flows.command.checks import orchestrator, packages
+from contrapose.flows.command.checks.base import within
 
 pytestmark = pytest.mark.usefixtures("own_store")
 

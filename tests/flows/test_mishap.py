@@ -5,9 +5,9 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from contrapose.flows import listing
 from contrapose.flows.cli import main
-from contrapose.flows.mishap import lost_server
+from contrapose.flows.command import listing
+from contrapose.flows.command.mishap import lost_server
 
 
 def broken(error: Exception, monkeypatch: pytest.MonkeyPatch) -> int:

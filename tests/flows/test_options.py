@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contrapose.flows.cli import main, parser
-from contrapose.flows.listing import listing
+from contrapose.flows.command.listing import listing
 from contrapose.flows.options import overrides, select
 from contrapose.tasks.config import plans
 from contrapose.tasks.config_file import load_config

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.flows import preflight
-from contrapose.flows.preflight import check
+from contrapose.flows.command import preflight
+from contrapose.flows.command.preflight import check
 from contrapose.tasks.config_file import load_config
 from contrapose.tasks.errors import ConfigError, DataError
 

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from contrapose.flows.cli import main
-from contrapose.flows.preview import as_text, previews, record, spread
+from contrapose.flows.command.preview import as_text, previews, record, spread
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.config_file import load_config
 from contrapose.tasks.records import Case

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 import pytest
 from run_folders import put_refused, put_run
 
-from contrapose.flows.report_server import serving_site
-from contrapose.flows.view import chosen
-from contrapose.flows.view.site import Viewer
+from contrapose.flows.command.report_server import serving_site
+from contrapose.flows.command.view import chosen
+from contrapose.flows.command.view.site import Viewer
 from contrapose.tasks.errors import ConfigError
 
 RUN = "20260301T083000Z-harbour-a"

@@ -10,7 +10,7 @@ import pytest
 from factories import outcome, outcomes, summary
 from hostile import HOSTILE, hostile_report
 
-from contrapose.flows.preflight import check
+from contrapose.flows.command.preflight import check
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.report import mlflow

@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from contrapose.flows.preview import Preview
+from contrapose.flows.command.preview import Preview
 from contrapose.tasks.infer.estimate.deciding import WIDE, Deciding, Groups, Source, deciding
 from contrapose.tasks.report.wording import percent
 from contrapose.tasks.statistics.power import DISCORDANCE, IN_CLUSTER, IN_SAMPLE, POWER

@@ -15,14 +15,14 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from contrapose.flows.checks.base import Finding, problem
+from contrapose.flows.command.checks.base import Finding, problem
 from contrapose.tasks.errors import ContraposeError
 
 if TYPE_CHECKING:
     from contrapose.tasks.config import RunConfig
 
 CHECKS = ("packages", "machine", "models", "orchestrator", "response_store", "run")
-"""Modules of `contrapose.flows.checks`, in the order of the table."""
+"""Modules of `contrapose.flows.command.checks`, in the order of the table."""
 
 WIDTH = 80
 INDENT = 28
@@ -37,7 +37,7 @@ def examine(configured: Callable[[], RunConfig | None]) -> list[Finding]:
     try:
         config, wrong = configured(), []
     except ContraposeError as error:
-        from contrapose.flows.checks.run import failed
+        from contrapose.flows.command.checks.run import failed
 
         config, wrong = None, [failed("configuration", error)]
     found: dict[str, list[Finding]] = {name: [] for name in CHECKS}
@@ -89,7 +89,7 @@ def told(findings: Sequence[Finding]) -> str:
 def _look(name: str, config: RunConfig | None, found: list[Finding]) -> None:
     """Add what a check finds; one that breaks is a finding itself, and keeps none of the others from being seen."""
     try:
-        found.extend(import_module(f"contrapose.flows.checks.{name}").findings(config))
+        found.extend(import_module(f"contrapose.flows.command.checks.{name}").findings(config))
     except Exception as error:
         remedy = "Mend what the other lines name; else report it, with this table."
         found.append(problem(name.replace("_", " "), f"could not be looked at ({type(error).__name__})", remedy))

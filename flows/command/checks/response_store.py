@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from contrapose.flows.checks.base import Finding, ok, problem, within
+from contrapose.flows.command.checks.base import Finding, ok, problem, within
 from contrapose.tasks.errors import ContraposeError
 
 if TYPE_CHECKING:

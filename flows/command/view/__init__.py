@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from contrapose.flows.processes import stopping
-from contrapose.flows.report_server import serving_site
-from contrapose.flows.view.runs import REFUSED
-from contrapose.flows.view.site import FILES, Viewer
+from contrapose.flows.command.processes import stopping
+from contrapose.flows.command.report_server import serving_site
+from contrapose.flows.command.view.runs import REFUSED
+from contrapose.flows.command.view.site import FILES, Viewer
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.folders import existing_folder
 from contrapose.tasks.history.dataset import place

@@ -9,14 +9,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contrapose.flows.checks.base import Finding, ok, problem, warning
+from contrapose.flows.command.checks.base import Finding, ok, problem, warning
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
     from contrapose.tasks.config import RunConfig
 
-CONSTRAINTS = Path(__file__).resolve().parents[2] / "constraints.txt"
+CONSTRAINTS = Path(__file__).resolve().parents[3] / "constraints.txt"
 """The versions that the project is tested with; only a checkout has them."""
 
 DEVELOPMENT = "dev"

@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from contrapose.flows.command.writable import unwritable
 from contrapose.flows.entrance import Run, enter
 from contrapose.flows.gate import refuse_bad_cases
-from contrapose.flows.writable import unwritable
 from contrapose.tasks.columnar import batched, to_arrow
 from contrapose.tasks.config import Plan, RunConfig
 from contrapose.tasks.errors import ConfigError, DataError

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contrapose.flows.checks.base import Finding, ok, problem, warning
+from contrapose.flows.command.checks.base import Finding, ok, problem, warning
 from contrapose.tasks.errors import ContraposeError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _embedding(config: RunConfig | None) -> Finding:
     name = "embedding model"
     chosen = BUNDLED if config is None else config.embedding_model
     if chosen != BUNDLED:
-        from contrapose.flows.checks.hub import on_disk
+        from contrapose.flows.command.checks.hub import on_disk
 
         return on_disk(name, chosen, setting="embedding_model")
     found = find_spec(PACKAGE)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from contrapose.flows.view.files import below
+from contrapose.flows.command.view.files import below
 from contrapose.tasks.outcome import SEVERITY
 from contrapose.tasks.report.masking import Show
 from contrapose.tasks.report.wording import moment, percent

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from contrapose.flows.boot import homeless
-from contrapose.flows.checks.base import Finding, ok, problem, warning, within
-from contrapose.flows.quiet import SETTINGS
+from contrapose.flows.command.boot import homeless
+from contrapose.flows.command.checks.base import Finding, ok, problem, warning, within
+from contrapose.flows.command.quiet import SETTINGS
 
 if TYPE_CHECKING:
     from contrapose.tasks.config import RunConfig

@@ -11,9 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Event
 
-from contrapose.flows.deploy import POOL, Wishes, deploy
-from contrapose.flows.processes import Part, ended, prefect, refuse_dead, stopping
-from contrapose.flows.report_server import HOST, serving
+from contrapose.flows.command.deploy import POOL, Wishes, deploy
+from contrapose.flows.command.processes import Part, ended, prefect, refuse_dead, stopping
+from contrapose.flows.command.report_server import HOST, serving
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.report.link import REPORTS_URL
 

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contrapose.flows.checks.base import Finding, ok, problem, warning
+from contrapose.flows.command.checks.base import Finding, ok, problem, warning
 
 if TYPE_CHECKING:
     from contrapose.tasks.config import RunConfig

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from contrapose.flows.checks.base import Finding, ok, problem, warning, within
+from contrapose.flows.command.checks.base import Finding, ok, problem, warning, within
 from contrapose.tasks.errors import ContraposeError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _model(spec: ModelSpec) -> Finding:
     except TimeoutError as error:
         return problem(name, f"{spec.id}: {error}", "See that the server runs, or correct model_args.base_url.")
     if spec.provider == "hf":
-        from contrapose.flows.checks.hub import on_disk
+        from contrapose.flows.command.checks.hub import on_disk
 
         return on_disk(name, spec.name, setting="model", revision=spec.args.get("revision"))
     return ok(name, spec.id)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
 
-from contrapose.flows.writable import unwritable
+from contrapose.flows.command.writable import unwritable
 from contrapose.tasks.errors import ConfigError
 
 

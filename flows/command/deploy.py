@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from contrapose.flows.automations import find_blocks, specifications, update
+from contrapose.flows.command.automations import find_blocks, specifications, update
 from contrapose.tasks.errors import ConfigError
 
 if TYPE_CHECKING:

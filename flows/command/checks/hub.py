@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from contrapose.flows.checks.base import Finding, ok, problem, warning
+from contrapose.flows.command.checks.base import Finding, ok, problem, warning
 
 
 def on_disk(name: str, chosen: str, *, setting: str, revision: str | None = None) -> Finding:

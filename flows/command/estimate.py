@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from contrapose.flows import decidable
-from contrapose.flows.decidable import Decidable
-from contrapose.flows.preview import Preview, previews
+from contrapose.flows.command import decidable
+from contrapose.flows.command.decidable import Decidable
+from contrapose.flows.command.preview import Preview, previews
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import Question

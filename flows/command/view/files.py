@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from contrapose.flows.report_server import CLOSED, ENCLOSED, HTML, Reply
+from contrapose.flows.command.report_server import CLOSED, ENCLOSED, HTML, Reply
 
 KINDS = {
     ".html": HTML,

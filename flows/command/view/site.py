@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs
 
-from contrapose.flows.report_server import Reply
-from contrapose.flows.view.files import file_reply
-from contrapose.flows.view.pages import Pages, history_page, policy, runs_page
-from contrapose.flows.view.runs import listed, run_names
+from contrapose.flows.command.report_server import Reply
+from contrapose.flows.command.view.files import file_reply
+from contrapose.flows.command.view.pages import Pages, history_page, policy, runs_page
+from contrapose.flows.command.view.runs import listed, run_names
 from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded

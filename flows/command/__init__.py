@@ -1,0 +1,1 @@
+"""What the command offers, a file each; `cli` puts them together."""
