@@ -55,7 +55,8 @@ def test_arrow_reads_what_a_column_holds(folder: Path) -> None:
 def test_arrow_reads_which_run_it_was(folder: Path) -> None:
     for name in ("results.parquet", "cases.parquet"):
         found = pq.read_schema(folder / name).metadata
-        assert found[b"contrapose.run_id"].decode() == summary()["run_id"]
+        assert found[b"contrapose.suite"].decode() == summary()["suite"]
+        assert b"contrapose.run_id" not in found
         assert json.loads(found[b"contrapose.probe_versions"]) == {"add_negation": "1"}
         assert json.loads(found[b"contrapose.data_sha256"]) == {"add_negation": "3f" * 32}
 
