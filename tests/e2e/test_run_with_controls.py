@@ -39,7 +39,7 @@ def test_controls_are_asked_counted_apart_and_change_no_verdict(capsys: pytest.C
         assert noise["cases"] == noise["scored"] + noise["unscored"] + noise["errors"]
         assert noise["changed"] == (twins["pass"] == False).sum()  # noqa: E712
         assert noise["noise"] == noise["changed"] / noise["scored"]
-        assert f"{outcome['test_type']}: noise: {noise['changed']} of {noise['scored']} answers" in printed
+        assert f"Noise: {noise['changed']} of {noise['scored']} answers" in printed
 
     columns = list(plain_results.columns)
     pd.testing.assert_frame_equal(results.loc[~results["control"], columns].reset_index(drop=True), plain_results)

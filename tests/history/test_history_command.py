@@ -114,6 +114,7 @@ def test_programs_get_json(three: str, capsys: pytest.CaptureFixture[str]) -> No
     assert (rows[3]["test_type"], rows[3]["pass_rate"], rows[3]["low"]) == ("order_bias", None, None)
     changes = json.loads(told(capsys, "--history", three, "--format", "json", "--changes"))
     assert [(each["facet"], each["name"], each["before"], each["after"]) for each in changes] == [
+        ("prompt", "order_bias", "", "asked"),
         ("prompt", "seed", "0", "7"),
         ("library", "torch", "2.13.0", "2.14.0"),
     ]

@@ -15,6 +15,7 @@ from factories import outcome, report, summary
 from hostile import HOSTILE, hostile_report
 from jsonschema import Draft202012Validator
 from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
 
 from contrapose.flows.cli import main
 from contrapose.tasks.outcome import Summary
@@ -29,9 +30,9 @@ def artifacts() -> dict[str, list[object]]:
     """Data of the artifacts of this test's runs, by key; the latest last."""
     found: dict[str, list[object]] = {}
     with get_client(sync_client=True) as client:
-        for each in sorted(client.read_artifacts(), key=lambda each: str(each.created)):
-            if (each.key or "").startswith("contrapose-artifacts-"):
-                found.setdefault(f"{each.key} {each.type}", []).append(each.data)
+        wanted = ArtifactFilter(key=ArtifactFilterKey(like_="contrapose-artifacts-%"))
+        for each in sorted(client.read_artifacts(artifact_filter=wanted), key=lambda each: str(each.created)):
+            found.setdefault(f"{each.key} {each.type}", []).append(each.data)
     return found
 
 
