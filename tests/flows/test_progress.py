@@ -8,6 +8,7 @@ import time
 import pytest
 from attacks import ATTACKS, steering
 from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
 from rich.console import Console
 
 from contrapose.flows import progress
@@ -125,10 +126,12 @@ def test_what_the_answers_took_is_told(meter: Meter, words: str) -> None:
 
 @pytest.mark.usefixtures("prefect_server", "in_tmp", "own_store")
 def test_the_artifact_ends_with_all_done_and_what_it_took() -> None:
-    main(["run", "--model", "mock", "--test", "order_bias", "--limit", "9", "--exit-zero"])
+    options = ["--limit", "9", "--exit-zero", "--set", "suite=watched"]
+    main(["run", "--model", "mock", "--test", "order_bias", *options])
     with get_client(sync_client=True) as client:
-        found = [each for each in client.read_artifacts() if each.type == "progress"]
-    last = max(found, key=lambda each: str(each.created))
+        # By its key: without a filter the server gives two hundred of them, those of other tests among them.
+        wanted = ArtifactFilter(key=ArtifactFilterKey(any_=["contrapose-watched-mock-progress"]))
+        (last,) = client.read_artifacts(artifact_filter=wanted)
     assert last.data == 100
     assert str(last.description).startswith("asking mock: 18 model calls; ")
     assert "latency p50" in str(last.description)
