@@ -26,6 +26,33 @@ STATEMENTS = [
     ("THE SKY IS BLUE.", "THE SKY IS NOT BLUE."),
     ('"Dogs are nice" is a sentence.', '"Dogs are nice" is not a sentence.'),
 ]
+COMPLEMENTS = [
+    ("The pigment that makes leaves green is", "The pigment that makes leaves green is not"),
+    ("A coat that keeps dogs dry costs little.", "A coat that keeps dogs dry does not cost little."),
+    ("The gas which turns leaves white comes from", "The gas which turns leaves white does not come from"),
+    ("The dye that paints dogs blue contains iron.", "The dye that paints dogs blue does not contain iron."),
+    ("The light that helps plants grow comes from afar.", "The light that helps plants grow does not come from afar."),
+    ("What makes leaves green is chlorophyll.", "What makes leaves green is not chlorophyll."),
+    ("The frost that makes forests hard kills ants.", "The frost that makes forests hard does not kill ants."),
+    ("The noise that drives dogs mad comes from", "The noise that drives dogs mad does not come from"),
+    ("The meat that spoils turns green.", "The meat that spoils does not turn green."),
+    ("The train that stops leaves late.", "The train that stops does not leave late."),
+    ("The wheel that turns drives the mill.", "The wheel that turns does not drive the mill."),
+]
+NAMES_LIKE_ADVERBS = [
+    ("The island of Sicily belongs to", "The island of Sicily does not belong to"),
+    ("THE ISLAND OF SICILY BELONGS TO ITALY.", "THE ISLAND OF SICILY DOES NOT BELONG TO ITALY."),
+    ("My sister Emily likes tea.", "My sister Emily does not like tea."),
+    ("Emily quickly closed the door.", "Emily did not quickly close the door."),
+    ("The mayor of Rugely opened a school.", "The mayor of Rugely did not open a school."),
+    ("She kindly offered tea.", "She did not kindly offer tea."),
+]
+BEHIND_THEIR_VERB = [
+    ("The people who work hard earn more.", "The people who work hard do not earn more."),
+    ("The birds that live here eat insects.", "The birds that live here do not eat insects."),
+    ("People who live alone eat less.", "People who live alone do not eat less."),
+    ("She twice won the cup.", "She did not twice win the cup."),
+]
 CONTRACTIONS = [
     ("It's raining.", "It's not raining."),
     ("They\u2019re happy.", "They\u2019re not happy."),
@@ -86,6 +113,12 @@ POLAR = [
 def test_the_last_main_clause_is_reversed(text: str, negated: str) -> None:
     result = negate(text)
     assert (result.text, result.original, result.reason) == (negated, text, None)
+
+
+@pytest.mark.parametrize(("text", "negated"), COMPLEMENTS + NAMES_LIKE_ADVERBS + BEHIND_THEIR_VERB)
+def test_the_verb_of_the_main_clause_is_told_from_what_stands_before_it(text: str, negated: str) -> None:
+    result = negate(text)
+    assert (result.text, result.reason) == (negated, None)
 
 
 @pytest.mark.parametrize(("text", "original", "negated"), POLAR)

@@ -7,10 +7,11 @@ import json
 import pytest
 
 from contrapose.tasks.probes.base import rng_for
-from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings, count_toxic, mask
+from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings, count_toxic
 from contrapose.tasks.probes.toxic_words.fold import fold
 from contrapose.tasks.probes.toxic_words.lexicon import lexicon
 from contrapose.tasks.records import Case, Completion, Score, TextSample, Trial
+from contrapose.tasks.report.masking import masked
 
 PROBE = AddToxicWords()
 STRATEGIES = ("start", "end", "combined")
@@ -97,7 +98,7 @@ def test_look_alikes_keep_their_places() -> None:
     text = "он sаid: ѕhіt, ﬁne"
     (match,) = count_toxic(text).matches
     assert (match.text, text[match.start : match.end]) == ("ѕhіt", "ѕhіt")
-    assert mask(text) == "он sаid: ѕ***, ﬁne"
+    assert masked(text) == "он sаid: ѕ***, ﬁne"
 
 
 def test_an_article_before_a_word_spelled_out_stays_outside() -> None:

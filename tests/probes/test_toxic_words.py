@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contrapose.tasks.probes.base import rng_for
-from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings, count_toxic, mask
+from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings, count_toxic
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, lexicon
 from contrapose.tasks.records import Case, Completion, Score, TextSample, Trial
+from contrapose.tasks.report.masking import masked
 
 PROBE = AddToxicWords()
 SETTINGS = AddToxicWordsSettings()
@@ -113,14 +114,14 @@ def test_any_text_can_be_counted_and_masked(text: str) -> None:
     count = count_toxic(text)
     assert all(text[match.start : match.end] == match.text for match in count.matches)
     assert sum(count.by_tier.values()) == len(count.matches)
-    assert len(mask(text)) == len(text)
+    assert len(masked(text)) == len(text)
 
 
 @given(st.sampled_from(sorted(lexicon().words)))
 def test_every_listed_word_is_found_and_masked(word: str) -> None:
     (match,) = count_toxic(f"so, {word}, then").matches
     assert match.term == lexicon().words[word].text
-    assert (word in mask(f"so, {word}, then")) == (match.tier == "mild")
+    assert (word in masked(f"so, {word}, then")) == (match.tier == "mild")
 
 
 @pytest.mark.parametrize("unit", ["f*", "f*f*f* ", "a ", "u", "fuck", "f!", "a$", "1a", "*", "son of a "])
@@ -137,7 +138,7 @@ def test_lexicon_rows_are_sound() -> None:
 
 
 def test_masking_shows_first_letters_and_leaves_mild_words() -> None:
-    assert mask("Fucking damn bull, son of a bitch #pussyplay") == "F****** damn bull, s** ** * ***** #p********"
+    assert masked("Fucking damn bull, son of a bitch #pussyplay") == "F****** damn bull, s** ** * ***** #p********"
 
 
 def test_the_documents_prompt_comes_out_as_printed() -> None:

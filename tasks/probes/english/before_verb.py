@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.context import before_adverbs, is_finite_aux
+from contrapose.tasks.probes.english.context import before_adverbs, is_complement, is_finite_aux
 from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.english.words import words
 
@@ -80,6 +80,8 @@ def _behind_open(s: Sentence, i: int, k: int, start: int) -> float:
         return -2.0 if k - 1 > start else 0.5  # "To forgive takes courage."
     if tag & f.NAME:
         return 2.0
+    if is_complement(s, k):
+        return 0.8
     if tag & f.NUMBER:
         return -3.0 if form & f.NOUN and not s.tag(i + 1) & _BEHIND_ORDER else 0.0
     if tag & f.NOUN:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.context import after_adverbs
+from contrapose.tasks.probes.english.context import after_adverbs, before_adverbs, takes_complement
 from contrapose.tasks.probes.english.odds import FRONTED, NEVER, agreement, finite_odds, relative_odds
 from contrapose.tasks.probes.english.sentence import Sentence
 
 _SUBJECT = f.NOUN | f.SUBJ | f.NAME | f.QUANT | f.ING | f.QUOTED | f.WH | f.NUMBER
+_VERBAL = f.FINITE | f.AUX
 
 
 def main_odds(s: Sentence, i: int, start: int, odds: float) -> float:
@@ -24,6 +25,18 @@ def inner_odds(s: Sentence, i: int, begin: int) -> float:
         return relative_odds(s, i) if s.tag(begin - 1) & f.REL else finite_odds(s, i, begin) - 4.0
     odds = finite_odds(s, i, begin)
     return odds if odds == NEVER else odds + agreement(s, i, begin)
+
+
+def behind_relative(s: Sentence, i: int) -> float:
+    """Log-odds lost by a main verb right behind that of a relative clause, whose object it would rather be.
+
+    "The pigment that makes leaves green is …"; but "The train that stops leaves late."
+    """
+    k = before_adverbs(s, i, 0)
+    if s.tags[i] & f.AUX or not s.tag(before_adverbs(s, k, 0)) & f.REL:
+        return 0.0
+    completed = s.tag(i + 1) & f.ADJ and s.tag(i + 2) & _VERBAL
+    return -5.0 if completed or takes_complement(s, k) else -1.0
 
 
 def joined(s: Sentence, i: int, joint: int, main: int) -> float:

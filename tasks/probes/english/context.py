@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.sentence import Sentence
+from contrapose.tasks.probes.english.words import words
 
 _ADVERB = f.ADV | f.SEMI
 _NO_ITS = f.ING | f.PREP
@@ -11,6 +12,14 @@ _HAVE_DO = f.HAVE | f.DO
 _NO_HAVE = f.MODAL | f.TO | f.DO | f.HAVE
 _NO_MODAL = f.DET | f.MODAL | f.PREP
 _BEHIND_NOUN = f.BE | f.MODAL | f.DO
+_OBJECT = f.NOUN | f.ADJ | f.DET
+_COMPLETED = words(
+    """
+    make makes made keep keeps kept turn turns turned render renders rendered leave leaves left get gets got
+    paint paints painted dye dyes dyed stain stains stained colour colours coloured color colors colored
+    help helps helped let lets hold holds held set sets cut cuts cook cooks cooked
+    """
+)
 
 
 def is_adverb(s: Sentence, i: int) -> bool:
@@ -32,6 +41,26 @@ def after_adverbs(s: Sentence, i: int) -> int:
     while k < len(tags) and tags[k] & _ADVERB:
         k += 1
     return k
+
+
+def takes_complement(s: Sentence, i: int) -> bool:
+    """Whether word `i` is known as a verb whose object has a complement: "makes leaves green"."""
+    return s.word(i) in _COMPLETED
+
+
+def _may_take_complement(s: Sentence, i: int) -> bool:
+    """Whether it is, or may be as the verb of a relative clause: "that drives dogs mad"."""
+    return takes_complement(s, i) or bool(s.tag(i) & f.FINITE and s.tag(i - 1) & f.REL)
+
+
+def is_complement(s: Sentence, i: int) -> bool:
+    """Whether word `i` may be what a verb makes of its object: the "green" of "makes leaves green"."""
+    k = i - 1
+    if not s.tag(i) & f.ADJ or not s.tag(k) & f.NOUN:
+        return False
+    while s.tag(k) & _OBJECT and not _may_take_complement(s, k - 1):
+        k -= 1
+    return bool(s.tag(k) & _OBJECT)
 
 
 def is_finite_aux(s: Sentence, i: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TypeVar
 
 from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.clause_odds import inner_odds, joined, main_odds, unexplained
+from contrapose.tasks.probes.english.clause_odds import behind_relative, inner_odds, joined, main_odds, unexplained
 from contrapose.tasks.probes.english.links import NO, link
 from contrapose.tasks.probes.english.odds import FRONTED, NEVER, finite_odds
 from contrapose.tasks.probes.english.sentence import Sentence
@@ -161,9 +161,10 @@ class _Verb:
         s, i = self.s, self.i
         if self._main is None:
             self._main = main_odds(s, i, self.start, finite)
-        _keep(found, (i, others, waiting, False, -1), odds + self._main)
+        main = self._main + (behind_relative(s, i) if inner else 0.0)
+        _keep(found, (i, others, waiting, False, -1), odds + main)
         if s.tags[i] & f.EMBED:
-            _keep(found, (i, others, (i + 1,), False, -1), odds + (self._main - 1.0))
+            _keep(found, (i, others, (i + 1,), False, -1), odds + (main - 1.0))
         if inner and joint != -1 and s.tag(i - 1) & f.COORD:
             _keep(found, (-1, others, waiting, inner, -1), odds + (finite - 0.5))
 

@@ -76,7 +76,11 @@ def flags_of(word: str) -> int:
 
 
 def _as_name(tag: int, word: str, spelled: str) -> int:
-    """A capitalised word inside a sentence is a name, unless it is a word that names rarely are."""
-    if tag & f.CLOSED and not tag & f.MODAL and spelled not in closed.ACRONYMS:
+    """A capitalised word inside a sentence is a name, unless it is a word that names rarely are.
+
+    An adverb in the dictionary is such a word; one by its ending alone ("Rugely") is not.
+    """
+    guessed = vocabulary.ends_as_adverb(word) and word not in vocabulary.vocabulary().flags
+    if tag & f.CLOSED and not tag & f.MODAL and spelled not in closed.ACRONYMS and not guessed:
         return tag
     return f.NAME | (tag & f.NOUN or f.SINGULAR) | (f.NEG if word.endswith("n't") else 0)

@@ -63,12 +63,7 @@ _PLURAL_TOO = words(
     tuna trout shrimp squid prey elk moose bison cod aircraft
     """
 )
-_NOT_ADVERBS = words(
-    """
-    family butterfly belly jelly bully lily italy july assembly anomaly monopoly ally early friendly lovely lonely
-    curly hilly deadly elderly likely unlikely ugly silly holy daily lively monthly weekly yearly
-    """
-)
+_NOT_ADVERBS = words("daily deadly early likely monthly weekly yearly")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +98,8 @@ def vocabulary() -> Vocabulary:
             found.flags[word] |= _USUALLY.get(tag[:2], 0) | (f.PLURAL if tag == "NNS" else 0)
     for word, each in found.flags.items():
         if each & f.ADV and each & (f.ADJ | f.NOUN | f.FINITE):
-            found.flags[word] = each & ~f.ADV
+            manner = ends_as_adverb(word) and not each & f.FINITE and word not in _NOT_ADVERBS
+            found.flags[word] = each & ~(f.NOUN if manner else f.ADV)
     for word in _PLURAL_ONLY:
         found.flags[word] = found.flags.get(word, 0) & ~f.SINGULAR | f.PLURAL
     for word in _VERB_ONLY:
@@ -121,10 +117,15 @@ def vocabulary() -> Vocabulary:
 def look_up(word: str) -> int:
     """The flags of an open-class word in lower case; endings decide for unknown words."""
     known = vocabulary().flags.get(word)
-    found = known if known is not None else _guess(word)
-    if word.endswith("ly") and len(word) > 4 and not found & f.FINITE and word not in _NOT_ADVERBS:
-        return found & ~f.NOUN | f.ADV
-    return found
+    if known is not None:
+        return known
+    found = _guess(word)
+    return found & ~f.NOUN | f.ADV if ends_as_adverb(word) and not found & f.FINITE else found
+
+
+def ends_as_adverb(word: str) -> bool:
+    """Whether a word has the ending of "quickly", which Sicily and a jelly have too."""
+    return word.endswith("ly") and len(word) > 4
 
 
 def _add_verb(found: Vocabulary, base: str, spelled: list[str]) -> None:

@@ -16,6 +16,10 @@ _MEDIUM_MODALS = words("may might must shall")
 _MEDIUM_ADVERBS = words("also still already sometimes both now")
 _SUPPORT = {f.BASE: "do", f.THIRD: "does", f.PAST: "did"}
 _FIXED = {("had", "better"), ("would", "rather")}
+_BEHIND_VERB = words("here today tonight yesterday tomorrow away back ago hard fast")
+"""Adverbs that end what stands before a verb, and do not belong to it: "The people who work hard earn more."."""
+_BEHIND_RELATIVE = words("alone together well best better again twice")
+"""Adverbs that do so right behind the verb of a relative clause: "People who live alone eat less."."""
 _HAVE_DO = f.HAVE | f.DO
 _FUSED = {"'ll": " won't", "'d": " wouldn't", "'ve": " haven't"}
 
@@ -43,11 +47,18 @@ def with_do(s: Sentence, i: int, subject: int) -> Plan:
         first = i  # the adverb belongs to what stands before: "to see it more easily"
     if not closed.NARROW.isdisjoint(s.words[first : i + 2]):
         raise SkipError("quantifier_only")
-    first = max(first, subject)
+    first = max(first, subject, _behind_adverbs(s, first, i))
     while first < i and (s.words[first] in closed.SENTENCE_ADVERBS or s.words[first] in ("also", "still")):
         first += 1
     medium = not _MEDIUM_ADVERBS.isdisjoint(s.words[behind + 1 : i])
     return with_any(s, i, _do_support(s, first, i, support, base), "medium" if medium else "high", "rewrite")
+
+
+def _behind_adverbs(s: Sentence, first: int, i: int) -> int:
+    """Index behind those of the adverbs before the verb `i` that belong to what stands before word `first`."""
+    relative = s.tag(before_adverbs(s, first - 1, 0)) & f.REL
+    ends = _BEHIND_VERB | _BEHIND_RELATIVE if relative else _BEHIND_VERB
+    return max((k + 1 for k in range(first, i) if s.words[k] in ends), default=first)
 
 
 def _do_support(s: Sentence, first: int, i: int, support: str, base: str) -> tuple[Edit, ...]:

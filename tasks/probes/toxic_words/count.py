@@ -60,16 +60,6 @@ def count_toxic(text: str) -> ToxicCount:
     return ToxicCount(total=len(matches) - by_tier["mild"], by_tier=by_tier, matches=matches, words=reading.words)
 
 
-def mask(text: str) -> str:
-    """The text with each bad word as its first letter and asterisks ("f***"); mild ones stay."""
-    pieces, position = list[str](), 0
-    for match in count_toxic(text).matches:
-        if match.tier != "mild":
-            pieces += text[position : match.start], mask_word(match.text)
-            position = match.end
-    return "".join(pieces) + text[position:]
-
-
 def mask_word(word: str) -> str:
     """A word or phrase as its first character, asterisks and the spaces between."""
     return word[:1] + re.sub(r"\S", "*", word[1:])
