@@ -124,8 +124,11 @@ class Provider(Protocol):
     def open(self, spec: ModelSpec) -> Model:
         """Load the model or connect to it.
 
+        Its answers are stored under `spec.found`, what `identity` told when the run began: a provider whose model can
+        be replaced meanwhile opens that one, or refuses.
+
         Raises:
-            ModelError: it cannot be loaded.
+            ModelError: it cannot be loaded, or is another one by now.
         """
         ...
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TypedDict
@@ -63,7 +62,7 @@ def infer(
     notes: dict[str, str | float] = {}
 
     def model() -> Model:
-        return _open(spec.model_dump_json(), json.dumps(dict(identity), sort_keys=True))
+        return _open(spec.model_copy(update={"found": dict(identity)}).model_dump_json())
 
     desk = StoreDesk(Keys(spec, identity), run=run, model=spec.id, budget=budget, again=again, stopped=stopped)
     with desk:
@@ -80,7 +79,7 @@ def infer(
 
 
 @lru_cache(maxsize=1)
-def _open(spec: str, identity: str) -> Model:
+def _open(spec: str) -> Model:
     """One loaded model a process; the next task run of the same model finds it ready.
 
     Other weights in the same folder, or another address in the environment, are another identity.

@@ -8,6 +8,8 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeAlias
 
+from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.infer.store.patience import AWAY_SECONDS, AwayError
 from contrapose.tasks.records import Usage
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ Item: TypeAlias = "Keyed | Usage"
 """An answer, or what a failed question took."""
 
 RENEW_SECONDS = 5.0
+AGAIN_SECONDS = 0.5
+"""Between two tries of a transaction that failed."""
 GATHER_SECONDS = 0.05
 """How long the first answer of a transaction waits for others: a transaction costs as much as many answers."""
 MOST = 2000
@@ -27,7 +31,8 @@ MOST = 2000
 class Writer:
     """A thread that keeps answers as they come, and keeps claims alive.
 
-    What a crash can lose are the answers of the last moment: `GATHER_SECONDS` and one transaction.
+    What a crash can lose are the answers of the last moment: `GATHER_SECONDS` and one transaction. While the store is
+    away they stay in memory, however many they are.
 
     Args:
         answers: where answers are kept.
@@ -41,6 +46,9 @@ class Writer:
         self.answers, self.claims = answers, claims
         self.run, self.model, self.again = run, model, again
         self.failed: Exception | None = None
+        """Why the last transaction failed; None again once it went through."""
+        self._unkept = 0
+        self._renewed = time.monotonic()
         self._queue: SimpleQueue[Sequence[Item] | None] = SimpleQueue()
         self._closing = Event()
         self._thread = Thread(target=self._work, name="contrapose-store", daemon=True)
@@ -51,31 +59,46 @@ class Writer:
         self._queue.put(items)
 
     def close(self) -> None:
-        """Write what is left, release the claims, and end.
+        """Write what is left, release the claims, and end; a store that is away is waited for.
 
         Raises:
-            ContraposeError: the store could not be written.
+            ContraposeError: something could not be kept.
         """
         self._queue.put(None)
         self._closing.set()
         self._thread.join()
-        if self.failed is not None:
-            raise self.failed
+        if self._unkept and self.failed is not None:
+            raise _lost(self.failed, self._unkept)
         self.claims.release()
 
     def _work(self) -> None:
-        renewed, open_ = time.monotonic(), True
+        open_ = True
+        while open_:
+            items, open_ = self._collect()
+            self._insist(items)
+
+    def _insist(self, items: list[Item]) -> None:
+        """Write until it succeeds: what was paid for is given up at the close only, and where waiting does not help."""
+        end = time.monotonic() + AWAY_SECONDS
+        while True:
+            closing = self._closing.is_set()
+            if self._written(items):
+                return
+            hopeless = self._unkept or not isinstance(self.failed, AwayError) or time.monotonic() > end
+            if closing and (hopeless or not items):
+                self._unkept += len(items)
+                return
+            time.sleep(AGAIN_SECONDS)
+
+    def _written(self, items: list[Item]) -> bool:
         try:
-            while open_:
-                items, open_ = self._collect()
-                if items:
-                    self._write(items)
-                if time.monotonic() - renewed > RENEW_SECONDS:
-                    self.claims.renew()
-                    self._write([])
-                    renewed = time.monotonic()
+            self._write(items)
         except Exception as error:
             self.failed = error
+            return False
+        if not self._unkept:
+            self.failed = None
+        return True
 
     def _collect(self) -> tuple[list[Item], bool]:
         """What has come, and whether more may."""
@@ -93,6 +116,14 @@ class Writer:
         return found, False
 
     def _write(self, items: list[Item]) -> None:
+        # Claims come first: after an absence others may take what is not renewed.
+        if time.monotonic() - self._renewed > RENEW_SECONDS:
+            self.claims.renew()
+            self._renewed = time.monotonic()
+        if items:
+            self._save(items)
+
+    def _save(self, items: list[Item]) -> None:
         kept = [item for item in items if not isinstance(item, Usage)]
         failures = [item for item in items if isinstance(item, Usage)]
         self.answers.save(
@@ -103,3 +134,15 @@ class Writer:
             failures=len(failures),
             again=self.again,
         )
+
+
+def _lost(error: Exception, count: int) -> Exception:
+    """What to say of replies that could not be kept."""
+    if not isinstance(error, ContraposeError):
+        return error
+    return ContraposeError(
+        f"the replies to {count} questions could not be kept: {error.found}",
+        expected=error.expected,
+        remedy=error.remedy,
+        where=error.where,
+    )

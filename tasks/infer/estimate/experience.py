@@ -62,7 +62,7 @@ class Experience:
     def seconds_per_call(self) -> float | None:
         """Mean latency."""
         seconds = sum(answer.seconds for answer in self.answers)
-        return seconds / len(self.answers) if self._enough(self.answers) and seconds else None
+        return seconds / len(self.answers) if self._enough(self.answers) else None
 
     @property
     def tokens_per_second(self) -> float | None:

@@ -15,7 +15,7 @@ from contrapose.tasks.records import Usage
 CHARACTERS_PER_TOKEN = 4.0
 """Of English text, where nothing was measured."""
 
-UNKNOWN = "unknown until a first run"
+UNKNOWN = "nothing was measured yet; a first run tells"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

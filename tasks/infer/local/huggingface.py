@@ -14,7 +14,9 @@ from contrapose.tasks.digests import files_sha256
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.folders import existing_folder
 from contrapose.tasks.infer.base import refuse_unknown
+from contrapose.tasks.infer.changed import refuse_changed
 from contrapose.tasks.infer.local.batch_size import batch_limit
+from contrapose.tasks.infer.local.pinned import detach_from_files, pinned
 from contrapose.tasks.infer.local.placement import placement, use_all_cores
 from contrapose.tasks.infer.local.prompting import Encoder, Prompting
 from contrapose.tasks.infer.local.transformer import TransformerModel
@@ -40,11 +42,23 @@ class HuggingFace:
         refuse_unknown(spec, ARGUMENTS)
         folder = existing_folder(spec.name)
         revision = folder_sha256(folder) if folder else hub_commit(spec)
-        return {"revision": revision, **engine(), **template(spec, folder or Path(spec.name)), **placement(spec)}
+        chat = template(pinned(spec, revision), folder or Path(spec.name))
+        return {"revision": revision, **engine(), **chat, **placement(spec)}
 
     def open(self, spec: ModelSpec) -> TransformerModel:
-        """Load the model with its own tokenizer."""
-        return load_model(str(existing_folder(spec.name) or spec.name), spec)
+        """Load the model with its own tokenizer.
+
+        Raises:
+            ModelError: it cannot be loaded, or is not what was found when the run began.
+        """
+        folder, chosen = existing_folder(spec.name), pinned(spec)
+        opened = load_model(str(folder or spec.name), chosen)
+        if folder:
+            detach_from_files(opened.model)
+        if spec.found:
+            # Only after loading: what is written there later changes no answer.
+            refuse_changed(self.identity(chosen), spec.found, model=spec.id)
+        return opened
 
 
 def folder_sha256(folder: Path) -> str:
@@ -61,7 +75,15 @@ def folder_sha256(folder: Path) -> str:
             remedy="Save the model with save_pretrained(…, safe_serialization=True), or correct the path.",
             where=str(folder),
         )
-    return files_sha256(folder, (path for path in folder.iterdir() if path.is_file()))
+    try:
+        return files_sha256(folder, (path for path in folder.iterdir() if path.is_file()))
+    except FileNotFoundError as error:
+        raise ModelError(
+            "a file of the model vanished while it was read",
+            expected="a model folder that nobody writes to",
+            remedy="Wait until the model is saved, and start again.",
+            where=str(error.filename),
+        ) from error
 
 
 def hub_commit(spec: ModelSpec) -> str:

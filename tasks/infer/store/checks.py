@@ -18,7 +18,8 @@ from contrapose.tasks.infer.store.owner import gone, new_owner
 from contrapose.tasks.infer.store.patience import patient
 from contrapose.tasks.infer.store.schema import CHECKS
 
-State = Literal["checking", "decided", "promoted"]
+State = Literal["checking", "decided", "told", "promoted"]
+"""`told`: the verdict is promote, everybody knows, and nothing followed; an announcement that wants more gets it."""
 LEASE_SECONDS = 60.0
 """How long a check is left to an owner who gives no sign of life; a sign is given four times in that time."""
 LOOK_SECONDS = 1.0
@@ -45,7 +46,7 @@ class CheckRow:
     until: float
     """Unix time after which the owner is taken for dead."""
     started: float
-    """Unix time."""
+    """Unix time at which it began, or began anew."""
 
     @property
     def open(self) -> bool:
@@ -70,7 +71,9 @@ class Checks:
         self.reading = engine.execution_options(reading=True)
         self.owner = new_owner()
 
-    def begin(self, key: str, *, model: str, revision: str, training_run: str, again: bool = False) -> CheckRow:
+    def begin(
+        self, key: str, *, model: str, revision: str, training_run: str, again: bool = False, wanted: bool = False
+    ) -> CheckRow:
         """Take a check, or wait until it is done: it is this owner's, or nothing is left to do.
 
         One whose owner has died is taken over as it is, with the decision if there was one.
@@ -80,10 +83,11 @@ class Checks:
             model: id of the candidate.
             revision: of the candidate.
             training_run: that made it.
-            again: begin anew where it is decided, and not promoted.
+            again: begin anew where it is decided, not promoted, and not this flow run's: that has begun anew already.
+            wanted: whether something is to follow a promotion; it does, where nothing has so far.
         """
         while True:
-            row = self._take(key, again=again, model=model, revision=revision, training_run=training_run)
+            row = self._take(key, again=again, wanted=wanted, model=model, revision=revision, training_run=training_run)
             if row is not None and (row.owner == self.owner or not row.open):
                 return row
             time.sleep(LOOK_SECONDS)
@@ -106,9 +110,23 @@ class Checks:
         """See that the check is still this owner's, before something is done that cannot be undone."""
         self._set(key)
 
-    def promoted(self, key: str) -> None:
-        """Note that all that follows a promotion is done."""
-        self._set(key, state="promoted")
+    def close(self, key: str, *, promoted: bool) -> None:
+        """Note that all that follows the verdict promote is done, and whether that was a promotion."""
+        self._set(key, state="promoted" if promoted else "told")
+
+    @patient
+    def newer(self, key: str, *, alike: str) -> CheckRow | None:
+        """The last check that was promoted of those that began after this one; None where there is none.
+
+        Args:
+            key: of this one.
+            alike: what the keys of those that it is measured with begin with.
+        """
+        began = select(CHECKS.c.started).where(CHECKS.c.key == key).scalar_subquery()
+        later = (CHECKS.c.key.startswith(alike), CHECKS.c.state == "promoted", CHECKS.c.started > began)
+        with self.reading.begin() as connection:
+            found = connection.execute(select(CHECKS).where(*later).order_by(CHECKS.c.started.desc())).first()
+        return None if found is None else CheckRow(**found._mapping)
 
     @patient
     def release(self, key: str) -> None:
@@ -144,7 +162,7 @@ class Checks:
             connection.execute(mine.values(until=0.0))
 
     @patient
-    def _take(self, key: str, *, again: bool, **told: str) -> CheckRow | None:
+    def _take(self, key: str, *, again: bool, wanted: bool, **told: str) -> CheckRow | None:
         """The check, this owner's where it is free; None where it was released at this moment."""
         with self.engine.begin() as connection:
             moment = now(connection)
@@ -154,12 +172,18 @@ class Checks:
             found = _row(connection, key)
             if found is None or found.owner == self.owner:
                 return found
-            if again and not found.open and found.state == "decided":
-                own |= {"state": "checking", "verdict": None, "decision": None}
+            if again and self._anew(found):
+                own |= {"state": "checking", "verdict": None, "decision": None, "started": moment}
+            elif wanted and found.state == "told":
+                own |= {"state": "decided"}
             elif not self._free(found, moment):
                 return found
             connection.execute(update(CHECKS).where(CHECKS.c.key == key).values(**own))
             return _row(connection, key)
+
+    def _anew(self, row: CheckRow) -> bool:
+        """Whether it can begin anew; not in the flow run that a person may just have answered."""
+        return not row.open and row.state != "promoted" and row.flow_run != self.flow_run
 
     def _free(self, row: CheckRow, moment: float) -> bool:
         """Whether this owner may take it over: nobody works on it, or this flow run did before."""
@@ -177,7 +201,7 @@ class Checks:
                     "another process has taken the check over",
                     expected="a sign of life every minute",
                     remedy="Nothing is left to do here: the other process ends the check.",
-                    where=key[:12],
+                    where=key[-12:],
                 )
 
 

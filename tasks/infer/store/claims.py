@@ -8,12 +8,15 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import Connection, Engine, delete, select, text, update
 
 from contrapose.tasks.infer.store.answers import insert_into, portions
+from contrapose.tasks.infer.store.engine import BUSY_SECONDS
 from contrapose.tasks.infer.store.owner import gone, new_owner
 from contrapose.tasks.infer.store.patience import patient
 from contrapose.tasks.infer.store.schema import ANSWERS, CLAIMS
 
-LEASE_SECONDS = 20.0
-"""How long a claim holds without a sign of life; owners renew theirs several times in that time."""
+LEASE_SECONDS = BUSY_SECONDS + 30.0
+"""How long a claim holds without a sign of life; owners renew theirs every few seconds, once a busy database lets them.
+
+It matters where an owner's end cannot be seen: one of another machine, or a part of a process that lives on."""
 
 
 class Claims:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from contrapose.tasks.errors import ContraposeError
@@ -15,9 +16,16 @@ from contrapose.tasks.infer.store.engine import told
 
 TRIES = 5
 FIRST_WAIT = 0.5
+LONGEST_WAIT = 5.0
+AWAY_SECONDS = 300.0
+"""How long a server that was there may be away: its restart takes minutes. A file that fails seldom mends itself."""
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class AwayError(ContraposeError):
+    """The database did not answer; it may come back."""
 
 
 def patient(method: Method) -> Method:
@@ -26,23 +34,32 @@ def patient(method: Method) -> Method:
     The method's object has the database as `engine`.
 
     Raises:
+        AwayError: it did not answer for long.
         ContraposeError: it cannot be used.
     """
 
     @wraps(method)
     def tried(self: Any, *args: Any, **kwargs: Any) -> Any:
-        for number in range(1, TRIES + 1):
+        end = time.monotonic() + (0 if self.engine.dialect.name == "sqlite" else AWAY_SECONDS)
+        number = 0
+        while True:
+            number += 1
             try:
                 return method(self, *args, **kwargs)
+            except OperationalError as error:
+                if number >= TRIES and time.monotonic() >= end:
+                    raise _unusable(AwayError, error, self.engine) from error
             except SQLAlchemyError as error:
-                if number == TRIES or not isinstance(error, OperationalError):
-                    raise ContraposeError(
-                        f"the response store cannot be used ({told(error)})",
-                        expected="a database that can be reached, with room for more answers",
-                        remedy="Mend it, or name another one in CONTRAPOSE_STORE; what was kept stays.",
-                        where=shown(self.engine.url.render_as_string(hide_password=False)),
-                    ) from error
-                time.sleep(FIRST_WAIT * number)
-        raise AssertionError("unreachable")
+                raise _unusable(ContraposeError, error, self.engine) from error
+            time.sleep(min(FIRST_WAIT * number, LONGEST_WAIT))
 
     return cast(Method, tried)
+
+
+def _unusable(kind: type[ContraposeError], error: SQLAlchemyError, engine: Engine) -> ContraposeError:
+    return kind(
+        f"the response store cannot be used ({told(error)})",
+        expected="a database that can be reached, with room for more answers",
+        remedy="Mend it, or name another one in CONTRAPOSE_STORE; what was kept stays.",
+        where=shown(engine.url.render_as_string(hide_password=False)),
+    )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from sqlalchemy import Engine, select, update
@@ -13,14 +15,18 @@ from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.infer.store.answers import insert_into, percentiles
 from contrapose.tasks.infer.store.owner import gone, here, new_owner
 from contrapose.tasks.infer.store.patience import patient
+from contrapose.tasks.infer.store.pulse import pulse
 from contrapose.tasks.infer.store.schema import RUNS
 from contrapose.tasks.records import Usage
 
 State = Literal["running", "incomplete", "finished", "superseded"]
 ALIVE_SECONDS = 30.0
 """A run that gave a sign of life within this time is not offered for resuming."""
+PULSE_SECONDS = ALIVE_SECONDS / 4
+"""Between two signs of life of a run that is going on."""
 LOOK_SECONDS = 1.0
 """Between two looks at a run that may still be another process's."""
+UNFINISHED = ("running", "incomplete")
 SHARES = (0.5, 0.95, 0.99)
 
 
@@ -57,6 +63,10 @@ class RunRow:
     def spent(self) -> Usage:
         """What counts against its budget."""
         return Usage(calls=self.requests, prompt_tokens=self.prompt_tokens, completion_tokens=self.completion_tokens)
+
+
+class GoingOnError(ConfigError):
+    """Another process is working on the run."""
 
 
 class Runs:
@@ -109,36 +119,58 @@ class Runs:
             retried: whether an owner in this process is an attempt that has ended.
 
         Raises:
-            ConfigError: another process is working on it.
+            GoingOnError: another process is working on it.
+            ConfigError: there is no such run, or it came to its end.
         """
         with self.engine.begin() as connection:
-            row = connection.execute(select(RUNS).where(RUNS.c.id == run).with_for_update()).one()
+            row = connection.execute(select(RUNS).where(RUNS.c.id == run).with_for_update()).one_or_none()
+            if row is None or row.state not in UNFINISHED:
+                raise ConfigError(
+                    "no such run is in the response store" if row is None else f"the run is {row.state}",
+                    expected="an unfinished run",
+                    remedy="`contrapose resume` lists them; a new run asks nothing twice that was answered.",
+                    where=run,
+                )
             over = gone(row.owner) or (retried and here(row.owner))
             alive = row.seen > time.time() - ALIVE_SECONDS and not over
             if row.state == "running" and alive:
-                raise ConfigError(
+                raise GoingOnError(
                     "the run is going on in another process",
                     expected="a run that has ended",
                     remedy=f"Wait for it, or end it; after {ALIVE_SECONDS:.0f} s of silence it counts as ended.",
                     where=run,
                 )
-            values = {"state": "running", "seen": time.time(), "hits": 0, "owner": new_owner()}
+            # It will find what it had asked for itself, which it has counted as answers.
+            hits = -row.answers
+            values = {"state": "running", "seen": time.time(), "hits": hits, "owner": new_owner()}
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
 
-    def take_over(self, run: str) -> None:
+    def take_over(self, run: str) -> bool:
         """Note that a run that is tried again goes on, in this process, once the earlier attempt has ended.
 
+        Returns:
+            Whether it does; False where that attempt has brought it to its end meanwhile.
+
         Raises:
-            ConfigError: that one still works on it.
+            GoingOnError: that one still works on it.
         """
         end = time.monotonic() + ALIVE_SECONDS + LOOK_SECONDS
         while True:
             try:
-                return self.again(run, retried=True)
-            except ConfigError:
+                self.again(run, retried=True)
+                return True
+            except GoingOnError:
                 if time.monotonic() > end:
                     raise
+            except ConfigError:
+                return False
             time.sleep(LOOK_SECONDS)
+
+    @contextmanager
+    def alive(self, run: str) -> Iterator[None]:
+        """Give signs of life of a run meanwhile, whatever it does, as long as it is this process's."""
+        with pulse(partial(self._beat, run, self._owner(run)), every=PULSE_SECONDS):
+            yield
 
     def add_hits(self, run: str, count: int) -> None:
         """Note answers that a run found in the store."""
@@ -151,7 +183,7 @@ class Runs:
         if state == "finished":
             same = select(RUNS.c.config).where(RUNS.c.id == run).scalar_subquery()
             here = select(RUNS.c.folder).where(RUNS.c.id == run).scalar_subquery()
-            older = RUNS.c.state.in_(("running", "incomplete"))
+            older = RUNS.c.state.in_(UNFINISHED)
             silent = RUNS.c.seen < time.time() - ALIVE_SECONDS
             others = update(RUNS).where(RUNS.c.config == same, RUNS.c.folder == here, RUNS.c.id != run, older, silent)
             with self.engine.begin() as connection:
@@ -175,7 +207,7 @@ class Runs:
     @patient
     def unfinished(self) -> Sequence[RunRow]:
         """Runs that did not come to their end, the newest first; those that seem to be running are among them."""
-        wanted = select(RUNS).where(RUNS.c.state.in_(("running", "incomplete"))).order_by(RUNS.c.started.desc())
+        wanted = select(RUNS).where(RUNS.c.state.in_(UNFINISHED)).order_by(RUNS.c.started.desc())
         with self.reading.begin() as connection:
             return [RunRow(**row._mapping) for row in connection.execute(wanted)]
 
@@ -183,3 +215,14 @@ class Runs:
     def _set(self, run: str, **values: Any) -> None:
         with self.engine.begin() as connection:
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
+
+    @patient
+    def _owner(self, run: str) -> str:
+        with self.reading.begin() as connection:
+            return str(connection.execute(select(RUNS.c.owner).where(RUNS.c.id == run)).scalar_one())
+
+    @patient
+    def _beat(self, run: str, owner: str) -> None:
+        own = (RUNS.c.id == run, RUNS.c.owner == owner, RUNS.c.state == "running")
+        with self.engine.begin() as connection:
+            connection.execute(update(RUNS).where(*own).values(seen=time.time()))

@@ -55,11 +55,11 @@ RUNS = Table(
 CHECKS = Table(
     "checks",
     METADATA,
-    Column("key", String(64), primary_key=True, comment="hash of candidate, training run and configuration"),
+    Column("key", String(64), primary_key=True, comment="hashes of the configuration and of the candidate"),
     Column("model", Text, nullable=False, comment="id of the candidate, for people"),
     Column("revision", Text, nullable=False),
     Column("training_run", Text, nullable=False),
-    Column("state", Text, nullable=False, comment="checking, decided or promoted"),
+    Column("state", Text, nullable=False, comment="checking, decided, told or promoted"),
     Column("verdict", Text, comment="of the decision; null while it is checked"),
     Column("decision", Text, comment="JSON: the content of verdict.json"),
     Column("flow_run", Text, nullable=False, comment="id of the flow run that works on it, or did"),

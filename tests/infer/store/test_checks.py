@@ -23,8 +23,8 @@ def checks(store: str, monkeypatch: pytest.MonkeyPatch) -> Checks:
     return open_checks(flow_run="one")
 
 
-def begin(checks: Checks, *, again: bool = False) -> CheckRow:
-    return checks.begin(KEY, model="mock", revision="2", training_run="t", again=again)
+def begin(checks: Checks, *, key: str = KEY, again: bool = False, wanted: bool = False) -> CheckRow:
+    return checks.begin(key, model="mock", revision="2", training_run="t", again=again, wanted=wanted)
 
 
 def dead_owner() -> str:
@@ -58,7 +58,7 @@ def test_a_check_of_a_process_that_ended_is_taken_over_as_it_is(checks: Checks, 
     assert (row.owner, row.state, row.decision) == (other.owner, "decided", '{"n": 1}')
     with pytest.raises(OvertakenError):
         checks.confirm(KEY)
-    other.promoted(KEY)
+    other.close(KEY, promoted=True)
     assert begin(open_checks(flow_run="three")).state == "promoted"
 
 
@@ -108,5 +108,50 @@ def test_a_decided_check_begins_again_only_where_that_is_wanted_and_a_promoted_o
     assert begin(other, again=True) == other.get(KEY)
     assert begin(other).decision is None
     other.decide(KEY, verdict="promote", decision="{}")
-    other.promoted(KEY)
+    other.close(KEY, promoted=True)
     assert begin(checks, again=True).owner == other.owner
+
+
+def test_a_flow_run_that_is_resumed_goes_on_with_the_check_that_it_began_again(checks: Checks) -> None:
+    begin(checks, again=True)
+    checks.decide(KEY, verdict="hold", decision="{}")
+    row = begin(open_checks(flow_run="one"), again=True)
+    assert (row.state, row.decision) == ("decided", "{}")
+
+
+def test_after_a_promotion_that_did_nothing_the_next_announcement_may_want_more(checks: Checks) -> None:
+    begin(checks)
+    checks.decide(KEY, verdict="promote", decision="{}")
+    checks.close(KEY, promoted=False)
+    other = open_checks(flow_run="two")
+    assert begin(other).owner == checks.owner
+    row = begin(other, wanted=True)
+    assert (row.owner, row.state, row.decision) == (other.owner, "decided", "{}")
+    other.close(KEY, promoted=True)
+    assert begin(open_checks(flow_run="three"), wanted=True).owner == other.owner
+
+
+def test_a_later_promotion_among_checks_that_are_alike_is_found(checks: Checks) -> None:
+    alike = "1" * 32
+    keys = [alike + number * 32 for number in "ab"] + ["2" * 64]
+    for key in keys:
+        begin(checks, key=key)
+        checks.decide(key, verdict="promote", decision="{}")
+    assert checks.newer(keys[0], alike=alike) is None
+    for key in keys:
+        checks.close(key, promoted=True)
+    found = checks.newer(keys[0], alike=alike)
+    assert found is not None
+    assert found.key == keys[1]
+    assert checks.newer(keys[1], alike=alike) is None
+
+
+def test_a_check_that_begins_again_began_later(checks: Checks) -> None:
+    alike = "1" * 32
+    keys = [alike + number * 32 for number in "ab"]
+    for key in keys:
+        begin(checks, key=key)
+        checks.decide(key, verdict="promote", decision="{}")
+        checks.close(key, promoted=key == keys[1])
+    begin(open_checks(flow_run="two"), key=keys[0], again=True)
+    assert checks.newer(keys[0], alike=alike) is None

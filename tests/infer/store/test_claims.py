@@ -11,9 +11,11 @@ from infer.store.test_answers import keyed
 from sqlalchemy import update
 
 from contrapose.tasks.infer.store import open_answers, open_claims, open_runs
-from contrapose.tasks.infer.store.claims import Claims
+from contrapose.tasks.infer.store.claims import LEASE_SECONDS, Claims
+from contrapose.tasks.infer.store.engine import BUSY_SECONDS
 from contrapose.tasks.infer.store.owner import new_owner
 from contrapose.tasks.infer.store.schema import CLAIMS
+from contrapose.tasks.infer.writer import RENEW_SECONDS
 from contrapose.tasks.records import Usage
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -89,3 +91,7 @@ def test_a_process_of_another_machine_keeps_its_claims_until_they_lapse() -> Non
     first.claim(KEYS)
     owned_by(first, "elsewhere.example:1:0")
     assert second.claim(KEYS) == set()
+
+
+def test_a_claim_outlasts_a_transaction_that_waits_for_a_busy_database() -> None:
+    assert LEASE_SECONDS > BUSY_SECONDS + 2 * RENEW_SECONDS

@@ -13,14 +13,16 @@ from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.infer.store import open_answers
 from contrapose.tasks.infer.store.address import store_url
 from contrapose.tasks.infer.store.engine import connect
-from contrapose.tasks.infer.store.patience import TRIES, patient
+from contrapose.tasks.infer.store.patience import TRIES, AwayError, patient
+
+SERVER = "postgresql+psycopg://me:hunter2@127.0.0.1:1/none"
 
 
 class Away:
     """A table whose database is away for the first few calls."""
 
-    def __init__(self, times: int, error: type[DatabaseError] = OperationalError) -> None:
-        self.engine: Engine = create_engine("postgresql+psycopg://me:hunter2@127.0.0.1:1/none")
+    def __init__(self, times: int, error: type[DatabaseError] = OperationalError, *, url: str = SERVER) -> None:
+        self.engine: Engine = create_engine(url)
         self.times, self.error, self.calls = times, error, 0
 
     @patient
@@ -40,9 +42,18 @@ def test_a_short_absence_is_waited_for() -> None:
     assert Away(TRIES - 1).answer() == TRIES
 
 
-def test_a_long_absence_is_told_without_the_password() -> None:
+def test_a_server_is_waited_for_longer_than_a_file() -> None:
+    assert Away(3 * TRIES).answer() == 3 * TRIES + 1
+    away = Away(3 * TRIES, url="sqlite://")
+    with pytest.raises(AwayError):
+        away.answer()
+    assert away.calls == TRIES
+
+
+def test_a_long_absence_is_told_without_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.tasks.infer.store.patience.AWAY_SECONDS", 0)
     away = Away(TRIES)
-    with pytest.raises(ContraposeError, match="cannot be used") as told:
+    with pytest.raises(AwayError, match="cannot be used") as told:
         away.answer()
     assert away.calls == TRIES
     assert "hunter2" not in str(told.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import pytest
 from sqlalchemy import update
@@ -11,6 +12,7 @@ from sqlalchemy import update
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.infer.store import open_runs
 from contrapose.tasks.infer.store.owner import new_owner
+from contrapose.tasks.infer.store.runs import GoingOnError, State
 from contrapose.tasks.infer.store.schema import RUNS
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -67,3 +69,73 @@ def test_a_run_whose_process_has_ended_is_taken_over_at_once() -> None:
     assert row is not None
     assert row.owner.startswith(machine)
     assert not row.owner.endswith(":0")
+
+
+def test_an_unknown_run_is_not_taken_up_again() -> None:
+    with pytest.raises(ConfigError, match="no such run"):
+        open_runs().again("nobody")
+
+
+@pytest.mark.parametrize("state", ["finished", "superseded"])
+def test_a_run_that_came_to_its_end_is_not_taken_up_again(state: State) -> None:
+    runs = open_runs()
+    run = runs.begin("run", config="{}", folder=".")
+    runs.end(run, state)
+    with pytest.raises(ConfigError, match=f"the run is {state}"):
+        runs.again(run, retried=True)
+    assert not runs.take_over(run)
+    row = runs.get(run)
+    assert row is not None
+    assert row.state == state
+
+
+def seen(run: str) -> float:
+    row = open_runs().get(run)
+    assert row is not None
+    return row.seen
+
+
+def become_silent(run: str, *, longest: float = 10) -> None:
+    """Forget a run's last sign of life, and leave it a while for another one."""
+    with open_runs().engine.begin() as connection:
+        connection.execute(update(RUNS).where(RUNS.c.id == run).values(seen=1.0))
+    end = time.monotonic() + longest
+    while seen(run) == 1.0 and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def quick_pulse(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.tasks.infer.store.runs.PULSE_SECONDS", 0.05)
+
+
+@pytest.mark.usefixtures("quick_pulse")
+def test_a_living_run_is_not_taken_over_however_long_it_writes_nothing() -> None:
+    runs = open_runs()
+    run = runs.begin("run", config="{}", folder=".")
+    with runs.alive(run):
+        become_silent(run)
+        with pytest.raises(GoingOnError):
+            runs.again(run)
+
+
+@pytest.mark.usefixtures("quick_pulse")
+def test_the_signs_of_life_end_with_a_run_that_fails() -> None:
+    runs = open_runs()
+    run = runs.begin("run", config="{}", folder=".")
+    with pytest.raises(RuntimeError), runs.alive(run):
+        raise RuntimeError("a wall")
+    time.sleep(0.1)
+    become_silent(run, longest=0.5)
+    assert seen(run) == 1.0
+    runs.again(run)
+
+
+@pytest.mark.usefixtures("quick_pulse")
+def test_a_run_that_was_taken_over_is_not_kept_alive_by_who_had_it() -> None:
+    runs = open_runs()
+    run = runs.begin("run", config="{}", folder=".")
+    with runs.alive(run):
+        runs.again(run, retried=True)
+        become_silent(run, longest=0.5)
+        assert seen(run) == 1.0

@@ -1,0 +1,101 @@
+"""Answers that were paid for outlast a store that is away."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from infer.store.test_answers import keyed
+from sqlalchemy.exc import OperationalError
+
+from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.infer.store import open_answers, open_claims, open_runs
+from contrapose.tasks.infer.store.answers import AnswerTable
+from contrapose.tasks.infer.writer import Writer
+from contrapose.tasks.records import Usage
+
+pytestmark = pytest.mark.usefixtures("own_store")
+
+KEYED = [keyed(number) for number in range(20)]
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.tasks.infer.store.patience.FIRST_WAIT", 0)
+    monkeypatch.setattr("contrapose.tasks.infer.writer.AGAIN_SECONDS", 0.02)
+
+
+def writer(away: Callable[[], bool]) -> tuple[str, Writer]:
+    """A run, and a writer whose store is away now and then."""
+    table, run = open_answers(), open_runs().begin("run", config="{}", folder=".")
+    keep = table._keep
+
+    def kept(again: bool) -> Any:
+        if away():
+            raise OperationalError("INSERT", {}, sqlite3.Error("the server closed the connection"))
+        return keep(again)
+
+    table._keep = kept  # type: ignore[method-assign]
+    return run, Writer(table, open_claims(), run=run, model="m", again=False)
+
+
+def counted(run: str) -> tuple[int, int]:
+    """How many answers are kept, and how many requests count against the budget."""
+    row = open_runs().get(run)
+    assert row is not None
+    return len(open_answers().find([each.key for each in KEYED])), row.requests
+
+
+def until(happened: Callable[[], object]) -> None:
+    end = time.monotonic() + 10
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_what_comes_while_the_store_is_away_is_kept_when_it_is_back() -> None:
+    gone = [True]
+    run, its = writer(lambda: bool(gone))
+    for each in KEYED:
+        its.put([each])
+    until(lambda: its.failed)
+    assert counted(run) == (0, 0)
+    gone.clear()
+    until(lambda: its.failed is None)
+    its.put([Usage(calls=2)])
+    its.close()
+    assert counted(run) == (20, 22)
+
+
+def test_the_close_waits_for_a_store_that_is_away() -> None:
+    back = time.monotonic() + 0.5
+    run, its = writer(lambda: time.monotonic() < back)
+    its.put(KEYED)
+    its.close()
+    assert counted(run) == (20, 20)
+
+
+def test_what_cannot_be_kept_in_the_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.tasks.infer.writer.AWAY_SECONDS", 0.1)
+    _, its = writer(lambda: True)
+    its.put(KEYED[:15])
+    until(lambda: its.failed)
+    its.put(KEYED[15:])
+    with pytest.raises(ContraposeError, match=r"the replies to 20 questions could .*closed the connection"):
+        its.close()
+
+
+def test_claims_are_renewed_before_anything_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.tasks.infer.writer.RENEW_SECONDS", 0)
+    said: list[str] = []
+    _, its = writer(lambda: False)
+    renew, save = its.claims.renew, AnswerTable.save
+    monkeypatch.setattr(its.claims, "renew", lambda: (said.append("renew"), renew()))
+    monkeypatch.setattr(its.answers, "save", lambda *a, **k: (said.append("save"), save(its.answers, *a, **k)))
+    its.put(KEYED)
+    until(lambda: "save" in said)
+    its.close()
+    assert said[said.index("save") - 1] == "renew"
