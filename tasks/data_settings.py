@@ -23,6 +23,10 @@ FIELDS = (
 """Our names of what a row holds: the keys that `columns` may have."""
 
 
+PLACE = {"source", "slice_by"}
+"""Settings that decide no case: the same rows may lie elsewhere."""
+
+
 class DataSettings(BaseModel):
     """A data source. A plain string stands for `{source: <string>}`."""
 
@@ -68,7 +72,10 @@ class DataSettings(BaseModel):
     @classmethod
     def _no_password(cls, source: str) -> str:
         if holds_password(source):
-            raise ValueError("an address with a password; expected one without: sources are told in every report")
+            raise ValueError(
+                "an address with a password or a token; expected one without, since sources are told in every report: "
+                "give it to fsspec by its own configuration or environment, or download the file"
+            )
         return source
 
     @field_validator("format")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.lines import parse_lines
+from contrapose.tasks.load.opening import folder_given
 from contrapose.tasks.load.rows import Row, shown
+from contrapose.tasks.spelling import meant
 
 SUFFIX = ".jsonl"
 
@@ -40,10 +42,11 @@ def sha256(data: DataSettings) -> str:
 def _file(name: str) -> Traversable:
     known = bundled_names()
     if name not in known:
-        close = difflib.get_close_matches(name, known, n=1)
+        if Path(name).expanduser().is_dir():
+            raise folder_given(name)
         raise DataError(
             f"unknown bundled data {shown(name)}",
             expected=f"one of {', '.join(known)}, or a path or URL that ends in .jsonl, .csv, .parquet …",
-            remedy=f"Did you mean {close[0]!r}?" if close else "Correct the name.",
+            remedy=meant(name, known, otherwise="Correct the name."),
         )
     return files("contrapose.data").joinpath("samples", name + SUFFIX)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -83,5 +84,11 @@ def _absent(
     if name is None:
         remedy = f"Did you mean {shown(close[0])}?" if close else "Correct the settings."
     else:
-        remedy = f"Name the column that holds it: columns: {{{name}: {escaped(close[0]) if close else '…'}}}."
+        remedy = _mapping(name, escaped(close[0]) if close else "COLUMN")
     return DataError(found, expected=f"one of the columns {listed(columns)}", remedy=remedy, where=escaped(data.source))
+
+
+def _mapping(name: str, column: str) -> str:
+    """The remedy for a field that no column holds; on the command line the source is mostly that of --data."""
+    option = shlex.quote(f"data.columns.{name}={column}")
+    return f"Name the column that holds it: --set {option}, or columns: {{{name}: {column}}} beside the source."

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from typing import IO
 
 from contrapose.tasks.data_settings import DataSettings
@@ -17,40 +19,46 @@ from contrapose.tasks.load.rows import Row, escaped
 
 
 def read_csv(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
-    """Rows of a comma-separated file in UTF-8 with a header.
+    """Rows of a comma-separated file in UTF-8 with a header; semicolons or tabs where these part it.
+
+    Spreadsheet programs of many countries write semicolons, and call the file .csv all the same.
 
     Raises:
         DataError: it is not UTF-8, has NUL bytes, or a record has too many fields.
     """
-    return _read(file, data.source, ",")
+    return _read(file, data.source, ",;\t")
 
 
 def read_tsv(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
     """Rows of a tab-separated file; otherwise as `read_csv`."""
-    return _read(file, data.source, "\t")
+    return _read(file, data.source, "\t,;")
 
 
-def _read(file: IO[bytes], source: str, separator: str) -> Iterator[Row]:
-    records = _records(file, source, separator)
-    first = next(records, None)
-    if first is None:
-        return
-    names = header(first, source)
-    for number, cells in enumerate(records, start=2):
-        if len(cells) > len(names):
-            raise _too_many(len(cells), len(names), where=f"{escaped(source)}, row {number}")
-        row = row_of(number, cells, names)
-        if row is not None:
-            yield row
+def _read(file: IO[bytes], source: str, separators: str) -> Iterator[Row]:
+    # Left to the garbage collector, it would let go of the file only after that is closed, and complain.
+    with closing(_records(file, source, separators)) as records:
+        first = next(records, None)
+        if first is None:
+            return
+        names = header(first, source)
+        for number, cells in enumerate(records, start=2):
+            if len(cells) > len(names):
+                raise _too_many(len(cells), len(names), where=f"{escaped(source)}, row {number}")
+            row = row_of(number, cells, names)
+            if row is not None:
+                yield row
 
 
-def _records(file: IO[bytes], source: str, separator: str) -> Iterator[list[str | None]]:
+def _records(file: IO[bytes], source: str, separators: str) -> Generator[list[str | None]]:
     """Cells of every record, the header among them."""
     lines = _Lines(file=io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), source=source)
+    read = iter(lines)
     # A text may be longer than the parser's own limit; what is too long is told with its row.
     csv.field_size_limit(sys.maxsize)
     try:
-        for number, cells in enumerate(csv.reader(lines, delimiter=separator), start=1):
+        first = next(read, "")
+        parser = csv.reader(chain(filter(None, [first]), read), delimiter=_separator(first, separators))
+        for number, cells in enumerate(parser, start=1):
             if lines.ended:
                 raise _open_quote(where=f"{escaped(source)}, row {number}")
             yield [cell or None for cell in cells]
@@ -61,6 +69,12 @@ def _records(file: IO[bytes], source: str, separator: str) -> Iterator[list[str 
         raise
     finally:
         lines.file.detach()
+
+
+def _separator(header: str, separators: str) -> str:
+    """The first separator that parts the header into several names; the usual one where none does."""
+    parted = (each for each in separators if len(next(csv.reader([header], delimiter=each), [])) > 1)
+    return next(parted, separators[0])
 
 
 @dataclass(slots=True, kw_only=True)

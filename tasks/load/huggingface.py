@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import ConfigError, DataError
+from contrapose.tasks.errors import DataError
+from contrapose.tasks.extras import require
 from contrapose.tasks.folders import existing_folder
 from contrapose.tasks.load.naming import HUGGING_FACE
 from contrapose.tasks.load.opening import failure, told
@@ -47,10 +48,9 @@ def _values(data: DataSettings) -> Iterator[dict[str, Any]]:
 def _split(data: DataSettings) -> Any:
     name = data.source.removeprefix(HUGGING_FACE)
     folder = existing_folder(name)
-    try:
-        import datasets
-    except ImportError as error:
-        raise _not_installed(data) from error
+    require("datasets", extra="huggingface", where=data.source)
+    import datasets
+
     # The library raises its own, the hub's, the network's and the file formats' errors here.
     try:
         if folder:
@@ -85,12 +85,3 @@ def _chosen(loaded: Any, data: DataSettings) -> Any:
             remedy="Set split.",
         )
     return splits[data.split]
-
-
-def _not_installed(data: DataSettings) -> ConfigError:
-    return ConfigError(
-        "the package datasets is not installed",
-        expected="it, for a source that starts with hf/",
-        remedy='Run: pip install "contrapose[huggingface]".',
-        where=data.source,
-    )

@@ -19,6 +19,8 @@ from contrapose.tasks.load.rows import escaped
 
 IN_MEMORY = 64 * 2**20
 """Bytes of a remote file that are held in memory; more goes to a temporary file."""
+PACKAGES = {"smbclient": "smbprotocol"}
+"""Modules that fsspec imports, to the packages that bring them where these are called otherwise."""
 
 
 @contextmanager
@@ -129,7 +131,7 @@ def _unopened(source: str, error: Exception) -> DataError:
                 remedy="Change its permissions.",
             )
         case ImportError():
-            return failure(source, told(error), expected="the package for this kind of address", remedy="Install it.")
+            return _not_installed(source, error)
         case ValueError() if "Protocol not known" in str(error):
             return failure(
                 source,
@@ -142,4 +144,15 @@ def _unopened(source: str, error: Exception) -> DataError:
         f"the address cannot be read ({told(error.__cause__ or error)})",
         expected="a file within reach",
         remedy="Check the address, the network and your credentials.",
+    )
+
+
+def _not_installed(source: str, error: ImportError) -> DataError:
+    module = str(getattr(error.__cause__ or error, "name", None) or "")
+    package = PACKAGES.get(module, module)
+    return failure(
+        source,
+        f"the package {package} is not installed" if package else told(error),
+        expected="the package that reads this kind of address",
+        remedy=f"Install it with pip install {package}." if package else "Install it.",
     )

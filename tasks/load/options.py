@@ -17,6 +17,10 @@ LETTERED = re.compile(r"\s*(?:\(([A-Z])\)|([A-Z])[.)])(?:\s+|$)")
 """How an option's letter is written: "A. ", "A) " or "(A) "."""
 
 
+SHAPES = 'a list as JSON, such as ["hot", "cold"], or lines that begin with A. , B. , C. , …'
+"""What a text that holds options looks like."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """Option texts, and what the source calls them."""
@@ -95,7 +99,7 @@ def _block(value: str) -> list[str]:
         if match is None and found:
             found[-1] += f"\n{line}"
         elif match is None or (match[1] or match[2]) != letters(len(found) + 1)[-1]:
-            raise Unfit(f"{shown(line)} in a block of options", expected="lines that begin with A. , B. , C. , …")
+            raise Unfit(f"{shown(line)} in a block of options", expected=SHAPES)
         else:
             found.append(line)
     return found

@@ -8,6 +8,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
 
 from contrapose.tasks.data_settings import DataSettings
@@ -47,6 +48,10 @@ def lines(*rows: object) -> bytes:
         ("a.json", b'[{"text": "x"}, 7]', "row 2: 7 is no object"),
         ("a.jsonl", lines({"txet": "x"}), "expected one of the columns 'txet'. Name the column"),
         ("a.jsonl", lines({"txet": "x"}), "columns: {text: txet}"),
+        ("a.jsonl", lines({"txet": "x"}), "--set data.columns.text=txet, or"),
+        ("a.jsonl", lines({"the text": "x"}), "--set 'data.columns.text=the text', or"),
+        ("a.jsonl", lines({"prompt": "x"}), "--set data.columns.text=COLUMN, or"),
+        ("a.csv", b"text,options\nx,hot|cold\n", """'hot|cold' in a block of options; expected a list as JSON"""),
         ("a.jsonl", lines({"text": None}), "column 'text': null; expected a text"),
         ("a.jsonl", lines({"text": " \n"}), r"column 'text': ' \n' is blank"),
         ("a.csv", b"id,text\n1,x\n2,\n", "row 3: column 'text': null"),
@@ -122,10 +127,25 @@ def test_a_folder_is_refused(name: str, tmp_path: Path) -> None:
     assert "this is a folder; expected a file" in refused(tmp_path / name)
 
 
+@pytest.mark.parametrize("name", [".", "..", "folder"])
+def test_a_folder_is_no_bundled_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert f"{name}: this is a folder; expected a file. Name a file in it, or write hf/<folder>" in refused(name)
+
+
 def test_an_unknown_bundled_name_lists_the_bundled_ones() -> None:
     line = refused("negatoin")
     assert "one of negation, summary_pairs, toxic_words" in line
     assert "Did you mean 'negation'?" in line
+
+
+def test_a_package_that_an_address_needs_is_named() -> None:
+    # A file system whose package is not installed with this project, whatever else is.
+    fsspec.register_implementation("absent", "no_such_package.Files", clobber=True, errtxt="Install it")
+    line = refused("absent://bucket/a.csv")
+    assert "the package no_such_package is not installed" in line
+    assert "Install it with pip install no_such_package." in line
 
 
 def test_an_unknown_protocol_is_refused() -> None:
