@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any
 
 from contrapose.tasks.errors import ConfigError, ContraposeError
+from contrapose.tasks.extras import require
 
 
 def version_of(named: str, *, revision: str, training_run: str, client: Any = None) -> str:
@@ -83,13 +83,7 @@ def _asked(name: str, ask: Callable[..., Any], *args: Any, **options: Any) -> An
 
 
 def _client() -> Any:
-    if find_spec("mlflow") is None:
-        raise ConfigError(
-            "MLflow is not installed",
-            expected="it, where mlflow_alias is set",
-            remedy='Install it: pip install "contrapose[mlflow]".',
-            where="promotion.mlflow_alias",
-        )
+    require("mlflow", extra="mlflow", where="promotion.mlflow_alias")
     from mlflow import MlflowClient
 
     return MlflowClient()

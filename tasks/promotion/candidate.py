@@ -16,6 +16,8 @@ CONTENT = ("hf",)
 """Providers that look into the model itself: no label is needed there to tell one training from another."""
 DECIDES_NOTHING = {"output", "refresh", "show_toxic", "show_langtest", "mlflow", "history"}
 """Settings that change no verdict."""
+ALIKE = 32
+"""Characters at the start of a check's key which are those of every check that differs in the candidate alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +42,17 @@ def baseline_config(config: RunConfig, model: str) -> RunConfig:
 def candidate_config(config: RunConfig, candidate: Candidate) -> RunConfig:
     """The run of the candidate: same tests, same data, and its revision among the arguments of its provider.
 
-    Where a model is known by its name alone, as behind an endpoint, the revision (or else the training run) keeps its
-    answers apart from those of another training under the same name.
+    Where a model is known by its name alone, as behind an endpoint, revision and training run keep its answers apart
+    from those of another training under the same name, even one that was given the same revision.
     """
     provider = candidate.model.partition("/")[0]
-    label = candidate.revision or ("" if provider in CONTENT else candidate.training_run)
+    label = candidate.revision
+    if candidate.training_run and provider not in CONTENT:
+        # Neither of the two holds a tab: what is announced is printable.
+        label = f"{candidate.revision}\t{candidate.training_run}"
     shared = config.model_args if provider == config.model_spec().provider else {}
-    args = {**shared, "revision": label or None, **candidate.args}
+    # The announced one is judged, whatever the arguments of every candidate say.
+    args = {**shared, "revision": None, **candidate.args, **({"revision": label} if label else {})}
     given = {name: value for name, value in args.items() if value is not None}
     return validate({**config.model_dump(), "model": candidate.model, "model_args": given}, where="candidate")
 
@@ -72,11 +78,15 @@ def refuse_baseline(candidate: Mapping[str, str], baseline: Mapping[str, str], *
 
 
 def check_key(candidate: Candidate, config: RunConfig, *, baseline: str, margin: float) -> str:
-    """Hash of the candidate and of all that decides the verdict on it: equal announcements have equal ones."""
-    content = {
-        "candidate": [candidate.model, candidate.revision, candidate.training_run, dict(candidate.args)],
+    """Hashes of all else that decides the verdict, and of the candidate: equal announcements have equal ones."""
+    alike = {
         "config": config.model_dump(mode="json", exclude=DECIDES_NOTHING),
         "baseline": baseline or config.model,
         "margin": margin,
     }
+    named = [candidate.model, candidate.revision, candidate.training_run, dict(candidate.args)]
+    return _sha256(alike)[:ALIKE] + _sha256(named)[ALIKE:]
+
+
+def _sha256(content: object) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from contrapose.tasks.secrets import holds_password
+
 BLOCK = "contrapose-webhook-secret"
 """Prefect Secret block that is looked in where the environment holds no secret."""
 
@@ -30,6 +32,11 @@ class Promotion(BaseModel):
         default=72, gt=0, le=8760, description="How long to wait for that person; hold stands where nobody answers."
     )
 
+    @property
+    def wanted(self) -> bool:
+        """Whether anything follows after promote."""
+        return bool(self.mlflow_alias or self.webhook)
+
     @field_validator("mlflow_alias")
     @classmethod
     def _named(cls, value: str) -> str:
@@ -42,6 +49,12 @@ class Promotion(BaseModel):
     @classmethod
     def _address(cls, value: str) -> str:
         address = urlsplit(value)
-        if value and (address.scheme not in ("http", "https") or not address.hostname or address.username is not None):
-            raise ValueError("expected an address that begins with https:// or http:// and holds no user name")
+        if value and (address.scheme not in ("http", "https") or not address.hostname):
+            raise ValueError("expected an address that begins with https:// or http://")
+        if holds_password(value):
+            # Its value is not shown: it is where secrets hide.
+            raise ValueError(
+                "expected an address without user, password and token, since it is stored: the call is signed, so that "
+                "its receiver knows the sender; to a chat, send alerts through a block: contrapose deploy --notify"
+            )
         return value

@@ -9,7 +9,7 @@ import pytest
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai.provider import OpenAI
-from contrapose.tasks.promotion.candidate import Candidate, baseline_config, candidate_config, check_key
+from contrapose.tasks.promotion.candidate import ALIKE, Candidate, baseline_config, candidate_config, check_key
 
 
 def config(**changes: Any) -> RunConfig:
@@ -44,10 +44,21 @@ def test_another_baseline_takes_the_place_of_the_configured_model() -> None:
 
 def test_two_trainings_behind_one_name_have_answers_of_their_own(endpoint: int) -> None:
     served = config(model="openai/one", model_args={"base_url": f"http://127.0.0.1:{endpoint}/v1"})
-    labels = [{"revision": "r1"}, {"revision": "r2"}, {"revision": "", "training_run": "t3"}]
+    labels: list[dict[str, Any]] = [
+        {"revision": "r1"},
+        {"revision": "t3"},
+        {"revision": "", "training_run": "t3"},
+        {"revision": "r1", "training_run": "t3"},
+        {"revision": "r1", "training_run": "t4"},
+        {"revision": "r1 t3"},
+    ]
     specs = [candidate_config(served, candidate("openai/one", **each)).model_spec() for each in labels]
     specs.append(served.model_spec())
-    assert len({Keys(spec, OpenAI().identity(spec))._start["choose"].hexdigest() for spec in specs}) == 4
+    assert len({Keys(spec, OpenAI().identity(spec))._start["choose"].hexdigest() for spec in specs}) == 7
+
+
+def test_a_provider_that_looks_into_the_model_itself_gets_the_revision_as_it_was_announced() -> None:
+    assert candidate_config(config(), candidate(training_run="t1")).model_args == {"revision": "v2"}
 
 
 def test_equal_announcements_have_equal_keys_and_others_have_others() -> None:
@@ -66,6 +77,8 @@ def test_equal_announcements_have_equal_keys_and_others_have_others() -> None:
         key(candidate(), config(), margin=0.1),
     ]
     assert len({first, *others}) == 7
+    assert [key[:ALIKE] == first[:ALIKE] for key in others] == [True] * 3 + [False] * 3
+    assert len(first) == 64
 
 
 @pytest.mark.parametrize("name", ["revision", "training_run"])
@@ -73,3 +86,9 @@ def test_values_do_not_run_into_each_other(name: str) -> None:
     one = candidate(model="mock", revision="", **{} if name == "revision" else {"training_run": "x"})
     two = candidate(model="mock", revision="x")
     assert check_key(one, config(), baseline="", margin=0.0) != check_key(two, config(), baseline="", margin=0.0)
+
+
+def test_the_announced_revision_is_the_one_that_is_judged() -> None:
+    named = Candidate(model="hf/team/model", revision="v2", args={"revision": "v1", "dtype": "float32"})
+    config = RunConfig.model_validate({"model": "mock", "tests": {"factuality": {"order_bias": {}}}})
+    assert candidate_config(config, named).model_args == {"revision": "v2", "dtype": "float32"}
