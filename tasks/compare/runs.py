@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from contrapose.tasks.comparison import Contender
-from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.data_settings import PLACE
 from contrapose.tasks.errors import ComparisonError
 from contrapose.tasks.folders import existing_folder
+from contrapose.tasks.layers import data_of
 
 GENERAL = {"seed": 0, "repeats": 1, "system_instruction": None, "embedding_model": None}
 """Keys of the configuration that every test depends on, with what holds where a run does not name them."""
-
-PLACE = {"source", "slice_by"}
-"""Settings of the data that decide no case: the same rows may lie elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,10 +105,10 @@ def _run(folder: Path, summary: Mapping[str, Any], manifest: Mapping[str, Any]) 
 
 def _facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, object]:
     own = config["tests"][outcome["category"]][outcome["test_type"]]
-    data = own.get("data") or config.get("data") or outcome["data"]["source"]
+    data = data_of(own.get("data"), config.get("data") or outcome["data"]["source"])
     return {
         "data": outcome["data"]["sha256"],
-        **_named("data", DataSettings.model_validate(data).model_dump(mode="json", exclude=PLACE)),
+        **_named("data", data.model_dump(mode="json", exclude=PLACE)),
         "probe version": outcome["probe_version"],
         "limit": own.get("limit") or config.get("limit"),
         **_named("settings", outcome["settings"]),

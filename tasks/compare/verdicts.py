@@ -21,7 +21,7 @@ def decide(pair: Pair, margin: float) -> Pair:
     """
     found, asked = pair["difference"], _asked(pair)
     if found is None or not _covered(pair):
-        told = f"Only {pair['cases']:,} of {asked:,} cases were scored for both; {MIN_COVERAGE:.0%} are needed."
+        told = f"Only {pair['cases']:,} of {asked:,} cases could be scored for both; {MIN_COVERAGE:.0%} are needed."
         return {**pair, "verdict": "cannot tell", "reason": told}
     verdict = _verdict(found, direction(pair), margin)
     return {**pair, "verdict": verdict, "reason": _reason(verdict, found, margin)}
@@ -37,7 +37,7 @@ def direction(pair: Pair) -> int:
 
 
 def _covered(pair: Pair) -> bool:
-    """Whether enough cases were scored for both."""
+    """Whether enough cases could be scored for both."""
     return pair["cases"] >= MIN_COVERAGE * _asked(pair)
 
 

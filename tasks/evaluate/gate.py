@@ -136,11 +136,12 @@ def _undecided(share: Share, rules: Rules, more: int | None) -> str:
         return "No finite sample shows a pass rate of 100 %; set the gate lower or use gate: rate."
     gate = f"the gate {rules.min_pass_rate:.1%}"
     end = would_decide(more) + (f" among {rules.tests} tests" if more and rules.tests > 1 else "")
-    return f"The pass rate {share.rate:.1%} over {share.rows:,} cases lies too near {gate} to tell{end}."
+    cases = "one case" if share.rows == 1 else f"{share.rows:,} cases"
+    return f"The pass rate {share.rate:.1%} over {cases} cannot be told from {gate}{end}."
 
 
 def would_decide(more: int | None) -> str:
     """How a sentence about an open verdict ends."""
     if more is None:
-        return ", and so would any number of further cases like these"
-    return f"; about {more:,} further cases like these would decide it"
+        return "; no number of further cases like these would decide it"
+    return f"; about {more:,} further case{'' if more == 1 else 's'} like these would decide it"

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from contrapose.tasks.columnar import batched
 from contrapose.tasks.config import Plan
 from contrapose.tasks.evaluate.calibrate import calibrated, controls_in
@@ -13,12 +9,13 @@ from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
+from contrapose.tasks.evaluate.tallied import scored, skipped
 from contrapose.tasks.outcome import DataSummary, Outcome
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.records import Trial
 from contrapose.tasks.registry import probe
-from contrapose.tasks.results import figure_columns, schema_for
-from contrapose.tasks.tables import ROWS, Table, batches, iterate, write_arrow
+from contrapose.tasks.results import schema_for
+from contrapose.tasks.tables import ROWS, Table, iterate, write_arrow
 
 SOURCES = (
     "tasks/evaluate",
@@ -47,8 +44,8 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
     embed = embedder(embedding_model)
     plan = calibrated(plan, controls_in(trials), embed=embed)
     records = (trial for table in trials for trial in iterate(table, Trial))
-    scored = (score_trials(portion, plan, model=model, embed=embed) for portion in batched(records, ROWS))
-    return write_arrow(scored, schema_for(probe(plan.test)))
+    parts = (score_trials(portion, plan, model=model, embed=embed) for portion in batched(records, ROWS))
+    return write_arrow(parts, schema_for(probe(plan.test)))
 
 
 @room_task("judge", sources=SOURCES, run_name="judge {plan.test}")
@@ -62,19 +59,4 @@ def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Ru
         data: where its samples came from.
         rules: what its pass rate is held against.
     """
-    parts = batches(results, columns=[*figure_columns(schema_for(probe(plan.test))), "reason"])
-    frame = pa.concat_tables(map(_without_reasons, parts)).to_pandas(split_blocks=True, self_destruct=True)
-    return summarise(frame, _skipped(cases), plan, data=data, rules=rules)
-
-
-def _without_reasons(part: pa.Table) -> pa.Table:
-    """The rows with reasons only where there is no score: those of a million scores need not be in memory."""
-    place = part.schema.get_field_index("reason")
-    kept = pc.if_else(pc.is_null(part["pass"]), part["reason"], pa.scalar(None, pa.string()))
-    return part.set_column(place, part.schema.field(place), kept)
-
-
-def _skipped(cases: Table) -> pd.DataFrame:
-    parts = batches(cases, columns=["sample_id", "skip_reason"])
-    kept = pa.concat_tables(part.filter(pc.is_valid(part["skip_reason"])) for part in parts)
-    return pd.DataFrame(kept.to_pandas())
+    return summarise(scored(results, plan.test), skipped(cases), plan, data=data, rules=rules)

@@ -27,6 +27,12 @@ def changes(before: PastRun, after: PastRun) -> tuple[Change, ...]:
     return (*asked, *(each for each in _facts(before, after) if each["name"].partition(".")[0] not in alone))
 
 
+def changes_of(test: str, before: PastRun, after: PastRun) -> tuple[Change, ...]:
+    """Those that bear on one test."""
+    others = {each["test_type"] for run in (before, after) for each in run["tests"]} - {test}
+    return tuple(each for each in changes(before, after) if each["name"].partition(".")[0] not in others)
+
+
 def _facts(before: PastRun, after: PastRun) -> Iterator[Change]:
     for facet in FACETS:
         old, new = (run["made_of"].get(facet, {}) for run in (before, after))

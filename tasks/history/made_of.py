@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from contrapose.tasks.config import SECRET, Plan, RunConfig
+from contrapose.tasks.data_settings import PLACE
 from contrapose.tasks.outcome import Outcome, Summary
 from contrapose.tasks.past import Facet
 
@@ -70,9 +71,9 @@ def _model(config: RunConfig, summary: Summary, identity: Mapping[str, str]) -> 
 def _data(tests: Sequence[Outcome], plans: Sequence[Plan]) -> Facts:
     facts: Facts = {}
     for test in tests:
-        facts |= {f"{test['test_type']}.{name}": test["data"][name] for name in ("source", "sha256")}
+        facts |= {f"{test['test_type']}.sha256": test["data"]["sha256"]}
     for plan in plans:
-        settings = plan.data.model_dump(mode="json", exclude_defaults=True, exclude={"source"})
+        settings = plan.data.model_dump(mode="json", exclude_defaults=True, exclude=PLACE)
         facts |= {f"{plan.test}.{name}": value for name, value in settings.items()}
     return facts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from contrapose.tasks.history.changes import changes
+from contrapose.tasks.history.changes import changes, changes_of
 from contrapose.tasks.past import Change, Facet, PastRun, PastTest
 
 
@@ -16,7 +16,7 @@ class Point:
     run: PastRun
     test: PastTest
     changed: tuple[Facet, ...]
-    """What differs from the run before it; empty for the first."""
+    """What differs from the run before it that asked this test, and bears on it; empty for the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +43,12 @@ class Since:
 def series(runs: Iterable[PastRun]) -> list[Series]:
     """The series in some runs, which come the oldest first; in order of suite, model and test."""
     found: dict[tuple[str, str, str], list[Point]] = {}
-    for own in _by_model(runs):
-        for before, run in zip([None, *own], own, strict=False):
-            changed = tuple(dict.fromkeys(each["facet"] for each in changes(before, run))) if before else ()
-            for test in run["tests"]:
-                key = (run["suite"], run["model"], test["test_type"])
-                found.setdefault(key, []).append(Point(run=run, test=test, changed=changed))
+    for run in runs:
+        for test in run["tests"]:
+            points = found.setdefault((run["suite"], run["model"], test["test_type"]), [])
+            changed = changes_of(test["test_type"], points[-1].run, run) if points else ()
+            facets = tuple(dict.fromkeys(each["facet"] for each in changed))
+            points.append(Point(run=run, test=test, changed=facets))
     return [
         Series(suite=suite, model=model, test=test, points=tuple(points))
         for (suite, model, test), points in sorted(found.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from rich import box
 from rich.console import Console
@@ -13,6 +14,7 @@ from rich.text import Text
 from contrapose.tasks.outcome import Outcome, Summary
 from contrapose.tasks.report.cleaning import cut, one_line, visible
 from contrapose.tasks.report.evidence import dependent, effect, missing
+from contrapose.tasks.report.masking import masked
 from contrapose.tasks.report.wording import asked, because, interval, noise, percent, reasons, span, unscored
 
 STYLES = {
@@ -52,33 +54,36 @@ def verdict_table(summary: Summary, *, width: int = 80) -> Table:
     return table
 
 
-def print_verdict(summary: Summary, *, console: Console) -> None:
+def print_verdict(summary: Summary, *, console: Console, show_toxic: bool = False) -> None:
     """Print the verdict and its reason: one line, whatever the width."""
-    console.print(_verdict(summary["verdict"]), _line(because(summary), console), sep="  ", soft_wrap=True)
+    reason = _line(because(summary), console, show_toxic=show_toxic)
+    console.print(_verdict(summary["verdict"]), reason, sep="  ", soft_wrap=True)
 
 
-def print_summary(summary: Summary, *, console: Console, folder: str) -> None:
+def print_summary(summary: Summary, *, console: Console, folder: str, show_toxic: bool = False) -> None:
     """Print the verdict, a line per test, what there is to tell of each, usage, and where the report is.
 
     Args:
         summary: of the run.
         console: where to print; colours are left to it.
         folder: of the run; its line alone may be wider than the terminal, so that it can be copied.
+        show_toxic: leave toxic words as they are.
     """
+    line = partial(_line, console=console, show_toxic=show_toxic)
     console.print()
-    console.print(_verdict(summary["verdict"]), _line(because(summary), console), sep="  ")
+    console.print(_verdict(summary["verdict"]), line(because(summary)), sep="  ")
     console.print()
     console.print(verdict_table(summary, width=console.width))
     noted = [(outcome, notes) for outcome in summary["tests"] if (notes := list(_notes(outcome)))]
     if noted or summary["warnings"]:
         console.print()
     for outcome, notes in noted:
-        console.print(_line(f"{outcome['test_type']}:", console), _verdict(outcome["verdict"]))
-        console.print(*(Padding(_line(note, console), (0, 0, 0, 2), expand=False) for note in notes), sep="")
+        console.print(line(f"{outcome['test_type']}:"), _verdict(outcome["verdict"]))
+        console.print(*(Padding(line(note), (0, 0, 0, 2), expand=False) for note in notes), sep="")
     for warning in summary["warnings"]:
-        console.print(Text("Warning:", style="yellow"), _line(warning, console))
+        console.print(Text("Warning:", style="yellow"), line(warning))
     console.print()
-    console.print(_line(f"{asked(summary['usage'])}; {span(summary['seconds'])}", console))
+    console.print(line(f"{asked(summary['usage'])}; {span(summary['seconds'])}"))
     console.print(_encodable(f"Report: {visible(folder)}/report.html", console), soft_wrap=True)
 
 
@@ -124,8 +129,8 @@ def _told(outcome: Outcome) -> Iterator[str]:
         yield f"{outcome['errors']:,} got no answer"
 
 
-def _line(text: str, console: Console) -> Text:
-    return _encodable(one_line(text), console)
+def _line(text: str, console: Console, *, show_toxic: bool) -> Text:
+    return _encodable(one_line(text if show_toxic else masked(text)), console)
 
 
 def _encodable(text: str, console: Console) -> Text:

@@ -42,7 +42,7 @@ def missing(outcome: Outcome) -> str:
         return ""
     worst, best = map(percent, extremes)
     asked = outcome["cases"] - outcome["skipped"]
-    told = f"{outcome['scored']:,} of {asked:,} cases were scored ({percent(coverage)})"
+    told = f"{outcome['scored']:,} of {asked:,} cases could be scored ({percent(coverage)})"
     return f"{told}; with the others the pass rate is {worst} to {best}"
 
 

@@ -29,12 +29,13 @@ def shower(*, show_toxic: bool, longest: int = LONGEST) -> Show:
     def show(text: str) -> str:
         kept = cut(text, longest)
         # Masking sees through zero-width characters only while they are still there.
-        return visible(kept if show_toxic else _masked(kept))
+        return visible(kept if show_toxic else masked(kept))
 
     return show
 
 
-def _masked(text: str) -> str:
+def masked(text: str) -> str:
+    """The text with each bad word as its first letter and asterisks ("f***"); mild ones stay."""
     pieces, place = list[str](), 0
     for start, end in offending(text):
         pieces += text[place:start], mask_word(text[start:end])

@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.extras import require
 from contrapose.tasks.outcome import Outcome, Summary
 from contrapose.tasks.report.cleaning import visible
 
@@ -37,17 +36,6 @@ class Logged(NamedTuple):
     """What it found; figures without a value are left out."""
     tags: dict[str, str]
     """What it is looked up by."""
-
-
-def require() -> None:
-    """Raise ConfigError where MLflow is not installed."""
-    if find_spec("mlflow") is None:
-        raise ConfigError(
-            "MLflow is not installed",
-            expected="it, where mlflow names an experiment",
-            remedy='Install it: pip install "contrapose[mlflow]".',
-            where="mlflow",
-        )
 
 
 def track(folder: Path, summary: Summary, *, experiment: str) -> list[str]:
@@ -146,7 +134,7 @@ def _without_retries_told() -> Iterator[None]:
 
 
 def _client() -> Any:
-    require()
+    require("mlflow", extra="mlflow", where="mlflow")
     for name, value in PATIENCE.items():
         os.environ.setdefault(name, value)
     from mlflow import MlflowClient

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import platform
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -57,28 +57,22 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
     """Write a new folder, aside first: whoever looks finds it whole or not at all.
 
     Args:
-        folder: which must not exist yet.
+        folder: as `free_folder` gave it, or any that does not exist yet.
         fill: writes its files into the folder that it is given.
 
     Raises:
         ConfigError: the folder cannot be written.
     """
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        part = _aside(folder)
+        part.mkdir(parents=True, exist_ok=True)
         try:
             fill(part)
-            part.chmod(0o755)
             part.rename(folder)
         finally:
             shutil.rmtree(part, ignore_errors=True)
     except OSError as error:
-        raise ConfigError(
-            f"cannot write the run folder ({error.strerror or type(error).__name__})",
-            expected="a folder that can be written",
-            remedy="Choose another one with --out.",
-            where=str(folder),
-        ) from error
+        raise _unwritable(folder, error) from error
 
 
 def run_id(started: str, config: RunConfig) -> str:
@@ -88,12 +82,37 @@ def run_id(started: str, config: RunConfig) -> str:
 
 
 def free_folder(base: Path, name: str) -> Path:
-    """A folder that does not exist yet: two runs of one second do not meet."""
-    folder, count = base / name, 1
-    while folder.exists():
-        count += 1
-        folder = base / f"{name}-{count}"
-    return folder
+    """A folder for `write_folder` that nobody else has, or is given from now on: two runs of one second do not meet.
+
+    Raises:
+        ConfigError: the folder around it cannot be written.
+    """
+    for count in itertools.count(1):
+        folder = base / (name if count == 1 else f"{name}-{count}")
+        try:
+            _aside(folder).mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise _unwritable(folder, error) from error
+        if not folder.exists():
+            return folder
+        _aside(folder).rmdir()
+    raise AssertionError("the numbers have no end")
+
+
+def _aside(folder: Path) -> Path:
+    """Where a folder is written; as long as it is there, the folder's name is taken."""
+    return folder.with_name(f".{folder.name}.part")
+
+
+def _unwritable(folder: Path, error: OSError) -> ConfigError:
+    return ConfigError(
+        f"cannot write the run folder ({error.strerror or type(error).__name__})",
+        expected="a folder that can be written",
+        remedy="Choose another one with --out.",
+        where=str(folder),
+    )
 
 
 def versions() -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from finished import rows_from, run_of, write_run
+from finished import TEST, rows_from, run_of, write_run
 
 from contrapose.tasks.compare.runs import contenders, finished_run
 from contrapose.tasks.errors import ComparisonError
@@ -47,3 +47,14 @@ def test_runs_of_one_model_are_told_apart_by_their_places(tmp_path: Path) -> Non
     models = {"a": "mock", "b": "mock", "c": "x"}
     runs = [run_of(tmp_path / name, rows_from([True]), model=model) for name, model in models.items()]
     assert [each["name"] for each in contenders(runs)] == ["mock (1)", "mock (2)", "x"]
+
+
+def test_data_of_a_test_are_laid_over_those_of_the_run_here_too(tmp_path: Path) -> None:
+    columns = {"columns": {"text": "prompt"}}
+    whole = {"data": {"source": "q.csv", **columns}}
+    parts = {"data": "q.csv", "tests": {"factuality": {TEST: {"data": columns}}}}
+    first, second = (
+        run_of(tmp_path / name, rows_from([True]), config=config) for name, config in {"a": whole, "b": parts}.items()
+    )
+    assert first.tests[TEST] == second.tests[TEST]
+    assert second.tests[TEST]["data.columns"] == {"text": "prompt"}

@@ -64,7 +64,7 @@ def test_the_first_definition_that_applies_is_the_verdict(found: Pair, verdict: 
 def test_too_few_cases_in_common_tell_nothing() -> None:
     decided = decide(pair((0.01, 0.2), 0.02, cases=79, only_first=11, neither=10), MARGIN)
     assert decided["verdict"] == "cannot tell"
-    assert decided["reason"] == "Only 79 of 100 cases were scored for both; 80% are needed."
+    assert decided["reason"] == "Only 79 of 100 cases could be scored for both; 80% are needed."
 
 
 @given(ends=st.tuples(*[st.floats(-1, 1)] * 3), p=st.floats(0, 1), margin=st.floats(0, 0.99))

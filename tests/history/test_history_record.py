@@ -153,7 +153,7 @@ def test_each_facet_holds_what_can_change_a_result() -> None:
         "model_args.revision": "r2",
         "model_args.reply": "A",
     }
-    assert found["data"]["order_bias.source"] == "summary_pairs"
+    assert found["data"] == {"order_bias.sha256": "ab" * 32}
     assert found["prompt"]["system_instruction"] == "Be brief."
     assert found["prompt"]["gen_kwargs.max_new_tokens"] == "8"
     assert found["prompt"]["order_bias.limit"] == "3"

@@ -115,3 +115,17 @@ def test_nothing_in_the_picture_runs_or_loads() -> None:
         root = picture(hostile_report(text).summary)
         assert {each.tag.rpartition("}")[2] for each in root.iter()} <= shapes
         assert not [name for each in root.iter() for name in each.attrib if re.match("on|.*href", name)]
+
+
+@pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+def test_a_run_whose_artifacts_are_refused_is_finished_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(**_: object) -> None:
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr("contrapose.tasks.report.task.create_markdown_artifact", refuse)
+    assert main(RUN) == 0
+    assert "Prefect did not take all artifacts (RuntimeError)" in " ".join(capsys.readouterr().out.split())
+    (folder,) = Path("runs").glob("*-artifacts-mock")
+    assert (folder / "report.html").is_file()

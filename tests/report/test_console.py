@@ -11,11 +11,18 @@ from contrapose.tasks.report.console import print_summary
 
 
 def printed(
-    told: Summary, *, folder: str = "runs/x", encoding: str = "utf-8", colour: bool = False, width: int = 80
+    told: Summary,
+    *,
+    folder: str = "runs/x",
+    encoding: str = "utf-8",
+    colour: bool = False,
+    width: int = 80,
+    show_toxic: bool = False,
 ) -> str:
     buffer = io.BytesIO()
     file = io.TextIOWrapper(buffer, encoding=encoding)
-    print_summary(told, console=Console(file=file, width=width, force_terminal=colour), folder=folder)
+    console = Console(file=file, width=width, force_terminal=colour)
+    print_summary(told, console=console, folder=folder, show_toxic=show_toxic)
     file.flush()
     return buffer.getvalue().decode(encoding)
 
@@ -91,3 +98,11 @@ def test_markup_in_texts_is_shown_as_text() -> None:
 
 def test_a_terminal_that_knows_ascii_only_gets_escapes() -> None:
     assert r"Refused \u6a23\u672c" in printed(summary(tests=[outcome(refused=["樣本"])]), encoding="ascii")
+
+
+@pytest.mark.parametrize(("show_toxic", "word"), [(False, "s***"), (True, "shit")])
+def test_toxic_words_are_masked_unless_they_are_asked_for(show_toxic: bool, word: str) -> None:
+    refused = outcome(verdict="pass", refused=["sample shit"], skip_reasons={"no shit": 2}, skipped=2)
+    text = printed(summary(tests=[refused], warnings=["The shit is odd."]), show_toxic=show_toxic)
+    assert text.count(word) == 3
+    assert ("shit" in text) == show_toxic

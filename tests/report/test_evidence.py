@@ -25,7 +25,9 @@ def test_an_effect_is_a_subtraction() -> None:
 
 
 def test_what_has_no_score_is_told_with_what_it_could_change() -> None:
-    assert missing(outcome()) == "36 of 38 cases were scored (94.7%); with the others the pass rate is 71.1% to 76.3%"
+    assert (
+        missing(outcome()) == "36 of 38 cases could be scored (94.7%); with the others the pass rate is 71.1% to 76.3%"
+    )
     assert missing(outcome(coverage=1.0)) == ""
     assert missing(outcome(coverage=None, extremes=None)) == ""
 

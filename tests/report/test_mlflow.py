@@ -11,6 +11,7 @@ from factories import outcome, outcomes, summary
 from hostile import HOSTILE, hostile_report
 
 from contrapose.flows.command.preflight import check
+from contrapose.tasks import extras
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.report import mlflow
@@ -104,8 +105,8 @@ ALLOWED = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.
 
 
 def test_an_experiment_without_mlflow_is_refused_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mlflow, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"^mlflow: MLflow is not installed; .*contrapose\[mlflow\]"):
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match=r"^mlflow: the package mlflow is not installed; .*contrapose\[mlflow\]"):
         check(RunConfig(model="mock", mlflow="nightly"))
 
 

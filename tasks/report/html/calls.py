@@ -34,7 +34,9 @@ class Asks:
 
 def asks(calls: Calls, show: Show) -> tuple[Asks, ...]:
     """A table for each kind of which there are any."""
-    kinds = (("Slowest calls", calls.slowest), ("Dearest calls", calls.dearest))
+    # Where nothing has a price, they are those with the most tokens.
+    dearest = "Dearest calls" if any(call["cost"] for call in calls.dearest) else "Longest calls"
+    kinds = (("Slowest calls", calls.slowest), (dearest, calls.dearest))
     return tuple(Asks(title=title, calls=tuple(_ask(call, show) for call in found)) for title, found in kinds if found)
 
 

@@ -53,7 +53,7 @@ def head(summary: Summary, show: Show) -> Head:
         started=show(summary["started"]),
         moment=show(moment(summary["started"])),
         counted=_counted(summary),
-        facts=tuple((name, show(value)) for name, value in _facts(summary)),
+        facts=tuple((name, show(value)) for name, value in _facts(summary) if value),
     )
 
 
@@ -73,7 +73,7 @@ def _facts(summary: Summary) -> Pairs:
         ("took", span(summary["seconds"])),
         ("provider", model["provider"]),
         ("revision", model["revision"]),
-        ("precision", f"{model['dtype']} on {model['device']}"),
+        ("precision", "" if model["dtype"] == "none" else f"{model['dtype']} on {model['device']}"),
         ("usage", asked(usage)),
         ("latency", latencies(usage)),
         ("seed", str(summary["seed"])),

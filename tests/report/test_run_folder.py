@@ -1,0 +1,42 @@
+"""Where a run is written: whole or not at all, and no two in one place."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.report.publish import free_folder, write_folder
+
+
+def put(folder: Path) -> None:
+    (folder / "a.txt").write_text("a")
+
+
+def test_a_name_is_given_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(lambda _: free_folder(tmp_path / "runs", "x"), range(32)))
+    assert len(set(found)) == 32
+    for folder in found:
+        write_folder(folder, put)
+    assert sorted(tmp_path.glob("runs/*")) == sorted([*found])
+    assert free_folder(tmp_path / "runs", "x").name == "x-33"
+
+
+def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
+    def fail(folder: Path) -> None:
+        put(folder)
+        raise RuntimeError
+
+    folder = free_folder(tmp_path, "x")
+    with pytest.raises(RuntimeError):
+        write_folder(folder, fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=r"cannot write the run folder.*--out"):
+        free_folder(tmp_path / "file", "x")
