@@ -6,15 +6,26 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, create_model, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 
 from contrapose.tasks import registry
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.layers import data_of
 from contrapose.tasks.prices import Price
 from contrapose.tasks.probes.answers.settings import LEAST_CONTROLS
 from contrapose.tasks.probes.base import ProbeSettings
 from contrapose.tasks.secrets import holds_password
+from contrapose.tasks.wrong_values import told
 
 FROZEN = ConfigDict(extra="forbid", frozen=True)
 DEFAULT_MIN_PASS_RATE = 0.65
@@ -133,6 +144,8 @@ class ModelSpec(BaseModel):
     system_instruction: str | None = None
     apply_chat_template: bool | None = None
     batch_size: BatchSize = "auto"
+    found: Mapping[str, str] = Field(default_factory=dict)
+    """The identity that its provider found when the run began; empty before."""
 
     @property
     def provider(self) -> str:
@@ -280,8 +293,8 @@ def plans(config: RunConfig) -> list[Plan]:
     """The selected tests, in the order of the probes' table.
 
     Raises:
-        ConfigError: no test is selected, repeats are asked for that could not differ, or a threshold is to come from
-            controls that are not asked, or too few.
+        ConfigError: no test is selected, data of a test are wrong, repeats are asked for that could not differ, or a
+            threshold is to come from controls that are not asked, or too few.
     """
     _refuse_equal_replies(config)
     chosen = []
@@ -301,7 +314,6 @@ def plans(config: RunConfig) -> list[Plan]:
 
 def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     defaults = config.tests.defaults
-    data = settings.data or config.data or registry.probe(name).bundled_data
     control = defaults.control if settings.control is None else settings.control
     limit = settings.limit or config.limit
     if settings.calibrated:
@@ -309,13 +321,28 @@ def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     return Plan(
         test=name,
         settings=settings.model_dump(mode="json", exclude={"min_pass_rate", "data", "limit", "control"}),
-        versions=settings.versions(),
+        versions={**_foreign(name), **settings.versions()},
         min_pass_rate=defaults.min_pass_rate if settings.min_pass_rate is None else settings.min_pass_rate,
         control=control,
-        data=DataSettings.model_validate(data),
+        data=_data(name, settings, config),
         limit=limit,
         repeats=config.repeats,
     )
+
+
+def _data(name: str, settings: ProbeSettings, config: RunConfig) -> DataSettings:
+    probe = registry.probe(name)
+    try:
+        return data_of(settings.data, config.data or probe.bundled_data)
+    except ValidationError as error:
+        # Without its cause, which repeats the values: one may hold a password.
+        raise told(error, DataSettings, where=f"tests.{probe.category}.{name}.data") from None
+
+
+def _foreign(name: str) -> dict[str, str]:
+    """Versions of a probe of another package, whose code is no part of the cache keys."""
+    found = registry.foreign("probes", name)
+    return found and found | {f"probe {name}": registry.probe(name).version}
 
 
 def _refuse_few_controls(most: int | None, where: str) -> None:

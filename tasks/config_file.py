@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.langtest import translate
+from contrapose.tasks.spelling import meant
+from contrapose.tasks.wrong_values import told
 
 
 def bundled_suites() -> list[str]:
@@ -48,7 +49,7 @@ def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        raise _told(error, where) from error
+        raise told(error, RunConfig, where=where) from error
 
 
 def put(values: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def _bundled(suite: str) -> str:
         raise ConfigError(
             f"unknown suite {suite!r}",
             expected=f"one of {', '.join(bundled_suites())}, or the path of a .yaml file",
-            remedy="Correct --suite.",
+            remedy=meant(suite, bundled_suites(), otherwise="Correct --suite."),
         )
     return files("contrapose.data").joinpath("suites", f"{suite}.yaml").read_text(encoding="utf-8")
 
@@ -106,53 +107,3 @@ def _parse(text: str, where: str) -> dict[str, Any]:
             where=where,
         )
     return values
-
-
-def _told(error: ValidationError, where: str) -> ConfigError:
-    """The first problem in words; how many more there are."""
-    problems = error.errors(include_url=False)
-    first = problems[0]
-    path = [str(part) for part in first["loc"] if not str(part).startswith(("function-", "constrained-"))]
-    place = f"{where}: {'.'.join(path)}" if path else where
-    more = f" ({len(problems) - 1} more such problems follow.)" if len(problems) > 1 else ""
-    if first["type"] == "extra_forbidden":
-        return _unknown_key(path, place, more)
-    found, expected = _found_and_expected(first)
-    return ConfigError(
-        found,
-        expected=expected,
-        remedy=f"Correct the value.{more}",
-        where=place,
-    )
-
-
-def _found_and_expected(problem: Mapping[str, Any]) -> tuple[str, str]:
-    """What was met and what would be right; our own checks may say both, with `; expected ` between them."""
-    if problem["type"] == "missing":
-        return "nothing", "a value"
-    told = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
-    found, _, expected = told.rpartition("; expected ")
-    return found or f"{problem['input']!r}"[:120], expected
-
-
-def _unknown_key(path: Sequence[str], place: str, more: str) -> ConfigError:
-    known = _fields(path[:-1])
-    close = difflib.get_close_matches(path[-1], known, n=1)
-    return ConfigError(
-        f"unknown key {path[-1]!r}",
-        expected=f"one of {', '.join(known)}",
-        remedy=(f"Did you mean {close[0]!r}?" if close else "Correct or remove it.") + more,
-        where=place,
-    )
-
-
-def _fields(path: Sequence[str]) -> list[str]:
-    """Names of the fields at a place inside RunConfig."""
-    model: type[BaseModel] = RunConfig
-    for part in path:
-        hint = model.model_fields[part].annotation if part in model.model_fields else None
-        found = [each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, BaseModel)]
-        if not found:
-            break
-        model = found[0]
-    return list(model.model_fields)

@@ -64,7 +64,7 @@ class Decision(TypedDict):
     answer: Answer | None
     """None where nobody was asked, or nobody has answered."""
     check: str
-    """What the check is called in the response store: a hash of candidate, training run and configuration."""
+    """What the check is called in the response store: hashes of the configuration and of the candidate."""
     decided: str
     """When, in UTC."""
     folder: str

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from prefect import Task, task
-from prefect.cache_policies import CacheKeyFnPolicy
+from prefect.cache_policies import NO_CACHE, CacheKeyFnPolicy
 from prefect.serializers import JSONSerializer
 from pydantic_core import to_jsonable_python
 
@@ -21,8 +21,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 RESULTS = home() / "results"
-SERIALIZER = JSONSerializer(object_encoder=None, object_decoder=None)
-"""Plain JSON: results are references and counts, and loading one runs no code."""
+SERIALIZER = JSONSerializer(object_encoder="contrapose.tasks.policy.error_text", object_decoder=None)
+"""Plain JSON: results are references and counts, an error is its text, and loading one runs no code."""
 
 
 class Called(NamedTuple):
@@ -45,7 +45,8 @@ def room_task(
         persist: whether the outcome is cached.
         unkeyed: arguments that do not change the outcome, and so are no part of the cache key.
     """
-    options: dict[str, Any] = {}
+    # Inside a flow that persists its own result, a task that says nothing is cached by its inputs.
+    options: dict[str, Any] = {"cache_policy": NO_CACHE, "persist_result": False}
     if persist:
         options = {
             "cache_policy": CacheKeyFnPolicy(cache_key_fn=partial(_key, sources, unkeyed)),
@@ -62,6 +63,17 @@ def room_task(
         retry_condition_fn=_worth_a_retry,
         **options,
     )
+
+
+def error_text(outcome: object) -> str:
+    """An error in place of a result, as Prefect stores it; from another process it is raised with this text.
+
+    Raises:
+        TypeError: it is no error, and so cannot be stored.
+    """
+    if isinstance(outcome, BaseException):
+        return f"{type(outcome).__name__}: {outcome}"
+    raise TypeError(f"a {type(outcome).__name__} is no plain JSON")
 
 
 def call(chosen: Task[..., Any], *, refresh: bool = False, **inputs: Any) -> Called:

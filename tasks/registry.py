@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.probes.base import Probe
+from contrapose.tasks.spelling import meant
 
 PROBES = {
     "add_negation": "contrapose.tasks.probes.negation:AddNegation",
@@ -73,10 +74,16 @@ def find(kind: str, name: str) -> Any:
         raise ConfigError(
             f"unknown {kind.rstrip('s')} {name!r}",
             expected=f"one of {', '.join(sorted(table))}",
-            remedy="Correct the name, or install the package that provides it.",
+            remedy=meant(name, table, otherwise="Correct the name, or install the package that provides it."),
         )
     module, _, attribute = table[name].partition(":")
     return getattr(import_module(module), attribute)
+
+
+def foreign(kind: str, name: str) -> dict[str, str]:
+    """The distribution of another package that provides `name`, with its version; nothing for what is our own."""
+    found = entry_points(group=f"contrapose.{kind}", name=name)
+    return {point.dist.name: point.dist.version for point in found if point.dist and point.value == names(kind)[name]}
 
 
 @cache

@@ -12,6 +12,10 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 BLOCK = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 SCHEME = "secret://"
 """How the value of an environment variable begins that names a Prefect Secret block."""
+USER = re.compile(r"([A-Za-z0-9+.-]+)://([^/\s]*)@")
+"""Where an address names a user: its scheme and what stands before the host."""
+SECRET_PART = re.compile(r"[?&;#](?:sig|auth|[^=&;#]*(?:signature|token|key|secret|password|passwd|pwd))=[^&;#]", re.I)
+"""A part of a query that is named as secrets are, with a value."""
 
 
 def from_environment(name: str, *, where: str) -> str:
@@ -73,9 +77,19 @@ def _once(name: str, where: str) -> str:
 
 
 def holds_password(address: str) -> bool:
-    """Whether an address names a user with a password, as `https://user:password@host` does."""
-    user, at, _ = address.partition("://")[2].partition("/")[0].rpartition("@")
-    return bool(at) and ":" in user
+    """Whether an address, or a part of a chain such as `zip://a.csv::https://…`, holds what only its owner may know.
+
+    That is a user with a password, any user of a web address, whose name may be a token, or a part of a query that is
+    called so, such as the signature of a signed address.
+    """
+    users = (found.groups() for found in USER.finditer(address))
+    named = any(scheme.lower() in ("http", "https") or ":" in user for scheme, user in users)
+    return named or ("://" in address and SECRET_PART.search(address) is not None)
+
+
+def without_user(text: str) -> str:
+    """An address, or a text with addresses in it, without their users and passwords: it can be shown."""
+    return USER.sub(r"\1://", text)
 
 
 def _refuse_value(name: str, names: re.Pattern[str], where: str, *, expected: str) -> None:

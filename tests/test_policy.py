@@ -73,3 +73,22 @@ def test_a_mistake_of_the_users_is_not_tried_again() -> None:
 
     assert not policy._worth_a_retry(None, None, State(DataError("x", expected="y", remedy="z")))
     assert policy._worth_a_retry(None, None, State(OSError("disk")))
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_what_is_not_to_be_cached_is_done_again_inside_a_flow_that_persists(tmp_path: Path) -> None:
+    from prefect import flow
+
+    done: list[int] = []
+
+    @policy.room_task("ask", sources=(), run_name="ask", persist=False)
+    def ask(number: int) -> int:
+        done.append(number)
+        return number
+
+    @flow(persist_result=True, result_storage=tmp_path, result_serializer=policy.SERIALIZER)
+    def twice() -> int:
+        return sum(policy.call(ask, number=1).value for _ in range(2))
+
+    assert twice() == 2
+    assert done == [1, 1]

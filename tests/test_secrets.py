@@ -116,7 +116,33 @@ def test_a_password_in_the_address_of_data_or_tables_is_refused_and_not_shown(mo
 
 
 @pytest.mark.parametrize(
-    "address", ["sftp://user@host/x.csv", "s3://bucket/a:b@c.csv", "/folder/a:b@c.csv", "negation"]
+    "address",
+    [
+        f"zip://*.csv::https://user:{PASSWORD}@host/a.zip",
+        f"simplecache::ftp://user:a@{PASSWORD}@host/a.csv",
+        f"https://{PASSWORD}@host/a.csv",
+        f"https://host/a.csv?version=2&sig={PASSWORD}",
+        f"https://host/a.csv?X-Amz-Signature={PASSWORD}",
+        f"zip://a.csv::https://host/a.zip?access_token={PASSWORD}",
+    ],
+)
+def test_a_secret_in_any_part_of_an_address_is_refused_and_not_shown(address: str) -> None:
+    with pytest.raises(ConfigError, match="an address with a password or a token") as error:
+        validate({"data": address}, where="suite")
+    assert PASSWORD not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "sftp://user@host/x.csv",
+        "s3://bucket/a:b@c.csv",
+        "/folder/a:b@c.csv",
+        "/folder/a?token=b.csv",
+        "zip://*.csv::s3://bucket/a.zip",
+        "https://host/a.csv?version=2&download=1",
+        "negation",
+    ],
 )
 def test_an_address_without_a_password_is_taken(address: str) -> None:
     assert DataSettings(source=address).source == address

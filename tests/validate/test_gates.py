@@ -14,7 +14,7 @@ import pytest
 from corruptions import CORRUPTIONS, Corruption, setting
 from sound import every_plan, sound
 
-from contrapose.flows.gate import admit, refuse_bad_cases
+from contrapose.flows.gate import admit, hold, refuse_bad
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import GateError
 from contrapose.tasks.validate.gates import sift
@@ -151,8 +151,12 @@ BROKEN = {
 }
 
 
-def test_cases_that_no_run_has_made_are_refused_too() -> None:
-    whole = sound("order_bias").corrupted("cases", setting(asks="guess"))
-    with pytest.raises(GateError, match=r"asks\): broken by order_bias/.* \[asks guess\]"):
-        refuse_bad_cases([whole.table("cases")], whole.plan, RunConfig())
-    refuse_bad_cases([sound("order_bias").table("cases")], whole.plan, RunConfig())
+@pytest.mark.parametrize("kind", ["samples", "cases"])
+def test_tables_that_no_run_has_made_are_refused_too(kind: Kind) -> None:
+    good, bad = (
+        hold(kind, [whole.table(kind)], whole.plan, handed=whole.handed(kind), own=())
+        for whole in (sound("order_bias"), sound("order_bias").corrupted(kind, setting(**BROKEN[kind])))
+    )
+    with pytest.raises(GateError, match=rf"order_bias {kind}: .*broken by"):
+        refuse_bad([good, bad], show_toxic=False)
+    refuse_bad([good], show_toxic=False)

@@ -1,0 +1,42 @@
+"""What other packages provide, beside what is our own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contrapose.tasks import registry
+from contrapose.tasks.config import _foreign
+
+CODE = """
+from contrapose.tasks.probes.edits.typo import Typo
+class Mine(Typo):
+    name, version = "mine", "{version}"
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An installed distribution with a probe of its own."""
+    (tmp_path / "mine.py").write_text(CODE.format(version=7))
+    info = tmp_path / "mine_probes-1.5.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine-probes\nVersion: 1.5\n")
+    (info / "entry_points.txt").write_text("[contrapose.probes]\nmine = mine:Mine\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    registry.names.cache_clear()
+    yield tmp_path
+    registry.names.cache_clear()
+    registry.probe.cache_clear()
+    sys.modules.pop("mine", None)
+
+
+def test_the_plan_of_a_foreign_probe_names_its_package_and_its_version(package: Path) -> None:
+    assert _foreign("mine") == {"mine-probes": "1.5", "probe mine": "7"}
+
+
+def test_our_own_code_is_hashed_instead(package: Path) -> None:
+    assert _foreign("order_bias") == {}
