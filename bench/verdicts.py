@@ -34,13 +34,14 @@ from contrapose.tasks.config import Plan, RunConfig, plans
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
+from contrapose.tasks.evaluate.tallied import scored
 from contrapose.tasks.infer.mock import WORDS
 from contrapose.tasks.outcome import DataSummary
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.records import Case, Completion, SummaryPair, TextSample, Trial, Usage
 from contrapose.tasks.registry import probe
-from contrapose.tasks.results import figure_columns, schema_for
-from contrapose.tasks.tables import ROWS, Table, iterate, read_arrow, write, write_arrow
+from contrapose.tasks.results import schema_for
+from contrapose.tasks.tables import ROWS, Table, iterate, write, write_arrow
 
 Item = TypeVar("Item")
 Answer = Callable[[Case, random.Random, int], Completion]
@@ -145,7 +146,7 @@ def measured(name: str, table: Table) -> str:
     results = evaluated(table, plan, spent)
     spent["write results"] = time.process_time() - started - spent.total()
     judged = time.process_time()
-    frame = read_arrow(results, columns=figure_columns(schema_for(probe(test)))).to_pandas()
+    frame = scored(results, test)
     spent["read results"] = time.process_time() - judged
     rules = Rules(min_pass_rate=plan.min_pass_rate, max_error_share=0.02, gate="interval")
     nothing = pd.DataFrame({"sample_id": [], "skip_reason": []})

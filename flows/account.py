@@ -31,7 +31,7 @@ def usage_summary(run: Run) -> UsageSummary:
         raise LookupError(f"run {run.id} is not in the store")
     return UsageSummary(
         calls=row.answers,
-        from_store=row.hits,
+        from_store=max(row.hits, 0),
         requests=row.requests,
         failures=row.failures,
         prompt_tokens=row.prompt_tokens,

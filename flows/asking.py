@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from prefect.exceptions import FlowPauseTimeout
@@ -13,8 +14,6 @@ from pydantic import Field
 from contrapose.tasks.decision import Answer, Decision
 from contrapose.tasks.report.decision_markdown import render
 
-KEY = "ask"
-"""Of the pause: a flow run that is resumed finds its answer by it."""
 POLL_SECONDS = 5
 
 
@@ -31,12 +30,14 @@ def ask(decision: Decision, *, hours: float) -> Answer | None:
     A run of a deployment leaves its process meanwhile, and is started again with the answer.
     """
     form = Reply.with_initial_data(description=render(decision).decode())
+    # A flow run that is resumed finds its answer by the key: what was said of another decision is none to this one.
+    key = f"ask-{re.sub('[^0-9]', '', decision['decided'])}"
     seconds = max(1, round(3600 * hours))
     try:
         if deployment.id:
-            reply = suspend_flow_run(wait_for_input=form, timeout=seconds, key=KEY)
+            reply = suspend_flow_run(wait_for_input=form, timeout=seconds, key=key)
         else:
-            reply = pause_flow_run(wait_for_input=form, timeout=seconds, poll_interval=POLL_SECONDS, key=KEY)
+            reply = pause_flow_run(wait_for_input=form, timeout=seconds, poll_interval=POLL_SECONDS, key=key)
     except FlowPauseTimeout:
         return None
     return Answer(approved=reply.decision == "approve", reason=reply.reason)

@@ -19,11 +19,11 @@ from contrapose.flows.judging import Check, judge
 from contrapose.flows.verdict import tell, tell_failure
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.comparison import MARGIN
-from contrapose.tasks.decision import Decision, Verdict
+from contrapose.tasks.decision import Answer, Decision, Verdict
 from contrapose.tasks.infer.store import open_checks
 from contrapose.tasks.infer.store.checks import CheckRow, Checks, OvertakenError
 from contrapose.tasks.policy import RESULTS, SERIALIZER, call
-from contrapose.tasks.promotion.candidate import Candidate, check_key
+from contrapose.tasks.promotion.candidate import ALIKE, Candidate, check_key
 from contrapose.tasks.promotion.events import retrained
 from contrapose.tasks.promotion.settings import Promotion
 from contrapose.tasks.promotion.task import promote
@@ -106,7 +106,7 @@ def _begin(check: Check, *, again: bool) -> Decision | None:
     told = {"model": named.model, "revision": named.revision, "training_run": named.training_run}
     with _failure_told(named, check.key):
         refuse_margin(check.margin)
-        row = check.checks.begin(check.key, again=again, **retrained(**told))
+        row = check.checks.begin(check.key, again=again, wanted=check.promotion.wanted, **retrained(**told))
     return None if row.owner == check.checks.owner else _stored(row)
 
 
@@ -129,29 +129,40 @@ def _follow(check: Check, decision: Decision) -> Checked:
     """Tell the verdict, ask a person where that is wanted, and promote."""
     tell(decision, suite=check.config.suite)
     if decision["verdict"] == "hold" and decision["answer"] is None and check.promotion.ask:
-        decision = _answered(check, decision)
-    if decision["verdict"] != "promote":
-        return Checked(decision=decision, duplicate=False, done=[])
-    confirm = partial(check.checks.confirm, check.key)
-    model = decision["model"]
-    done = call(promote, model=model, settings=check.promotion, decision=decision, confirm=confirm).value
-    check.checks.promoted(check.key)
+        answer = ask(decision, hours=check.promotion.ask_hours)
+        if answer is not None:
+            return _follow(check, _answered(check, decision, answer))
+    done = _promoted(check, decision) if decision["verdict"] == "promote" else []
     for sentence in done:
         get_run_logger().info(sentence)
     return Checked(decision=decision, duplicate=False, done=done)
 
 
-def _answered(check: Check, decision: Decision) -> Decision:
-    """The decision after a person was asked."""
-    answer = ask(decision, hours=check.promotion.ask_hours)
-    if answer is None:
-        return decision
+def _promoted(check: Check, decision: Decision) -> list[str]:
+    """Promote, unless a candidate that was announced later is; what was done, in sentences."""
+    newer = check.checks.newer(check.key, alike=check.key[:ALIKE])
+    if newer is not None:
+        check.checks.close(check.key, promoted=False)
+        named = f"{newer.model} {newer.revision} {newer.training_run}"
+        return [
+            f"Not promoted: {' '.join(named.split())}, announced later, was. To go back to this one, check it again."
+        ]
+    confirm = partial(check.checks.confirm, check.key)
+    model = decision["model"]
+    done: list[str] = call(promote, model=model, settings=check.promotion, decision=decision, confirm=confirm).value
+    check.checks.close(check.key, promoted=bool(done))
+    return done
+
+
+def _answered(check: Check, decision: Decision, answer: Answer) -> Decision:
+    """The decision after a person's answer."""
     moment = datetime.now(UTC).isoformat(timespec="microseconds")
     verdict: Verdict = "promote" if answer["approved"] else "hold"
     changed: Decision = {**decision, "verdict": verdict, "answer": answer, "decided": moment}
+    # Where another process has taken the check over, the file must not tell of this answer.
+    check.checks.confirm(check.key)
     write_decision(Path(changed["folder"]), changed)
     _keep(check, changed)
-    tell(changed, suite=check.config.suite)
     return changed
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -23,7 +24,7 @@ from contrapose.tasks.policy import RESULTS, SERIALIZER, call
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.report.comparison_files import write_comparison
 from contrapose.tasks.report.comparison_markdown import render
-from contrapose.tasks.report.publish import free_folder
+from contrapose.tasks.report.publish import free_folder, write_folder
 
 
 class Model(BaseModel):
@@ -71,7 +72,7 @@ def compare_models(config: Form, models: list[str | Model], baseline: int = 1, m
     comparison: Comparison = call(compare, folders=folders, baseline=folders[baseline - 1], margin=margin).value
     name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{config.suite}-comparison"
     folder = free_folder(Path(config.output), name).resolve()
-    write_comparison(folder, comparison)
+    write_folder(folder, partial(write_comparison, comparison=comparison))
     create_markdown_artifact(
         key=artifact_key(config.suite, "comparison"),
         markdown=f"{render(comparison).decode()}\n\nFolder: `{folder}`\n",

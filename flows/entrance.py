@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +11,7 @@ from time import monotonic
 from typing import cast
 
 from contrapose.flows.reruns import begun, note
+from contrapose.flows.resumption import refuse_other
 from contrapose.tasks.config import ModelSpec, Plan, RunConfig, plans
 from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.infer.budget import Limits, open_budget
@@ -71,16 +73,25 @@ def begin(config: RunConfig, *, resumed: str | None = None) -> Run:
     Args:
         config: the run.
         resumed: id of an unfinished run that goes on; empty: the one that this flow run began before, if it did.
+
+    Raises:
+        ConfigError: the run to be resumed is not there, has ended, is going on, or was begun with something else.
     """
     run = enter(config)
     store = open_runs()
     if resumed is not None:
+        if (row := store.get(resumed)) is not None:
+            refuse_other(config, row)
         store.again(resumed)
         return replace(run, id=resumed)
-    if (found := begun(store)) is not None:
-        store.take_over(found)
+    if (found := begun(store)) is not None and store.take_over(found):
         return replace(run, id=found)
     name = run_id(run.started.strftime("%Y%m%dT%H%M%SZ"), config)
     chosen = store.begin(name, config=config.model_dump_json(), folder=str(Path.cwd()))
     note(chosen)
     return replace(run, id=chosen)
+
+
+def alive(run: Run) -> AbstractContextManager[None]:
+    """Let the store know that a run goes on, until the end of the context: nobody else may resume it meanwhile."""
+    return open_runs().alive(run.id)

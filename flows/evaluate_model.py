@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from prefect import flow
 
-from contrapose.flows import corridor
-from contrapose.flows.entrance import begin
+from contrapose.flows.entrance import alive, begin
 from contrapose.flows.events import tell_finished
 from contrapose.flows.form import Form
+from contrapose.flows.rooms.evaluate import evaluate
+from contrapose.flows.rooms.infer import infer
+from contrapose.flows.rooms.load import load
+from contrapose.flows.rooms.perturb import perturb
+from contrapose.flows.rooms.report import Published, report
+from contrapose.flows.rooms.validate import validate_cases, validate_completions, validate_results
 from contrapose.tasks.policy import RESULTS, SERIALIZER
 
 
@@ -19,7 +24,7 @@ from contrapose.tasks.policy import RESULTS, SERIALIZER
     result_storage=RESULTS,
     result_serializer=SERIALIZER,
 )
-def evaluate_model(config: Form, resumed: str | None = None) -> corridor.Published:
+def evaluate_model(config: Form, resumed: str | None = None) -> Published:
     """Evaluate one model on the selected tests.
 
     Args:
@@ -33,13 +38,14 @@ def evaluate_model(config: Form, resumed: str | None = None) -> corridor.Publish
         ContraposeError: something the user can mend; nothing was published.
     """
     run = begin(config, resumed=resumed)
-    samples = corridor.load(run)
-    cases = corridor.perturb(run, samples)
-    checked = corridor.validate_cases(run, samples, cases)
-    trials = corridor.infer(run, cases)
-    checked += corridor.validate_completions(run, cases, trials)
-    results = corridor.evaluate(run, trials)
-    checked += corridor.validate_results(run, cases, results)
-    published = corridor.report(run, samples, cases, trials, results, checked)
-    tell_finished(published)
-    return published
+    with alive(run):
+        samples = load(run)
+        cases = perturb(run, samples)
+        checked = validate_cases(run, samples, cases)
+        trials = infer(run, cases)
+        checked += validate_completions(run, cases, trials)
+        results = evaluate(run, trials)
+        checked += validate_results(run, cases, results)
+        published = report(run, samples, cases, trials, results, checked)
+        tell_finished(published)
+        return published

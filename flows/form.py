@@ -11,6 +11,7 @@ from contrapose.flows.options import select
 from contrapose.tasks import registry
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.config_file import bundled_suites, load_config, validate
+from contrapose.tasks.layers import merged
 
 FIRST = ("model", "model_args", "limit", "max_calls", "max_tokens", "max_cost")
 """Settings that the form asks first, with suite, tests and data; the others lie under `advanced`."""
@@ -34,8 +35,8 @@ def opened(values: Any) -> Any:
         given["data"] = {"source": given["data"]}
     suite = given.get("suite")
     base = load_config(suite)[0].model_dump(exclude_unset=True) if suite in bundled_suites() else {}
-    merged = _merged({**base, **given}, _filled(values.get("advanced") or {}))
-    return select(validate(merged, where="form"), values.get("only"))
+    whole = merged({**base, **given}, _filled(values.get("advanced") or {}))
+    return select(validate(whole, where="form"), values.get("only"))
 
 
 def _filled(settings: Any) -> Any:
@@ -44,12 +45,6 @@ def _filled(settings: Any) -> Any:
         return settings
     kept = {key: _filled(value) for key, value in settings.items()}
     return {key: value for key, value in kept.items() if value is not None and value != {}}
-
-
-def _merged(base: Any, changes: Any) -> Any:
-    if not (isinstance(base, Mapping) and isinstance(changes, Mapping)):
-        return changes
-    return {**base, **{key: _merged(base.get(key), value) for key, value in changes.items()}}
 
 
 class FormSchema:

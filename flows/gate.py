@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
 from contrapose.flows.entrance import Run
-from contrapose.tasks.config import Plan, RunConfig
+from contrapose.tasks.config import Plan
+from contrapose.tasks.infer.store import open_runs
 from contrapose.tasks.report.publish import free_folder
 from contrapose.tasks.report.refusal import Refused, refusal, write_evidence
 from contrapose.tasks.validate.gates import sift
 from contrapose.tasks.validate.kinds import Handed
-from contrapose.tasks.validate.wellformed import own_suites
-from contrapose.tasks.validation import Checked, refused
+from contrapose.tasks.validation import Checked, Kind, Suite, refused
 
 
 def admit(run: Run, checked: list[Checked]) -> list[Checked]:
@@ -35,14 +35,18 @@ def admit(run: Run, checked: list[Checked]) -> list[Checked]:
         show_toxic=run.config.show_toxic,
     )
     write_evidence(folder.resolve(), stopped)
+    # Going on would end here again, and the store keeps what was answered.
+    open_runs().end(run.id, "finished")
     raise refusal(checked, folder=folder, show_toxic=run.config.show_toxic)
 
 
-def refuse_bad_cases(parts: Iterable[pa.Table], plan: Plan, config: RunConfig) -> None:
-    """Raise GateError unless cases that no run has made yet are sound; what they were made from is not looked at."""
-    own = own_suites(config.expectations, [plan])
-    given = Handed(parameters={"test": [plan.test]})
-    sifted = sift("cases", parts, plan, handed=given, own=own)
-    checked = Checked(test=plan.test, table="cases", rows=sifted.rows, findings=sifted.findings, broken=None)
-    if refused(checked):
-        raise refusal([checked], show_toxic=config.show_toxic)
+def hold(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, own: Sequence[Suite]) -> Checked:
+    """Hold a table that no run has made yet against its suites; of the rows that break them none are kept."""
+    sifted = sift(kind, parts, plan, handed=handed, own=own)
+    return Checked(test=plan.test, table=kind, rows=sifted.rows, findings=sifted.findings, broken=None)
+
+
+def refuse_bad(checked: Sequence[Checked], *, show_toxic: bool) -> None:
+    """Raise GateError unless all of these tables are sound."""
+    if any(map(refused, checked)):
+        raise refusal(checked, show_toxic=show_toxic)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from contrapose.flows.corridor import Published
 from contrapose.flows.entrance import Run, enter
 from contrapose.flows.evaluate_model import evaluate_model
+from contrapose.flows.rooms.report import Published
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.comparison import Comparison
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.decision import Decision, Side
+from contrapose.tasks.infer.changed import refuse_changed
 from contrapose.tasks.infer.store.checks import Checks
 from contrapose.tasks.policy import call
 from contrapose.tasks.promotion.candidate import Candidate, baseline_config, candidate_config, refuse_baseline
@@ -53,7 +55,7 @@ def judge(check: Check) -> Decision:
     before = enter(baseline_config(check.config, check.baseline))
     after = enter(candidate_config(check.config, check.candidate))
     _refuse(check, before, after)
-    baseline, candidate = _side(evaluate_model(before.config)), _side(evaluate_model(after.config))
+    baseline, candidate = _evaluated(before), _evaluated(after)
     folders = [baseline["folder"], candidate["folder"]]
     comparison: Comparison = call(compare, folders=folders, baseline=folders[0], margin=check.margin).value
     selected = [plan.test for plan in after.plans]
@@ -94,6 +96,18 @@ def _decision(check: Check, ruling: Ruling, comparison: Comparison, *, candidate
         decided=moment.isoformat(timespec="microseconds"),
         folder=str(free_folder(Path(check.config.output), name).resolve()),
     )
+
+
+def _evaluated(vetted: Run) -> Side:
+    """The side of a model, which must be the one that was vetted: a run looks for its model again.
+
+    Raises:
+        ContraposeError: the run failed, or its model is another one.
+    """
+    published = evaluate_model(vetted.config)
+    manifest = json.loads((Path(published["folder"]) / "manifest.json").read_text(encoding="utf-8"))
+    refuse_changed(manifest["model"], vetted.identity, model=vetted.config.model)
+    return _side(published)
 
 
 def _side(published: Published) -> Side:

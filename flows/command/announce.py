@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.promotion.events import RETRAINED, resource, retrained
+from contrapose.tasks.secrets import without_user
 
 if TYPE_CHECKING:
     from prefect.events import Event
@@ -41,7 +42,9 @@ def announce(model: str, *, revision: str = "", training_run: str = "") -> str:
         # Also where an event loop is running, as in a notebook.
         run_coro_as_sync(_send(event))
     except Exception as error:
-        raise _no_server(f"the Prefect server did not take the event ({type(error).__name__})", server) from error
+        raise _no_server(
+            f"the Prefect server did not take the event ({type(error).__name__})", without_user(server)
+        ) from error
     return str(event.id)
 
 

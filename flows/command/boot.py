@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Thread
 
 from contrapose.flows.command.writable import unwritable
@@ -30,15 +29,14 @@ def server_starting() -> Iterator[None]:
             remedy="Name another one in PREFECT_HOME, or a server in PREFECT_API_URL.",
         )
     # This import is the server's whole code; Prefect's client makes it, too, in the process that runs a flow.
-    from prefect.server.api.server import SubprocessASGIServer
+    from contrapose.flows.command.temporary_server import TemporaryServer
 
     # Prefect asks the same instance again, and finds it running; if it failed to start, it tries once more.
-    starting = Thread(target=_start, args=(SubprocessASGIServer(),))
+    server = TemporaryServer()
+    starting = Thread(target=_start, args=(server,), daemon=True)
     starting.start()
-    try:
-        yield
-    finally:
-        starting.join()
+    yield
+    starting.join()
 
 
 def homeless() -> str:
@@ -52,13 +50,8 @@ def homeless() -> str:
 
 
 def _start(server: object) -> None:
-    # The server inherits what is blocked in this thread: Ctrl-C ends the run, which then still has to tell the server.
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
+    with suppress(Exception):
         server.start()  # type: ignore[attr-defined]
-    except Exception:
-        return
 
 
 def import_libraries() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -17,9 +18,11 @@ import yaml
 
 from contrapose.flows.command.automations import find_blocks, specifications, update
 from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.secrets import without_user
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
+    from prefect.client.schemas.responses import DeploymentResponse
 
     from contrapose.tasks.config import RunConfig
 
@@ -62,7 +65,8 @@ def deploy(wishes: Wishes) -> Iterator[str]:
         yield f"work pool {POOL}: {_pool(client)}"
         wanted = changed(_file(), wishes)
         _deploy_file(wanted)
-        yield from (_told(client, each) for each in wanted["deployments"])
+        for each in wanted["deployments"]:
+            yield _told(each, _deployed(client, each))
         for each in specifications():
             done = update(client, each, blocks)
             yield f"automation {each['name']}: {done or 'left out; name a block with --notify to be told'}"
@@ -78,8 +82,8 @@ def _changed(deployment: Mapping[str, Any], wishes: Wishes) -> dict[str, Any]:
     variables = {**pool["job_variables"], "working_dir": str(Path(wishes.work_dir).resolve())}
     found = {**deployment, "version": version("contrapose"), "work_pool": {**pool, "job_variables": variables}}
     if wishes.config is not None and deployment["name"] in UNATTENDED:
-        config = wishes.config.model_dump(mode="json", exclude_unset=True) | {"suite": wishes.config.suite}
-        found["parameters"] = {**deployment["parameters"], "config": config}
+        # With every key: one that is left out would be that of a bundled suite of the same name.
+        found["parameters"] = {**deployment["parameters"], "config": wishes.config.model_dump(mode="json")}
         # A whole configuration has other keys than the form; the flow itself refuses what is wrong.
         found["enforce_parameter_schema"] = False
     if "schedules" in deployment:
@@ -110,7 +114,7 @@ def server_url() -> str:
 def _refuse_silent(client: SyncPrefectClient, url: str) -> None:
     if (error := client.api_healthcheck()) is not None:
         raise ConfigError(
-            f"{url} does not answer ({type(error).__name__})",
+            f"{without_user(url)} does not answer ({type(error).__name__})",
             expected="a Prefect server",
             remedy="Start it, or correct the URL.",
             where="PREFECT_API_URL",
@@ -120,7 +124,7 @@ def _refuse_silent(client: SyncPrefectClient, url: str) -> None:
 def _pool(client: SyncPrefectClient) -> str:
     """Make sure that there is a work pool; one that exists is left as it is, of whatever type."""
     from prefect.client.schemas.actions import WorkPoolCreate
-    from prefect.exceptions import ObjectNotFound
+    from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
     from prefect.workers.process import ProcessWorker
 
     try:
@@ -133,7 +137,11 @@ def _pool(client: SyncPrefectClient) -> str:
             base_job_template=ProcessWorker.get_default_base_job_template(),
             concurrency_limit=2,
         )
-        client.create_work_pool(pool)
+        try:
+            client.create_work_pool(pool)
+        except ObjectAlreadyExists:
+            # Somebody deploys at the same time.
+            return f"kept, of type {client.read_work_pool(POOL).type}"
         return "created, of type process"
 
 
@@ -145,15 +153,21 @@ def _file() -> dict[str, Any]:
 
 
 def _deploy_file(content: Mapping[str, Any]) -> None:
-    """Hand the deployments to Prefect's own command, which knows what each key means."""
+    """Hand the deployments to Prefect's own command, which knows what each key means.
+
+    Parameters that it would take for templates are left out, and set afterwards.
+    """
+    bare = [{**each, "parameters": {}} if _is_template(each["parameters"]) else each for each in content["deployments"]]
     with tempfile.TemporaryDirectory(prefix="contrapose-") as folder:
         path = Path(folder, "prefect.yaml")
-        path.write_text(yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True), encoding="utf-8")
+        path.write_text(
+            yaml.safe_dump({**content, "deployments": bare}, sort_keys=False, allow_unicode=True), encoding="utf-8"
+        )
         done = _prefect(["--no-prompt", "deploy", "--all", "--prefect-file", str(path)], folder)
     if done.returncode:
         lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
         raise ConfigError(
-            " ".join(lines[-3:])[:400] or f"prefect deploy ended with {done.returncode}",
+            without_user(" ".join(lines[-3:]))[:400] or f"prefect deploy ended with {done.returncode}",
             expected="deployments that Prefect accepts",
             remedy="Correct that, and deploy again: what exists is updated.",
             where="prefect deploy",
@@ -168,12 +182,25 @@ def _prefect(arguments: Sequence[str], folder: str) -> subprocess.CompletedProce
     )
 
 
-def _told(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> str:
-    flow = import_flow(deployment["entrypoint"])
-    found = client.read_deployment_by_name(f"{flow}/{deployment['name']}")
+def _deployed(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> DeploymentResponse:
+    """The deployment on the server, its parameters as they are wanted."""
+    from prefect.client.schemas.actions import DeploymentUpdate
+
+    found = client.read_deployment_by_name(f"{import_flow(deployment['entrypoint'])}/{deployment['name']}")
+    if _is_template(deployment["parameters"]):
+        client.update_deployment(found.id, DeploymentUpdate(parameters=deployment["parameters"]))
+    return found
+
+
+def _is_template(parameters: Mapping[str, Any]) -> bool:
+    """Whether Prefect's command would fill something in, such as the value of an environment variable."""
+    return "{{" in json.dumps(parameters)
+
+
+def _told(deployment: Mapping[str, Any], found: DeploymentResponse) -> str:
     crons = (getattr(each.schedule, "cron", "") for each in found.schedules or [])
     when = "".join(f", at {cron}" for cron in crons if cron)
-    return f"deployment {flow}/{found.name}: version {found.version}{when}"
+    return f"deployment {import_flow(deployment['entrypoint'])}/{found.name}: version {found.version}{when}"
 
 
 def import_flow(entrypoint: str) -> str:

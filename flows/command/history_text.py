@@ -65,10 +65,10 @@ def _print_changes(found: Sequence[Since], console: Console) -> None:
 
 def _told(found: Since) -> str:
     """What is held against what, in one sentence."""
-    now = f"{found.run['started'][:16].replace('T', ' ')} ({found.run['verdict']})"
+    now = f"{found.run['started'][:19].replace('T', ' ')} ({found.run['verdict']})"
     if found.base is None:
         return f"{now}: the first run, with nothing to hold it against."
-    then = f"{found.base['started'][:16].replace('T', ' ')}"
+    then = f"{found.base['started'][:19].replace('T', ' ')}"
     which = "the last one that passed" if found.base["verdict"] == "pass" else f"{found.base['verdict']}; none passed"
     what = ", ".join(dict.fromkeys(change["facet"] for change in found.changes)) or "nothing"
     return f"{now} against {then} ({which}): {what} changed."

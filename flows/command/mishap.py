@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contrapose.tasks.errors import ConfigError, ContraposeError
+from contrapose.tasks.secrets import without_user
 
 UNREACHED = ("Failed to reach API at", "Timed out while attempting to connect to ephemeral")
 """How Prefect's own errors begin that have no better type: its check of an address before a flow begins, and of a
@@ -18,7 +19,7 @@ def lost_server(error: BaseException) -> ContraposeError | None:
     for each in _causes(error):
         if isinstance(each, TransportError) or str(each).startswith(UNREACHED):
             return ConfigError(
-                f"the Prefect server does not answer ({type(each).__name__}: {each})",
+                f"the Prefect server does not answer ({type(each).__name__}: {without_user(str(each))})",
                 expected="a server that can be reached as long as the run goes on",
                 remedy="Start it, correct PREFECT_API_URL, or unset that to use a temporary one; `contrapose doctor` "
                 "looks at it. The same command goes on where it stopped.",

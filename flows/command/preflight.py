@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
 
 from contrapose.flows.command.writable import unwritable
-from contrapose.flows.entrance import Run, enter
-from contrapose.flows.gate import refuse_bad_cases
+from contrapose.flows.entrance import enter
+from contrapose.flows.gate import hold, refuse_bad
 from contrapose.tasks.columnar import batched, to_arrow
-from contrapose.tasks.config import Plan, RunConfig
+from contrapose.tasks.config import Plan, RunConfig, plans
 from contrapose.tasks.errors import ConfigError, DataError
+from contrapose.tasks.extras import require
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
-from contrapose.tasks.records import Case
-from contrapose.tasks.registry import probe
-from contrapose.tasks.report.mlflow import require
+from contrapose.tasks.records import Case, Sample
+from contrapose.tasks.registry import find, probe
+from contrapose.tasks.validate.kinds import drawn, handed
 from contrapose.tasks.validate.wellformed import own_suites
+from contrapose.tasks.validation import Checked, Suite
 
 FIRST_ROWS = 2_000
 """Rows of a source that are checked before a run begins; its rooms check the rest."""
@@ -33,8 +38,8 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
 
     Args:
         config: the run.
-        gates: check every row, with the Great Expectations gate on the cases; otherwise a run is about to begin:
-            the first rows are enough, unless something is wrong with them, and its folder must be writable.
+        gates: check every row, with the Great Expectations gate on samples and cases; otherwise a run is about to
+            begin: the first rows are enough, unless something is wrong with them, and its folder must be writable.
 
     Returns:
         One line per test, for people.
@@ -42,14 +47,26 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
     Raises:
         ContraposeError: the first thing that is wrong.
     """
-    run = enter(config)
+    enter(config)
     if config.mlflow:
-        require()
-    own_suites(config.expectations, run.plans)
-    told = [_check_test(run, plan, gates=gates) for plan in run.plans]
+        require("mlflow", extra="mlflow", where="mlflow")
+    selected = plans(config)
+    own = own_suites(config.expectations, selected)
+    found = [_check_test(config, plan, own=own if gates else None) for plan in selected]
+    refuse_bad([each for one in found for each in one.held], show_toxic=config.show_toxic)
     if not gates:
         _require_writable(Path(config.output))
-    return told
+    return [one.told for one in found]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What came of one test."""
+
+    told: str
+    """For people."""
+    held: tuple[Checked, ...] = ()
+    """Its tables at the gate before the model."""
 
 
 def _require_writable(folder: Path) -> None:
@@ -62,28 +79,44 @@ def _require_writable(folder: Path) -> None:
         )
 
 
-def _check_test(run: Run, plan: Plan, *, gates: bool) -> str:
-    if not gates:
+def _check_test(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None) -> _Found:
+    if own is None:
         # What is wrong is told of all rows: how many there are, and which.
         with suppress(DataError):
-            return _checked(run, plan, gates=False, most=FIRST_ROWS)
-    return _checked(run, plan, gates=gates, most=None)
+            return _checked(config, plan, own=None, most=FIRST_ROWS)
+    return _checked(config, plan, own=own, most=None)
 
 
-def _checked(run: Run, plan: Plan, *, gates: bool, most: int | None) -> str:
-    kind = probe(plan.test).sample_type
-    drawing = Drawing(data=plan.data, sample_type=kind, limit=plan.limit, seed=run.config.seed, most=most)
-    likelihoods = run.provider.likelihoods(run.spec)
-    cases = build_cases(drawing.samples(), plan, seed=run.config.seed, likelihoods=likelihoods)
+def _checked(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None, most: int | None) -> _Found:
+    kind, spec = probe(plan.test).sample_type, config.model_spec()
+    drawing = Drawing(data=plan.data, sample_type=kind, limit=plan.limit, seed=config.seed, most=most)
+    likelihoods = find("providers", spec.provider)().likelihoods(spec)
     counts = _Counts()
-    counted = counts.counting(cases)
-    if gates:
-        refuse_bad_cases((to_arrow(portion, Case) for portion in batched(counted, PART)), plan, run.config)
-    for _ in counted:
+    cases = counts.counting(build_cases(drawing.samples(), plan, seed=config.seed, likelihoods=likelihoods))
+    held = () if own is None else _held(drawing, cases, plan, own=own)
+    for _ in cases:
         pass
     if not counts.asked:
         raise _nothing_to_ask(plan, counts)
-    return f"{plan.test} on {plan.data.source}: rows {drawing.rows}, {counts.told()}"
+    return _Found(told=f"{plan.test} on {plan.data.source}: rows {drawing.rows}, {counts.told()}", held=held)
+
+
+def _held(drawing: Drawing, cases: Iterable[Case], plan: Plan, *, own: Sequence[Suite]) -> tuple[Checked, ...]:
+    """The samples and the cases, as the gate before the model finds them; the samples are read again, not kept."""
+    given = handed(plan, (_ids(portion) for portion in batched(drawing.samples(), PART)))
+    samples = _tables(drawing.samples(), drawing.sample_type)
+    return (
+        hold("samples", samples, plan, handed=drawn(plan, drawing.rows), own=own),
+        hold("cases", _tables(cases, Case), plan, handed=given, own=own),
+    )
+
+
+def _ids(samples: Iterable[Sample]) -> pa.ChunkedArray:
+    return pa.chunked_array([[sample.id for sample in samples]], pa.string())
+
+
+def _tables(records: Iterable[Any], kind: Any) -> Iterator[pa.Table]:
+    return (to_arrow(portion, kind) for portion in batched(records, PART))
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Prefect's own commands as processes that end with ours, and leave nothing behind."""
+"""Other programs as processes that end with ours, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def stopping() -> Iterator[Event]:
 
 
 @contextmanager
-def prefect(arguments: Sequence[str], *, name: str) -> Iterator[Part]:
-    """A Prefect command that runs until the end of the context."""
+def running(module: str, *arguments: str, name: str) -> Iterator[Part]:
+    """A Python module as a program that runs until the end of the context."""
     log = home() / "ui" / f"{name}.log"
     log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with log.open("wb") as said:
         process = subprocess.Popen(
-            [sys.executable, "-m", "prefect", *arguments],
+            [sys.executable, "-m", module, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=subprocess.STDOUT,

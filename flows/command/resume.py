@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic import ValidationError
-
+from contrapose.flows.resumption import config_of
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.infer.store import open_runs
@@ -33,15 +32,7 @@ def unfinished_config(run: str, *, budget: Mapping[str, float | None]) -> RunCon
             where=row.folder,
         )
     os.chdir(row.folder)
-    try:
-        config = RunConfig.model_validate_json(row.config)
-    except ValidationError as error:
-        raise ConfigError(
-            "the run was started by another version of Contrapose, whose configuration differs",
-            expected="a configuration of this version",
-            remedy="Start a new run: what was answered is not asked twice.",
-            where=row.id,
-        ) from error
+    config = config_of(row)
     given = {name: value for name, value in budget.items() if value is not None}
     return RunConfig.model_validate({**config.model_dump(mode="json"), **given})
 

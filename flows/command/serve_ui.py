@@ -12,12 +12,14 @@ from pathlib import Path
 from threading import Event
 
 from contrapose.flows.command.deploy import POOL, Wishes, deploy
-from contrapose.flows.command.processes import Part, ended, prefect, refuse_dead, stopping
+from contrapose.flows.command.processes import Part, ended, refuse_dead, running, stopping
 from contrapose.flows.command.report_server import HOST, serving
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.report.link import REPORTS_URL
 
 USUAL_PORT = 4200
+SERVER = "contrapose.flows.command.server"
+"""The program that is Prefect's server; its module is not imported here, which would take the server's seconds."""
 STARTING = 180.0
 """Seconds that a server may take: the first time it creates its database."""
 
@@ -37,8 +39,8 @@ def serve(wishes: Wishes, *, port: int | None = None) -> Iterator[str]:
     with stopping() as asked, serving(Path(wishes.work_dir, "runs").resolve()) as reports:
         os.environ[REPORTS_URL] = reports
         yield "starting; the first time takes a minute"
-        with prefect(["server", "start"], name="server") as server:
-            wait_for(server, chosen, asked)
+        with running(SERVER, name="server") as server:
+            wait_for(server, asked, f"http://{HOST}:{chosen}/api/health", b"true")
             yield from _deployed(wishes, asked)
             if not asked.is_set():
                 yield from _with_worker(server, chosen, asked)
@@ -61,8 +63,11 @@ def _deployed(wishes: Wishes, asked: Event) -> Iterator[str]:
 
 
 def _with_worker(server: Part, port: int, asked: Event) -> Iterator[str]:
-    with prefect(["worker", "start", "--pool", POOL, "--name", "contrapose-ui"], name="worker") as worker:
-        yield f"ready: http://{HOST}:{port} (Ctrl-C stops everything)"
+    with running("prefect", "worker", "start", "--pool", POOL, "--name", "contrapose-ui", name="worker") as worker:
+        # Until its worker has asked for work, every deployment is shown as not ready.
+        wait_for(worker, asked, f"http://{HOST}:{port}/api/work_pools/{POOL}", b'"status":"READY"')
+        if not asked.is_set():
+            yield f"ready: http://{HOST}:{port} (Ctrl-C stops everything)"
         while not asked.wait(0.5):
             refuse_dead([server, worker])
         yield "stopping"
@@ -99,16 +104,17 @@ def settings(port: int) -> dict[str, str]:
     }
 
 
-def wait_for(server: Part, port: int, asked: Event) -> None:
-    """Wait until the server answers, or somebody asks to stop.
+def wait_for(part: Part, asked: Event, address: str, said: bytes) -> None:
+    """Wait until the server's answer holds what shows that a part is at work, or somebody asks to stop.
 
     Raises:
-        ConfigError: it ended, or takes too long.
+        ConfigError: the part ended, or takes too long.
     """
     end = time.monotonic() + STARTING
-    while time.monotonic() < end and not asked.is_set() and server.process.poll() is None:
-        with suppress(OSError), urllib.request.urlopen(f"http://{HOST}:{port}/api/health", timeout=2):
-            return
+    while time.monotonic() < end and not asked.is_set() and part.process.poll() is None:
+        with suppress(OSError), urllib.request.urlopen(address, timeout=2) as answer:  # noqa: S310
+            if said in answer.read():
+                return
         asked.wait(0.2)
     if not asked.is_set():
-        raise ended(server)
+        raise ended(part)

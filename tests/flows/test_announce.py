@@ -30,6 +30,8 @@ def test_what_cannot_be_announced_ends_in_one_line(
 def test_a_server_that_does_not_answer_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     from prefect.settings import PREFECT_API_URL, temporary_settings
 
-    with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:1/api"}):
+    with temporary_settings({PREFECT_API_URL: "http://user:s3cret@127.0.0.1:1/api"}):
         assert main(["announce", "hf/team/model", "--revision", "v2"]) == 2
-    assert "did not take the event" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "http://127.0.0.1:1/api: the Prefect server did not take the event" in told
+    assert "s3cret" not in told

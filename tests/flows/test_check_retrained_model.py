@@ -7,15 +7,19 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from receiver import receiving
 
+from contrapose.tasks.decision import Decision
 from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.infer.store import open_checks
-from contrapose.tasks.infer.store.checks import CheckRow
+from contrapose.tasks.infer.store.checks import CheckRow, OvertakenError
 from contrapose.tasks.promotion.webhook import DELIVERY, HEADER, genuine
+
+if TYPE_CHECKING:
+    from contrapose.flows.judging import Check
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
@@ -88,10 +92,10 @@ def asked(side: Mapping[str, Any]) -> int:
     ],
 )
 def test_a_better_an_equal_and_a_worse_candidate(share: float, verdict: str) -> None:
-    left = check(share)
+    left = check(share, training_run="")
     decision = left["decision"]
     assert (decision["verdict"], left["duplicate"]) == (verdict, False)
-    assert held(left).state == ("promoted" if verdict == "promote" else "decided")
+    assert held(left).state == ("told" if verdict == "promote" else "decided")
     (event,) = told(decision["check"])
     assert (event["verdict"], event["reasons"]) == (verdict, decision["reasons"])
     folder = Path(decision["folder"])
@@ -135,8 +139,96 @@ def test_a_model_that_does_not_exist_ends_in_an_error_and_a_verdict_event(model:
 def test_a_candidate_that_cannot_be_told_from_the_baseline_is_not_judged_unseen() -> None:
     config = configured(model_args={**slipping(0.1), "revision": "r2"})
     with pytest.raises(ContraposeError, match="the candidate is the baseline"):
-        check(config=config)
+        check(config=config, training_run="")
     assert not Path("out").exists()
+
+
+@pytest.mark.slow
+def test_a_second_training_of_the_same_revision_is_asked_itself() -> None:
+    config = configured(limit=20)
+    check(config=config, margin=0.5)
+    other = check(config=config, margin=0.5, training_run="t2")
+    assert not other["duplicate"]
+    assert asked(other["decision"]["candidate"]) == 40
+
+
+@pytest.mark.slow
+def test_an_older_candidate_is_not_promoted_after_a_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", SECRET)
+    with receiving([400, 200, 200]) as receiver:
+        wanted = {"config": configured(limit=20), "margin": 0.5, "promotion": {"webhook": receiver.url}}
+        with pytest.raises(ContraposeError, match="status 400"):
+            check(revision="v1", **wanted)
+        check(revision="v2", **wanted)
+        left = check(revision="v1", **wanted)
+        assert left["done"] == [
+            "Not promoted: mock v2 t1, announced later, was. To go back to this one, check it again."
+        ]
+        assert held(left).state == "told"
+        check(revision="v1", again=True, **wanted)
+    assert [json.loads(body)["revision"] for body in receiver.bodies] == ["v1", "v2", "v1"]
+
+
+@pytest.mark.slow
+def test_a_candidate_that_nothing_was_to_follow_can_be_promoted_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", SECRET)
+    config = configured(limit=20)
+    first = check(config=config, margin=0.5)
+    with receiving([200, 200]) as receiver:
+        wanted = {"config": config, "margin": 0.5, "promotion": {"webhook": receiver.url}}
+        done = [check(**wanted, again=again)["done"] for again in (False, True)]
+    assert (first["done"], done) == ([], [["The webhook was told."], []])
+    assert [json.loads(body) for body in receiver.bodies] == [first["decision"]]
+
+
+def begun(revision: str, *, config: Any) -> Check:
+    """A check of a revision that was taken and decided on, without a model."""
+    from contrapose.flows.judging import Check
+    from contrapose.tasks.promotion.candidate import Candidate, check_key
+    from contrapose.tasks.promotion.settings import Promotion
+
+    announced = {"model": "mock", "revision": revision, "training_run": "t1"}
+    candidate = Candidate(args={}, **announced)
+    key = check_key(candidate, config, baseline="", margin=0.05)
+    checks = open_checks(flow_run=revision)
+    checks.begin(key, **announced)
+    checks.decide(key, verdict="promote", decision="{}")
+    rest = {"candidate": candidate, "baseline": "", "config": config, "margin": 0.05, "promotion": Promotion()}
+    return Check(key=key, checks=checks, **rest)
+
+
+def test_a_candidate_is_not_promoted_after_one_that_was_announced_later() -> None:
+    from contrapose.flows.check_retrained_model import _promoted
+
+    config, decision = configured(), cast(Decision, {"model": "mock"})
+    older, newer = begun("v1", config=config), begun("v2", config=config)
+    newer.checks.close(newer.key, promoted=True)
+    (sentence,) = _promoted(older, decision)
+    assert sentence.startswith("Not promoted: mock v2 t1, announced later, was.")
+    assert _promoted(begun("v1", config=configured(limit=7)), decision) == []
+
+
+def test_a_promotion_that_did_nothing_is_not_final() -> None:
+    from contrapose.flows.check_retrained_model import _promoted
+
+    check = begun("v1", config=configured())
+    assert _promoted(check, cast(Decision, {"model": "mock"})) == []
+    row = check.checks.get(check.key)
+    assert row is not None
+    assert row.state == "told"
+
+
+def test_an_answer_that_comes_after_another_process_took_over_is_not_written(tmp_path: Path) -> None:
+    from contrapose.flows.check_retrained_model import _answered
+
+    check = begun("v1", config=configured())
+    check.checks.decide(check.key, verdict="hold", decision="{}")
+    other = open_checks(flow_run="another")
+    other.begin(check.key, model="mock", revision="v1", training_run="t1", again=True)
+    decision = cast(Decision, {"verdict": "hold", "answer": None, "folder": str(tmp_path)})
+    with pytest.raises(OvertakenError):
+        _answered(check, decision, {"approved": True, "reason": "Seen by hand."})
+    assert not (tmp_path / "verdict.json").exists()
 
 
 @pytest.mark.slow
@@ -182,5 +274,5 @@ def test_a_person_decides_on_a_candidate_that_is_held(
     decision = left["decision"]
     assert decision["verdict"] == verdict
     assert decision["answer"] == {"approved": reply == "approve", "reason": "Seen by hand."}
-    assert held(left).state == ("promoted" if verdict == "promote" else "decided")
+    assert held(left).state == ("told" if verdict == "promote" else "decided")
     assert json.loads((Path(decision["folder"]) / "verdict.json").read_text()) == decision

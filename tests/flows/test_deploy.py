@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,10 +18,12 @@ from prefect.server.utilities.user_templates import render_user_template_sync, v
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from contrapose.flows.command.automations import Block, specifications
-from contrapose.flows.command.deploy import UNATTENDED, Wishes, changed, deploy
+from contrapose.flows.command.deploy import UNATTENDED, Wishes, _deploy_file, _deployed, _pool, changed, deploy
 from contrapose.flows.command.deploy import _file as shipped
 from contrapose.flows.command.report_server import serving
 from contrapose.flows.command.serve_ui import free_port
+from contrapose.flows.form import opened
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.config_file import load_config
 from contrapose.tasks.errors import ConfigError
 
@@ -53,6 +56,33 @@ def test_a_configuration_changes_what_nobody_fills_in(tmp_path: Path) -> None:
     config = load_config("quickstart", {"model": "openai/x", "suite": "ours"})[0]
     for name, each in deployments(Wishes(config=config)).items():
         assert (each["parameters"]["config"]["suite"] == "ours") == (name in UNATTENDED)
+
+
+def test_a_file_named_like_a_bundled_suite_is_deployed_as_it_is(tmp_path: Path) -> None:
+    own = tmp_path / "quickstart.yaml"
+    own.write_text("model: mock\ntests:\n  factuality:\n    order_bias: {min_pass_rate: 0.9}\n")
+    config = load_config(str(own))[0]
+    nightly = deployments(Wishes(config=config))["nightly"]
+    assert opened(nightly["parameters"]["config"]) == config
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_prefect_fills_nothing_in_that_looks_like_its_templates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from prefect.client.orchestration import get_client
+
+    monkeypatch.setenv("PREFECT_API_URL", str(PREFECT_API_URL.value()))
+    monkeypatch.setenv("MY_KEY", "s3cret")
+    config = RunConfig(suite="ours", model="mock", system_instruction="Fill {{ name }} and {{ $MY_KEY }} in.")
+    nightly = deployments(Wishes(config=config, work_dir=str(tmp_path)))["nightly"]
+    with get_client(sync_client=True) as client:
+        _pool(client)
+        _deploy_file({**shipped(), "deployments": [nightly]})
+        _deployed(client, nightly)
+        found = client.read_deployment_by_name("evaluate-model/nightly")
+    assert found.parameters == nightly["parameters"]
+    assert found.schedules
 
 
 def test_nightly_runs_when_it_is_told_to() -> None:
@@ -95,9 +125,10 @@ def test_without_a_server_it_says_so() -> None:
         list(deploy(Wishes()))
 
 
-def test_a_silent_server_is_named() -> None:
-    silent = temporary_settings({PREFECT_API_URL: f"http://127.0.0.1:{free_port(None)}/api"})
-    with silent, pytest.raises(ConfigError, match="does not answer"):
+def test_a_silent_server_is_named_without_its_password() -> None:
+    address = f"127.0.0.1:{free_port(None)}/api"
+    silent = temporary_settings({PREFECT_API_URL: f"http://user:s3cret@{address}"})
+    with silent, pytest.raises(ConfigError, match=f"http://{address} does not answer"):
         list(deploy(Wishes()))
 
 
@@ -143,3 +174,21 @@ def test_the_installed_libraries_let_prefect_write_scheduled_runs() -> None:
         runs = client.read_flow_runs(flow_run_filter=FlowRunFilter.model_validate({"deployment_id": {"any_": [made]}}))
     assert runs
     assert all(run.auto_scheduled for run in runs)
+
+
+def test_a_pool_that_somebody_else_creates_meanwhile_is_kept() -> None:
+    from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
+
+    class Client:
+        looks = 0
+
+        def read_work_pool(self, name: str) -> Any:
+            self.looks += 1
+            if self.looks == 1:
+                raise ObjectNotFound(http_exc=Exception())
+            return SimpleNamespace(type="docker")
+
+        def create_work_pool(self, pool: Any) -> None:
+            raise ObjectAlreadyExists(http_exc=Exception())
+
+    assert _pool(Client()) == "kept, of type docker"  # type: ignore[arg-type]

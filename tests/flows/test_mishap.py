@@ -29,6 +29,11 @@ def test_a_temporary_server_that_does_not_start_is_no_defect() -> None:
     assert lost_server(RuntimeError("Timed out while attempting to connect to ephemeral Prefect API server."))
 
 
+def test_a_lost_server_is_told_without_its_password() -> None:
+    lost = lost_server(RuntimeError("Failed to reach API at http://user:s3cret@host:4200/api/"))
+    assert "Failed to reach API at http://host:4200/api/" in str(lost)
+
+
 def test_a_defect_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert broken(ZeroDivisionError("division by zero"), monkeypatch) == 2
     told = capsys.readouterr().err

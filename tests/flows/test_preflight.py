@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from contrapose.flows.cli import main
 from contrapose.flows.command import preflight
 from contrapose.flows.command.preflight import check
 from contrapose.tasks.config_file import load_config
 from contrapose.tasks.errors import ConfigError, DataError
+from contrapose.tasks.infer.store import open_runs
 
 
 def told(suite: str) -> dict[str, str]:
@@ -70,3 +72,20 @@ def test_a_look_at_the_output_folder_makes_nothing(tmp_path: Path) -> None:
     config, _ = load_config("quickstart", {"model": "mock", "limit": 2, "output": str(tmp_path / "runs")})
     check(config)
     assert not any(tmp_path.iterdir())
+
+
+EXPECTATION = {"type": "expect_column_values_to_not_match_regex", "kwargs": {"column": "text", "regex": "blue"}}
+
+
+@pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+def test_samples_that_a_run_refuses_are_refused_alike(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("rows.jsonl").write_text('{"text": "The sky is blue."}\n{"text": "Grass is green."}\n')
+    Path("mine.yaml").write_text(json.dumps({"table": "samples", "expectations": [EXPECTATION]}))
+    given = ["--model", "mock", "--data", "rows.jsonl", "--test", "add_negation", "--expectations", "mine.yaml"]
+    said = []
+    for verb in ("validate", "run"):
+        assert main([verb, *given]) == 4
+        said.append(capsys.readouterr().err.partition(" The evidence is in")[0].strip())
+    assert said[0] == said[1]
+    assert "add_negation samples" in said[0]
+    assert open_runs().unfinished() == []

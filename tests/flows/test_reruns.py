@@ -6,17 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from infer.store.test_runs import become_silent
 from sqlalchemy import select
 
-from contrapose.flows import corridor
+from contrapose.flows.entrance import begin
+from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.reruns import STARTS, begun
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.errors import ConfigError, ContraposeError
 from contrapose.tasks.infer.store import open_runs
 from contrapose.tasks.infer.store.engine import connect
-from contrapose.tasks.infer.store.runs import RunRow
+from contrapose.tasks.infer.store.runs import GoingOnError, RunRow
 from contrapose.tasks.infer.store.schema import RUNS
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+
+CORRIDOR = evaluate_model.fn.__globals__
+"""Where the flow finds its rooms."""
 
 
 def runs(store: str) -> list[RunRow]:
@@ -26,14 +31,14 @@ def runs(store: str) -> list[RunRow]:
 
 def failing_once(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     """The evaluate room fails when it is entered first."""
-    errors, room = [error], corridor.evaluate
+    errors, room = [error], CORRIDOR["evaluate"]
 
     def evaluate(*args: Any) -> Any:
         if errors:
             raise errors.pop()
         return room(*args)
 
-    monkeypatch.setattr(corridor, "evaluate", evaluate)
+    monkeypatch.setitem(CORRIDOR, "evaluate", evaluate)
 
 
 def quick() -> Any:
@@ -43,8 +48,6 @@ def quick() -> Any:
 
 
 def test_a_retry_goes_on_with_the_same_run(own_store: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from contrapose.flows.evaluate_model import evaluate_model
-
     failing_once(monkeypatch, ContraposeError("a wall", expected="none", remedy="Mend it."))
     published = evaluate_model.with_options(retries=1)(quick())
     (row,) = runs(own_store)
@@ -54,15 +57,13 @@ def test_a_retry_goes_on_with_the_same_run(own_store: str, monkeypatch: pytest.M
 
 
 def test_a_run_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    from contrapose.flows.evaluate_model import evaluate_model
-
     entered: list[int] = []
 
     def never(*_: Any) -> None:
         entered.append(1)
         raise RuntimeError("the machine is too small")
 
-    monkeypatch.setattr(corridor, "evaluate", never)
+    monkeypatch.setitem(CORRIDOR, "evaluate", never)
     with pytest.raises(ContraposeError, match=f"started {STARTS + 1} times, and never came to its end"):
         evaluate_model.with_options(retries=STARTS)(quick())
     assert len(entered) == STARTS
@@ -70,3 +71,40 @@ def test_a_run_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_outside_of_a_flow_nothing_was_begun() -> None:
     assert begun(open_runs()) is None
+
+
+def test_a_run_that_asks_nothing_for_long_is_not_another_processes_to_resume(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.tasks.infer.store.runs.PULSE_SECONDS", 0.05)
+    refused, room = [], CORRIDOR["evaluate"]
+
+    def slow(run: Any, trials: Any) -> Any:
+        become_silent(run.id)
+        with pytest.raises(GoingOnError):
+            open_runs().again(run.id)
+        refused.append(run.id)
+        return room(run, trials)
+
+    monkeypatch.setitem(CORRIDOR, "evaluate", slow)
+    assert evaluate_model(quick())["run"] == refused[0]
+
+
+def test_a_finished_run_cannot_be_resumed(own_store: str) -> None:
+    run = begin(quick()).id
+    open_runs().end(run, "finished")
+    with pytest.raises(ConfigError, match="the run is finished"):
+        begin(quick(), resumed=run)
+    assert [row.state for row in runs(own_store)] == ["finished"]
+
+
+def test_a_run_cannot_be_resumed_with_another_configuration() -> None:
+    run = begin(quick()).id
+    open_runs().end(run, "incomplete")
+    other = quick().model_copy(update={"seed": 5, "suite": "other", "max_calls": 1})
+    with pytest.raises(ConfigError, match="not the run's own: suite, seed;"):
+        begin(other, resumed=run)
+    assert begin(quick().model_copy(update={"max_calls": 10**6}), resumed=run).id == run
+
+
+def test_an_unknown_run_cannot_be_resumed() -> None:
+    with pytest.raises(ConfigError, match="no such run"):
+        begin(quick(), resumed="nobody")

@@ -15,6 +15,9 @@ from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.folders import existing_folder
 from contrapose.tasks.history.dataset import place
 
+FIRST = {"summary.json": "report.html", REFUSED: "validation.html", "comparison.json": "comparison.md"}
+"""What shows of which kind a folder is, and what is opened first there."""
+
 
 def view(name: str, *, history: str | None = None, port: int = 0, browser: bool = False) -> Iterator[str]:
     """Serve a folder of runs, until Ctrl-C, TERM, or the terminal is closed.
@@ -44,7 +47,7 @@ def view(name: str, *, history: str | None = None, port: int = 0, browser: bool 
 
 
 def chosen(name: str) -> tuple[Path, str]:
-    """The folder of runs, and the path to begin at: of a run, where the folder is that of one.
+    """The folder of runs, and the path to begin at: of a run or a comparison, where the folder is that of one.
 
     Raises:
         ConfigError: there is no such folder.
@@ -53,12 +56,12 @@ def chosen(name: str) -> tuple[Path, str]:
     if found is None:
         raise ConfigError(
             "no such folder",
-            expected="the folder that receives runs, or that of a run",
+            expected="the folder that receives runs, or that of one run or comparison",
             remedy="Name it, or start a first run: contrapose run.",
             where=name,
         )
     folder = found.resolve()
-    for kept, page in (("summary.json", "report.html"), (REFUSED, "validation.html")):
+    for kept, page in FIRST.items():
         if (folder / kept).is_file():
             return folder.parent, f"{FILES}{quote(folder.name)}/{page}"
     return folder, "/"

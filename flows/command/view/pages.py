@@ -15,7 +15,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from contrapose.flows.command.report_server import CLOSED
-from contrapose.flows.command.view.runs import Listed
+from contrapose.flows.command.view.entry import Listed
 from contrapose.tasks.history.series import Point, Series
 from contrapose.tasks.report.charts.trend import trend
 from contrapose.tasks.report.masking import Show

@@ -1,0 +1,79 @@
+"""What a run leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from time import monotonic
+from typing import TypedDict
+
+from contrapose.flows.account import manifest, model_summary, usage_summary
+from contrapose.flows.entrance import Run
+from contrapose.flows.history_record import record, remember
+from contrapose.flows.rooms.infer import Trials
+from contrapose.flows.rooms.judge import judge
+from contrapose.flows.rooms.timing import timed
+from contrapose.tasks.infer.store import open_calls, open_runs
+from contrapose.tasks.load.task import Samples
+from contrapose.tasks.outcome import SCHEMA_VERSION, Summary, overall
+from contrapose.tasks.report.publish import free_folder
+from contrapose.tasks.report.task import publish, track
+from contrapose.tasks.tables import Table
+from contrapose.tasks.validation import Checked
+
+
+class Published(TypedDict):
+    """What a run leaves: its folder, its id in the store, and the content of summary.json."""
+
+    folder: str
+    run: str
+    summary: Summary
+
+
+@timed
+def report(
+    run: Run,
+    samples: Mapping[str, Samples],
+    cases: Mapping[str, Table],
+    trials: Mapping[str, Trials],
+    results: Mapping[str, Table],
+    checked: list[Checked],
+) -> Published:
+    """Judge every test, publish the run folder and the artifacts, and note how the run ended."""
+    outcomes = judge(run, samples, cases, trials, results)
+    folder = free_folder(Path(run.config.output), run.id)
+    summary = Summary(
+        schema_version=SCHEMA_VERSION,
+        run_id=folder.name,
+        suite=run.config.suite,
+        started=run.started.isoformat(timespec="seconds"),
+        seconds=round(monotonic() - run.clock, 3),
+        contrapose=version("contrapose"),
+        seed=run.config.seed,
+        verdict=overall(outcomes)[0],
+        reason=overall(outcomes)[1],
+        model=model_summary(run),
+        usage=usage_summary(run),
+        tests=outcomes,
+        warnings=[warning for each in samples.values() for warning in each["warnings"]],
+    )
+    remembered = remember(run, summary)
+    summary["warnings"] += remembered.warnings
+    summary["warnings"] += publish(
+        folder=str(folder.resolve()),
+        summary=summary,
+        cases=list(cases.values()),
+        results=list(results.values()),
+        manifest=manifest(run, summary, notes={plan.test: trials[plan.test].notes for plan in run.plans}),
+        show_toxic=run.config.show_toxic,
+        show_langtest=run.config.show_langtest,
+        history=remembered.history,
+        calls=open_calls().most(run.id, price=run.price),
+        checked=checked,
+    )
+    summary["warnings"] += record(run, remembered)
+    if run.config.mlflow:
+        summary["warnings"] += track(folder=str(folder.resolve()), summary=summary, experiment=run.config.mlflow)
+    open_runs().end(run.id, "incomplete" if summary["verdict"] == "incomplete" else "finished")
+    return Published(folder=str(folder.resolve()), run=run.id, summary=summary)

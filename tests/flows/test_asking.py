@@ -1,0 +1,25 @@
+"""What a person is asked about a candidate that is held."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from prefect.types.names import raise_on_name_alphanumeric_dashes_only
+
+from contrapose.flows.asking import Reply, ask
+
+
+def test_an_answer_belongs_to_one_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = []
+
+    def pause(*, key: str, **_: Any) -> Reply:
+        keys.append(raise_on_name_alphanumeric_dashes_only(key))
+        return Reply(decision="approve", reason="Seen by hand.")
+
+    monkeypatch.setattr("contrapose.flows.asking.pause_flow_run", pause)
+    monkeypatch.setattr("contrapose.flows.asking.render", lambda _: b"")
+    for second in (1, 1, 2):
+        decided: Any = {"decided": f"2026-01-01T00:00:0{second}.000001+00:00"}
+        ask(decided, hours=1)
+    assert keys[0] == keys[1] != keys[2]

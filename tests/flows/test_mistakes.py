@@ -1,0 +1,69 @@
+"""A mistake of the user's in Prefect's log: one line each time it is told, and no traceback."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from prefect import flow
+from prefect.states import State
+
+from contrapose.flows.evaluate_model import evaluate_model
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.errors import DataError
+from contrapose.tasks.policy import RESULTS, SERIALIZER, room_task
+
+MISTAKE = DataError("row 3", expected="a text", remedy="Correct it.", where="own.csv")
+
+
+@pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+def test_a_missing_file_is_told_in_lines_that_say_what_to_do(caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("prefect.flow_runs", "prefect.task_runs"):
+        caplog.set_level(logging.INFO, logger=name)
+    state: State[object] = evaluate_model(RunConfig(model="mock", data="nowhere.jsonl"), return_state=True)
+    assert (state.type.name, state.name) == ("FAILED", "Failed")
+    assert "DataError: nowhere.jsonl" in str(state.message)
+    assert isinstance(state.result(raise_on_failure=False), DataError)
+    told = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert any(record.getMessage().startswith("nowhere.jsonl: ") for record in told)
+    for record in told:
+        assert record.exc_info is None
+        assert len(record.getMessage().splitlines()) == 1
+    assert "Failed to write result" not in caplog.text
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_defect_keeps_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="prefect.flow_runs")
+
+    @flow(persist_result=True, result_storage=RESULTS, result_serializer=SERIALIZER)
+    def broken() -> float:
+        return 1 / 0
+
+    assert broken(return_state=True).is_failed()
+    assert any(record.exc_info for record in caplog.records)
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_mistake_is_not_tried_again_and_a_defect_is() -> None:
+    tries: list[str] = []
+
+    @flow
+    def failing(error: Exception) -> None:
+        @room_task("failing", sources=("tasks/errors.py",), run_name="failing", persist=False)
+        def once() -> None:
+            tries.append(type(error).__name__)
+            raise error
+
+        once.with_options(retry_delay_seconds=0)()
+
+    for error in (MISTAKE, OSError("busy")):
+        assert failing(error, return_state=True).is_failed()
+    assert tries == ["DataError", "OSError", "OSError"]
+
+
+def test_an_error_is_stored_as_its_text_and_anything_else_that_is_no_json_is_refused() -> None:
+    stored = SERIALIZER.dumps(MISTAKE)
+    assert SERIALIZER.loads(stored) == f"DataError: {MISTAKE}"
+    with pytest.raises(TypeError, match="set is no plain JSON"):
+        SERIALIZER.dumps({"a"})

@@ -1,0 +1,80 @@
+"""The server's SQLite: transactions that wait where Prefect's own are refused."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prefect.server.database import dependencies
+from prefect.server.database.configurations import AioSqliteConfiguration
+from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, temporary_settings
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
+
+from contrapose.flows.command import server
+
+
+async def read_then_write(database: AioSqliteConfiguration, times: int) -> int:
+    """Two writers, each of which reads before it writes; the sum that both have counted to."""
+    engine = await database.engine()
+    async with engine.begin() as setup:
+        await setup.execute(text("CREATE TABLE counter (n INTEGER)"))
+        await setup.execute(text("INSERT INTO counter VALUES (0)"))
+
+    async def count() -> None:
+        for _ in range(times):
+            session = await database.session(engine)
+            async with session, database.begin_transaction(session):
+                now = (await session.execute(text("SELECT n FROM counter"))).scalar_one()
+                await asyncio.sleep(0.01)
+                await session.execute(text("UPDATE counter SET n = :n"), {"n": now + 1})
+
+    await asyncio.gather(count(), count())
+    async with engine.connect() as reader:
+        counted = (await reader.execute(text("SELECT n FROM counter"))).scalar_one()
+    await engine.dispose()
+    return int(counted)
+
+
+def test_transactions_wait_for_each_other(tmp_path: Path) -> None:
+    queued = server.QueuedSqlite(connection_url=f"sqlite+aiosqlite:///{tmp_path}/queued.db")
+    assert asyncio.run(read_then_write(queued, 5)) == 10
+
+
+def test_prefects_own_are_refused(tmp_path: Path) -> None:
+    """The day this fails, Prefect has mended it, and the module `server` can go."""
+    plain = AioSqliteConfiguration(connection_url=f"sqlite+aiosqlite:///{tmp_path}/plain.db")
+    with pytest.raises(OperationalError, match="database is locked"):
+        asyncio.run(read_then_write(plain, 5))
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[list[str], str]]]:
+    """What Prefect's command was called with, and the class of its database's configuration then."""
+    seen: list[tuple[list[str], str]] = []
+
+    def app() -> None:
+        configured = type(dependencies.MODELS_DEPENDENCIES["database_config"]).__name__
+        seen.append((sys.argv[1:], configured))
+
+    monkeypatch.setattr(server, "app", app)
+    monkeypatch.setattr(sys, "argv", ["server"])
+    monkeypatch.setitem(dependencies.MODELS_DEPENDENCIES, "database_config", None)
+    yield seen
+    assert dependencies.MODELS_DEPENDENCIES["database_config"] is None
+
+
+@pytest.mark.parametrize(
+    ("url", "configured"),
+    [
+        ("sqlite+aiosqlite:////tmp/prefect.db", "QueuedSqlite"),
+        ("postgresql+asyncpg://user:secret@localhost/prefect", "NoneType"),
+    ],
+)
+def test_only_sqlite_is_queued(started: list[tuple[list[str], str]], url: str, configured: str) -> None:
+    with temporary_settings({PREFECT_API_DATABASE_CONNECTION_URL: url}):
+        server.main()
+    assert started == [(["server", "start"], configured)]
