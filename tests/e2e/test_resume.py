@@ -46,6 +46,7 @@ def test_a_resumed_run_has_the_results_of_one_that_never_stopped(monkeypatch: py
     resumed = newest()
     usage = summary(resumed)["usage"]
     assert usage["requests"] == usage["calls"] > 30  # type: ignore[index]
+    assert usage["from_store"] == 0  # type: ignore[index]
     monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{Path('other.sqlite3').resolve()}")
     main([*ARGUMENTS, "--set", "seed=12", "--out", "other"])
     whole = newest("other")

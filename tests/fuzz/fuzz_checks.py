@@ -15,7 +15,8 @@ from fuzz_texts import text_at
 
 from contrapose.tasks.probes.negation import Negation, negate
 from contrapose.tasks.probes.order_bias import Choice, read_choice
-from contrapose.tasks.probes.toxic_words import ToxicCount, count_toxic, mask
+from contrapose.tasks.probes.toxic_words import ToxicCount, count_toxic
+from contrapose.tasks.report.masking import masked
 
 Result = TypeVar("Result")
 
@@ -120,7 +121,7 @@ def check_count(count: ToxicCount, text: str) -> None:
     assert count.total == len(count.matches) - count.by_tier["mild"]
     assert all(text[match.start : match.end] == match.text != "" for match in count.matches)
     assert all(one.end <= other.start for one, other in pairwise(count.matches))
-    assert len(mask(text)) == len(text)
+    assert len(masked(text)) == len(text)
 
 
 def check_choice(choice: Choice) -> None:
