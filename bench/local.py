@@ -17,13 +17,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from contrapose.tasks.config import ModelSpec, RunConfig, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.local.embedded import Embedded, converted_folder
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.load.samples import load_samples
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.plan import plans
 from contrapose.tasks.registry import probe
 
 SIZES = (8, 16, 32)

@@ -30,13 +30,14 @@ import pandas as pd
 
 from bench.scale import samples
 from contrapose.tasks.columnar import batched
-from contrapose.tasks.config import Plan, RunConfig, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.evaluate.tallied import scored
 from contrapose.tasks.infer.mock import WORDS
 from contrapose.tasks.outcome import DataSummary
+from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.records import Case, Completion, SummaryPair, TextSample, Trial, Usage
 from contrapose.tasks.registry import probe

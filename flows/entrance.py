@@ -12,10 +12,12 @@ from typing import cast
 
 from contrapose.flows.reruns import begun, note
 from contrapose.flows.resumption import refuse_other
-from contrapose.tasks.config import ModelSpec, Plan, RunConfig, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.infer.budget import Limits, open_budget
 from contrapose.tasks.infer.store import open_runs
+from contrapose.tasks.model_spec import ModelSpec
+from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.prices import Price
 from contrapose.tasks.registry import find
 from contrapose.tasks.report.publish import run_id

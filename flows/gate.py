@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from contrapose.flows.entrance import Run
-from contrapose.tasks.config import Plan
 from contrapose.tasks.infer.store import open_runs
+from contrapose.tasks.plan import Plan
 from contrapose.tasks.report.publish import free_folder
 from contrapose.tasks.report.refusal import Refused, refusal, write_evidence
 from contrapose.tasks.validate.gates import sift

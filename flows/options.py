@@ -9,7 +9,8 @@ from typing import Any
 import yaml
 
 from contrapose.tasks import registry
-from contrapose.tasks.config import RunConfig, all_tests
+from contrapose.tasks.chosen_tests import all_tests
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.config_file import load_config, put, validate
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.langtest import ALIASES

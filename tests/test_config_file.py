@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from contrapose.tasks.config import RunConfig, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.config_file import bundled_suites, load_config, put
 from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.plan import plans
 
 
 def written(folder: Path, text: str) -> str:

@@ -8,10 +8,11 @@ import pytest
 
 from contrapose.flows.form import opened
 from contrapose.flows.options import configured, select
-from contrapose.tasks.config import RunConfig, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.layers import data_of
+from contrapose.tasks.plan import plans
 
 TEST = "tests.sensitivity.add_negation.data"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contrapose.tasks import registry
-from contrapose.tasks.config import _foreign
+from contrapose.tasks.plan import _foreign
 
 CODE = """
 from contrapose.tasks.probes.edits.typo import Typo

@@ -10,7 +10,7 @@ import pytest
 from mocked import mocked
 
 from contrapose.flows.command.preview import previews
-from contrapose.tasks.config import RunConfig, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.config_file import validate
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.evaluate.gate import rules
@@ -19,6 +19,7 @@ from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.infer.questions import asked
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.plan import plans
 from contrapose.tasks.records import TextSample
 from contrapose.tasks.report.wording import sums
 

@@ -14,12 +14,13 @@ from pydantic import ValidationError
 from sqlalchemy import make_url
 
 from contrapose.flows.cli import main
-from contrapose.tasks.config import ModelSpec, RunConfig
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.config_file import validate
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import ConfigError, ModelError
 from contrapose.tasks.infer.openai.key import NO_KEY, read_key
 from contrapose.tasks.infer.store.address import store_url
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.secrets import from_block, from_environment, resolved
 from contrapose.tasks.tables import storage
 

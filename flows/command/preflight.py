@@ -15,11 +15,12 @@ from contrapose.flows.command.writable import unwritable
 from contrapose.flows.entrance import enter
 from contrapose.flows.gate import hold, refuse_bad
 from contrapose.tasks.columnar import batched, to_arrow
-from contrapose.tasks.config import Plan, RunConfig, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ConfigError, DataError
 from contrapose.tasks.extras import require
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.records import Case, Sample
 from contrapose.tasks.registry import find, probe
 from contrapose.tasks.validate.kinds import drawn, handed

@@ -11,9 +11,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from contrapose.tasks.config import Plan, RunConfig, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.load.samples import Loaded, load_samples
 from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.records import Case, Likelihoods
 from contrapose.tasks.registry import find, probe
 from contrapose.tasks.report.diff import edits

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from contrapose.tasks.columnar import from_arrow
-from contrapose.tasks.config import Plan
+from contrapose.tasks.plan import Plan
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, Thresholds
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.records import Trial

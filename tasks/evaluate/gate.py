@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from contrapose.tasks.config import Plan, RunConfig
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.outcome import GateSummary, Verdict
+from contrapose.tasks.plan import Plan
 from contrapose.tasks.statistics.evidence import Evidence, evidence
 from contrapose.tasks.statistics.power import further
 from contrapose.tasks.statistics.shares import CONFIDENCE, Share

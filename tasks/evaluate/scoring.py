@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from contrapose.tasks.config import Plan
+from contrapose.tasks.plan import Plan
 from contrapose.tasks.probes.base import Embed, unscored
 from contrapose.tasks.records import Trial
 from contrapose.tasks.registry import probe

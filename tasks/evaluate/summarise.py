@@ -10,10 +10,10 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.config import Plan
 from contrapose.tasks.evaluate.estimates import clusters_of, effects, estimates
 from contrapose.tasks.evaluate.gate import Counts, Rules, decide
 from contrapose.tasks.outcome import ControlSummary, DataSummary, LangTestSummary, Outcome, Slice
+from contrapose.tasks.plan import Plan
 from contrapose.tasks.registry import probe
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson

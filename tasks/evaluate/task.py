@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contrapose.tasks.columnar import batched
-from contrapose.tasks.config import Plan
 from contrapose.tasks.evaluate.calibrate import calibrated, controls_in
 from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.evaluate.gate import Rules
@@ -11,6 +10,7 @@ from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.evaluate.tallied import scored, skipped
 from contrapose.tasks.outcome import DataSummary, Outcome
+from contrapose.tasks.plan import Plan
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.records import Trial
 from contrapose.tasks.registry import probe

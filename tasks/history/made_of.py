@@ -6,10 +6,11 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
-from contrapose.tasks.config import SECRET, Plan, RunConfig
+from contrapose.tasks.config import SECRET, RunConfig
 from contrapose.tasks.data_settings import PLACE
 from contrapose.tasks.outcome import Outcome, Summary
 from contrapose.tasks.past import Facet
+from contrapose.tasks.plan import Plan
 
 LIBRARIES = ("transformers", "torch")
 """Names in a model's identity that are packages, and told with these."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.budget import Budget
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.records import Completion, Likelihoods, Usage
 
 UNASKED = "not asked"

@@ -6,8 +6,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.infer.base import Question
+from contrapose.tasks.model_spec import ModelSpec
 
 FORMAT = "1"
 """Raised whenever keys are made in another way."""

@@ -7,9 +7,9 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import Answer, Desk, Question, refuse_unknown
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.records import Completion, Likelihoods, Usage
 
 WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")

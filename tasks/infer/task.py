@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TypedDict
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.infer.ask import ask, unasked
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.store import open_runs
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.prices import Price
 from contrapose.tasks.records import Case, Trial

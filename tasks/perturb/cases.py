@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from contrapose.tasks.config import Plan
+from contrapose.tasks.plan import Plan
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.records import Case, Likelihoods, Sample
 from contrapose.tasks.registry import probe

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.config import Plan
 from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.plan import Plan
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.records import Case, Likelihoods
 from contrapose.tasks.registry import probe

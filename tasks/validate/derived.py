@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.config import Plan
+from contrapose.tasks.plan import Plan
 from contrapose.tasks.validate.passing import wrong_verdict
 from contrapose.tasks.validation import Kind
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.config import Plan
+from contrapose.tasks.plan import Plan
 from contrapose.tasks.validate.derived import DERIVED
 from contrapose.tasks.validate.findings import Tally, Types, numbered
 from contrapose.tasks.validate.groups import Group, groups_of

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from contrapose.tasks.columnar import schema_of
-from contrapose.tasks.config import Plan
+from contrapose.tasks.plan import Plan
 from contrapose.tasks.records import Case, Trial
 from contrapose.tasks.registry import probe
 from contrapose.tasks.results import schema_for

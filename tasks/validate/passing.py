@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from contrapose.tasks.config import Plan
+from contrapose.tasks.plan import Plan
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.toxic_words.settings import AddToxicWordsSettings
 from contrapose.tasks.registry import PROBES, probe

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.config import Plan
+from contrapose.tasks.plan import Plan
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.tables import Table, batches
 from contrapose.tasks.validate.evidence import keep

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from contrapose.tasks.config import Plan
 from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.plan import Plan
 from contrapose.tasks.registry import names
 from contrapose.tasks.validate.expectations import ROW, checkpoint, known_types, problem, run
 from contrapose.tasks.validate.kinds import KEYS, PARAMETERS, columns

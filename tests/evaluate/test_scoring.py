@@ -9,13 +9,14 @@ import pandas as pd
 import pytest
 from mocked import mocked
 
-from contrapose.tasks.config import Plan, RunConfig, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.outcome import Outcome, overall
 from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.records import Completion, Trial
 from contrapose.tasks.registry import PROBES, probe
 

@@ -4,10 +4,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from contrapose.tasks.config import RunConfig, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.summarise import MOST_REASONS, unscored_reasons
 from contrapose.tasks.evaluate.task import judge
+from contrapose.tasks.plan import plans
 from contrapose.tasks.probes.base import unscored
 from contrapose.tasks.probes.toxic_words import AddToxicWords
 from contrapose.tasks.records import Case, Completion, Score, Trial

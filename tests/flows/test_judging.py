@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from contrapose.flows.judging import Check, judge
-from contrapose.tasks.config import ModelSpec, RunConfig
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.mock import Mock
 from contrapose.tasks.infer.store import open_checks
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.promotion.candidate import Candidate
 from contrapose.tasks.promotion.settings import Promotion
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import pytest
 from fuzz_texts import corpus, text_at
 
-from contrapose.tasks.config import Plan, RunConfig, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.records import Case, TextSample
 
 COUNT = 600

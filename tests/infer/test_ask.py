@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 import pytest
 from asked_case import case
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.infer.ask import ask, unasked
 from contrapose.tasks.infer.base import Answer, Desk, Question
@@ -19,6 +18,7 @@ from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import Meter, metered
 from contrapose.tasks.infer.mock import MockModel
 from contrapose.tasks.infer.store import open_answers, open_runs
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.records import Case, Completion, Trial, Usage
 
 pytestmark = pytest.mark.usefixtures("own_store")

@@ -8,9 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from contrapose.tasks.config import Plan, RunConfig, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases, repeated
+from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.records import Case, Sample
 from contrapose.tasks.registry import PROBES, probe
 

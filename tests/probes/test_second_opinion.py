@@ -10,8 +10,9 @@ from importlib.metadata import PackageNotFoundError, entry_points
 import pytest
 from pydantic import ValidationError
 
-from contrapose.tasks.config import RunConfig, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.plan import plans
 from contrapose.tasks.policy import cache_key
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings, negate, probe, second_opinion, settings
 from contrapose.tasks.probes.negation.second_opinion import Parse, parser, seconded, versions

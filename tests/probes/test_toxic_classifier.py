@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from contrapose.tasks.config import RunConfig, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ConfigError, ModelError
+from contrapose.tasks.plan import plans
 from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings
 from contrapose.tasks.probes.toxic_words import classifier as module
 from contrapose.tasks.probes.toxic_words.classifier import probabilities, versions

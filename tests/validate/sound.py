@@ -11,11 +11,13 @@ import numpy as np
 import pyarrow as pa
 from mocked import mocked
 
+from contrapose.tasks.chosen_tests import Tests
 from contrapose.tasks.columnar import to_arrow
-from contrapose.tasks.config import Plan, RunConfig, Tests, plans
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.records import Case, Trial
 from contrapose.tasks.registry import find, names, probe
 from contrapose.tasks.results import schema_for

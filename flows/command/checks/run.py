@@ -10,7 +10,9 @@ from contrapose.flows.command.checks.base import Finding, ok, problem, warning, 
 from contrapose.tasks.errors import ContraposeError
 
 if TYPE_CHECKING:
-    from contrapose.tasks.config import ModelSpec, Plan, RunConfig
+    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.model_spec import ModelSpec
+    from contrapose.tasks.plan import Plan
 
 ROWS = 200
 """Rows of a source that are read; `contrapose validate` reads all."""
@@ -20,7 +22,7 @@ def findings(config: RunConfig | None) -> Iterator[Finding]:
     """Nothing without a configuration."""
     if config is None:
         return
-    from contrapose.tasks.config import plans
+    from contrapose.tasks.plan import plans
     from contrapose.tasks.registry import probe
 
     yield _model(config.model_spec())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.infer.estimate.counting import Count
 from contrapose.tasks.infer.estimate.experience import Experience, Past
 from contrapose.tasks.infer.openai.settings import CONCURRENCY
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.prices import FREE, LOCAL, Price
 from contrapose.tasks.records import Usage
 

@@ -11,12 +11,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.local.huggingface import ARGUMENTS, engine, load_model
 from contrapose.tasks.infer.local.placement import placement
 from contrapose.tasks.infer.local.transformer import TransformerModel
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.records import Likelihoods
 from contrapose.tasks.tables import home
 

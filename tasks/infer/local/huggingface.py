@@ -9,7 +9,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.digests import files_sha256
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.folders import existing_folder
@@ -20,6 +19,7 @@ from contrapose.tasks.infer.local.pinned import detach_from_files, pinned
 from contrapose.tasks.infer.local.placement import placement, use_all_cores
 from contrapose.tasks.infer.local.prompting import Encoder, Prompting
 from contrapose.tasks.infer.local.transformer import TransformerModel
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.records import Likelihoods
 
 WEIGHTS = ("*.safetensors", "*.gguf")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.folders import existing_folder
+from contrapose.tasks.model_spec import ModelSpec
 
 
 def pinned(spec: ModelSpec, revision: str | None = None) -> ModelSpec:

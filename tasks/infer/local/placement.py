@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
+from contrapose.tasks.model_spec import ModelSpec
 
 
 def placement(spec: ModelSpec) -> dict[str, str]:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from contrapose.tasks.config import Generation
 from contrapose.tasks.infer.local.memory import Memory
 from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.sampling import Sampler
+from contrapose.tasks.model_spec import Generation
 from contrapose.tasks.records import Completion, Usage
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from contrapose.tasks.config import Generation
 from contrapose.tasks.infer.base import Answer, Desk, Question
 from contrapose.tasks.infer.keys import to_json
 from contrapose.tasks.infer.local.forward import Forward
@@ -19,6 +18,7 @@ from contrapose.tasks.infer.local.queries import Asked, asked, completion, misfi
 from contrapose.tasks.infer.local.replies import Prompt, Replies
 from contrapose.tasks.infer.local.rows import Limit, Row
 from contrapose.tasks.infer.local.scoring import Scoring
+from contrapose.tasks.model_spec import Generation
 from contrapose.tasks.records import Completion, Usage
 
 TOO_LARGE = "the prompt alone does not fit in the memory of the device"

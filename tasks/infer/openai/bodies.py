@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai.settings import Settings
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.records import Usage
 
 MOST_LISTED = 20

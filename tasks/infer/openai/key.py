@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.secrets import from_block, from_environment
 
 VARIABLE = "OPENAI_API_KEY"

@@ -7,7 +7,6 @@ import gc
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.infer.base import Desk, Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import reach
@@ -15,6 +14,7 @@ from contrapose.tasks.infer.openai.endpoint import Endpoint
 from contrapose.tasks.infer.openai.key import key_place
 from contrapose.tasks.infer.openai.pool import Pool
 from contrapose.tasks.infer.openai.settings import read_settings, wants_logprobs
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.records import Likelihoods
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal, cast
 from urllib.parse import urlsplit
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.openai.key import read_key
+from contrapose.tasks.model_spec import ModelSpec
 
 ARGUMENTS = (
     "base_url",

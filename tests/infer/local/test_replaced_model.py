@@ -11,7 +11,6 @@ from asked_case import case
 from plain_desk import completions
 from tiny_model import save_tiny_model
 
-from contrapose.tasks.config import ModelSpec
 from contrapose.tasks.digests import files_sha256
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import Question
@@ -20,6 +19,7 @@ from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.infer.store import open_runs
 from contrapose.tasks.infer.task import infer
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.records import Case
 from contrapose.tasks.tables import write
 

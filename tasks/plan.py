@@ -1,0 +1,127 @@
+"""What a configuration comes to: one plan for each selected test, with nothing left open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from contrapose.tasks import registry
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.layers import data_of
+from contrapose.tasks.probes.answers.settings import LEAST_CONTROLS
+from contrapose.tasks.probes.base import ProbeSettings
+from contrapose.tasks.wrong_values import told
+
+LOCAL = ("embedded", "hf")
+"""Providers whose replies are greedy where no temperature is given."""
+
+
+class Plan(BaseModel):
+    """One selected test with nothing left open."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    test: str
+    """Name of the probe."""
+    settings: dict[str, Any]
+    """Its settings, as JSON, without what is resolved below."""
+    versions: Mapping[str, str] = Field(default_factory=dict)
+    """What `settings` depends on outside this project: part of every cache key, as the plan is."""
+    min_pass_rate: float
+    control: bool
+    """Whether every sample that is asked gets a control too."""
+    data: DataSettings
+    limit: int | None
+    repeats: int = 1
+    """How often a case is asked whose replies are generated."""
+
+    @property
+    def probe_settings(self) -> ProbeSettings:
+        """The settings as the probe's own type."""
+        return registry.probe(self.test).settings_type.model_validate(self.settings)
+
+
+def plans(config: RunConfig) -> list[Plan]:
+    """The selected tests, in the order of the probes' table.
+
+    Raises:
+        ConfigError: no test is selected, data of a test are wrong, repeats are asked for that could not differ, or a
+            threshold is to come from controls that are not asked, or too few.
+    """
+    _refuse_equal_replies(config)
+    chosen = []
+    for name in registry.names("probes"):
+        settings = getattr(getattr(config.tests, registry.probe(name).category), name)
+        if settings is not None:
+            chosen.append(_plan(name, settings, config))
+    if not chosen:
+        raise ConfigError(
+            "no test is selected",
+            expected="at least one test",
+            remedy="Name one under tests, or use --test.",
+            where="tests",
+        )
+    return chosen
+
+
+def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
+    defaults = config.tests.defaults
+    control = defaults.control if settings.control is None else settings.control
+    limit = settings.limit or config.limit
+    if settings.calibrated:
+        _refuse_few_controls(limit if control else 0, f"tests.{registry.probe(name).category}.{name}.threshold")
+    return Plan(
+        test=name,
+        settings=settings.model_dump(mode="json", exclude={"min_pass_rate", "data", "limit", "control"}),
+        versions={**_foreign(name), **settings.versions()},
+        min_pass_rate=defaults.min_pass_rate if settings.min_pass_rate is None else settings.min_pass_rate,
+        control=control,
+        data=_data(name, settings, config),
+        limit=limit,
+        repeats=config.repeats,
+    )
+
+
+def _data(name: str, settings: ProbeSettings, config: RunConfig) -> DataSettings:
+    probe = registry.probe(name)
+    try:
+        return data_of(settings.data, config.data or probe.bundled_data)
+    except ValidationError as error:
+        # Without its cause, which repeats the values: one may hold a password.
+        raise told(error, DataSettings, where=f"tests.{probe.category}.{name}.data") from None
+
+
+def _foreign(name: str) -> dict[str, str]:
+    """Versions of a probe of another package, whose code is no part of the cache keys."""
+    found = registry.foreign("probes", name)
+    return found and found | {f"probe {name}": registry.probe(name).version}
+
+
+def _refuse_few_controls(most: int | None, where: str) -> None:
+    """Raise ConfigError where a threshold cannot come from the controls, for there are too few; None: no limit."""
+    if most is None or most >= LEAST_CONTROLS:
+        return
+    raise ConfigError(
+        f"auto, and a limit of {most}" if most else "auto, and no controls",
+        expected=f"controls of at least {LEAST_CONTROLS} samples, whose noise such a threshold is taken from",
+        remedy=f"{'Raise the limit' if most else 'Set control: true for the test'}, or give a pair (lower, upper).",
+        where=where,
+    )
+
+
+def _refuse_equal_replies(config: RunConfig) -> None:
+    """Raise ConfigError where replies to the same prompt would be the same every time."""
+    temperature = config.gen_kwargs.temperature
+    local = config.model_spec().provider in LOCAL
+    if config.repeats == 1 or temperature or (temperature is None and not local):
+        return
+    raise ConfigError(
+        f"{config.repeats}",
+        expected="1 for temperature 0, where replies are greedy and never differ",
+        remedy="Set repeats to 1, or gen_kwargs.temperature above 0.",
+        where="repeats",
+    )
