@@ -7,7 +7,7 @@ import socket
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
 
@@ -33,17 +33,21 @@ def serve(wishes: Wishes, *, port: int | None = None) -> Iterator[str]:
     Raises:
         ConfigError: the port is taken, or one of the processes ended by itself.
     """
-    chosen = free_port(port)
-    # Before Prefect is imported here; the server and the worker inherit it.
-    os.environ.update(settings(chosen))
+    with own_port(port) as chosen:
+        # Before Prefect is imported here; the server and the worker inherit it.
+        os.environ.update(settings(chosen))
+        yield from _serve(wishes, chosen)
+
+
+def _serve(wishes: Wishes, port: int) -> Iterator[str]:
     with stopping() as asked, serving(Path(wishes.work_dir, "runs").resolve()) as reports:
         os.environ[REPORTS_URL] = reports
         yield "starting; the first time takes a minute"
         with running(SERVER, name="server") as server:
-            wait_for(server, asked, f"http://{HOST}:{chosen}/api/health", b"true")
+            wait_for(server, asked, f"http://{HOST}:{port}/api/health", b"true")
             yield from _deployed(wishes, asked)
             if not asked.is_set():
-                yield from _with_worker(server, chosen, asked)
+                yield from _with_worker(server, port, asked)
     yield "stopped"
 
 
@@ -73,17 +77,28 @@ def _with_worker(server: Part, port: int, asked: Event) -> Iterator[str]:
         yield "stopping"
 
 
-def free_port(wanted: int | None) -> int:
+@contextmanager
+def own_port(wanted: int | None) -> Iterator[int]:
     """The wanted port, or else Prefect's usual one, or else any that is free.
+
+    A server takes seconds until it listens. Until then, the port of the same number for datagrams, which nobody else
+    uses, shows another `contrapose ui` that it is spoken for.
 
     Raises:
         ConfigError: the wanted one is taken.
     """
     for port in (wanted,) if wanted is not None else (USUAL_PORT, 0):
-        with socket.socket() as found, suppress(OSError, OverflowError):
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            found.bind((HOST, port))
-            return int(found.getsockname()[1])
+        with socket.socket() as found, socket.socket(type=socket.SOCK_DGRAM) as claim:
+            try:
+                found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                found.bind((HOST, port))
+                chosen = int(found.getsockname()[1])
+                claim.bind((HOST, chosen))
+            except (OSError, OverflowError):
+                continue
+            found.close()
+            yield chosen
+            return
     raise ConfigError(
         f"port {wanted} cannot be used",
         expected="a free port, 1 to 65535",

@@ -21,7 +21,7 @@ from contrapose.flows.command.automations import Block, specifications
 from contrapose.flows.command.deploy import UNATTENDED, Wishes, _deploy_file, _deployed, _pool, changed, deploy
 from contrapose.flows.command.deploy import _file as shipped
 from contrapose.flows.command.report_server import serving
-from contrapose.flows.command.serve_ui import free_port
+from contrapose.flows.command.serve_ui import own_port
 from contrapose.flows.form import opened
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.config_file import load_config
@@ -126,7 +126,8 @@ def test_without_a_server_it_says_so() -> None:
 
 
 def test_a_silent_server_is_named_without_its_password() -> None:
-    address = f"127.0.0.1:{free_port(None)}/api"
+    with own_port(None) as port:
+        address = f"127.0.0.1:{port}/api"
     silent = temporary_settings({PREFECT_API_URL: f"http://user:s3cret@{address}"})
     with silent, pytest.raises(ConfigError, match=f"http://{address} does not answer"):
         list(deploy(Wishes()))
@@ -136,8 +137,17 @@ def test_a_port_that_is_taken_is_refused() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with pytest.raises(ConfigError, match="--port"):
-            free_port(taken.getsockname()[1])
+        with pytest.raises(ConfigError, match="--port"), own_port(taken.getsockname()[1]):
+            pass
+
+
+def test_two_that_start_at_once_take_two_ports() -> None:
+    with own_port(None) as first, own_port(None) as second:
+        assert first != second
+        with pytest.raises(ConfigError, match=f"port {first} cannot be used"), own_port(first):
+            pass
+    with own_port(first) as again:
+        assert again == first
 
 
 def test_reports_are_served_and_nothing_else(tmp_path: Path) -> None:
