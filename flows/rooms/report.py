@@ -42,6 +42,7 @@ def report(
 ) -> Published:
     """Judge every test, publish the run folder and the artifacts, and note how the run ended."""
     outcomes = judge(run, samples, cases, trials, results)
+    open_runs().confirm(run.id)
     folder = free_folder(Path(run.config.output), run.id)
     summary = Summary(
         schema_version=SCHEMA_VERSION,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from infer.store.test_runs import become_silent
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from contrapose.flows.entrance import begin
 from contrapose.flows.evaluate_model import evaluate_model
@@ -86,6 +86,23 @@ def test_a_run_that_asks_nothing_for_long_is_not_another_processes_to_resume(mon
 
     monkeypatch.setitem(CORRIDOR, "evaluate", slow)
     assert evaluate_model(quick())["run"] == refused[0]
+
+
+def test_a_run_that_another_process_took_over_meanwhile_is_not_published(
+    own_store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = CORRIDOR["evaluate"]
+
+    def suspended(run: Any, trials: Any) -> Any:
+        with connect(own_store).begin() as connection:
+            connection.execute(update(RUNS).values(owner="another:1:0"))
+        return room(run, trials)
+
+    monkeypatch.setitem(CORRIDOR, "evaluate", suspended)
+    with pytest.raises(GoingOnError, match="another process has taken the run over"):
+        evaluate_model(quick())
+    assert not list(Path().glob("runs/*"))
+    assert [row.state for row in runs(own_store)] == ["running"]
 
 
 def test_a_finished_run_cannot_be_resumed(own_store: str) -> None:

@@ -172,6 +172,21 @@ class Runs:
         with pulse(partial(self._beat, run, self._owner(run)), every=PULSE_SECONDS):
             yield
 
+    def confirm(self, run: str) -> None:
+        """See that a run is still this process's, before what it found is published.
+
+        Raises:
+            GoingOnError: another process has taken it over, since this one gave no sign of life.
+        """
+        owner = self._owner(run)
+        if owner and not here(owner):
+            raise GoingOnError(
+                "another process has taken the run over",
+                expected=f"a sign of life every {ALIVE_SECONDS:.0f} s",
+                remedy="Nothing is left to do here: the other process publishes the run.",
+                where=run,
+            )
+
     def add_hits(self, run: str, count: int) -> None:
         """Note answers that a run found in the store."""
         self._set(run, hits=RUNS.c.hits + count, seen=time.time())
@@ -218,8 +233,9 @@ class Runs:
 
     @patient
     def _owner(self, run: str) -> str:
+        """Who works on a run; empty where the store does not know it any more."""
         with self.reading.begin() as connection:
-            return str(connection.execute(select(RUNS.c.owner).where(RUNS.c.id == run)).scalar_one())
+            return connection.execute(select(RUNS.c.owner).where(RUNS.c.id == run)).scalar() or ""
 
     @patient
     def _beat(self, run: str, owner: str) -> None:
