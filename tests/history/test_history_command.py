@@ -131,7 +131,7 @@ def test_spreadsheets_get_no_formula(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_runs_can_be_chosen(three: str, capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = told(capsys, "--history", three, "--test", "order_bias", "--format", "json")
+    chosen = told(capsys, "--history", three, "--test", "order_bias", "--json")
     assert [row["test_type"] for row in json.loads(chosen)] == ["order_bias"]
     last = told(capsys, "--history", three, "--last", "1", "--suite", "harbour", "--model", "mock", "--format", "json")
     assert {row["started"] for row in json.loads(last)} == {past_run(2)["started"]}

@@ -43,7 +43,9 @@ def _history_options(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="which of model, data, prompt, scorer and library changed since the last run that passed",
     )
-    command.add_argument("--format", choices=("table", "json", "csv"), default="table", help="(default: table)")
+    style = command.add_mutually_exclusive_group()
+    style.add_argument("--format", choices=("table", "json", "csv"), default="table", help="(default: table)")
+    style.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
     command.add_argument("--out", default="runs", metavar="FOLDER", help="folder that receives runs (default: runs)")
     _add_place(command)
 
