@@ -42,6 +42,12 @@ def copied() -> set[str]:
     return {path for line in lines for path in shlex.split(line)[:-1]}
 
 
+def variables(word: str) -> dict[str, str]:
+    """The values that the Dockerfile gives to its arguments (ARG) or to the environment (ENV)."""
+    pairs = [pair.partition("=") for line in instructions(word) for pair in shlex.split(line)]
+    return {name: value for name, _, value in pairs}
+
+
 def test_the_dockerfile_passes_hadolint() -> None:
     lint("hadolint", "docker/Dockerfile")
 
@@ -62,8 +68,7 @@ def test_the_image_runs_as_nobody_in_particular() -> None:
 
 
 def test_every_image_has_a_version() -> None:
-    base = next(line for line in instructions("ARG") if line.startswith("PYTHON_IMAGE=")).removeprefix("PYTHON_IMAGE=")
-    images = [base, *(service["image"] for service in COMPOSE["services"].values())]
+    images = [variables("ARG")["PYTHON_IMAGE"], *(service["image"] for service in COMPOSE["services"].values())]
     assert all(re.search(r":\d", image) for image in images), images
 
 
@@ -99,7 +104,7 @@ def test_no_secret_and_nothing_local_enters_the_image(path: str) -> None:
 def test_the_image_says_nothing_to_anyone() -> None:
     from contrapose.flows.command.quiet import SETTINGS
 
-    told = dict(pair.split("=", 1) for line in instructions("ENV") for pair in shlex.split(line))
+    told = variables("ENV")
     telemetry = {name for name in SETTINGS if re.search("TRACK|TELEMETRY|ANALYTICS|PROMOTIONAL", name)}
     assert {name: told.get(name) for name in telemetry} == {name: SETTINGS[name] for name in telemetry}
 
@@ -116,7 +121,7 @@ def test_every_value_that_compose_asks_for_is_documented() -> None:
 def test_no_password_is_written_down() -> None:
     for service in COMPOSE["services"].values():
         for name, value in service.get("environment", {}).items():
-            if re.search("PASSWORD|KEY|SECRET|AUTH", name):
+            if re.search("PASSWORD|KEY|SECRET|AUTH|TOKEN", name):
                 assert re.fullmatch(r"\$\{\w+(:\?[^}]+|:-)?\}", value), name
             assert not re.search(r"://[^/$]*:[^$/]*@", value), name
     assert not re.search(r"^(?!CONTRAPOSE_EXTRAS)\w+=.", EXAMPLE, re.MULTILINE)
@@ -140,8 +145,63 @@ def test_nothing_is_open_to_the_network() -> None:
     assert ports == ["127.0.0.1:4200:4200"]
 
 
-def test_the_deployments_are_made_with_a_command_that_exists() -> None:
-    assert understood(COMPOSE["services"]["deploy"]["command"])
+def folders_of_the_user() -> dict[str, dict[str, str]]:
+    """Folders that the image makes for its user, each with the options of a mount that is as good."""
+    made = [re.findall(r"install --directory .*?--mode=(\d+) (\S+)", line) for line in instructions("RUN")]
+    uid, _, gid = instructions("USER")[-1].partition(":")
+    return {path: {"uid": uid, "gid": gid, "mode": mode} for found in made for mode, path in found}
+
+
+def mounts_in_memory() -> list[tuple[str, dict[str, str]]]:
+    """Folders of services that are kept in memory, each with its options."""
+    mounts = [mount for service in COMPOSE["services"].values() for mount in service.get("tmpfs", [])]
+    parts = [mount.partition(":") for mount in mounts]
+    return [(path, dict(each.split("=") for each in options.split(",") if each)) for path, _, options in parts]
+
+
+def test_a_folder_in_memory_can_be_written_by_the_user_of_the_image() -> None:
+    made = folders_of_the_user()
+    assert variables("ENV")["HOME"] in made
+    for path, options in mounts_in_memory():
+        assert options == made.get(path, {"mode": "1777"}), path
+
+
+def test_a_folder_on_a_volume_is_one_that_the_image_makes_for_its_user() -> None:
+    ours = [each for each in COMPOSE["services"].values() if each["image"].startswith("contrapose:")]
+    folders = {volume.partition(":")[2] for service in ours for volume in service.get("volumes", [])}
+    assert folders == folders_of_the_user().keys()
+
+
+def words(command: str, **environment: str) -> list[str]:
+    """The arguments of a command that is a string: its variables and quotes mean to Compose what they mean to bash."""
+    done = subprocess.run(
+        ["bash", "-c", f"printf '%s\\n' {command}"], env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("notify", ["", "slack-webhook/team"])
+def test_the_deployments_are_made_with_a_command_that_exists(notify: str) -> None:
+    command = words(COMPOSE["services"]["deploy"]["command"], CONTRAPOSE_MODEL="mock", CONTRAPOSE_NOTIFY=notify)
+    assert understood(command)
+    assert command[4:] == (["--notify", notify] if notify else [])
+
+
+def extras(told: str) -> set[str]:
+    """The extras in a list, all of which exist."""
+    known = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert set(told.split(",")) <= known.keys()
+    return set(told.split(","))
+
+
+def test_no_model_is_in_the_image_unless_it_is_asked_for() -> None:
+    assert not extras(variables("ARG")["EXTRAS"]) & {"embedded", "embeddings"}
+
+
+def test_compose_asks_for_the_embedding_model() -> None:
+    (default,) = re.findall(r"\$\{CONTRAPOSE_EXTRAS:-(.+)\}", COMPOSE["services"]["worker"]["build"]["args"]["EXTRAS"])
+    assert "embeddings" in extras(default)
+    assert f"\nCONTRAPOSE_EXTRAS={default}\n" in EXAMPLE
 
 
 def installs() -> list[list[str]]:
@@ -162,8 +222,7 @@ def test_the_image_can_be_installed_from_what_it_copies(tmp_path: Path) -> None:
     source.mkdir()
     subprocess.run(["cp", "-r", *copied(), source], cwd=REPOSITORY, check=True)
     subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-    extras = next(line for line in instructions("ARG") if line.startswith("EXTRAS=")).removeprefix("EXTRAS=")
-    command = [argument.replace("$EXTRAS", extras) for argument in installs()[-1]]
+    command = [argument.replace("$EXTRAS", variables("ARG")["EXTRAS"]) for argument in installs()[-1]]
     done = subprocess.run(
         [venv / "bin" / command[0], "install", "--dry-run", "--quiet", *command[2:]],
         cwd=source,
