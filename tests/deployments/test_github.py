@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from linters import DEPLOYMENTS, lint, understood
+from packaging.requirements import Requirement
 
 WORKFLOW = DEPLOYMENTS / "github" / "evaluate.yaml"
 JOBS: dict[str, Any] = yaml.safe_load(WORKFLOW.read_text())["jobs"]
@@ -60,6 +61,26 @@ def test_only_the_job_without_the_code_of_the_pull_request_may_write() -> None:
 )
 def test_the_gate_follows_the_exit_code(tmp_path: Path, code: str, stop_at: str, expected: int) -> None:
     assert run(script("evaluate", "Gate"), tmp_path, CODE=code, STOP_AT=stop_at).returncode == expected
+
+
+def test_nothing_is_installed_until_its_address_is_set() -> None:
+    assert yaml.safe_load(WORKFLOW.read_text())["env"]["CONTRAPOSE"] == ""
+    assert JOBS["evaluate"]["steps"][0]["name"] == "Address"
+
+
+@pytest.mark.parametrize("told", ["", "contrapose", "contrapose==0.1.0"])
+def test_what_has_no_address_is_refused(tmp_path: Path, told: str) -> None:
+    done = run(script("evaluate", "Address"), tmp_path, CONTRAPOSE=told)
+    assert done.returncode == 2
+    assert done.stdout.startswith(f"::error::CONTRAPOSE is '{told}'; set it")
+
+
+def test_the_addresses_that_are_shown_are_taken_and_hold_the_embedding_model(tmp_path: Path) -> None:
+    shown = re.findall(r"^ +#   (contrapose.+)$", WORKFLOW.read_text(), re.MULTILINE)
+    assert shown
+    for each in shown:
+        assert Requirement(each).extras == {"embeddings"}
+        assert run(script("evaluate", "Address"), tmp_path, CONTRAPOSE=each).returncode == 0
 
 
 def test_the_workflow_uses_a_command_that_exists() -> None:
