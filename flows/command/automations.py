@@ -17,7 +17,7 @@ from contrapose.tasks.errors import ConfigError
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
-    from prefect.events.schemas.automations import Automation
+    from prefect.events.schemas.automations import Automation, AutomationCore
 
 WEBHOOK = "webhook"
 """The kind of block that is called with a payload; any other is notified."""
@@ -70,9 +70,10 @@ def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[Block]:
 
 
 def update(client: SyncPrefectClient, specification: Mapping[str, Any], blocks: Sequence[Block]) -> str | None:
-    """Create an automation, or update the one of its name.
+    """Create an automation, or update the one of its name where it differs.
 
-    Without blocks, those that it notifies already are kept.
+    A trigger that is written again, though it is the same, forgets what it waits for: a run whose worker was killed
+    would never be found. Without blocks, those that it notifies already are kept.
 
     Returns:
         What was done, or None: it would do nothing, and does not exist.
@@ -92,8 +93,25 @@ def update(client: SyncPrefectClient, specification: Mapping[str, Any], blocks: 
     if first is None:
         client.create_automation(AutomationCore.model_validate(spec))
         return "created"
-    client.update_automation(first.id, AutomationCore.model_validate({**spec, "enabled": first.enabled}))
+    wanted = AutomationCore.model_validate({**spec, "enabled": first.enabled})
+    if _content(first) == _content(wanted):
+        return "as it is"
+    client.update_automation(first.id, wanted)
     return "updated"
+
+
+def _content(automation: AutomationCore) -> object:
+    """What an automation says, without the ids that the server gives it and its parts."""
+    return _without_ids(automation.model_dump(mode="json"))
+
+
+def _without_ids(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _without_ids(each) for key, each in value.items() if key != "id"}
+    if isinstance(value, list):
+        # Names of events and labels are sets, which come in any order.
+        return sorted((_without_ids(each) for each in value), key=str)
+    return value
 
 
 def _blocks_of(automation: Automation | None) -> list[Block]:
