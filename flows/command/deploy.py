@@ -8,43 +8,23 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from contrapose.flows.command.automations import find_blocks, specifications, update
+from contrapose.flows.command.wishes import Wishes, changed, shipped
 from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.layers import merged
 from contrapose.tasks.secrets import without_user
 
 if TYPE_CHECKING:
+    from prefect import Flow
     from prefect.client.orchestration import SyncPrefectClient
     from prefect.client.schemas.responses import DeploymentResponse
 
-    from contrapose.tasks.config import RunConfig
-
 POOL = "contrapose"
-UNATTENDED = ("nightly", "retraining-check")
-"""Deployments that nobody fills in a form for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
-    """What a team changes about the deployments."""
-
-    config: RunConfig | None = None
-    """Configuration of the unattended deployments; None: that of the file."""
-    cron: str | None = None
-    """When nightly runs; None: as in the file."""
-    timezone: str | None = None
-    """Of `cron`; None: as in the file."""
-    work_dir: str = "."
-    """Folder on the worker in which runs take place: `runs` and paths of data are relative to it."""
-    notify: tuple[str, ...] = ()
-    """Blocks through which alerts are sent, each `<type>/<name>`."""
 
 
 def deploy(wishes: Wishes) -> Iterator[str]:
@@ -63,34 +43,15 @@ def deploy(wishes: Wishes) -> Iterator[str]:
         _refuse_silent(client, url)
         blocks = find_blocks(client, wishes.notify)
         yield f"work pool {POOL}: {_pool(client)}"
-        wanted = changed(_file(), wishes)
+        wanted = changed(shipped(), wishes)
+        kept = {each["name"]: _kept(client, each) for each in wanted["deployments"]}
+        wanted["deployments"] = [_with(each, kept[each["name"]]) for each in wanted["deployments"]]
         _deploy_file(wanted)
         for each in wanted["deployments"]:
-            yield _told(each, _deployed(client, each))
+            yield _told(each, _deployed(client, each), kept[each["name"]])
         for each in specifications():
             done = update(client, each, blocks)
             yield f"automation {each['name']}: {done or 'left out; name a block with --notify to be told'}"
-
-
-def changed(content: Mapping[str, Any], wishes: Wishes) -> dict[str, Any]:
-    """The content of prefect.yaml with a team's wishes, the version and the working folder in it."""
-    return {**content, "deployments": [_changed(each, wishes) for each in content["deployments"]]}
-
-
-def _changed(deployment: Mapping[str, Any], wishes: Wishes) -> dict[str, Any]:
-    pool = deployment["work_pool"]
-    variables = {**pool["job_variables"], "working_dir": str(Path(wishes.work_dir).resolve())}
-    found = {**deployment, "version": version("contrapose"), "work_pool": {**pool, "job_variables": variables}}
-    if wishes.config is not None and deployment["name"] in UNATTENDED:
-        # With every key: one that is left out would be that of a bundled suite of the same name.
-        found["parameters"] = {**deployment["parameters"], "config": wishes.config.model_dump(mode="json")}
-        # A whole configuration has other keys than the form; the flow itself refuses what is wrong.
-        found["enforce_parameter_schema"] = False
-    if "schedules" in deployment:
-        times = {"cron": wishes.cron, "timezone": wishes.timezone}
-        given = {key: value for key, value in times.items() if value is not None}
-        found["schedules"] = [{**each, **given} for each in deployment["schedules"]]
-    return found
 
 
 def server_url() -> str:
@@ -145,13 +106,6 @@ def _pool(client: SyncPrefectClient) -> str:
         return "created, of type process"
 
 
-def _file() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(
-        files("contrapose.deployments").joinpath("prefect.yaml").read_text(encoding="utf-8")
-    )
-    return found
-
-
 def _deploy_file(content: Mapping[str, Any]) -> None:
     """Hand the deployments to Prefect's own command, which knows what each key means.
 
@@ -186,7 +140,8 @@ def _deployed(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> Deplo
     """The deployment on the server, its parameters as they are wanted."""
     from prefect.client.schemas.actions import DeploymentUpdate
 
-    found = client.read_deployment_by_name(f"{import_flow(deployment['entrypoint'])}/{deployment['name']}")
+    flow = import_flow(deployment["entrypoint"])
+    found = client.read_deployment_by_name(f"{flow.name}/{deployment['name']}")
     if _is_template(deployment["parameters"]):
         client.update_deployment(found.id, DeploymentUpdate(parameters=deployment["parameters"]))
     return found
@@ -197,16 +152,40 @@ def _is_template(parameters: Mapping[str, Any]) -> bool:
     return "{{" in json.dumps(parameters)
 
 
-def _told(deployment: Mapping[str, Any], found: DeploymentResponse) -> str:
+def _kept(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters that somebody gave the deployment in the UI, or earlier, and that nothing is said about now."""
+    from prefect.exceptions import ObjectNotFound
+
+    flow = import_flow(deployment["entrypoint"])
+    try:
+        found = client.read_deployment_by_name(f"{flow.name}/{deployment['name']}")
+    except ObjectNotFound:
+        return {}
+    given, before = deployment["parameters"], found.parameters
+    kept = {name: before[name] for name in before if name in flow.parameters.properties and name not in given}
+    if "promotion" in given:
+        kept["promotion"] = {
+            key: each for key, each in before.get("promotion", {}).items() if key not in given["promotion"]
+        }
+    return {name: value for name, value in kept.items() if value not in ({}, None)}
+
+
+def _with(deployment: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
+    return {**deployment, "parameters": merged(kept, deployment["parameters"])}
+
+
+def _told(deployment: Mapping[str, Any], found: DeploymentResponse, kept: Mapping[str, Any]) -> str:
     crons = (getattr(each.schedule, "cron", "") for each in found.schedules or [])
     when = "".join(f", at {cron}" for cron in crons if cron)
-    return f"deployment {import_flow(deployment['entrypoint'])}/{found.name}: version {found.version}{when}"
+    still = f", still with {', '.join(kept)}" if kept else ""
+    name = import_flow(deployment["entrypoint"]).name
+    return f"deployment {name}/{found.name}: version {found.version}{when}{still}"
 
 
-def import_flow(entrypoint: str) -> str:
-    """Name of the flow at an entrypoint."""
+def import_flow(entrypoint: str) -> Flow[..., Any]:
+    """The flow at an entrypoint."""
     from importlib import import_module
 
     module, _, name = entrypoint.rpartition(".")
-    flow = getattr(import_module(module), name)
-    return str(flow.name)
+    flow: Flow[..., Any] = getattr(import_module(module), name)
+    return flow

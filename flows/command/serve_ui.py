@@ -11,9 +11,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
 
-from contrapose.flows.command.deploy import POOL, Wishes, deploy
+from contrapose.flows.command.deploy import POOL, deploy
 from contrapose.flows.command.processes import Part, ended, refuse_dead, running, stopping
 from contrapose.flows.command.report_server import HOST, serving
+from contrapose.flows.command.wishes import Wishes
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.report.link import REPORTS_URL
 

@@ -29,7 +29,11 @@ class Promotion(BaseModel):
     )
     ask: bool = Field(default=False, description="After hold: pause until a person approves or rejects the candidate.")
     ask_hours: float = Field(
-        default=72, gt=0, le=8760, description="How long to wait for that person; hold stands where nobody answers."
+        default=72,
+        gt=0,
+        le=8760,
+        description="How long to wait for that person. Where nobody answers, hold stands, and Prefect ends the run "
+        "of a deployment as failed.",
     )
 
     @property
@@ -42,7 +46,9 @@ class Promotion(BaseModel):
     def _named(cls, value: str) -> str:
         name, _, alias = value.rpartition("@")
         if value and not (name and alias and value.isprintable() and "'" not in value):
-            raise ValueError("expected <registered model>@<alias>, such as summarizer@champion, without quotes")
+            raise ValueError(
+                "no alias of a model; expected <registered model>@<alias>, such as summarizer@champion, without quotes"
+            )
         return value
 
     @field_validator("webhook")
@@ -50,11 +56,12 @@ class Promotion(BaseModel):
     def _address(cls, value: str) -> str:
         address = urlsplit(value)
         if value and (address.scheme not in ("http", "https") or not address.hostname):
-            raise ValueError("expected an address that begins with https:// or http://")
+            raise ValueError("no address of a web server; expected one that begins with https:// or http://")
         if holds_password(value):
             # Its value is not shown: it is where secrets hide.
             raise ValueError(
-                "expected an address without user, password and token, since it is stored: the call is signed, so that "
-                "its receiver knows the sender; to a chat, send alerts through a block: contrapose deploy --notify"
+                "a secret in it; expected an address without user, password and token, since it is stored: the call "
+                "is signed, so that its receiver knows the sender; to a chat, send alerts through a block: contrapose "
+                "deploy --notify"
             )
         return value

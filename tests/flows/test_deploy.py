@@ -6,7 +6,7 @@ import json
 import socket
 import urllib.error
 import urllib.request
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,11 +17,11 @@ from prefect.events.schemas.automations import AutomationCore
 from prefect.server.utilities.user_templates import render_user_template_sync, validate_user_template
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from contrapose.flows.command.automations import Block, specifications
-from contrapose.flows.command.deploy import UNATTENDED, Wishes, _deploy_file, _deployed, _pool, changed, deploy
-from contrapose.flows.command.deploy import _file as shipped
+from contrapose.flows.command.automations import Block, specifications, update
+from contrapose.flows.command.deploy import _deploy_file, _deployed, _kept, _pool, _with, deploy
 from contrapose.flows.command.report_server import serving
 from contrapose.flows.command.serve_ui import own_port
+from contrapose.flows.command.wishes import UNATTENDED, Wishes, changed, check_parameters, shipped
 from contrapose.flows.form import opened
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.config_file import load_config
@@ -85,6 +85,75 @@ def test_prefect_fills_nothing_in_that_looks_like_its_templates(
     assert found.schedules
 
 
+def test_the_forms_begin_with_the_model_that_is_deployed() -> None:
+    found = deployments(Wishes(config=RunConfig(model="openai/x", model_args={"base_url": "http://a.example/v1"})))
+    named = {"model": "openai/x", "model_args": {"base_url": "http://a.example/v1"}}
+    assert found["on-demand"]["parameters"]["config"] == {"suite": "quickstart", **named}
+    assert found["comparison"]["parameters"]["models"] == [named, "mock"]
+    plain = deployments(Wishes(config=RunConfig(model="openai/x")))
+    assert plain["comparison"]["parameters"]["models"] == ["openai/x", "mock"]
+
+
+def test_the_check_gets_what_is_given_and_no_other_deployment_does() -> None:
+    given = check_parameters(baseline="hf/b", margin=0.02, promotion={"ask": True, "webhook": None})
+    for name, each in deployments(Wishes(check=given)).items():
+        told = {key: each["parameters"].get(key) for key in ("baseline", "margin", "promotion")}
+        own = {"baseline": "hf/b", "margin": 0.02, "promotion": {"ask": True}}
+        assert told == (own if name == "retraining-check" else dict.fromkeys(told))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"margin": 2.0}, "2.0; expected a share"),
+        ({"promotion": {"webhook": "https://user:s3cret@a.example"}}, "without user, password"),
+        ({"promotion": {"mlflow_alias": "champion"}}, "<registered model>@<alias>"),
+    ],
+)
+def test_what_the_check_could_not_use_is_refused_before_anything_is_deployed(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said) as caught:
+        check_parameters(**{"baseline": None, "margin": None, "promotion": {}, **given})
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_what_was_set_before_stays_where_nothing_is_said_about_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from prefect.client.orchestration import get_client
+
+    monkeypatch.setenv("PREFECT_API_URL", str(PREFECT_API_URL.value()))
+
+    def redeployed(**given: Any) -> dict[str, Any]:
+        each = deployments(Wishes(work_dir=str(tmp_path), check=given))["retraining-check"]
+        with get_client(sync_client=True) as client:
+            _pool(client)
+            wanted = _with(each, _kept(client, each))
+            _deploy_file({**shipped(), "deployments": [wanted]})
+            found = _deployed(client, wanted)
+        return {key: value for key, value in found.parameters.items() if key != "config"}
+
+    webhook = {"webhook": "https://a.example/x"}
+    assert redeployed(margin=0.02, promotion=webhook) == {"margin": 0.02, "promotion": webhook}
+    assert redeployed() == {"margin": 0.02, "promotion": webhook}
+    assert redeployed(promotion={"ask": True}) == {"margin": 0.02, "promotion": {**webhook, "ask": True}}
+    assert redeployed(promotion={"webhook": ""}) == {"margin": 0.02, "promotion": {"ask": True, "webhook": ""}}
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_an_automation_that_is_the_same_is_not_written_again() -> None:
+    from prefect.client.orchestration import get_client
+
+    (lost,) = (each for each in AUTOMATIONS if each["name"] == "contrapose-lost")
+    with get_client(sync_client=True) as client:
+        assert update(client, lost, []) == "created"
+        trigger = client.read_automations_by_name(lost["name"])[0].trigger
+        assert update(client, lost, []) == "as it is"
+        assert client.read_automations_by_name(lost["name"])[0].trigger == trigger
+        assert update(client, {**lost, "description": "Another one."}, []) == "updated"
+        client.delete_automation(client.read_automations_by_name(lost["name"])[0].id)
+
+
 def test_nightly_runs_when_it_is_told_to() -> None:
     (schedule,) = deployments(Wishes(cron="0 5 * * 1", timezone="Asia/Tokyo"))["nightly"]["schedules"]
     assert (schedule["cron"], schedule["timezone"]) == ("0 5 * * 1", "Asia/Tokyo")
@@ -111,7 +180,22 @@ def test_an_automation_is_one_that_prefect_accepts(specification: dict[str, Any]
 
 def test_alerts_cover_what_can_go_wrong() -> None:
     names = {each["name"].removeprefix("contrapose-") for each in AUTOMATIONS}
-    assert {"failed", "verdict", "late", "stuck", "waiting", "lost"} <= names
+    assert {"failed", "verdict", "held", "asked", "idle", "late", "stuck", "waiting", "lost"} <= names
+
+
+@pytest.mark.parametrize(
+    ("payload", "revision"),
+    [({"revision": "v1"}, "v1"), ({}, ""), ({"revision": None}, ""), ({"revision": 17}, "17")],
+)
+def test_an_event_that_lacks_a_key_starts_a_check_that_can_refuse_it(payload: dict[str, Any], revision: str) -> None:
+    (action,) = next(each for each in AUTOMATIONS if each["name"] == "contrapose-model-retrained")["actions"]
+    event = SimpleNamespace(payload=payload, received=datetime(2026, 11, 22, 6, 30, tzinfo=UTC))
+    told = {
+        key: render_user_template_sync(template, {"event": event}) for key, template in action["parameters"].items()
+    }
+    assert told["revision"] == revision
+    assert told["model"] == told["training_run"] == ""
+    assert datetime.fromisoformat(told["announced"]) == event.received
 
 
 def test_a_webhook_gets_json_whatever_is_inserted() -> None:

@@ -10,7 +10,7 @@ from contrapose.flows.command.saying import print_lines
 from contrapose.flows.command.verbs.verb import Verb
 
 if TYPE_CHECKING:
-    from contrapose.flows.command.deploy import Wishes
+    from contrapose.flows.command.wishes import Wishes
 
 
 def _deploy_options(command: argparse.ArgumentParser) -> None:
@@ -33,6 +33,17 @@ def _deploy_options(command: argparse.ArgumentParser) -> None:
         metavar="TYPE/NAME",
         help="block that alerts are sent through, such as slack-webhook/team; may be given again",
     )
+    _check_options(command)
+
+
+def _check_options(command: argparse.ArgumentParser) -> None:
+    """How retrained models are checked, and what follows; what is not given stays as it was deployed."""
+    check = command.add_argument_group("retraining check")
+    check.add_argument("--baseline", metavar="MODEL", help="model that candidates are held against (default: --model)")
+    check.add_argument("--margin", type=float, metavar="SHARE", help="loss of pass rate that is still called not worse")
+    check.add_argument("--alias", metavar="NAME@ALIAS", help="alias in the MLflow registry that a promotion moves")
+    check.add_argument("--webhook", metavar="URL", help="address that a promotion calls, signed")
+    check.add_argument("--ask", action=argparse.BooleanOptionalAction, help="ask a person where a candidate is held")
 
 
 def _ui_options(command: argparse.ArgumentParser) -> None:
@@ -68,13 +79,18 @@ def _announce(arguments: argparse.Namespace) -> int:
 
 
 def _wishes(arguments: argparse.Namespace) -> Wishes:
-    from contrapose.flows.command.deploy import Wishes
+    from contrapose.flows.command.wishes import Wishes, check_parameters
     from contrapose.flows.options import overrides
 
     told = arguments.suite or arguments.test or overrides(arguments)
     arguments.suite = arguments.suite or "full"
     return Wishes(
         config=config_of(arguments) if told else None,
+        check=check_parameters(
+            baseline=arguments.baseline,
+            margin=arguments.margin,
+            promotion={"mlflow_alias": arguments.alias, "webhook": arguments.webhook, "ask": arguments.ask},
+        ),
         cron=arguments.cron,
         timezone=arguments.timezone,
         work_dir=arguments.work_dir,
