@@ -58,6 +58,7 @@ def check_retrained_model(
     margin: float = MARGIN,
     candidate_args: dict[str, Any] | None = None,
     promotion: Promotion | None = None,
+    announced: datetime | None = None,
     again: bool = False,
 ) -> Checked:
     """Evaluate candidate and baseline on the same samples, and decide: promote, hold, or insufficient evidence.
@@ -73,6 +74,7 @@ def check_retrained_model(
         margin: loss of pass rate that is still called not worse, 0 to 1.
         candidate_args: arguments of the candidate's provider where they differ from the baseline's.
         promotion: what follows the decision; empty: the event contrapose.verdict alone.
+        announced: when; the model announced last is the one that stays promoted. Empty: now.
         again: check again what was decided before, unless it was promoted.
 
     Raises:
@@ -86,6 +88,7 @@ def check_retrained_model(
         config=config,
         margin=margin,
         promotion=promotion or Promotion(),
+        announced=announced,
         checks=_checks(candidate),
     )
     decision = _begin(check, again=again)
@@ -106,7 +109,9 @@ def _begin(check: Check, *, again: bool) -> Decision | None:
     told = {"model": named.model, "revision": named.revision, "training_run": named.training_run}
     with _failure_told(named, check.key):
         refuse_margin(check.margin)
-        row = check.checks.begin(check.key, again=again, wanted=check.promotion.wanted, **retrained(**told))
+        moment = None if check.announced is None else check.announced.timestamp()
+        wanted = check.promotion.wanted
+        row = check.checks.begin(check.key, announced=moment, again=again, wanted=wanted, **retrained(**told))
     return None if row.owner == check.checks.owner else _stored(row)
 
 

@@ -42,6 +42,8 @@ class Check:
     """Loss of pass rate that is still called not worse."""
     promotion: Promotion
     """What follows the decision."""
+    announced: datetime | None = None
+    """When; None: now."""
     checks: Checks
     """The store's."""
 

@@ -13,8 +13,9 @@ from contrapose.tasks.promotion.events import RETRAINED, resource, retrained
 def test_the_payload_has_every_key_that_the_automation_reads() -> None:
     automation = yaml.safe_load((REPOSITORY / "deployments" / "automations" / "model_retrained.yaml").read_text())
     payload = retrained("hf/team/model", revision="v2", training_run="")
-    read = {f"{{{{ event.payload.{key} }}}}" for key in payload}
-    assert set(automation["actions"][0]["parameters"].values()) == read
+    templates = automation["actions"][0]["parameters"]
+    assert {key for key in templates if f"event.payload.{key} " in templates[key]} == set(payload)
+    assert set(templates) == {*payload, "announced"}
     assert automation["trigger"]["expect"] == [RETRAINED]
     prefix = automation["trigger"]["match"]["prefect.resource.id"].removesuffix("*")
     assert resource("hf/team/model")["prefect.resource.id"].startswith(prefix)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal
@@ -46,7 +46,7 @@ class CheckRow:
     until: float
     """Unix time after which the owner is taken for dead."""
     started: float
-    """Unix time at which it began, or began anew."""
+    """Unix time at which its model was announced, or the check began anew: the later one is promoted."""
 
     @property
     def open(self) -> bool:
@@ -72,7 +72,15 @@ class Checks:
         self.owner = new_owner()
 
     def begin(
-        self, key: str, *, model: str, revision: str, training_run: str, again: bool = False, wanted: bool = False
+        self,
+        key: str,
+        *,
+        model: str,
+        revision: str,
+        training_run: str,
+        announced: float | None = None,
+        again: bool = False,
+        wanted: bool = False,
     ) -> CheckRow:
         """Take a check, or wait until it is done: it is this owner's, or nothing is left to do.
 
@@ -83,11 +91,13 @@ class Checks:
             model: id of the candidate.
             revision: of the candidate.
             training_run: that made it.
+            announced: Unix time at which the model was announced; None: now. Checks may begin in another order.
             again: begin anew where it is decided, not promoted, and not this flow run's: that has begun anew already.
             wanted: whether something is to follow a promotion; it does, where nothing has so far.
         """
+        told = {"model": model, "revision": revision, "training_run": training_run}
         while True:
-            row = self._take(key, again=again, wanted=wanted, model=model, revision=revision, training_run=training_run)
+            row = self._take(key, told, announced=announced, again=again, wanted=wanted)
             if row is not None and (row.owner == self.owner or not row.open):
                 return row
             time.sleep(LOOK_SECONDS)
@@ -116,7 +126,7 @@ class Checks:
 
     @patient
     def newer(self, key: str, *, alike: str) -> CheckRow | None:
-        """The last check that was promoted of those that began after this one; None where there is none.
+        """The last check that was promoted of those announced after this one; None where there is none.
 
         Args:
             key: of this one.
@@ -162,12 +172,16 @@ class Checks:
             connection.execute(mine.values(until=0.0))
 
     @patient
-    def _take(self, key: str, *, again: bool, wanted: bool, **told: str) -> CheckRow | None:
+    def _take(
+        self, key: str, told: Mapping[str, str], *, announced: float | None, again: bool, wanted: bool
+    ) -> CheckRow | None:
         """The check, this owner's where it is free; None where it was released at this moment."""
         with self.engine.begin() as connection:
             moment = now(connection)
             own = {"flow_run": self.flow_run, "owner": self.owner, "until": moment + LEASE_SECONDS}
-            row = {"key": key, **told, "state": "checking", **own, "started": moment}
+            # Of two clocks: nothing was announced in the future.
+            started = moment if announced is None else min(announced, moment)
+            row = {"key": key, **told, "state": "checking", **own, "started": started}
             connection.execute(insert_into(self.engine, CHECKS).on_conflict_do_nothing(index_elements=["key"]), row)
             found = _row(connection, key)
             if found is None or found.owner == self.owner:

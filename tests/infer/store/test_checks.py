@@ -75,15 +75,15 @@ def test_a_silent_owner_loses_a_check_and_can_no_longer_decide(checks: Checks, s
 
 
 def test_an_owner_who_gives_signs_of_life_keeps_it(checks: Checks, store: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.infer.store.checks.LEASE_SECONDS", 0.4)
+    monkeypatch.setattr("contrapose.tasks.infer.store.checks.LEASE_SECONDS", 2.0)
     begin(checks)
     other = open_checks(flow_run="two")
     with checks.alive(KEY), ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(begin, other)
         with pytest.raises(TimeoutError):
-            waiting.result(timeout=1.2)
+            waiting.result(timeout=4)
         checks.decide(KEY, verdict="hold", decision="{}")
-        assert waiting.result(timeout=5).owner == checks.owner
+        assert waiting.result(timeout=60).owner == checks.owner
 
 
 def test_the_same_flow_run_takes_its_check_again_to_ask_a_person(checks: Checks) -> None:
@@ -144,6 +144,23 @@ def test_a_later_promotion_among_checks_that_are_alike_is_found(checks: Checks) 
     assert found is not None
     assert found.key == keys[1]
     assert checks.newer(keys[1], alike=alike) is None
+
+
+def test_of_two_the_one_announced_later_is_newer_whichever_began_first(checks: Checks) -> None:
+    alike, told = "1" * 32, {"model": "mock", "revision": "2", "training_run": "t"}
+    older, newer = (alike + number * 32 for number in "ab")
+    for key, announced in ((newer, 2.0), (older, 1.0)):
+        checks.begin(key, announced=announced, **told)
+        checks.decide(key, verdict="promote", decision="{}")
+    checks.close(newer, promoted=True)
+    found = checks.newer(older, alike=alike)
+    assert found is not None
+    assert found.key == newer
+
+
+def test_nothing_was_announced_in_the_future(checks: Checks) -> None:
+    row = checks.begin(KEY, announced=1e12, model="mock", revision="2", training_run="t")
+    assert row.started < 1e11
 
 
 def test_a_check_that_begins_again_began_later(checks: Checks) -> None:
