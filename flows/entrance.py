@@ -10,6 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import cast
 
+from contrapose.flows.embedding import refuse_unreadable
 from contrapose.flows.reruns import begun, note
 from contrapose.flows.resumption import refuse_other
 from contrapose.tasks.config import RunConfig
@@ -52,17 +53,23 @@ class Run:
 
 
 def enter(config: RunConfig) -> Run:
-    """Resolve the configuration and find the model, before anything is computed."""
+    """Resolve the configuration and find the models, before anything is computed.
+
+    Raises:
+        ContraposeError: the configuration is wrong, or a model that the run may need cannot be found.
+    """
     selected = plans(config)
     spec = config.model_spec()
     provider = cast(Provider, find("providers", spec.provider)())
     budget = open_budget(config)
+    identity = provider.identity(spec)
+    refuse_unreadable(config, selected, likelihoods=provider.likelihoods(spec))
     return Run(
         config=config,
         plans=selected,
         spec=spec,
         provider=provider,
-        identity=provider.identity(spec),
+        identity=identity,
         limits=budget.limits,
         price=budget.price,
         started=datetime.now(UTC),

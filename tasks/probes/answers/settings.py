@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, TypeAdapter
 
-from contrapose.tasks.probes.base import ProbeSettings
+from contrapose.tasks.probes.base import Embeds, ProbeSettings
+from contrapose.tasks.records import Likelihoods
 
 Scorer = Literal["auto", "embedding", "loss", "choice", "langtest_loss"]
 
@@ -82,6 +83,12 @@ class AnswerSettings(ProbeSettings):
     def calibrated(self) -> bool:
         """Whether the threshold comes from the controls."""
         return self.threshold == "auto"
+
+    def embeds(self, likelihoods: Likelihoods) -> Embeds:
+        """All where a setting wants it; by itself the test compares options, or else losses where there are any."""
+        if self.documents_scores or self.scorer == "embedding":
+            return "all"
+        return "without_options" if self.scorer == "auto" and likelihoods != "all" else "none"
 
     def band(self, scorer: str) -> Band | None:
         """The band of a scorer; None where it could not be taken from the controls, or was not yet."""

@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.probes.base import ColumnType, Embed, Measure, ProbeSettings, control_of, letters
+from contrapose.tasks.probes.base import ColumnType, Embed, Embeds, Measure, ProbeSettings, control_of, letters
 from contrapose.tasks.probes.order_bias.figures import figures, measures
 from contrapose.tasks.probes.order_bias.pride import calibrates
 from contrapose.tasks.probes.order_bias.score import (
@@ -66,6 +66,10 @@ class OrderBiasSettings(ProbeSettings):
         lt=1,
         description="Share of the pairs from which the letters' own pull is learned, to be taken out of the others.",
     )
+
+    def embeds(self, likelihoods: Likelihoods) -> Embeds:
+        """Any reply that is read may say in other words which summary it means."""
+        return "all" if self.read_with == "reply" or (self.read_with == "auto" and likelihoods == "none") else "none"
 
 
 class OrderBias:
@@ -181,7 +185,7 @@ def _by_likelihood(settings: OrderBiasSettings, *, likelihoods: Likelihoods) -> 
             remedy="Set read_with to auto, or run a local model.",
             where="tests.factuality.order_bias.read_with",
         )
-    return likelihoods != "none" and settings.read_with != "reply"
+    return settings.embeds(likelihoods) == "none"
 
 
 def _skip_reason(sample: SummaryPair) -> str | None:
