@@ -75,18 +75,18 @@ def test_two_hundred_thousand_texts(first: int) -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=150, deadline=500)
+@settings(max_examples=150)
 def test_any_text_is_negated_or_skipped_with_a_reason(text: str) -> None:
     check_negation(negate(text), text)
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=150, deadline=500)
+@settings(max_examples=150)
 def test_any_text_is_counted(text: str) -> None:
     check_count(count_toxic(text), text)
 
 
 @given(st.text(max_size=200), st.one_of(st.none(), st.text(max_size=60)), st.one_of(st.none(), st.text(max_size=60)))
-@settings(max_examples=150, deadline=500)
+@settings(max_examples=150)
 def test_any_reply_is_read(reply: str, option_a: str | None, option_b: str | None) -> None:
     check_choice(read_choice(reply, option_a=option_a, option_b=option_b))

@@ -213,7 +213,7 @@ def test_what_cannot_be_kept_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr("contrapose.tasks.infer.store.answers.AnswerTable.save", full)
     cases = [case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(40)]
-    model = Counting(seconds=0.01)
+    model = Counting(seconds=0.05)
     with pytest.raises(ContraposeError, match="the disk is full"):
         put(cases, model)
     assert len(model.asked) < 20

@@ -134,9 +134,9 @@ def test_both_letters_are_read_by_the_same_rules(template: str) -> None:
 
 @pytest.mark.parametrize("part", ["A", "A or ", "\n", "(", "answer: ", "\\boxed{", "a\u0301", "not A ", "I say "])
 def test_a_hostile_megabyte_is_read_at_once(part: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     read(part * (1_000_000 // len(part)))
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 2
 
 
 def test_the_end_of_a_long_reply_is_read() -> None:

@@ -126,9 +126,9 @@ def test_every_listed_word_is_found_and_masked(word: str) -> None:
 
 @pytest.mark.parametrize("unit", ["f*", "f*f*f* ", "a ", "u", "fuck", "f!", "a$", "1a", "*", "son of a "])
 def test_time_is_linear_on_hostile_text(unit: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     count_toxic(unit * (200_000 // len(unit)))
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 2
 
 
 def test_lexicon_rows_are_sound() -> None:

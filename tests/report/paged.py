@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from contrapose.tasks.report import html
 from contrapose.tasks.report.base import Report
 
 GLOBALS = "Object.getOwnPropertyNames(window).sort()"
+PATIENCE = 30_000
+"""Milliseconds that a page has until what is expected of it is there; a busy machine is slow."""
 
 
 @dataclass(slots=True)
@@ -40,6 +42,7 @@ def chromium() -> Iterator[Browser]:
     found = shutil.which("chromium") or shutil.which("google-chrome")
     if found is None:
         pytest.skip("There is no chromium. Install it: apt-get install chromium")
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield browser

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 from infer.store.test_answers import keyed
@@ -28,9 +27,10 @@ def answer(number: int) -> None:
     open_answers().save([keyed(number)], run=run, model="m", spent=Usage(), failures=0, again=False)
 
 
-def owned_by(claims: Claims, owner: str) -> None:
+def become(claims: Claims, **values: object) -> None:
+    """Change all claims there are."""
     with claims.engine.begin() as connection:
-        connection.execute(update(CLAIMS).values(owner=owner))
+        connection.execute(update(CLAIMS).values(**values))
 
 
 def test_each_key_has_one_owner() -> None:
@@ -63,17 +63,20 @@ def test_released_claims_are_free() -> None:
     assert second.claim(KEYS) == set(KEYS)
 
 
-def test_a_silent_owner_loses_its_claims(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.infer.store.claims.LEASE_SECONDS", 0.2)
+def test_a_silent_owner_loses_its_claims() -> None:
     first, second = open_claims(), open_claims()
     first.claim(KEYS)
     assert second.claim(KEYS) == set()
-    time.sleep(0.15)
-    first.renew()
-    time.sleep(0.1)
-    assert second.claim(KEYS) == set()
-    time.sleep(0.2)
+    become(first, until=0.0)
     assert second.claim(KEYS) == set(KEYS)
+
+
+def test_an_owner_who_gives_signs_of_life_keeps_its_claims() -> None:
+    first, second = open_claims(), open_claims()
+    first.claim(KEYS)
+    become(first, until=0.0)
+    first.renew()
+    assert second.claim(KEYS) == set()
 
 
 def test_a_process_that_ended_loses_its_claims_at_once() -> None:
@@ -82,14 +85,14 @@ def test_a_process_that_ended_loses_its_claims_at_once() -> None:
     first, second = open_claims(), open_claims()
     first.claim(KEYS)
     machine = new_owner().rsplit(":", 2)[0]
-    owned_by(first, f"{machine}:{ended.pid}:0")
+    become(first, owner=f"{machine}:{ended.pid}:0")
     assert second.claim(KEYS) == set(KEYS)
 
 
 def test_a_process_of_another_machine_keeps_its_claims_until_they_lapse() -> None:
     first, second = open_claims(), open_claims()
     first.claim(KEYS)
-    owned_by(first, "elsewhere.example:1:0")
+    become(first, owner="elsewhere.example:1:0")
     assert second.claim(KEYS) == set()
 
 
