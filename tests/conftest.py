@@ -10,11 +10,16 @@ from pathlib import Path
 import pytest
 from databases import postgres, sqlite
 from fake_endpoint import serving
+from hypothesis import HealthCheck, settings
 
 from contrapose.flows.command.quiet import be_quiet
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED_DATA = REPOSITORY.parent / "shared" / "data"
+LOOKS = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+"""What says how wide and how colourful a terminal is, besides the terminal."""
+KEPT = ("CONTRAPOSE_HOME", "CONTRAPOSE_PICTURES")
+"""Our own variables that tests may be given: where the converted models lie, and where to keep pictures."""
 
 
 def _own_home() -> str:
@@ -28,14 +33,28 @@ def _own_home() -> str:
     return own
 
 
-# Prefect and our policy read these when they are imported, which is before any fixture runs.
+def _forget_the_user() -> None:
+    """Remove the settings of whoever runs the tests, and ask no proxy for this machine."""
+    ours = [name for name in os.environ if name.startswith("CONTRAPOSE_") and name not in KEPT]
+    for name in (*LOOKS, *ours, "PREFECT_API_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        os.environ.pop(name, None)
+    os.environ["TERM"] = "xterm-256color"
+    without_proxy = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
+    # Proxies themselves stay: tests that install something need them.
+    os.environ["no_proxy"] = ",".join(filter(None, (without_proxy, "127.0.0.1", "localhost")))
+    os.environ["NO_PROXY"] = os.environ["no_proxy"]
+
+
+# Prefect, rich and our policy read these when they are imported, which is before any fixture runs.
+_forget_the_user()
 os.environ["CONTRAPOSE_HOME"] = _own_home()
 os.environ["PREFECT_HOME"] = tempfile.mkdtemp(prefix="prefect-tests-")
-os.environ.pop("PREFECT_API_URL", None)
-os.environ.pop("OPENAI_API_KEY", None)
-os.environ.pop("OPENAI_BASE_URL", None)
 os.environ["HF_HUB_OFFLINE"] = "1"
 be_quiet(logs=False)
+
+# A busy machine is slow, which says nothing about the code.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")
