@@ -30,12 +30,15 @@ OFF = ("0", "false", "no", "off", "f", "n")
 
 
 def findings(_: RunConfig | None) -> Iterator[Finding]:
-    """The server that runs are recorded in, and telemetry."""
+    """The server that runs are recorded in, what is deployed there, and telemetry."""
     from prefect.settings import get_current_settings
 
     settings = get_current_settings()
     if settings.api.url:
-        yield _server()
+        server = _server()
+        yield server
+        if server.state != "problem":
+            yield from _deployed()
     elif settings.server.ephemeral.enabled and (why := homeless()):
         remedy = "Mend its rights, name another in PREFECT_HOME, or set PREFECT_API_URL."
         yield problem(NAME, f"a temporary one cannot write {settings.home} ({why})", remedy)
@@ -65,6 +68,13 @@ def _server() -> Finding:
         return _compared(within(asked), address)
     except Exception as error:
         return problem(NAME, f"{address}: {_reason(error)}", _remedy(error))
+
+
+def _deployed() -> Iterator[Finding]:
+    # Imported here: it brings much of Prefect, which only a server that answers is worth.
+    from contrapose.flows.command.checks import deployed
+
+    yield from deployed.findings()
 
 
 def _compared(server: str | None, address: str) -> Finding:

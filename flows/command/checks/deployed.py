@@ -1,0 +1,36 @@
+"""What was deployed to the Prefect server that is set: whether it is whole, and whether anybody is at work there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from contrapose.flows.command.checks import alerts, deployments, promotion, work
+from contrapose.flows.command.checks.base import Finding, ok, problem, within
+from contrapose.flows.command.checks.on_server import read
+from contrapose.tasks.report.cleaning import one_line
+from contrapose.tasks.secrets import without_user
+
+PARTS = (work, deployments, alerts, promotion)
+"""Modules, in the order of the table."""
+
+
+def findings() -> Iterator[Finding]:
+    """All that concerns what is deployed there, or that nothing is."""
+    try:
+        found = within(read)
+    except Exception as error:
+        # Its text may repeat what was sent.
+        remedy = "See its log, and that PREFECT_API_KEY may read work pools, deployments, automations and blocks."
+        yield problem("deployments", f"could not be read ({type(error).__name__})", remedy)
+        return
+    if found.pool is None and not found.deployments:
+        yield ok("deployments", "none on that server", "To have runs started there: contrapose deploy")
+        return
+    for part in PARTS:
+        yield from map(_shown, part.findings(found))
+
+
+def _shown(finding: Finding) -> Finding:
+    """A finding whose text, which others may have written, is one line and holds no password."""
+    return replace(finding, found=one_line(without_user(finding.found)))

@@ -1,0 +1,296 @@
+"""What the doctor finds on a Prefect server: everything deployed, or parts of it gone, old, idle or silent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from prefect.blocks.notifications import CustomWebhookNotificationBlock
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas.filters import FlowRunFilter
+from prefect.client.schemas.objects import State, StateType
+from prefect.exceptions import ObjectNotFound
+from prefect.settings import PREFECT_API_URL
+
+from contrapose.flows.cli import main
+from contrapose.flows.command.automations import find_blocks, specifications, update
+from contrapose.flows.command.checks import deployed
+from contrapose.flows.command.checks.base import Finding
+from contrapose.flows.command.checks.on_server import TAG, OnServer, entrypoints, read
+from contrapose.flows.command.deploy import POOL, _pool
+
+LATE = State(type=StateType.SCHEDULED, name="Late")
+RUNNING = State(type=StateType.RUNNING)
+Held = Callable[..., dict[str, Finding]]
+SECRET = "a long text that nobody guesses"
+
+
+@pytest.fixture
+def client(prefect_server: None) -> Iterator[SyncPrefectClient]:
+    """The tests' server, with nothing deployed on it before and after."""
+    with get_client(sync_client=True) as found:
+        clear(found)
+        yield found
+        clear(found)
+
+
+@pytest.fixture
+def ids(client: SyncPrefectClient) -> dict[str, UUID]:
+    """Ids of the deployments on a server to which everything was deployed, without a worker or a block."""
+    return deploy_all(client)
+
+
+@pytest.fixture(scope="module")
+def content(prefect_server: None) -> OnServer:
+    """What a server holds to which everything was deployed, with a worker and a block for alerts."""
+    with get_client(sync_client=True) as client:
+        clear(client)
+        deploy_all(client)
+        name_block(client)
+        show_worker(client)
+        found = read()
+        clear(client)
+    return found
+
+
+@pytest.fixture
+def held(content: OnServer, monkeypatch: pytest.MonkeyPatch) -> Held:
+    """What is found, by name, where some of that is other than it was."""
+
+    def looked(**changes: Any) -> dict[str, Finding]:
+        monkeypatch.setattr(deployed, "read", lambda: replace(content, **changes))
+        return found()
+
+    return looked
+
+
+def clear(client: SyncPrefectClient) -> None:
+    with suppress(ObjectNotFound):
+        client.delete_work_pool(POOL)
+    started = FlowRunFilter.model_validate({"deployment_id": {"is_null_": False}})
+    for run in client.read_flow_runs(flow_run_filter=started):
+        client.delete_flow_run(run.id)
+    for each in client.read_deployments():
+        client.delete_deployment(each.id)
+    for automation in client.read_automations():
+        client.delete_automation(automation.id)
+
+
+def deploy_all(client: SyncPrefectClient) -> dict[str, UUID]:
+    """As the command does, without the seconds of Prefect's own."""
+    _pool(client)
+    made = {name: create(client, name, entrypoint) for name, entrypoint in entrypoints().items()}
+    for each in specifications():
+        update(client, each, [])
+    return made
+
+
+def create(client: SyncPrefectClient, name: str, entrypoint: str, **given: Any) -> UUID:
+    flow = client.create_flow_from_name(entrypoint.rpartition(".")[2].replace("_", "-"))
+    usual: dict[str, Any] = {"work_pool_name": POOL, "version": version("contrapose"), "tags": [TAG]}
+    return client.create_deployment(flow_id=flow, name=name, entrypoint=entrypoint, **{**usual, **given})
+
+
+def name_block(client: SyncPrefectClient) -> UUID:
+    """Send every alert through a block."""
+    team = CustomWebhookNotificationBlock(name="team", url="http://127.0.0.1:9/", json_data={"text": "{{body}}"})
+    made = team.save("doctor", overwrite=True)
+    for each in specifications():
+        update(client, each, find_blocks(client, ["custom-webhook/doctor"]))
+    return UUID(str(made))
+
+
+def show_worker(client: SyncPrefectClient) -> None:
+    """A sign of life from one."""
+    client.send_worker_heartbeat(POOL, "worker", heartbeat_interval_seconds=60)
+
+
+def found() -> dict[str, Finding]:
+    return {each.name: each for each in deployed.findings()}
+
+
+@pytest.mark.usefixtures("client")
+def test_a_server_to_which_nothing_was_deployed_is_no_problem() -> None:
+    (only,) = deployed.findings()
+    assert only.state == "ok"
+    assert only.remedy.endswith("contrapose deploy")
+
+
+def test_everything_at_work_needs_no_remedy(held: Held) -> None:
+    told = held()
+    assert list(told) == ["work pool", "deployments", "automations", "alerts"]
+    assert not any(each.remedy or each.state != "ok" for each in told.values())
+
+
+@pytest.mark.usefixtures("ids")
+def test_without_a_worker_and_a_block_both_are_told() -> None:
+    told = found()
+    assert {name for name, each in told.items() if each.state == "warning"} == {"work pool", "alerts"}
+    assert told["work pool"].remedy == "prefect worker start --pool contrapose"
+    assert "contrapose deploy --notify TYPE/NAME" in told["alerts"].remedy
+
+
+def test_a_run_that_is_overdue_is_a_problem_where_no_worker_is(
+    client: SyncPrefectClient, ids: Mapping[str, UUID]
+) -> None:
+    for _ in range(2):
+        client.create_flow_run_from_deployment(ids["nightly"], state=LATE)
+    alone = found()
+    show_worker(client)
+    attended = found()
+    assert (alone["work pool"].state, attended["work pool"].state) == ("problem", "ok")
+    assert alone["overdue runs"] == attended["overdue runs"]
+    assert alone["overdue runs"].found.startswith("2 runs, the first since 2")
+
+
+def test_a_run_under_way_is_doubted_where_no_worker_is(client: SyncPrefectClient, ids: Mapping[str, UUID]) -> None:
+    client.create_flow_run_from_deployment(ids["nightly"], state=RUNNING)
+    alone = found()["runs under way"]
+    show_worker(client)
+    attended = found()["runs under way"]
+    assert (alone.state, attended.state) == ("warning", "ok")
+    assert attended.found.startswith("1 run, since 2")
+
+
+def test_what_somebody_else_deployed_is_not_ours(client: SyncPrefectClient, ids: Mapping[str, UUID]) -> None:
+    client.delete_deployment(ids["nightly"])
+    client.create_flow_run_from_deployment(create(client, "nightly", "own.flow", tags=["own"]), state=RUNNING)
+    told = found()
+    assert told["deployments"].found == "missing: nightly"
+    assert "runs under way" not in told
+
+
+def test_a_block_that_is_gone_is_a_problem(client: SyncPrefectClient, ids: Mapping[str, UUID]) -> None:
+    client.delete_block_document(name_block(client))
+    told = found()["alerts"]
+    assert (told.state, "failed" in told.found) == ("problem", True)
+    assert "--notify" in told.remedy
+
+
+def test_an_automation_that_starts_what_is_gone_is_a_problem(
+    client: SyncPrefectClient, ids: Mapping[str, UUID]
+) -> None:
+    client.delete_deployment(ids["retraining-check"])
+    told = found()
+    assert (told["deployments"].state, told["deployments"].found) == ("warning", "missing: retraining-check")
+    assert (told["automations"].state, told["automations"].found[-16:]) == ("problem", "-model-retrained")
+
+
+def test_a_paused_pool_is_told(content: OnServer, held: Held) -> None:
+    told = held(pool=altered(content.pool, is_paused=True))["work pool"]
+    assert (told.state, told.remedy) == ("warning", "prefect work-pool resume contrapose")
+
+
+def test_a_pool_that_is_full_is_told(content: OnServer, held: Held) -> None:
+    told = held(pool=altered(content.pool, active_slots=2, concurrency_limit=2))["work pool"]
+    assert told.found.endswith("all its slots are taken")
+
+
+def test_a_pool_that_is_gone_is_a_problem(held: Held) -> None:
+    assert held(pool=None)["work pool"].state == "problem"
+
+
+def test_a_deployment_of_another_version_is_told(content: OnServer, held: Held) -> None:
+    told = held(deployments=nightly(content, version="0.0.9"))["deployments"]
+    assert (told.state, told.found) == ("warning", f"not of version {version('contrapose')}, as here: nightly 0.0.9")
+    assert "contrapose deploy" in told.remedy
+
+
+def test_a_paused_deployment_is_mentioned(content: OnServer, held: Held) -> None:
+    told = held(deployments=nightly(content, paused=True))["deployments"]
+    assert (told.state, told.found[-17:]) == ("ok", "; paused: nightly")
+
+
+def test_what_others_wrote_is_one_line_without_passwords(content: OnServer, held: Held) -> None:
+    evil = "1\x1b[31m\nproblem http://user:hunter2@host"
+    told = held(deployments=nightly(content, version=evil))["deployments"]
+    assert told.found.endswith("nightly 1 problem http://host")
+
+
+def test_an_automation_that_is_gone_is_told(content: OnServer, held: Held) -> None:
+    told = held(automations=without(content, "contrapose-crashed"))["automations"]
+    assert (told.state, told.found) == ("warning", "missing: contrapose-crashed")
+
+
+def test_an_automation_that_is_switched_off_is_told(content: OnServer, held: Held) -> None:
+    lost = altered(content.automations["contrapose-lost"], enabled=False)
+    told = held(automations={**content.automations, "contrapose-lost": lost})["automations"]
+    assert (told.state, told.found) == ("warning", "switched off: contrapose-lost")
+    assert told.remedy.endswith("prefect automation resume contrapose-lost")
+
+
+def test_an_alert_that_nobody_gets_is_named(content: OnServer, held: Held) -> None:
+    told = held(automations=without(content, "contrapose-late"))["alerts"]
+    assert (told.state, told.found) == ("warning", "no block is named for late")
+
+
+@pytest.mark.parametrize(("secret", "state"), [("", "warning"), ("hunter2", "warning"), (SECRET, "ok")])
+@pytest.mark.usefixtures("prefect_server")
+def test_the_secret_of_a_promotion_is_looked_for_and_not_told(
+    content: OnServer, held: Held, monkeypatch: pytest.MonkeyPatch, secret: str, state: str
+) -> None:
+    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", secret)
+    told = held(deployments=promoting(content, webhook="https://hooks.example/promoted"))["promotion"]
+    assert told.state == state
+    assert not secret or secret not in str(told)
+
+
+@pytest.mark.parametrize(("package", "state"), [(None, "warning"), (object(), "ok")])
+def test_mlflow_is_looked_for_where_a_promotion_moves_an_alias(
+    content: OnServer, held: Held, monkeypatch: pytest.MonkeyPatch, package: object, state: str
+) -> None:
+    monkeypatch.setattr("contrapose.tasks.extras.find_spec", lambda name: package)
+    assert held(deployments=promoting(content, mlflow_alias="model@champion"))["promotion"].state == state
+
+
+def altered(record: Any, **changes: Any) -> Any:
+    """What the server said, but for some of it."""
+    return record.model_copy(update=changes)
+
+
+def nightly(content: OnServer, **changes: Any) -> dict[str, Any]:
+    return {**content.deployments, "nightly": altered(content.deployments["nightly"], **changes)}
+
+
+def promoting(content: OnServer, **promotion: str) -> dict[str, Any]:
+    check = altered(content.deployments["retraining-check"], parameters={"promotion": promotion})
+    return {**content.deployments, "retraining-check": check}
+
+
+def without(content: OnServer, name: str) -> dict[str, Any]:
+    return {key: each for key, each in content.automations.items() if key != name}
+
+
+def test_a_server_that_refuses_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> None:
+        raise PermissionError("key hunter2")
+
+    monkeypatch.setattr(deployed, "read", refused)
+    (only,) = deployed.findings()
+    assert (only.state, only.found) == ("problem", "could not be read (PermissionError)")
+
+
+@pytest.mark.usefixtures("ids", "own_store")
+def test_the_doctor_tells_it_after_the_server(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--json"]) == 0
+    names = [each["name"] for each in json.loads(capsys.readouterr().out)["checks"]]
+    start = names.index("Prefect server")
+    assert names[start + 1 : start + 5] == ["work pool", "deployments", "automations", "alerts"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("client", "own_store")
+def test_what_the_command_deploys_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", str(PREFECT_API_URL.value()))
+    assert main(["deploy", "--work-dir", str(tmp_path)]) == 0
+    told = found()
+    assert (told["deployments"].state, told["automations"].state) == ("ok", "ok")
