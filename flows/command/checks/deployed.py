@@ -21,7 +21,7 @@ def findings() -> Iterator[Finding]:
         found = within(read)
     except Exception as error:
         # Its text may repeat what was sent.
-        remedy = "See its log, and that PREFECT_API_KEY may read work pools, deployments, automations and blocks."
+        remedy = "See the server's log, and whether your key may read work pools, deployments and automations."
         yield problem("deployments", f"could not be read ({type(error).__name__})", remedy)
         return
     if found.pool is None and not found.deployments:
