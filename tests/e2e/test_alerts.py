@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from fake_endpoint import serving
@@ -67,6 +69,13 @@ def test_a_bad_verdict(prefect: House, receiver: Receiver) -> None:
     assert "quickstart on openai/none: incomplete" in told(receiver, "quickstart on openai/none", "incomplete")["body"]
 
 
+def test_a_candidate_that_nothing_tells_apart(prefect: House, receiver: Receiver) -> None:
+    about = {"prefect.resource.id": "contrapose.model.mock", "prefect.resource.name": "mock"}
+    told_of = {"id": str(uuid4()), "occurred": datetime.now(UTC).isoformat(), "event": "model.retrained"}
+    prefect.call("POST", "/events", [{**told_of, "resource": about, "payload": {"model": "mock"}}])
+    assert "revision: neither" in told(receiver, "mock", "insufficient evidence")["body"]
+
+
 def test_a_run_that_hangs_is_cancelled(prefect: House, receiver: Receiver, tmp_path: Path) -> None:
     prefect.within("contrapose-stuck", 15)
     with serving() as endpoint:
@@ -87,4 +96,4 @@ def test_a_run_that_no_worker_takes(prefect: House, receiver: Receiver) -> None:
     prefect.kill("worker")
     run = prefect.run_of("on-demand", config={"suite": "quickstart", "model": "mock"})
     name = prefect.call("GET", f"/flow_runs/{run}")["name"]
-    assert "Is a worker running?" in told(receiver, name, "late")["body"]
+    assert "Either no worker is running" in told(receiver, name, "late")["body"]

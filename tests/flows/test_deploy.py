@@ -190,9 +190,9 @@ def test_alerts_cover_what_can_go_wrong() -> None:
 def test_an_event_that_lacks_a_key_starts_a_check_that_can_refuse_it(payload: dict[str, Any], revision: str) -> None:
     (action,) = next(each for each in AUTOMATIONS if each["name"] == "contrapose-model-retrained")["actions"]
     event = SimpleNamespace(payload=payload, received=datetime(2026, 11, 22, 6, 30, tzinfo=UTC))
-    told = {
-        key: render_user_template_sync(template, {"event": event}) for key, template in action["parameters"].items()
-    }
+    # Prefect turns what a single expression gives into JSON, and back.
+    templates = {key: template.replace(" }}", " | tojson }}") for key, template in action["parameters"].items()}
+    told = {key: json.loads(render_user_template_sync(each, {"event": event})) for key, each in templates.items()}
     assert told["revision"] == revision
     assert told["model"] == told["training_run"] == ""
     assert datetime.fromisoformat(told["announced"]) == event.received
