@@ -18,7 +18,8 @@ from prefect.server.utilities.user_templates import render_user_template_sync, v
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from contrapose.flows.command.automations import Block, specifications, update
-from contrapose.flows.command.deploy import _deploy_file, _deployed, _kept, _pool, _with, deploy
+from contrapose.flows.command.deploy import _pool, deploy
+from contrapose.flows.command.deployments import deploy_file, deployed, parameters_before, with_parameters
 from contrapose.flows.command.report_server import serving
 from contrapose.flows.command.serve_ui import own_port
 from contrapose.flows.command.wishes import UNATTENDED, Wishes, changed, check_parameters, shipped
@@ -78,8 +79,8 @@ def test_prefect_fills_nothing_in_that_looks_like_its_templates(
     nightly = deployments(Wishes(config=config, work_dir=str(tmp_path)))["nightly"]
     with get_client(sync_client=True) as client:
         _pool(client)
-        _deploy_file({**shipped(), "deployments": [nightly]})
-        _deployed(client, nightly)
+        deploy_file({**shipped(), "deployments": [nightly]})
+        deployed(client, nightly)
         found = client.read_deployment_by_name("evaluate-model/nightly")
     assert found.parameters == nightly["parameters"]
     assert found.schedules
@@ -117,27 +118,28 @@ def test_what_the_check_could_not_use_is_refused_before_anything_is_deployed(giv
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_what_was_set_before_stays_where_nothing_is_said_about_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_set_before_stays_where_nothing_is_said_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
     from prefect.client.orchestration import get_client
+    from prefect.client.schemas.actions import DeploymentUpdate
 
     monkeypatch.setenv("PREFECT_API_URL", str(PREFECT_API_URL.value()))
+    first = deployments(Wishes())["retraining-check"]
+    with get_client(sync_client=True) as client:
+        _pool(client)
+        deploy_file({**shipped(), "deployments": [first]})
+        made = deployed(client, first).id
 
-    def redeployed(**given: Any) -> dict[str, Any]:
-        each = deployments(Wishes(work_dir=str(tmp_path), check=given))["retraining-check"]
-        with get_client(sync_client=True) as client:
-            _pool(client)
-            wanted = _with(each, _kept(client, each))
-            _deploy_file({**shipped(), "deployments": [wanted]})
-            found = _deployed(client, wanted)
-        return {key: value for key, value in found.parameters.items() if key != "config"}
+        def redeployed(**given: Any) -> dict[str, Any]:
+            each = deployments(Wishes(check=given))["retraining-check"]
+            wanted = with_parameters(each, parameters_before(client, each))["parameters"]
+            client.update_deployment(made, DeploymentUpdate(parameters=wanted))
+            return {key: value for key, value in client.read_deployment(made).parameters.items() if key != "config"}
 
-    webhook = {"webhook": "https://a.example/x"}
-    assert redeployed(margin=0.02, promotion=webhook) == {"margin": 0.02, "promotion": webhook}
-    assert redeployed() == {"margin": 0.02, "promotion": webhook}
-    assert redeployed(promotion={"ask": True}) == {"margin": 0.02, "promotion": {**webhook, "ask": True}}
-    assert redeployed(promotion={"webhook": ""}) == {"margin": 0.02, "promotion": {"ask": True, "webhook": ""}}
+        webhook = {"webhook": "https://a.example/x"}
+        assert redeployed(margin=0.02, promotion=webhook) == {"margin": 0.02, "promotion": webhook}
+        assert redeployed() == {"margin": 0.02, "promotion": webhook}
+        assert redeployed(promotion={"ask": True}) == {"margin": 0.02, "promotion": {**webhook, "ask": True}}
+        assert redeployed(promotion={"webhook": ""}) == {"margin": 0.02, "promotion": {"ask": True, "webhook": ""}}
 
 
 @pytest.mark.usefixtures("prefect_server")
