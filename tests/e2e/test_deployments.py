@@ -164,7 +164,7 @@ def test_deploying_again_makes_no_duplicates_and_keeps_the_alerts(local: Local, 
     environment = {**local.environment, "PREFECT_API_URL": f"{local.url}/api"}
     subprocess.run([sys.executable, "-c", block], env=environment, check=True, capture_output=True)
     assert "contrapose-failed: created" in local.command("deploy", "--notify", "custom-webhook/team")
-    assert "contrapose-failed: updated" in local.command("deploy", "--suite", "quickstart", "--model", "mock")
+    assert "contrapose-failed: as it is" in local.command("deploy", "--suite", "quickstart", "--model", "mock")
     assert local.deployments()["nightly"]["parameters"]["config"]["model"] == "mock"
     automations = local.post("/automations/filter")
     names = [each["name"] for each in automations]
