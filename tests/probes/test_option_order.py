@@ -186,6 +186,26 @@ def test_a_model_that_is_always_right_is_so_however_many_options_samples_have() 
     assert found["interval"][0] < found["interval"][1] == 1
 
 
+def test_a_sample_counts_once_in_accuracy_however_many_options_it_has() -> None:
+    asked = [("four", 4, True), ("two", 2, False)]
+    rows = [
+        {
+            "sample_id": name,
+            "option_count": count,
+            "outcome": "text",
+            "correct": right,
+            "rotated_correct": right,
+            "letter": "A",
+            "rotated_letter": "B",
+            "pass": True,
+        }
+        for name, count, right in asked
+        for _ in range(count - 1)
+    ]
+    figures = figured(PROBE, rows)
+    assert (figures["accuracy"], figures["accuracy_given_order"]) == (0.5, 0.5)
+
+
 def test_ties_are_counted_apart_from_replies_that_could_not_be_read() -> None:
     case = make(likelihoods="all")[0]
     tied, clear = (

@@ -41,15 +41,16 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
 
 
 def measures(results: pd.DataFrame) -> Sequence[Measure]:
-    """Means over pairs of orders.
+    """Accuracy as means over samples, the others as means over pairs of orders.
 
     Args:
         results: cases and controls. Controls have no outcome.
 
     Returns:
-        `accuracy` over all orders and in the given one, where an unread reply is not right; among the pairs with a
-        choice in both orders, the share that kept the letter; `choice_changed`, the share in which the order changed
-        which option was chosen, or whether one was, with its effect.
+        `accuracy` over all orders and in the given one, where an unread reply is not right, each asking of a sample
+        counted once; among the pairs with a choice in both orders, the share that kept the letter;
+        `choice_changed`, the share in which the order changed which option was chosen, or whether one was, with its
+        effect.
     """
     if "outcome" not in results:
         return []
@@ -70,7 +71,7 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
 def _accuracy(results: pd.DataFrame) -> Sequence[Measure]:
     """Of a sample's replies in all its orders, and of those to the given one, which each of its rows repeats.
 
-    Every row of a sample stands for the share of its replies that are right, the one to the given order among them.
+    The first row of an asking stands for it, so that samples with many options weigh no more than others.
     """
     judged = results["outcome"].notna() & results["correct"].notna()
     given, rotated = (where(judged, results[name].eq(True)) for name in ("correct", "rotated_correct"))
@@ -78,7 +79,7 @@ def _accuracy(results: pd.DataFrame) -> Sequence[Measure]:
     first = reply.cumcount().reindex(results.index).eq(0).to_numpy()
     rows, right = (reply.transform(name).reindex(results.index).to_numpy(dtype=float) for name in ("size", "sum"))
     return [
-        Measure(name="accuracy", values=(given + right) / (rows + 1), bounds=(0, 1)),
+        Measure(name="accuracy", values=np.where(first, (given + right) / (rows + 1), np.nan), bounds=(0, 1)),
         Measure(name="accuracy_given_order", share=True, values=np.where(first, given, np.nan)),
     ]
 
