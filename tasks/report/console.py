@@ -13,7 +13,7 @@ from rich.text import Text
 
 from contrapose.tasks.outcome import Outcome, Summary
 from contrapose.tasks.report.cleaning import cut, one_line, visible
-from contrapose.tasks.report.evidence import dependent, effect, missing
+from contrapose.tasks.report.evidence import dependent, effect, missing, unread
 from contrapose.tasks.report.masking import masked
 from contrapose.tasks.report.wording import asked, because, interval, noise, percent, reasons, span, unscored
 
@@ -115,8 +115,8 @@ def _told(outcome: Outcome) -> Iterator[str]:
     if outcome["control"]:
         yield noise(outcome["control"])
     # The first is the test's own; the report has all.
-    yield from map(effect, outcome["effects"][:1])
-    yield from (dependent(outcome), missing(outcome))
+    yield from (effect(outcome, each) for each in outcome["effects"][:1])
+    yield from (dependent(outcome), missing(outcome), unread(outcome))
     if outcome["refused"]:
         named = ", ".join(cut(name, 60) for name in outcome["refused"][:MOST_NAMES])
         more = len(outcome["refused"]) - MOST_NAMES

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contrapose.tasks.outcome import Effect, Outcome, Slice
-from contrapose.tasks.report.wording import figure, number, percent
+from contrapose.tasks.report.wording import counted, figure, number, percent
 
 Ends = tuple[float, float] | None
+
+AMONG = {"answer_changed": "not answered wrongly before", "gold_lost": "answered rightly before"}
+"""Measures over some of the scored cases alone, and which."""
+
+UNREAD = ("unparsed", "outcome_unparsed", "outcome_tied")
+"""Figures that count pairs of orders without two choices, which fail."""
 
 
 def between(ends: Ends) -> str:
@@ -19,20 +25,30 @@ def figures(outcome: Outcome) -> Iterator[tuple[str, str]]:
     """Names and values of the figures of a test, with 95 % intervals where they are means."""
     for name, value in outcome["figures"].items():
         found = outcome["estimates"].get(name)
-        yield name, figure(value) + (between(found["interval"]) if found else "")
+        among = _among(outcome, name)
+        basis = f", of {found['rows']:,} {among}" if found and among else ""
+        yield name, figure(value) + (between(found["interval"]) if found else "") + basis
 
 
-def effect(found: Effect) -> str:
+def effect(outcome: Outcome, found: Effect) -> str:
     """An effect, such as `net toxicity 0.1 (0.02 to 0.18): 0.12 under the change, 0.02 under its control`."""
     sides = f"{number(found['case'])} under the change, {number(found['control'])} under its control"
     told = f"{number(found['value'])}{between(found['interval'])}"
-    return f"{found['name'].replace('_', ' ')} {told}: {sides}; {found['samples']:,} samples"
+    return f"{found['name'].replace('_', ' ')} {told}: {sides}; {_samples(outcome, found)}"
 
 
-def subtracted(found: Effect) -> tuple[str, str]:
-    """Name and value of an effect, such as `0.12 - 0.02 = 0.1 (0.02 to 0.18)`."""
+def subtracted(outcome: Outcome, found: Effect) -> tuple[str, str]:
+    """Name and value of an effect, such as `0.12 - 0.02 = 0.1 (0.02 to 0.18); 50 samples`."""
     sides = f"{number(found['case'])} - {number(found['control'])}"
-    return found["name"].replace("_", " "), f"{sides} = {number(found['value'])}{between(found['interval'])}"
+    told = f"{sides} = {number(found['value'])}{between(found['interval'])}; {_samples(outcome, found)}"
+    return found["name"].replace("_", " "), told
+
+
+def unread(outcome: Outcome) -> str:
+    """How many pairs of orders fail for want of a choice; empty where both orders always gave one."""
+    count = sum(int(outcome["figures"].get(name) or 0) for name in UNREAD)
+    told = f"{count:,} of {outcome['scored']:,} pairs lack a choice in one order or both, and count as failed"
+    return told if count else ""
 
 
 def missing(outcome: Outcome) -> str:
@@ -70,3 +86,14 @@ def langtest(outcome: Outcome) -> str:
         return ""
     rate = percent(found["passed"] / found["judged"])
     return f"LangTest would have passed {rate} of {found['judged']:,} cases, {found['agreed']:,} of them as here"
+
+
+def _samples(outcome: Outcome, found: Effect) -> str:
+    """How many samples an effect is taken over, and which."""
+    return f"{counted('samples', found['samples'])} {_among(outcome, found['measure'])}".rstrip()
+
+
+def _among(outcome: Outcome, measure: str) -> str:
+    """Which of the scored cases a measure is taken over; empty where it leaves none of them out."""
+    found = outcome["estimates"].get(measure)
+    return AMONG.get(measure, "") if found and found["rows"] < outcome["scored"] else ""

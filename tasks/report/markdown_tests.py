@@ -9,7 +9,7 @@ import pandas as pd
 from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.report import positions, rotations
 from contrapose.tasks.report.base import Report, Results
-from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced
+from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced, unread
 from contrapose.tasks.report.fitting import Block
 from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show
@@ -57,9 +57,10 @@ def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
     if outcome["control"]:
         yield noise(outcome["control"]).capitalize() + "."
     for found in outcome["effects"]:
-        yield show(effect(found).capitalize()) + "."
+        yield show(effect(outcome, found).capitalize()) + "."
     yield sums(outcome) + "."
     yield from _ended(missing(outcome))
+    yield from _ended(unread(outcome))
     if outcome["skip_reasons"]:
         yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."
     if outcome["unscored_reasons"]:

@@ -69,6 +69,11 @@ def test_the_noise_stands_beside_the_test() -> None:
     assert "Noise" not in printed(summary())
 
 
+def test_pairs_without_a_choice_stand_beside_the_test() -> None:
+    text = " ".join(printed(summary(tests=[outcome(figures={"outcome_unparsed": 4})])).split())
+    assert "4 of 36 pairs lack a choice in one order or both, and count as failed." in text
+
+
 def test_it_reads_without_colours() -> None:
     text = printed(summary())
     assert "FAIL  because of order_bias." in text

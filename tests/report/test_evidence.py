@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from factories import effect as made
 from factories import outcome
 
-from contrapose.tasks.outcome import Slice
-from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced, subtracted
+from contrapose.tasks.outcome import Estimate, Slice
+from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced, subtracted, unread
 
 
 def test_a_figure_that_is_a_mean_has_its_interval() -> None:
@@ -14,14 +15,35 @@ def test_a_figure_that_is_a_mean_has_its_interval() -> None:
 
 
 def test_an_effect_tells_both_sides() -> None:
-    assert effect(made()) == (
+    assert effect(outcome(), made()) == (
         "net sensitivity 0.3125 (0.188 to 0.438): 0.375 under the change, 0.0625 under its control; 48 samples"
     )
-    assert effect(made(interval=None)).startswith("net sensitivity 0.3125: ")
+    assert effect(outcome(), made(interval=None)).startswith("net sensitivity 0.3125: ")
 
 
 def test_an_effect_is_a_subtraction() -> None:
-    assert subtracted(made()) == ("net sensitivity", "0.375 - 0.0625 = 0.3125 (0.188 to 0.438)")
+    told = "0.375 - 0.0625 = 0.3125 (0.188 to 0.438); 48 samples"
+    assert subtracted(outcome(), made()) == ("net sensitivity", told)
+
+
+def test_what_leaves_out_wrong_answers_says_so() -> None:
+    known = Estimate(value=0.5, interval=(0.3, 0.7), rows=22, clusters=22)
+    told = outcome(figures={"answer_changed": 0.5}, estimates={"answer_changed": known})
+    assert dict(figures(told)) == {"answer_changed": "0.5 (0.3 to 0.7), of 22 not answered wrongly before"}
+    assert effect(told, made(samples=20)).endswith("; 20 samples not answered wrongly before")
+    assert subtracted(told, made(samples=20))[1].endswith("; 20 samples not answered wrongly before")
+
+
+def test_what_leaves_out_no_scored_case_needs_no_basis() -> None:
+    known = Estimate(value=0.5, interval=(0.3, 0.7), rows=36, clusters=36)
+    told = outcome(figures={"answer_changed": 0.5}, estimates={"answer_changed": known})
+    assert dict(figures(told)) == {"answer_changed": "0.5 (0.3 to 0.7)"}
+
+
+@pytest.mark.parametrize("counts", [{"unparsed": 3}, {"outcome_unparsed": 1, "outcome_tied": 2}])
+def test_pairs_without_a_choice_are_told_as_failures(counts: dict[str, int]) -> None:
+    assert unread(outcome(figures=counts)) == "3 of 36 pairs lack a choice in one order or both, and count as failed"
+    assert unread(outcome(figures=dict.fromkeys(counts, 0))) == ""
 
 
 def test_what_has_no_score_is_told_with_what_it_could_change() -> None:

@@ -100,6 +100,11 @@ def test_the_orders_of_options_are_told_in_words() -> None:
     assert "Letters chosen: A 3." in page
 
 
+def test_pairs_without_a_choice_are_told_beside_the_figures() -> None:
+    page = render(report(summary=summary(tests=[outcome(figures={"unparsed": 4})]))).decode()
+    assert "4 of 36 pairs lack a choice in one order or both, and count as failed." in page
+
+
 def test_refused_rows_are_named() -> None:
     assert "Refused rows: summary-007, summary-031." in render(report()).decode()
 

@@ -124,7 +124,7 @@ def card(
         sums=sums(outcome),
         asked=asked(outcome, results, skipped, show),
         told=tuple(f"{text[0].upper()}{text[1:]}." for text in _told(outcome, show_langtest=show_langtest) if text),
-        effects=tuple((show(name), value) for name, value in map(subtracted, outcome["effects"])),
+        effects=_effects(outcome, show),
         refused=tuple(name_of(name) for name in outcome["refused"]),
         figures=_figures(outcome, show),
         slices=tuple((show(each["name"]), sliced(each)) for each in outcome["slices"]),
@@ -134,6 +134,11 @@ def card(
         trend=trend(runs, outcome["test_type"]),
         settings=tuple(_settings(outcome, show)),
     )
+
+
+def _effects(outcome: Outcome, show: Show) -> Pairs:
+    named = (subtracted(outcome, each) for each in outcome["effects"])
+    return tuple((show(name), value) for name, value in named)
 
 
 def _figures(outcome: Outcome, show: Show) -> Pairs:
