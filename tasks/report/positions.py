@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from contrapose.tasks.report.wording import pattern
+from contrapose.tasks.report.wording import among, pattern, undecided
 
 PAIRS = ("AB", "AA", "BB", "BA")
 
@@ -50,7 +50,8 @@ def positions(results: pd.DataFrame) -> Positions | None:
 
 def reading(found: Positions) -> str:
     """The pattern in plain words."""
+    pairs = found.parsed + found.unparsed
     if found.unparsed > found.parsed:
-        return f"Most replies name no choice ({found.unparsed:,} of {found.unparsed + found.parsed:,} pairs)."
+        return undecided(found.unparsed, pairs)
     pair = max(PAIRS, key=found.share)
-    return pattern(found.share(pair), SENTENCES[pair])
+    return among(pattern(found.share(pair), SENTENCES[pair]), decided=found.parsed, pairs=pairs)

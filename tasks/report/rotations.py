@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from contrapose.tasks.report.wording import pattern
+from contrapose.tasks.report.wording import among, pattern, undecided
 
 SENTENCES = {
     "text": "chooses the same option wherever it stands: the content decides.",
@@ -26,7 +26,7 @@ class Rotations:
     undecided: dict[str, int]
     """Pairs without a choice in both orders: unparsed, a reply named no option; tied, two letters were as likely."""
     letters: dict[str, int]
-    """How often each letter was chosen; the reply to the given order counts once a sample."""
+    """How often each letter was chosen; the reply to the given order counts once an asking."""
 
     @property
     def parsed(self) -> int:
@@ -42,7 +42,9 @@ def rotations(results: pd.DataFrame) -> Rotations | None:
     if rows.empty:
         return None
     found = rows["outcome"].value_counts()
-    chosen = pd.concat([rows.drop_duplicates("sample_id")["letter"], rows["rotated_letter"]]).value_counts()
+    # Each row of an asking repeats the reply to the given order; with `repeats` a sample is asked several times.
+    given = rows.drop_duplicates([name for name in ("sample_id", "repeat") if name in rows])
+    chosen = pd.concat([given["letter"], rows["rotated_letter"]]).value_counts()
     return Rotations(
         counts={name: int(found.get(name, 0)) for name in SENTENCES},
         undecided={name: int(found.get(name, 0)) for name in UNDECIDED},
@@ -53,8 +55,10 @@ def rotations(results: pd.DataFrame) -> Rotations | None:
 def reading(found: Rotations) -> str:
     """The pattern in plain words, and how often each letter was chosen."""
     none = sum(found.undecided.values())
+    pairs = none + found.parsed
     if none > found.parsed:
-        return f"Most replies name no option ({none:,} of {none + found.parsed:,} pairs)."
+        return undecided(none, pairs)
     counted = ", ".join(f"{letter} {count:,}" for letter, count in found.letters.items())
     name = max(found.counts, key=lambda each: found.counts[each])
-    return f"{pattern(found.counts[name] / found.parsed, SENTENCES[name])} Letters chosen: {counted}."
+    told = among(pattern(found.counts[name] / found.parsed, SENTENCES[name]), decided=found.parsed, pairs=pairs)
+    return f"{told} Letters chosen: {counted}."

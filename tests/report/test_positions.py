@@ -21,11 +21,32 @@ def read(**counts: int) -> str:
         ({"AB": 6, "AA": 4}, "Mostly picks the right summary"),
         ({"BA": 6, "AA": 4}, "Mostly picks the wrong summary"),
         ({"AB": 4, "AA": 3, "BB": 3}, "No single pattern"),
-        ({"AA": 1, "unparsed": 2}, "Most replies name no choice (2 of 3 pairs)"),
+        ({"AA": 1, "unparsed": 2}, "Most pairs lack a choice in one order or both (2 of 3)."),
     ],
 )
 def test_the_pattern_is_told_in_words(counts: dict[str, int], start: str) -> None:
     assert read(**counts).startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        ({"AA": 3}, "Always answers A in both orders: the position decides, not the content."),
+        (
+            {"AA": 209, "unparsed": 161},
+            "Among the 209 of 370 pairs with a choice each time, always answers A in both orders: "
+            "the position decides, not the content.",
+        ),
+        (
+            {"AB": 1, "AA": 1, "BB": 1, "unparsed": 1},
+            "Among the 3 of 4 pairs with a choice each time, no single pattern: content and position both show.",
+        ),
+    ],
+)
+def test_the_pattern_names_the_pairs_it_was_found_in_where_others_were_unread(
+    counts: dict[str, int], told: str
+) -> None:
+    assert read(**counts) == told
 
 
 def test_a_test_without_pairs_has_no_grid() -> None:
