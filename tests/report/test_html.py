@@ -131,7 +131,7 @@ def test_refused_rows_are_named() -> None:
 
 
 def test_a_dominant_position_is_told_in_words() -> None:
-    assert "Mostly answers A in both orders" in page_of()
+    assert "mostly answers A in both orders" in page_of()
 
 
 def test_twenty_rows_are_there_without_the_script() -> None:
