@@ -260,7 +260,7 @@ def test_what_the_choices_of_option_order_followed_is_drawn() -> None:
         for found in ("letter", "letter", "letter", "unparsed")
     ]
     page = page_of(summary=summary(tests=[outcome(test_type="option_order")]), results=frame(rows))
-    assert "Always chooses the same letter" in page
+    assert "Among the 3 of 4 pairs with a choice each time, always chooses the same letter" in page
     assert '<span class="name">letter</span>' in page
     assert '<table class="grid">' not in page
 
