@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contrapose.tasks.comparison import MIN_COVERAGE, Difference, Pair, Verdict
+from contrapose.tasks.statistics.p_values import over
 from contrapose.tasks.statistics.shares import CONFIDENCE
 
 LEVEL = 1 - CONFIDENCE
@@ -55,15 +56,25 @@ def _verdict(found: Difference, sign: int, margin: float) -> Verdict:
 
 
 def _reason(verdict: Verdict, found: Difference, margin: float) -> str:
-    if found["interval"] is None or found["bounds"] is None:
+    p, adjusted = found["p"], found["adjusted"]
+    if found["interval"] is None or found["bounds"] is None or p is None or adjusted is None:
         return "One cluster of cases tells nothing about others."
     if verdict == "not worse":
         return f"With 95 % confidence the difference is at least {_points(found['bounds'][0])}; {_allowed(margin)}."
     low, high = map(_points, found["interval"])
     sure = f"With 95 % confidence the difference lies between {low} and {high}"
-    if verdict == "cannot tell":
+    if verdict != "cannot tell":
+        return f"{sure}."
+    if found["interval"][0] <= 0 <= found["interval"][1]:
         return f"{sure}, which neither shows a difference nor rules out a loss of more than {100 * margin:g} points."
-    return f"{sure}."
+    return f"{sure}; {_unshown(p, adjusted)}."
+
+
+def _unshown(p: float, adjusted: float) -> str:
+    """Why a difference does not count whose interval leaves out zero."""
+    if p > LEVEL:
+        return f"its p value does not show a difference (p = {over(p)})"
+    return f"alone this is a difference, among all pairs of models it is not (Holm: p = {over(adjusted)})"
 
 
 def _allowed(margin: float) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from contrapose.tasks.apart import apart
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.outcome import GateSummary, Verdict
 from contrapose.tasks.plan import Plan
-from contrapose.tasks.statistics.evidence import Evidence, evidence
+from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.power import further
 from contrapose.tasks.statistics.shares import CONFIDENCE, Share
 
@@ -98,16 +99,17 @@ def decide(counts: Counts, share: Share | None, rules: Rules) -> Decision:
 
 
 def _by_rate(share: Share, wanted: float) -> Decision:
+    rate, gate = apart(share.rate, wanted)
     if share.rate >= wanted:
-        return Decision("pass", f"The pass rate {share.rate:.1%} reaches {wanted:.1%}.")
-    return Decision("fail", f"The pass rate {share.rate:.1%} is under {wanted:.1%}.")
+        return Decision("pass", f"The pass rate {rate} reaches {gate}.")
+    return Decision("fail", f"The pass rate {rate} is under {gate}.")
 
 
 def _by_interval(share: Share, rules: Rules) -> Decision:
     wanted = rules.min_pass_rate
     found = evidence(share, wanted)
     low, high = found.bounds
-    more = _further(share, found, rules)
+    more = needed(share, wanted, tests=rules.tests)
     summary = GateSummary(
         bounds=(low, high),
         reached=found.reached,
@@ -117,32 +119,43 @@ def _by_interval(share: Share, rules: Rules) -> Decision:
         further=more,
     )
     if low >= wanted:
-        told = f"With 95 % confidence the pass rate is at least {low:.1%}; the gate is {wanted:.1%}."
-        return Decision("pass", told, summary)
+        return Decision("pass", _bounded("at least", low, wanted), summary)
     if high < wanted:
-        told = f"With 95 % confidence the pass rate is at most {high:.1%}; the gate is {wanted:.1%}."
-        return Decision("fail", told, summary)
-    return Decision("inconclusive", _undecided(share, rules, more), summary)
+        return Decision("fail", _bounded("at most", high, wanted), summary)
+    return Decision("inconclusive", undecided(share, wanted, more, tests=rules.tests), summary)
 
 
-def _further(share: Share, found: Evidence, rules: Rules) -> int | None:
+def needed(share: Share, wanted: float, *, tests: int) -> int | None:
     """Further cases that would decide it at the strictest step of Holm's correction; None where it is decided so."""
-    level = (1 - CONFIDENCE) / rules.tests
+    found, level = evidence(share, wanted), (1 - CONFIDENCE) / tests
     decided = min(found.reached, found.missed) <= level
-    return None if decided else further(share, rules.min_pass_rate, level=level)
+    return None if decided else further(share, wanted, level=level)
 
 
-def _undecided(share: Share, rules: Rules, more: int | None) -> str:
-    if rules.min_pass_rate == 1:
+def _bounded(side: str, bound: float, wanted: float) -> str:
+    end, gate = apart(bound, wanted)
+    return f"With 95 % confidence the pass rate is {side} {end}; the gate is {gate}."
+
+
+def undecided(share: Share, wanted: float, more: int | None, *, tests: int) -> str:
+    """The sentence on a verdict that is open.
+
+    Args:
+        share: the passed among the scored cases.
+        wanted: the gate.
+        more: further cases that would decide it.
+        tests: among which it is judged.
+    """
+    if wanted == 1:
         return "No finite sample shows a pass rate of 100 %; set the gate lower or use gate: rate."
-    gate = f"the gate {rules.min_pass_rate:.1%}"
-    end = would_decide(more) + (f" among {rules.tests} tests" if more and rules.tests > 1 else "")
+    rate, gate = apart(share.rate, wanted)
     cases = "one case" if share.rows == 1 else f"{share.rows:,} cases"
-    return f"The pass rate {share.rate:.1%} over {cases} cannot be told from {gate}{end}."
+    return f"The pass rate {rate} over {cases} cannot be told from the gate {gate}{would_decide(more, tests=tests)}."
 
 
-def would_decide(more: int | None) -> str:
+def would_decide(more: int | None, *, tests: int = 1) -> str:
     """How a sentence about an open verdict ends."""
     if more is None:
         return "; no number of further cases like these would decide it"
-    return f"; about {more:,} further case{'' if more == 1 else 's'} like these would decide it"
+    among = f" among {tests} tests" if tests > 1 else ""
+    return f"; about {more:,} further case{'' if more == 1 else 's'} like these would decide it{among} with 80 % power"

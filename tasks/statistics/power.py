@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import log, sqrt
+from statistics import NormalDist
 
 import numpy as np
 
@@ -19,6 +20,8 @@ MOST = 10_000_000
 """More cases than these nobody asks."""
 POWER = 0.8
 """Chance of a finding that a planned number of cases must give: the usual one."""
+LUCK = NormalDist().inv_cdf(POWER)
+"""Standard errors by which a rate is luckier than with that chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,14 +40,14 @@ class Reach:
 
 
 def further(share: Share, gate: float, *, level: float = 1 - CONFIDENCE) -> int | None:
-    """About how many further rows would decide a share like this one against a gate; None where none are enough.
+    """About how many further rows would decide a share against a gate with 80 % power; None where none are enough.
 
     Args:
-        share: of the rows so far.
+        share: of the rows so far, which count as they are; further ones are true as often, and as dependent.
         gate: between 0 and 1.
         level: p value that a verdict needs.
     """
-    rows = _enough(lambda rows: _decides(_grown(share, rows), gate, level), share.rows)
+    rows = _enough(lambda rows: _decides(share, rows, gate, level), share.rows)
     return None if rows is None else rows - share.rows
 
 
@@ -145,17 +148,23 @@ def _mcnemar_power(pairs: int, difference: float) -> float:
     return float(found @ binom.pmf(differing, pairs, DISCORDANCE))
 
 
-def _decides(share: Share, gate: float, level: float) -> bool:
-    found = evidence(share, gate)
-    return min(found.reached, found.missed) <= level
+def _decides(share: Share, rows: int, gate: float, level: float) -> bool:
+    """Whether all but the fifth of the draws that lie nearest to the gate, or beyond it, are decided."""
+    above = share.rate > gate
+    found = evidence(_grown(share, rows, luck=-LUCK if above else LUCK), gate)
+    return (found.reached if above else found.missed) <= level
 
 
-def _grown(share: Share, rows: int) -> Share:
-    """As many rows with the same rate and design effect."""
+def _grown(share: Share, rows: int, *, luck: float = 0.0) -> Share:
+    """As many rows with the same rate and design effect, but for some standard errors of the rows that are new.
+
+    What bounds the evidence has no luck of its own: it already supposes other rows than there are.
+    """
+    error = sqrt((rows - share.rows) * share.design_effect * share.rate * (1 - share.rate))
     return replace(
         share,
         rows=rows,
-        true=round(share.rate * rows),
+        true=min(rows, max(0, round(share.rate * rows + luck * error))),
         effective=rows / share.design_effect,
         better=tuple(_grown(each, rows) for each in share.better),
         worse=tuple(_grown(each, rows) for each in share.worse),

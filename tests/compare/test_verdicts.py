@@ -67,6 +67,23 @@ def test_too_few_cases_in_common_tell_nothing() -> None:
     assert decided["reason"] == "Only 79 of 100 cases could be scored for both; 80% are needed."
 
 
+def test_a_difference_that_the_other_pairs_block_says_so() -> None:
+    found = pair((-0.208, -0.031), -0.195)
+    assert found["difference"] is not None
+    blocked = {**found, "difference": {**found["difference"], "p": 0.04, "adjusted": 0.0801}}
+    decided = decide(Pair(**blocked), MARGIN)  # type: ignore[typeddict-item]
+    assert decided["verdict"] == "cannot tell"
+    assert decided["reason"] == (
+        "With 95 % confidence the difference lies between -20.8 points and -3.1 points; alone this is a difference, "
+        "among all pairs of models it is not (Holm: p = 0.080)."
+    )
+
+
+def test_a_difference_that_its_own_p_value_does_not_show_says_so() -> None:
+    decided = decide(pair((-0.2, -0.01), -0.18, p=0.0503), MARGIN)
+    assert decided["reason"].endswith("; its p value does not show a difference (p = 0.0503).")
+
+
 @given(ends=st.tuples(*[st.floats(-1, 1)] * 3), p=st.floats(0, 1), margin=st.floats(0, 0.99))
 def test_better_and_worse_need_an_interval_and_a_p_value(ends: tuple[float, ...], p: float, margin: float) -> None:
     low, bound, high = sorted(ends)

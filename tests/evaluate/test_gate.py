@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contrapose.tasks.evaluate.gate import Counts, Decision, Gate, Rules, decide
-from contrapose.tasks.statistics.shares import Share, independent
+from contrapose.tasks.statistics.shares import Share, exact, independent
 
 
 def verdict(
@@ -65,6 +65,22 @@ def test_an_undecided_gate_says_how_many_cases_would_decide_it() -> None:
     assert f"about {decision.gate['further']:,} further cases" in decision.reason
 
 
+def test_a_bound_reads_as_it_lies_to_the_gate() -> None:
+    high = exact(independent(46, 100)).high
+    decision = verdict(100, 100, 46, wanted=round(high + 0.0001, 6))
+    assert decision.verdict == "fail"
+    assert decision.reason == "With 95 % confidence the pass rate is at most 54.70%; the gate is 54.71%."
+
+
+def test_a_bare_rate_reads_as_it_lies_to_the_gate() -> None:
+    decision = verdict(10_000, 10_000, 2461, wanted=0.2462, gate="rate")
+    assert decision.reason == "The pass rate 24.61% is under 24.62%."
+
+
+def test_an_open_rate_reads_as_it_lies_to_the_gate() -> None:
+    assert "The pass rate 24.61% over 10,000 cases" in verdict(10_000, 10_000, 2461, wanted=0.2462).reason
+
+
 def test_a_rate_at_the_gate_is_never_decided_by_more_of_the_same() -> None:
     decision = verdict(100, 100, 70)
     assert decision.gate is not None
@@ -119,7 +135,7 @@ def test_among_several_tests_more_cases_are_needed() -> None:
     assert one.gate is not None
     assert four.gate is not None
     assert (four.gate["further"] or 0) > (one.gate["further"] or 0) > 0
-    assert four.reason.endswith("further cases like these would decide it among 4 tests.")
+    assert four.reason.endswith("further cases like these would decide it among 4 tests with 80 % power.")
 
 
 def test_a_verdict_that_holds_alone_says_what_it_needs_among_several() -> None:

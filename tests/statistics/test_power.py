@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.power import cases_for, detectable, further, least, reach, worth
-from contrapose.tasks.statistics.shares import clustered, independent
+from contrapose.tasks.statistics.shares import Share, clustered, independent
 
 
 def chance_of(side: str, rate: float, *, cases: int, gate: float, level: float) -> float:
@@ -65,6 +65,26 @@ def test_further_cases_are_those_after_which_a_bound_clears_the_gate() -> None:
     more = further(share, 0.65)
     assert more is not None
     assert evidence(independent(round(0.7 * (100 + more)), 100 + more), 0.65).bounds.low >= 0.65
+
+
+@pytest.mark.parametrize(
+    ("true", "rows", "gate"), [(70, 100, 0.65), (9, 10, 0.65), (60, 100, 0.65), (39, 40, 0.95), (30, 40, 0.8)]
+)
+@pytest.mark.parametrize("level", [0.05, 0.0125])
+def test_further_cases_decide_with_80_percent_power(true: int, rows: int, gate: float, level: float) -> None:
+    more = further(independent(true, rows), gate, level=level)
+    assert more is not None
+    side = "reached" if true / rows > gate else "missed"
+    won = [
+        new for new in range(more + 1) if getattr(evidence(independent(true + new, rows + more), gate), side) <= level
+    ]
+    chance = sum(binom.pmf(won, more, true / rows))
+    assert 0.795 <= chance <= 0.9
+
+
+def test_copies_need_as_many_copies_more() -> None:
+    copied = Share(true=140, rows=200, clusters=100, effective=100.0)
+    assert further(copied, 0.65) == pytest.approx(2 * (further(independent(70, 100), 0.65) or 0), rel=0.1)
 
 
 def test_a_stricter_level_needs_more_further_cases() -> None:
