@@ -11,7 +11,7 @@ import pytest
 
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.probes.order_bias.langtest import passes, taken
+from contrapose.tasks.probes.order_bias.langtest import Letter, passes, taken
 from contrapose.tasks.records import Case, Completion, SummaryPair, Trial
 
 PAIR = SummaryPair(
@@ -69,9 +69,15 @@ def test_its_table_is_true_for_a_then_b_alone() -> None:
     assert [passes(*pair) for pair in (("A", "A"), ("B", "B"), ("B", "A"))] == [False] * 3
 
 
-def test_one_wrong_letter_is_enough_to_fail_and_one_unknown_to_leave_it_open() -> None:
-    assert passes("B", None) is passes(None, "A") is False
-    assert passes("A", None) is passes(None, "B") is passes(None, None) is None
+@pytest.mark.parametrize("known", ["A", "B"])
+def test_one_unknown_letter_leaves_it_open_whether_the_other_is_right_or_wrong(known: Letter) -> None:
+    assert passes(known, None) is passes(None, known) is passes(None, None) is None
+
+
+@pytest.mark.parametrize("letter", ["A", "B"])
+def test_a_reply_that_only_one_side_can_read_counts_for_neither_verdict(letter: str) -> None:
+    found = columns(letter, "**B**")
+    assert (found["outcome"], found["langtest_pass"]) == (f"{letter}B", None)
 
 
 def test_what_it_cannot_read_without_embeddings_is_open_though_ours_is_read() -> None:

@@ -27,7 +27,9 @@ def taken(reply: str, *, nearer: Letter | None = None) -> Letter | None:
 
 
 def passes(first: Letter | None, second: Letter | None) -> bool | None:
-    """Its table: A, then B. One wrong letter is enough to fail; None where that is not known."""
-    if first == "B" or second == "A":
-        return False
-    return True if first and second else None
+    """Its table: A, then B. None unless both letters are known.
+
+    A known wrong letter would be enough to fail, but a known right one is not enough to pass: cases with one letter
+    would then count only where it is wrong.
+    """
+    return (first, second) == ("A", "B") if first and second else None
