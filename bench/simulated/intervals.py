@@ -36,7 +36,7 @@ def coverage(sizes: np.ndarray, runs: int) -> Iterator[Finding]:
 
 def _of_means(both: Both, sizes: np.ndarray, weights: np.ndarray) -> float:
     values, cluster = (both.first + both.second.astype(float)) / 2, labels(sizes)
-    found = _drawn(totals(values, sizes), sizes, weights)
+    found = _drawn(values, sizes, weights)
     for each, interval in zip(values[:CHECKED], found, strict=False):
         _same(mean(each, cluster), interval)
     return float(np.mean((found[:, 0] <= both.mean) & (both.mean <= found[:, 1])))
@@ -44,8 +44,7 @@ def _of_means(both: Both, sizes: np.ndarray, weights: np.ndarray) -> float:
 
 def _of_differences(both: Both, sizes: np.ndarray, weights: np.ndarray) -> float:
     values, cluster = both.first.astype(float) - both.second, labels(sizes)
-    sums = totals(values, sizes)
-    found = _drawn(sums, sizes, weights)
+    found = _drawn(values, sizes, weights)
     few = np.array([means.hardly_differ(each, cluster) for each in values])
     for run in (*np.flatnonzero(few), *range(CHECKED)):
         own = difference(both.first[run], both.second[run], cluster, share=True)
@@ -61,11 +60,17 @@ def _weights(clusters: int) -> np.ndarray:
     return np.array([np.bincount(each, minlength=clusters) for each in drawn], dtype=float)
 
 
-def _drawn(sums: np.ndarray, sizes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(runs, 2) of interval ends: the project's bootstrap for many runs at once."""
-    tails = [(1 - means.expanded(CONFIDENCE, each, sizes)) / 2 for each in sums]
+def _drawn(values: np.ndarray, sizes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(runs, 2) of interval ends: the project's bootstrap for many runs at once, and alone where it draws more."""
+    sums, cluster = totals(values, sizes), labels(sizes)
+    tails = np.array([means.tail_of(CONFIDENCE, each, sizes) for each in sums])
     drawn = np.sort((sums @ weights.T) / (weights @ sizes), axis=1)
-    return np.array([np.quantile(each, [tail, 1 - tail]) for each, tail in zip(drawn, tails, strict=True)])
+    found = np.array([np.quantile(each, [tail, 1 - tail]) for each, tail in zip(drawn, tails, strict=True)])
+    for run, tail in enumerate(tails):
+        if means.resamples_for(tail, len(sizes)) > means.RESAMPLES:
+            own = mean(values[run], cluster)
+            found[run] = own.interval if own and own.interval else np.nan
+    return found
 
 
 def _same(own: Mean | None, interval: np.ndarray) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from contrapose.tasks.statistics.means import difference, mean
+from contrapose.tasks.statistics.means import RESAMPLES, difference, mean, resamples_for
 
 RNG = np.random.default_rng(4)
 VALUES = RNG.normal(2.0, 1.0, size=400)
@@ -108,3 +108,36 @@ def test_numbers_that_never_differ_have_no_interval() -> None:
     found = difference(np.ones(50), np.ones(50), np.arange(50))
     assert found is not None
     assert found.interval is None
+
+
+def test_a_thin_tail_takes_more_resamples_and_any_other_the_usual_number() -> None:
+    assert resamples_for(0.02, 400) == RESAMPLES
+    assert resamples_for(7.3e-5, 38) * 7.3e-5 >= 10
+
+
+def test_the_thinnest_tail_takes_no_more_than_the_most_clusters_would() -> None:
+    assert resamples_for(1e-30, 40) == 250_000
+    assert resamples_for(0.0, 2_000) == 5_000
+
+
+def test_an_end_that_few_clusters_decide_hardly_depends_on_what_is_drawn() -> None:
+    values = np.zeros(38)
+    values[:4] = [1, 2, 4, 20]
+    found = [mean(np.random.default_rng(seed).permutation(values), np.arange(38)) for seed in range(4)]
+    ends = [each.interval.high for each in found if each and each.interval]
+    assert len(ends) == 4
+    assert max(ends) < 1.05 * min(ends)
+
+
+def test_two_clusters_have_the_interval_of_student() -> None:
+    found = mean([1.0, 2.0], ["a", "b"])
+    assert found is not None
+    half = t.ppf(0.975, 1) / 2
+    assert found.interval == pytest.approx((1.5 - half, 1.5 + half))
+
+
+def test_no_interval_goes_beyond_what_is_possible() -> None:
+    cluster = np.r_[np.zeros(1000), np.arange(1, 15)]
+    found = mean(np.r_[np.full(1000, 0.8), np.linspace(0.1, 0.3, 14)], cluster, bounds=(0, 1))
+    assert found is not None
+    assert found.interval == (0, 1)
