@@ -105,7 +105,7 @@ class GateSummary(TypedDict):
     clusters: int
     """Groups of cases that are not independent of each other."""
     further: int | None
-    """Further scored cases that would decide it, if they are like these; None where it is decided, or none would."""
+    """Further cases, like these, that would decide it with 80 % power; None where it is decided, or none would."""
 
 
 class ControlSummary(TypedDict):

@@ -21,6 +21,7 @@ SOURCES = (
     "tasks/evaluate",
     "tasks/probes",
     "tasks/statistics",
+    "tasks/apart.py",
     "tasks/outcome.py",
     "tasks/records.py",
     "tasks/results.py",
