@@ -23,8 +23,7 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
 
     Returns:
         `samples`, and how many of them follow their option in every order; the outcomes as counts;
-        `chance_pass_rate` of a model that draws letters evenly; `<letter>_against_uniform`, how often a letter was
-        chosen by how often an even choice takes it.
+        `<letter>_against_uniform`, how often a letter was chosen by how often an even choice takes it.
     """
     rows = results[results["outcome"].notna()] if "outcome" in results else results.iloc[:0]
     if rows.empty:
@@ -35,7 +34,6 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
         "samples": len(given),
         "samples_following_the_option": _consistent(rows),
         **{f"outcome_{name}": count for name, count in counts.items()},
-        "chance_pass_rate": float((1 / rows["option_count"]).mean()),
         **_letters(given, rows),
     }
 
