@@ -204,7 +204,7 @@ class Outcome(TypedDict):
     missed: float | None
     """p value of one of them being missed by chance, likewise."""
     chance: float | None
-    """Pass rate of guessing; None where there is no such thing."""
+    """Pass rate of guessing, over the cases in which something can be guessed; None where there are none."""
     settings: dict[str, object]
     """The probe's settings of this run."""
     scorers: dict[str, int]

@@ -145,8 +145,20 @@ def test_a_default_gate_reaches_the_tests_that_have_none(tmp_path: Path) -> None
     assert [plan.min_pass_rate for plan in plans(config)] == [0.5, 0.9]
 
 
-def test_controls_are_off_unless_the_suite_or_the_test_wants_them(tmp_path: Path) -> None:
-    assert not any(plan.control for plan in plans(RunConfig()))
+def test_a_gate_says_what_it_rests_on(tmp_path: Path) -> None:
+    config, _ = load_config(written(tmp_path, "tests: {defaults: {min_pass_rate: 0.5}, factuality: {order_bias: {}}}"))
+    assert [plan.gate_basis for plan in plans(config)] == ["set for this run"]
+    basis = {plan.test: plan.gate_basis for plan in plans(RunConfig())}
+    assert basis["add_negation"] == "default, not calibrated"
+    assert "Anyscale" in basis["order_bias"]
+
+
+def test_controls_are_on_where_an_answer_should_change_unless_the_suite_or_the_test_says_otherwise(
+    tmp_path: Path,
+) -> None:
+    assert {plan.test for plan in plans(RunConfig()) if plan.control} == {"add_negation"}
+    off, _ = load_config(written(tmp_path, "tests: {defaults: {control: false}, sensitivity: {add_negation: {}}}"))
+    assert not any(plan.control for plan in plans(off))
     text = "tests: {defaults: {control: true}, sensitivity: {add_negation: {control: false}, add_toxic_words: {}}}"
     config, _ = load_config(written(tmp_path, text))
     assert [plan.control for plan in plans(config)] == [False, True]

@@ -70,8 +70,7 @@ def test_each_repeat_is_a_reply_and_a_row_of_its_own() -> None:
     skipped = pd.DataFrame({"sample_id": [], "skip_reason": []})
     outcome = summarise(rows, skipped, plan, data=DATA, rules=rules(config, plan))  # type: ignore[arg-type]
     assert sums(outcome).startswith("30 cases of 10 samples = ")
-    assert outcome["gate"] is not None
-    assert outcome["gate"]["clusters"] == 10
+    assert outcome["gates"][0]["clusters"] == 10
 
 
 def test_a_preview_shows_each_prompt_once() -> None:

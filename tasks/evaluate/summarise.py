@@ -91,10 +91,13 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
 
 
 def _pass_rate(cases: pd.DataFrame, plan: Plan) -> Rate | None:
-    """The documents' pass rate over all asked cases, with those open that say nothing."""
+    """The documents' pass rate over all asked cases, with those open that say nothing.
+
+    Its chance is that over the cases in which something can be guessed.
+    """
     met = np.where(settled(cases), numbers(cases["pass"]), np.nan)
-    guessed = numbers(cases["chance"])
-    chance = float(guessed.mean()) if len(guessed) and np.isfinite(guessed).all() else None
+    guessed = cases["chance"].dropna()
+    chance = float(guessed.mean()) if len(guessed) else None
     return rated("pass_rate", met, clusters_of(cases), wanted=plan.min_pass_rate, chance=chance)
 
 
