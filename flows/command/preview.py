@@ -76,6 +76,14 @@ def previews(config: RunConfig) -> list[Preview]:
     ]
 
 
+def without_default_controls(config: RunConfig) -> RunConfig:
+    """The same run with only those controls that it asks for: by default a preview shows what the tests themselves do."""
+    if config.tests.defaults.control is not None:
+        return config
+    defaults = config.tests.defaults.model_copy(update={"control": False})
+    return config.model_copy(update={"tests": config.tests.model_copy(update={"defaults": defaults})})
+
+
 def as_json(found: Sequence[Preview]) -> Iterator[str]:
     """One line of JSON per sample, test by test, in the order of the data; raw text, escaped to ASCII."""
     for preview in found:

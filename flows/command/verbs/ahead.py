@@ -38,10 +38,10 @@ def _estimate_options(command: argparse.ArgumentParser) -> None:
 
 
 def _preview(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.command.preview import as_json, as_text, previews
+    from contrapose.flows.command.preview import as_json, as_text, previews, without_default_controls
 
     config = config_of(arguments)
-    found = [each.once() for each in previews(config)]
+    found = [each.once() for each in previews(without_default_controls(config))]
     for warning in dict.fromkeys(warning for each in found for warning in each.loaded.warnings):
         say(warning)
     if arguments.json:
