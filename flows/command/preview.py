@@ -77,7 +77,7 @@ def previews(config: RunConfig) -> list[Preview]:
 
 
 def without_default_controls(config: RunConfig) -> RunConfig:
-    """The same run with only those controls that it asks for: by default a preview shows what the tests themselves do."""
+    """The same run with only the controls that it asks for: otherwise a preview shows what the tests themselves do."""
     if config.tests.defaults.control is not None:
         return config
     defaults = config.tests.defaults.model_copy(update={"control": False})
