@@ -83,7 +83,7 @@ def last_sentence(text: str, end: int) -> int:
 
 def _is_abbreviation(before: str) -> bool:
     last = before.rsplit(None, 1)[-1].lower().lstrip("(\"'“") if before.strip() else ""
-    return last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha()) or "." in last
+    return last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha()) or ("." in last and not last[-1].isdigit())
 
 
 def _fill(sentence: Sentence, begin: int, end: int) -> None:
