@@ -31,7 +31,7 @@ def gaps(s: Sentence) -> list[int]:
     return [i for i, word in enumerate(s.words) if word[0] == "_"]
 
 
-def require_gap_denied(a: Analysis, at: Sequence[int]) -> None:
+def require_gap_denied(a: Analysis, at: Sequence[int], options: Sequence[str]) -> None:
     """Pass when each gap, a word's index or one past the last, stands where a "not" at the main verb reaches it.
 
     Raises:
@@ -40,12 +40,17 @@ def require_gap_denied(a: Analysis, at: Sequence[int]) -> None:
     s, verb = a.sentence, a.clause.verb
     if any(s.words[i] == "as" and s.word(i + 1) and _has_finite(s, i + 1, len(s.words)) for i in range(verb, len(s.words))):
         raise SkipError("gap_in_other_clause")
-    if not (_reaches(s, verb, max(at)) if max(at) > verb else _holds(s, a.start, max(at), verb)):
+    if _give_causes(options) or not (_reaches(s, verb, max(at)) if max(at) > verb else _holds(s, a.start, max(at), verb)):
         raise SkipError("gap_in_other_clause")
     if min(at) < verb < max(at) and not _holds(s, a.start, min(at), verb):
         raise SkipError("gap_in_other_clause")
     if joins_predicate(s, verb, max(max(at), verb)):
         raise SkipError("coordinated_clauses")
+
+
+def _give_causes(options: Sequence[str]) -> bool:
+    """Whether most options are clauses that say why, of a fact that the stem states."""
+    return 2 * sum(option.lower().startswith(("because ", "since ", "so that ")) for option in options) > len(options)
 
 
 def _has_finite(s: Sentence, begin: int, end: int) -> bool:
@@ -55,14 +60,20 @@ def _has_finite(s: Sentence, begin: int, end: int) -> bool:
 def _reaches(s: Sentence, verb: int, gap: int) -> bool:
     """Whether nothing between the verb and a gap behind it opens a clause of its own."""
     for i in range(verb + 1, gap):
-        if s.tags[i] & f.BREAK and i + 1 < gap:
+        if (s.tags[i] & f.BREAK and i + 1 < gap) or _opens_sentence(s, i):
             return False
         if s.words[i] in _CAUSES:
             if not _is_focus(s, verb, i):
                 return False
-        elif s.words[i] in _OUTSIDE or s.words[i : i + 3] == ["in", "order", "to"] or _is_example(s, i):
+        elif s.words[i] in _OUTSIDE or s.words[i - 1 : i + 1] in (["just", "like"], ["much", "like"]) or s.words[i : i + 3] == ["in", "order", "to"] or _is_example(s, i):
             return False
     return True
+
+
+def _opens_sentence(s: Sentence, i: int) -> bool:
+    """Whether a sentence starts here all the same, behind what may be an abbreviation: "… at 5 p.m. Its speed is"."""
+    begin = s.starts[i]
+    return s.text[begin].isupper() and s.text[max(0, begin - 2) : begin] == ". " and not s.tags[i] & f.NAME
 
 
 def _is_focus(s: Sentence, verb: int, i: int) -> bool:
@@ -115,14 +126,15 @@ def require_no_verb_in_gap(a: Analysis, at: Sequence[int], options: Sequence[str
     """
     s, verb = a.sentence, a.clause.verb
     for gap in at:
-        if _may_be_verb(s, verb, gap) or (_lacks_verb(s, verb, gap) and _are_predicates(options, s, verb)):
+        predicates = _predicates(options, s, verb)
+        if _may_be_verb(s, verb, gap, predicates) or (_lacks_verb(s, verb, gap) and 2 * predicates > len(options)):
             raise SkipError("gap_may_be_verb")
 
 
-def _may_be_verb(s: Sentence, verb: int, gap: int) -> bool:
+def _may_be_verb(s: Sentence, verb: int, gap: int, predicates: int) -> bool:
     last = before_adverbs(s, gap, 0)
     tag = s.tags[last]
-    if last == verb and a_noun_too(tag) and not tag & f.AUX:
+    if last == verb and a_noun_too(tag) and not tag & f.AUX and predicates:
         return True
     if gap < len(s.words) and gap - 1 == last and tag & _NOMINAL and not tag & (f.DET | f.CLOSED & ~f.SUBJ):
         follows = s.tag(gap + 1)
@@ -141,7 +153,7 @@ def may_be_no_verb(a: Analysis, options: Sequence[str]) -> bool:
     tag = s.tags[verb]
     if tag & f.AUX:
         return False
-    return bool(tag & f.PART) or a_noun_too(tag) or _are_predicates(options, s, verb)
+    return bool(tag & f.PART) or a_noun_too(tag) or 2 * _predicates(options, s, verb) > len(options)
 
 
 def _lacks_verb(s: Sentence, verb: int, gap: int) -> bool:
@@ -153,12 +165,11 @@ def _lacks_verb(s: Sentence, verb: int, gap: int) -> bool:
     return not any(s.tags[i] & f.REL or s.words[i] == "if" for i in range(verb + 1, last))
 
 
-def _are_predicates(options: Sequence[str], s: Sentence, verb: int) -> bool:
-    """Whether most options start with a finite verb."""
+def _predicates(options: Sequence[str], s: Sentence, verb: int) -> int:
+    """How many options start with a finite verb."""
     tags = [flags_of(option.split(None, 1)[0].lower()) for option in options if option.split()]
     finite = sum(_is_finite(tag) for tag in tags)
-    bare = 0 if s.words[verb] in _LETS_DO or s.tags[verb] & f.AUX else sum(_is_bare(tag) for tag in tags)
-    return 2 * (finite + bare) > len(options)
+    return finite if s.words[verb] in _LETS_DO or s.tags[verb] & f.AUX else finite + sum(map(_is_bare, tags))
 
 
 def _is_finite(tag: int) -> bool:

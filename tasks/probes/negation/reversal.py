@@ -102,7 +102,8 @@ def _at_spliced_question(a: Analysis) -> Analysis:
         if not s.tags[i] & f.WH or s.tags[i] & f.CLITIC:
             continue
         begin = i - bool(s.tags[i - 1] & f.PREP)
-        if s.word(begin - 1) in (",", ";", ":") and _asks(s, i):
+        apart = s.word(begin - 1) in (",", ";", ":") or s.source(begin)[0].isupper()
+        if apart and _asks(s, i):
             return a._replace(kind="wh", start=begin)
         return a
     return a
@@ -126,7 +127,8 @@ def _require_reversible_question(s: Sentence, start: int) -> None:
     verb = first_verb(s, wh)
     if joins_predicate(s, verb, len(s.words)) and not any(tag & f.REL for tag in s.tags[verb + 1 :]):
         raise SkipError("coordinated_clauses")
-    if s.tag(verb) & (f.DO | f.MODAL | f.HAVE) and s.word(verb + 1) in _UNDER_NOT:
+    counted = s.word(verb + 1) in _UNDER_NOT and not s.tag(verb + 2) & f.ADV and s.word(verb + 2) != "likely"
+    if counted and s.tag(verb) & (f.DO | f.MODAL | f.HAVE):
         raise SkipError("quantifier_only")
     for i in range(wh + 2, len(s.words)):
         before = i - 2 if s.tags[i - 1] & f.PREP else i - 1
@@ -188,7 +190,7 @@ def _require_reversible_statement(a: Analysis, options: Sequence[str]) -> None:
     if not at and s.closed and not s.tags[-1] & _ENDS_OPEN and s.words[-1] != "called":
         raise SkipError("asks_nothing")
     at = at or [len(s.words)]
-    require_gap_denied(a, at)
+    require_gap_denied(a, at, options)
     if not s.asks:
         require_no_verb_in_gap(a, at, options)
 
