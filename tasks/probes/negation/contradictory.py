@@ -1,4 +1,4 @@
-"""Possibility and necessity under a "not" that must leave nothing true of both: "may" → "cannot", "must" → "need not"."""
+"""What denies possibility and necessity as a whole: "may" → "cannot", "must" → "need not"."""
 
 from __future__ import annotations
 

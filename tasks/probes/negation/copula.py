@@ -37,7 +37,7 @@ def behind_copula(s: Sentence, wh: int, be: int) -> Plan:
 
 
 def _behind_inverted(s: Sentence, wh: int, be: int) -> Plan:
-    """Where a noun is asked for and a noun phrase follows: "What year was the club | founded?", "What city is the …?"."""
+    """Where a noun is asked for and a noun phrase follows: "What year was the club | founded?"."""
     found = inverted_predicate(s, be)
     if found is not None and s.tags[found] & f.PART and not s.tags[found] & f.NOUN:
         return low(s, found)

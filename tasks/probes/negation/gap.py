@@ -19,7 +19,7 @@ BLANK = re.compile(r"(?<![^\W_])_+(?![^\W_])")
 _OUTSIDE = words("because so since although though while whereas but unless lest yet including thus hence therefore")
 """Behind a verb they open what its "not" denies only in one of two readings."""
 _CAUSES = words("because due thanks owing")
-_HAPPEN = words("happen happens happened occur occurs occurred")
+_HAPPEN = words("happen happens happened happening occur occurs occurred occurring")
 _FRONTED_CLAUSE = f.SUB | f.LOOSE | f.WH
 _BEHIND_VERB = f.DET | f.OBJ | f.PREP | f.TO | f.ADV
 _NOMINAL = f.NOUN | f.NAME | f.SUBJ
@@ -37,24 +37,24 @@ def require_gap_denied(a: Analysis, at: Sequence[int], options: Sequence[str]) -
     Raises:
         SkipError: it stands in another clause, or in one that may be out of reach.
     """
-    s, verb = a.sentence, a.clause.verb
-    if any(s.words[i] == "as" and s.word(i + 1) and _has_finite(s, i + 1, len(s.words)) for i in range(verb, len(s.words))):
+    s, verb, first, last = a.sentence, a.clause.verb, min(at), max(at)
+    if _give_causes(options) or _likens(s, verb):
         raise SkipError("gap_in_other_clause")
-    if _give_causes(options) or not (_reaches(s, verb, max(at)) if max(at) > verb else _holds(s, a.start, max(at), verb)):
+    if (last > verb and not _reaches(s, verb, last)) or (first < verb and not _holds(s, a.start, first, verb)):
         raise SkipError("gap_in_other_clause")
-    if min(at) < verb < max(at) and not _holds(s, a.start, min(at), verb):
-        raise SkipError("gap_in_other_clause")
-    if joins_predicate(s, verb, max(max(at), verb)):
+    if joins_predicate(s, verb, last):
         raise SkipError("coordinated_clauses")
+
+
+def _likens(s: Sentence, verb: int) -> bool:
+    """Whether a clause of likeness follows: "Hot is to cold as up is to …"."""
+    at = next((i for i in range(verb, len(s.words)) if s.words[i] == "as"), len(s.words))
+    return any(is_finite_aux(s, i) for i in range(at + 1, len(s.words)))
 
 
 def _give_causes(options: Sequence[str]) -> bool:
     """Whether most options are clauses that say why, of a fact that the stem states."""
     return 2 * sum(option.lower().startswith(("because ", "since ", "so that ")) for option in options) > len(options)
-
-
-def _has_finite(s: Sentence, begin: int, end: int) -> bool:
-    return any(is_finite_aux(s, i) for i in range(begin, end))
 
 
 def _reaches(s: Sentence, verb: int, gap: int) -> bool:
@@ -65,7 +65,7 @@ def _reaches(s: Sentence, verb: int, gap: int) -> bool:
         if s.words[i] in _CAUSES:
             if not _is_focus(s, verb, i):
                 return False
-        elif s.words[i] in _OUTSIDE or s.words[i - 1 : i + 1] in (["just", "like"], ["much", "like"]) or s.words[i : i + 3] == ["in", "order", "to"] or _is_example(s, i):
+        elif s.words[i] in _OUTSIDE or _is_aside(s, i):
             return False
     return True
 
@@ -78,13 +78,15 @@ def _opens_sentence(s: Sentence, i: int) -> bool:
 
 def _is_focus(s: Sentence, verb: int, i: int) -> bool:
     """Whether a cause is all that is said, and so all that is denied: "Tides occur | because of …"."""
-    if after_adverbs(s, verb) != i:
-        return False
-    return bool(s.tags[verb] & f.BE) or s.words[verb] in _HAPPEN
+    said = [s.words[k] for k in range(verb, i) if not s.tags[k] & f.ADV]
+    return said[-1] in _HAPPEN or (len(said) == 1 and bool(s.tags[verb] & f.BE))
 
 
-def _is_example(s: Sentence, i: int) -> bool:
-    return s.words[i] == "such" and s.word(i + 1) == "as"
+def _is_aside(s: Sentence, i: int) -> bool:
+    """Whether an example, a likeness or an aim is told of what is said already: "such as", "much like"."""
+    if s.words[i] == "like":
+        return s.word(i - 1) in ("just", "much") or bool(s.tag(i + 1) & f.OPENER)
+    return s.words[i : i + 2] == ["such", "as"] or s.words[i : i + 3] == ["in", "order", "to"]
 
 
 def _holds(s: Sentence, start: int, gap: int, verb: int) -> bool:
@@ -112,7 +114,9 @@ def _is_predicate(s: Sentence, verb: int, k: int) -> bool:
         return False
     if tag & f.PART and s.tags[verb] & f.AUX:
         return False
-    likely = not tag & (f.NOUN | f.ADJ) or (tag & f.USUALLY_VERB and s.tag(k + 1) & (f.DET | f.QUANT | f.OBJ | f.TO))
+    follows = s.tag(k + 1)
+    object_follows = not s.word(k + 1) or s.word(k + 1)[0] == "_" or bool(follows & (f.DET | f.QUANT | f.OBJ | f.TO))
+    likely = not tag & (f.NOUN | f.ADJ) or (tag & f.USUALLY_VERB and object_follows)
     if tag & (f.THIRD | f.PAST):
         return bool(likely)
     return bool(likely) and not s.tags[verb] & (f.AUX | f.THIRD) and "to" not in s.words[verb:k]
@@ -153,7 +157,8 @@ def may_be_no_verb(a: Analysis, options: Sequence[str]) -> bool:
     tag = s.tags[verb]
     if tag & f.AUX:
         return False
-    return bool(tag & f.PART) or a_noun_too(tag) or 2 * _predicates(options, s, verb) > len(options)
+    predicates = _predicates(options, s, verb)
+    return bool(tag & f.PART) or 2 * predicates > len(options) or (a_noun_too(tag) and predicates > 0)
 
 
 def _lacks_verb(s: Sentence, verb: int, gap: int) -> bool:

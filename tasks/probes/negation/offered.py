@@ -21,7 +21,8 @@ _LISTS_SOME = re.compile(
     rf"(?:\s*(?:,|and|&|or|nor|,\s*and)\s*{_LETTER}){{0,4}}(?:\s+(?:only|alone|are\s+correct|are\s+true))?"
 )
 _LONGEST = 60
-_TWO_TRUTHS = re.compile(r"(?:true|false|yes|no|correct|incorrect)\s*[,;/|]?\s*(?:and\s+)?(?:true|false|yes|no|correct|incorrect)")
+_TRUTH = r"(?:true|false|yes|no|correct|incorrect)"
+_TWO_TRUTHS = re.compile(rf"{_TRUTH}\s*[,;/|]?\s*(?:and\s+)?{_TRUTH}")
 _LINKS = words("and or nor both only neither either alone , &")
 
 

@@ -59,7 +59,7 @@ def _is_lexical(s: Sentence, i: int, wh: int) -> bool:
     before = before_adverbs(s, i, wh)
     if _may_be_noun_asked_for(s, i):
         return False
-    if before > wh and s.words[before - 1 : before + 1] in (["of", "these"], ["of", "those"], ["the", "following"]):
+    if before > wh and _ends_choice(s, before):
         return True
     if before == wh:
         return bool(s.tags[i] & (f.THIRD | f.PAST))
@@ -100,10 +100,15 @@ def _is_own(s: Sentence, aux: int) -> bool:
     """Whether the verb of a modal follows at once, so that the question asks about its subject: "Who will win?"."""
     k = after_adverbs(s, aux)
     tag = s.tag(k)
-    if s.word(k) in ("be", "have", "do"):
+    if s.word(k) in ("be", "have", "do") or (tag & f.BASE and _ends_choice(s, aux - 1)):
         return True
     plain = tag & f.USUALLY_VERB or not tag & (f.NOUN | f.ADJ) or s.tag(k + 1) & (f.DET | f.OBJ)
     return bool(tag & f.BASE and plain)
+
+
+def _ends_choice(s: Sentence, i: int) -> bool:
+    """Whether the question word's phrase ends here as a subject does: "Which of these | may cause …?"."""
+    return s.words[i - 1 : i + 1] in (["of", "these"], ["of", "those"], ["the", "following"])
 
 
 def _have(s: Sentence, aux: int, *, adjunct: bool) -> Plan:

@@ -14,7 +14,14 @@ from contrapose.tasks.probes.english.analysis import Analysis
 from contrapose.tasks.probes.english.context import is_finite_aux
 from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.english.words import words
-from contrapose.tasks.probes.negation.gap import BLANK, gaps, joins_predicate, may_be_no_verb, require_gap_denied, require_no_verb_in_gap
+from contrapose.tasks.probes.negation.gap import (
+    BLANK,
+    gaps,
+    joins_predicate,
+    may_be_no_verb,
+    require_gap_denied,
+    require_no_verb_in_gap,
+)
 from contrapose.tasks.probes.negation.offered import are_truth_values, refer_to_others
 from contrapose.tasks.probes.negation.questions import first_verb
 from contrapose.tasks.probes.negation.result import Plan, SkipError
@@ -41,6 +48,9 @@ _UNDER_NOT = words("some all every each both several most many")
 _WEAKENED = words("sometimes occasionally perhaps maybe")
 _CAUSES = words("why how")
 _NEVER_RELATIVE = words("what why how")
+_ASKED = re.compile(r"\?\s")
+_HEAD = 40
+"""Characters in which a stem that gives several statements says so."""
 _STATEMENTS = ("statement 1", "statement i ", "statement i:", "statement a", "assertion")
 _SEVERAL_ASK = f.COORD | f.BREAK
 _ENDS_OPEN = f.AUX | f.PREP | f.DET | f.TO | f.LOOSE
@@ -76,10 +86,6 @@ def _weighs_statements(text: str) -> bool:
     """Whether the stem gives several statements to be judged each: "Statement 1 | … Statement 2 | …"."""
     lower = text[:_HEAD].lower().lstrip()
     return lower.startswith(_STATEMENTS) or "statement 2" in text.lower()
-
-
-_HEAD = 40
-_ASKED = re.compile(r"\?\s")
 
 
 def _require_asked_here(s: Sentence) -> None:
@@ -119,7 +125,7 @@ def _asks(s: Sentence, wh: int) -> bool:
 
 def _require_reversible_question(s: Sentence, start: int) -> None:
     wh = next(i for i in range(start, len(s.words)) if s.tags[i] & f.WH)
-    if s.words[wh] == "why" or (s.words[wh] in ("what", "which") and s.word(wh + 1) in ("reason", "reasons") and wh):
+    if s.words[wh] == "why" or (s.words[wh] in ("what", "which") and s.word(wh + 1) == "reason" and wh > start):
         raise SkipError("why_question")
     _require_no_quantity(s, wh)
     if s.words[wh].startswith("how") or s.tags[wh] & f.CLITIC:
@@ -161,7 +167,7 @@ def require_predicate_denied(a: Analysis, plan: Plan) -> Plan:
 
 def _may_end_subject(s: Sentence, i: int) -> bool:
     tag, after = s.tags[i], s.tag(i + 1)
-    if tag & (f.CLOSED | f.QUOTED) or not tag & f.NOUN:
+    if tag & (f.CLOSED | f.QUOTED) or not tag & f.NOUN or s.words[i] in ("be", "have", "do"):
         return False
     if not tag & (f.PART | f.ING | f.ADJ | f.BASE) or tag & f.NAME:
         return True
@@ -178,11 +184,13 @@ def _require_reversible_statement(a: Analysis, options: Sequence[str]) -> None:
     s = a.sentence
     if a.kind == "order" or _instructs(s, a.start):
         raise SkipError("instruction")
-    if a.kind == "fragment" or (are_truth_values(options) and not s.asks):
-        return
     if a.clause.others:
         raise SkipError("coordinated_clauses")
-    if a.doubtful and may_be_no_verb(a, options):
+    if a.kind == "fragment":
+        return
+    if are_truth_values(options) and not gaps(s):
+        return _require_one_claim(s, a.clause.verb)
+    if a.ambiguous or (a.doubtful and may_be_no_verb(a, options)):
         raise SkipError("ambiguous_verb")
     if s.word(a.clause.verb + 1) in _WEAKENED:
         raise SkipError("quantifier_only")
@@ -193,6 +201,13 @@ def _require_reversible_statement(a: Analysis, options: Sequence[str]) -> None:
     require_gap_denied(a, at, options)
     if not s.asks:
         require_no_verb_in_gap(a, at, options)
+
+
+def _require_one_claim(s: Sentence, verb: int) -> None:
+    """Pass unless a second claim is joined: where it is false already, denying the first changes nothing."""
+    joint = next((i for i in range(verb + 1, len(s.words)) if s.tags[i] & f.COORD), len(s.words))
+    if any(is_finite_aux(s, i) for i in range(joint + 1, len(s.words))):
+        raise SkipError("coordinated_clauses")
 
 
 def _instructs(s: Sentence, start: int) -> bool:
@@ -218,7 +233,7 @@ def _question_words(a: Analysis) -> list[int]:
     if not found:
         raise SkipError("asks_nothing")
     at = found[-1]
-    if s.words[at] in _CAUSES or s.word(at + 1) in ("reason", "reasons"):
+    if s.words[at] in _CAUSES or s.word(at + 1) == "reason":
         raise SkipError("why_question")
     verb = a.clause.verb
     apart = range(at + 1, verb) if at < verb else range(verb + 1, at)
