@@ -56,7 +56,21 @@ CHANGED = [
     ("The moon is full of what?", "The moon is not full of what?"),
 ]
 
-TIMED = (" ____", "\n", "A, ", "(", "*", " and is", "? ", " because", " which is", ", what is", " 5 s.", " as is", " I and")
+TIMED = (
+    " ____",
+    "\n",
+    "A, ",
+    "(",
+    "*",
+    " and is",
+    "? ",
+    " because",
+    " which is",
+    ", what is",
+    " 5 s.",
+    " as is",
+    "I, ",
+)
 
 
 @pytest.mark.parametrize(("text", "options", "reason"), SKIPPED)
@@ -83,15 +97,23 @@ def test_the_control_of_another_auxiliary_has_the_old_one(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "option", ["All of the above", "none of these.", "Both A and C", "I and II only", "1 and 3", "True, False", "Both"]
+    "option",
+    ["All of the above", "none of these.", "Both A and C", "I and II only", "1 and 3 only", "True, False", "Both"],
 )
 def test_an_option_about_others_is_known(option: str) -> None:
     assert refer_to_others(option)
 
 
-@pytest.mark.parametrize("option", ["A", "I", "3", "all birds", "None of the patients recovered", "both sexes", "true"])
+@pytest.mark.parametrize(
+    "option", ["A", "I", "3", "1 and 3", "all birds", "None of the patients recovered", "both sexes", "true"]
+)
 def test_other_options_are_none(option: str) -> None:
     assert not refer_to_others(option)
+
+
+def test_options_may_have_letters_of_their_own() -> None:
+    assert negate("Which are trees?", options=("A. oaks", "B. none of these")).reason == "options_combine"
+    assert negate("Is iron hard?", options=("A) yes", "B) no")).text == "True or false: Iron is not hard."
 
 
 def test_truth_values_are_a_pair() -> None:

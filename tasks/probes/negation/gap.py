@@ -158,7 +158,8 @@ def may_be_no_verb(a: Analysis, options: Sequence[str]) -> bool:
     if tag & f.AUX:
         return False
     predicates = _predicates(options, s, verb)
-    return bool(tag & f.PART) or 2 * predicates > len(options) or (a_noun_too(tag) and predicates > 0)
+    participle = tag & f.PART and not s.tag(verb + 1) & (f.DET | f.OBJ)
+    return bool(participle) or 2 * predicates > len(options) or (a_noun_too(tag) and predicates > 0)
 
 
 def _lacks_verb(s: Sentence, verb: int, gap: int) -> bool:
@@ -172,7 +173,8 @@ def _lacks_verb(s: Sentence, verb: int, gap: int) -> bool:
 
 def _predicates(options: Sequence[str], s: Sentence, verb: int) -> int:
     """How many options start with a finite verb."""
-    tags = [flags_of(option.split(None, 1)[0].lower()) for option in options if option.split()]
+    said = [option.split(None, 1) for option in options]
+    tags = [flags_of(each[0].lower()) for each in said if len(each) > 1 or (each and each[0][0].islower())]
     finite = sum(_is_finite(tag) for tag in tags)
     return finite if s.words[verb] in _LETS_DO or s.tags[verb] & f.AUX else finite + sum(map(_is_bare, tags))
 

@@ -11,19 +11,28 @@ _TRUTHS = ({"yes", "no"}, {"true", "false"}, {"correct", "incorrect"}, {"right",
 _MARKS = " .:;!()[]\"'"
 _ALL = r"(?:all|none|both|neither|either|any|each|two|some|more than one|only one)"
 _OTHERS = r"(?:the\s+)?(?:above|these|those|them|following|others?|options?|answers?|choices?|statements?|reasons?)"
-_LETTER = r"\(?(?:[a-e]|[ivx]{1,4}|[1-5])\)?"
-_SAYS_ALL = re.compile(
-    rf"{_ALL}(?:\s+(?:of\s+)?{_OTHERS}(?:\s+(?:choices|options|answers|mentioned))?)?"
-    r"(?:\s+(?:is|are)(?:\s+\w+)?|\s+(?:true|correct|false|wrong))?"
-)
+_LETTER = r"\(?(?:[a-e]|[ivx]{1,4})\)?"
+_NUMBER = r"\(?[1-5]\)?"
+_JOINT = r"\s*(?:,|and|&|or|nor|,\s*and)\s*"
+_BEFORE = r"(?:(?:both|only|neither|either)\s+)?(?:(?:statements?|options?)\s+)?"
+_BEHIND = r"(?:\s+(?:only|alone|are\s+correct|are\s+true))"
 _LISTS_SOME = re.compile(
-    rf"(?:both\s+|only\s+|neither\s+|either\s+)?(?:statements?\s+|options?\s+)?{_LETTER}"
-    rf"(?:\s*(?:,|and|&|or|nor|,\s*and)\s*{_LETTER}){{0,4}}(?:\s+(?:only|alone|are\s+correct|are\s+true))?"
+    rf"{_BEFORE}{_LETTER}(?:{_JOINT}{_LETTER}){{0,4}}{_BEHIND}?|{_BEFORE}{_NUMBER}(?:{_JOINT}{_NUMBER}){{0,4}}{_BEHIND}"
 )
+_SAYS_ALL = re.compile(
+    rf"{_ALL}(?:\s+(?:of\s+)?{_OTHERS}(?:\s+\w+)?)?(?:\s+(?:is|are)(?:\s+\w+)?|\s+(?:true|correct|false|wrong))?"
+)
+_LABEL = re.compile(r"\s*\(?[A-Ha-h1-8][.):]\s+")
 _LONGEST = 60
 _TRUTH = r"(?:true|false|yes|no|correct|incorrect)"
 _TWO_TRUTHS = re.compile(rf"{_TRUTH}\s*[,;/|]?\s*(?:and\s+)?{_TRUTH}")
 _LINKS = words("and or nor both only neither either alone , &")
+
+
+def bare(option: str) -> str:
+    """The option without a letter of its own before it: "B. iron" → "iron"."""
+    label = _LABEL.match(option)
+    return option[label.end() :] if label else option
 
 
 def are_truth_values(options: Sequence[str]) -> bool:

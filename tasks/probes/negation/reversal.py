@@ -22,7 +22,7 @@ from contrapose.tasks.probes.negation.gap import (
     require_gap_denied,
     require_no_verb_in_gap,
 )
-from contrapose.tasks.probes.negation.offered import are_truth_values, refer_to_others
+from contrapose.tasks.probes.negation.offered import are_truth_values, bare, refer_to_others
 from contrapose.tasks.probes.negation.questions import first_verb
 from contrapose.tasks.probes.negation.result import Plan, SkipError
 
@@ -40,8 +40,9 @@ _ORDERS = words(
 )
 _BEHIND_ORDER = f.DET | f.QUANT | f.OBJ | f.REL
 _CLAUSE_OPENS = words(", : ; and then please")
-_QUANTITIES = words("percentage percent proportion fraction extent degree amount portion share quantity")
-_COUNTED_OF = words("number")
+_SHARES = words("percentage percent proportion fraction")
+_AMOUNTS = words("number quantity amount degree portion share extent")
+"""They are asked for as "what amount of …" or "to what extent"; "which quantity" asks for a thing."""
 _EXCEPT = words("except excluding")
 _UNDER_NOT = words("some all every each both several most many")
 """Subjects of an inverted question whose quantifier a "not" behind them does not reach."""
@@ -67,6 +68,7 @@ def asked(a: Analysis, options: Sequence[str]) -> Analysis:
         SkipError: a "not" there would not reverse which options are right, or it cannot be told.
     """
     s = a.sentence
+    options = [bare(option) for option in options]
     if any(map(refer_to_others, options)) or _weighs_statements(s.text):
         raise SkipError("options_combine")
     _require_asked_here(s)
@@ -145,8 +147,9 @@ def _require_reversible_question(s: Sentence, start: int) -> None:
 
 def _require_no_quantity(s: Sentence, wh: int) -> None:
     """Pass unless a quantity is asked for, of which a "not" asks for the rest: "What share is not …?"."""
-    i = wh + 1 + bool(s.tag(wh + 1) & f.ADJ and s.word(wh + 1) not in _QUANTITIES | _COUNTED_OF)
-    if s.word(i) in _QUANTITIES or (s.word(i) in _COUNTED_OF and s.word(i + 1) == "of"):
+    i = wh + 1 + bool(s.tag(wh + 1) & f.ADJ and s.word(wh + 1) not in _SHARES | _AMOUNTS)
+    amount = s.word(i) in _AMOUNTS and (s.word(i + 1) == "of" or s.tag(wh - 1) & f.PREP)
+    if s.word(i) in _SHARES or amount:
         raise SkipError("quantity_asked")
 
 
@@ -167,6 +170,8 @@ def require_predicate_denied(a: Analysis, plan: Plan) -> Plan:
 
 def _may_end_subject(s: Sentence, i: int) -> bool:
     tag, after = s.tags[i], s.tag(i + 1)
+    if tag & f.DET and s.tags[i - 1] & f.ING:
+        return True
     if tag & (f.CLOSED | f.QUOTED) or not tag & f.NOUN or s.words[i] in ("be", "have", "do"):
         return False
     if not tag & (f.PART | f.ING | f.ADJ | f.BASE) or tag & f.NAME:
@@ -186,10 +191,14 @@ def _require_reversible_statement(a: Analysis, options: Sequence[str]) -> None:
         raise SkipError("instruction")
     if a.clause.others:
         raise SkipError("coordinated_clauses")
-    if a.kind == "fragment":
-        return
     if are_truth_values(options) and not gaps(s):
-        return _require_one_claim(s, a.clause.verb)
+        _require_one_claim(s, a.clause.verb)
+    elif a.kind != "fragment":
+        _require_gap_denied(a, options)
+
+
+def _require_gap_denied(a: Analysis, options: Sequence[str]) -> None:
+    s = a.sentence
     if a.ambiguous or (a.doubtful and may_be_no_verb(a, options)):
         raise SkipError("ambiguous_verb")
     if s.word(a.clause.verb + 1) in _WEAKENED:
