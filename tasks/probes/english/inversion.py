@@ -15,7 +15,7 @@ from contrapose.tasks.probes.english.words import words
 _LONE = words("it he she we they you i there")
 _POINTING = words("this that these those")
 _POSSESSIVES = words("mine yours his hers ours theirs")
-_PLAIN = words("be have do need want use like help live work move make take give run turn")
+_PLAIN = words("be have do need want use like help live work move make take give run turn mean")
 """Bare verbs even where the dictionary has a noun too."""
 _STOP = f.OPENER | f.BREAK | f.LOOSE
 _LEAST = -0.5

@@ -82,8 +82,12 @@ def last_sentence(text: str, end: int) -> int:
 
 
 def _is_abbreviation(before: str) -> bool:
-    last = before.rsplit(None, 1)[-1].lower().lstrip("(\"'“") if before.strip() else ""
-    return last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha()) or "." in last
+    """Whether a full stop behind these characters ends no sentence; behind a unit or an amount it does ("5 s.")."""
+    said = before.rsplit(None, 2)
+    last = said[-1].lower().lstrip("(\"'“") if said else ""
+    if len(last) == 1 and last.isalpha():
+        return len(said) == 1 or not said[-2][-1].isdigit()
+    return last in _ABBREVIATIONS or ("." in last and not last[-1].isdigit())
 
 
 def _fill(sentence: Sentence, begin: int, end: int) -> None:

@@ -23,6 +23,9 @@ _IRREGULAR = {"wo": "will", "ca": "can", "sha": "shall"}
 _NO = words("no none nobody nothing nowhere never neither nor")
 _SOME = words("some someone somebody something somewhere too already")
 _DETERMINERS = words("all any both each either every everybody everyone everything few many most much several")
+_MODALS = words("may might must")
+_DENIED_MODALS = words("can could need")
+"""What a negation puts in their place before its "not", where the text has options."""
 _OPENS_A_CLAUSE = words('. ! ? : ; , ( - – — " “ please kindly')
 _MOST_TOKENS = 2_000
 """Beyond it the comparison, whose time grows with the square, is left out."""
@@ -77,8 +80,13 @@ def _instead(edits: Sequence[Edit], adverb: str) -> str:
             result += edit.old
             continue
         some = next((token for token in edit.old if token.lower() in _SOME), None)
+        modal = next((token for token in edit.old if token.lower() in _MODALS), None)
         for token in edit.new:
-            if _is_not(token):
+            if modal and token.lower() == "cannot":
+                result += [modal, " ", adverb]
+            elif modal and token.lower() in _DENIED_MODALS:
+                result.append(modal)
+            elif _is_not(token):
                 result = _with_adverb(result, token, adverb)
             else:
                 result.append(some if some and token.lower().startswith(("any", "either")) else token)

@@ -30,9 +30,20 @@ def behind_copula(s: Sentence, wh: int, be: int) -> Plan:
         return low(s, stranded)
     asked = be > wh + 1 and (s.words[wh] == "whose" or (s.words[wh] == "what" and _inverted(s, wh, be)))
     if asked and not _describes(s, after_adverbs(s, be)):
-        raise SkipError("wh_subject_boundary")
+        return _behind_inverted(s, wh, be)
     if s.tag(be + 1) & f.SUBJ and not s.tag(be + 1) & f.DET:
         return low(s, be_predicate(s, be))
+    return after_auxiliary(s, be, wh)
+
+
+def _behind_inverted(s: Sentence, wh: int, be: int) -> Plan:
+    """Where a noun is asked for and a noun phrase follows: "What year was the club | founded?"."""
+    found = inverted_predicate(s, be)
+    if found is not None and s.tags[found] & f.PART and not s.tags[found] & f.NOUN:
+        return low(s, found)
+    aspect = any(s.words[i] in _ASPECTS for i in range(wh + 1, be))
+    if aspect or found is not None or s.words[wh] != "what" or s.words[be + 1] != "the":
+        raise SkipError("wh_subject_boundary")
     return after_auxiliary(s, be, wh)
 
 
@@ -81,6 +92,8 @@ def _object_gap(s: Sentence, i: int) -> int | None:
     last = len(s.words) - 1
     if s.tags[last] & (f.PREP | f.LOOSE) or i == last:
         return i
+    if s.words[i].endswith("ing") and s.tag(i + 1) & (f.DET | f.NOUN) and not s.tag(i + 1) & _NO_NOUN & ~f.DET:
+        return None  # it has an object: "the gas | causing the smell"
     if s.words[i].endswith("ing") or s.tags[last] & f.ADV:
         raise SkipError("wh_subject_boundary")
     return None

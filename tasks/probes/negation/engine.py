@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.analysis import AMBIGUOUS, Analysis, analyse_sentence
 from contrapose.tasks.probes.english.edits import apply
 from contrapose.tasks.probes.english.reading import Sentence, UnreadableError, read
 from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.probes.negation.contradictory import contradictory
 from contrapose.tasks.probes.negation.langtest import negate_as_langtest
 from contrapose.tasks.probes.negation.order import negate_order
 from contrapose.tasks.probes.negation.polar import negate_polar
@@ -20,6 +23,7 @@ from contrapose.tasks.probes.negation.result import (
     SkipReason,
     Style,
 )
+from contrapose.tasks.probes.negation.reversal import asked, require_predicate_denied
 from contrapose.tasks.probes.negation.statement import negate_statement
 
 _BEFORE_LITTLE = words("very so too is has have had was does do did with")
@@ -40,6 +44,7 @@ def negate(
     style: Style = "rules",
     existing_negation: ExistingNegation = "skip",
     rewrite_polar: bool = True,
+    options: Sequence[str] = (),
 ) -> Negation:
     """Reverse the main clause of the last sentence, leaving every other character as it is.
 
@@ -48,11 +53,13 @@ def negate(
         style: `rules`, or `langtest` for LangTest's literal replacement.
         existing_negation: what to do with a text that is negated already.
         rewrite_polar: whether a yes/no question becomes a true-or-false statement, in `original` too.
+        options: the answers offered with the text, where there are any: the negation must then reverse which of them
+            are right, and what may not is skipped. `langtest` does not look at them.
     """
     if style == "langtest":
         return negate_as_langtest(text)
     try:
-        plan = _plan(text, existing_negation, rewrite_polar)
+        plan = _plan(text, existing_negation, rewrite_polar, options)
     except SkipError as skip:
         return Negation(text=None, reason=skip.reason, confidence=None, original=text, kind=None)
     return Negation(
@@ -64,28 +71,28 @@ def negate(
     )
 
 
-def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool) -> Plan:
+def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool, options: Sequence[str]) -> Plan:
     if len(text.split(None, 1)) < 2:
         raise SkipError("no_finite_verb" if any(map(str.isalnum, text)) else "empty")
     try:
         sentence = read(text)
     except UnreadableError as error:
         raise SkipError(_UNREADABLE[error.reason]) from None
-    if sentence.union & _DENIALS and _denies(sentence):
-        return _without_negation(sentence, existing)
-    return _dispatch(analyse_sentence(sentence), rewrite_polar=rewrite_polar)
+    denied = bool(sentence.union & _DENIALS) and _denies(sentence)
+    if denied and existing == "skip":
+        raise SkipError("existing_negation" if sentence.union & f.NEG else "semi_negative")
+    analysis = analyse_sentence(sentence)
+    if options:
+        analysis = asked(analysis, options)
+    if denied:
+        return remove_negation(analysis) if sentence.union & f.NEG else remove_never(analysis)
+    plan = _dispatch(analysis, rewrite_polar=rewrite_polar)
+    return contradictory(analysis, require_predicate_denied(analysis, plan)) if options else plan
 
 
 def _denies(s: Sentence) -> bool:
     """Whether a negation is there already, or a word that comes close to one."""
     return bool(s.union & (f.NEG | f.SEMI)) or _says_hardly_any(s)
-
-
-def _without_negation(s: Sentence, existing: ExistingNegation) -> Plan:
-    negated = s.union & f.NEG
-    if existing == "skip":
-        raise SkipError("existing_negation" if negated else "semi_negative")
-    return remove_negation(analyse_sentence(s)) if negated else remove_never(analyse_sentence(s))
 
 
 def _says_hardly_any(s: Sentence) -> bool:

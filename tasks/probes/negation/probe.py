@@ -26,7 +26,7 @@ class AddNegation:
 
     name: ClassVar[str] = "add_negation"
     category: ClassVar[str] = "sensitivity"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     summary: ClassVar[str] = "Adds one negation that reverses the prompt; the answer should change."
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[AddNegationSettings]] = AddNegationSettings
@@ -52,6 +52,7 @@ class AddNegation:
             style=settings.style,
             existing_negation=settings.existing_negation,
             rewrite_polar=settings.rewrite_polar,
+            options=sample.options,
         )
         if settings.second_opinion == "spacy":
             negation = seconded(sample.text, negation, parser(settings.spacy_model))

@@ -31,13 +31,13 @@ def negate_question(s: Sentence, start: int) -> Plan:
         raise SkipError("negative_island_how")
     if s.tags[wh] & f.CLITIC:
         return behind_copula(s, wh, wh)
-    verb = _first_verb(s, wh)
+    verb = first_verb(s, wh)
     if not is_finite_aux(s, verb):
         return with_do(s, verb, _asked(s, wh, verb))
     return _at_auxiliary(s, wh, verb, pied=wh > start)
 
 
-def _first_verb(s: Sentence, wh: int) -> int:
+def first_verb(s: Sentence, wh: int) -> int:
     """The finite verb of the question's own clause."""
     for i in range(wh + 1, len(s.words)):
         tag = s.tags[i]
@@ -56,11 +56,21 @@ def _is_lexical(s: Sentence, i: int, wh: int) -> bool:
         return False
     if s.words[wh] in _PLACES or _aux_before_clause(s, i + 1):
         return False
-    if s.words[i - 2 : i] in (["of", "these"], ["of", "those"]):
+    before = before_adverbs(s, i, wh)
+    if _may_be_noun_asked_for(s, i):
+        return False
+    if before > wh and _ends_choice(s, before):
         return True
-    if before_adverbs(s, i, wh) == wh:
+    if before == wh:
         return bool(s.tags[i] & (f.THIRD | f.PAST))
     return finite_odds(s, i, wh) + agreement(s, i, wh + 1) > 0
+
+
+def _may_be_noun_asked_for(s: Sentence, i: int) -> bool:
+    """Whether a noun stands before its verb: the "words" of "Which of these words means …?"."""
+    noun = s.tags[i] & f.NOUN and not s.tags[i] & f.USUALLY_VERB
+    after = s.tag(after_adverbs(s, i))
+    return bool(noun and after & (f.THIRD | f.PAST)) and (bool(after & f.USUALLY_VERB) or not after & f.NOUN)
 
 
 def _aux_before_clause(s: Sentence, begin: int) -> bool:
@@ -90,10 +100,15 @@ def _is_own(s: Sentence, aux: int) -> bool:
     """Whether the verb of a modal follows at once, so that the question asks about its subject: "Who will win?"."""
     k = after_adverbs(s, aux)
     tag = s.tag(k)
-    if s.word(k) in ("be", "have", "do"):
+    if s.word(k) in ("be", "have", "do") or (tag & f.BASE and _ends_choice(s, aux - 1)):
         return True
     plain = tag & f.USUALLY_VERB or not tag & (f.NOUN | f.ADJ) or s.tag(k + 1) & (f.DET | f.OBJ)
     return bool(tag & f.BASE and plain)
+
+
+def _ends_choice(s: Sentence, i: int) -> bool:
+    """Whether the question word's phrase ends here as a subject does: "Which of these | may cause …?"."""
+    return s.words[i - 1 : i + 1] in (["of", "these"], ["of", "those"], ["the", "following"])
 
 
 def _have(s: Sentence, aux: int, *, adjunct: bool) -> Plan:

