@@ -80,6 +80,9 @@ DEFINES = re.compile(
     r"|stands|or|and)\b"
 )
 """How a text goes on that speaks of a letter as such: "'A' stands for", "`A` can be"."""
+LABELS = re.compile(r"\s*(?::|[-\u2013\u2014]{1,3}(?=\s))\s*")
+PRONOUN = re.compile(r"(?i)(?:(?:because|since|as|but|and|yet|which)\s+)?(?:it|this|that|which|this one|that one)\s+|which\s+")
+"""How a clause begins that is about the letter before it."""
 CONCEDES = re.compile(r"(?i)(?:while|whereas|although|though)\b")
 AT_FIRST = re.compile(
     rf"(?i)^(?:at first|initially|on the (?:face|surface))\b.*?(?=\b(?:but|however|yet)\b|{FINALLY}|$)"

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from contrapose.tasks.probes.replies import patterns
+from contrapose.tasks.probes.replies.asides import VERB, gives_reason, without_asides
 from contrapose.tasks.probes.replies.predicates import Strength, verdict
 from contrapose.tasks.probes.replies.rewrites import NOUN
 from contrapose.tasks.probes.replies.text import FINALLY, Sentence, sentences
@@ -21,6 +22,9 @@ _ROUNDABOUT = (
     (patterns.LESS, 2, Strength.CHOICE),
 )
 """Clauses that lead up to the letter, its group, and how plainly they choose it."""
+
+
+_VERB = re.compile(VERB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +55,49 @@ def _is_cut_off(said: Statement, sentence: Sentence) -> bool:
 
 
 def _in_sentence(sentence: Sentence) -> Iterator[Statement]:
-    if found := patterns.NOT_BUT.search(sentence.text):
+    text = without_asides(sentence.text)
+    if found := patterns.NOT_BUT.search(text):
         yield Statement(found[2], Strength.CHOICE, sentence.position)
         return
-    concluding, alone, praised = False, False, None
-    clauses = patterns.CLAUSES.split(_without_lead_in(patterns.AT_FIRST.sub("", sentence.text)))
-    for position, clause in enumerate((each.strip() for each in clauses), start=sentence.position):
+    concluding, alone, last = False, False, None
+    clauses = _clauses(_without_lead_in(patterns.AT_FIRST.sub("", text)))
+    for position, (clause, after) in enumerate(clauses, start=sentence.position):
         concluding = concluding or clause.startswith(FINALLY)
         opens = position == sentence.position or concluding or alone
         said = _in_clause(clause.removeprefix(FINALLY).strip(), opens=opens)
-        if said:
+        if said and not _is_introduced(said, after):
             # "A, then B": once a letter stood alone, the next one that does contradicts it.
             alone = alone or said[1] is Strength.LINE
-            praised = said[0] if said[1] is Strength.PRAISE else praised
+            last = said
             yield Statement(said[0], _raised(said[1], clause, concluding=concluding), position)
-        elif (
-            praised
-            and patterns.FALLS_SHORT.match(clause)
-            and patterns.DENIED.search(clause)
-            and not re.search(r"\b[AB]\b", clause)
-        ):
-            yield Statement(praised, Strength.REJECTED, position)
+        elif last and last[0] and _takes_back(clause, last[1]):
+            yield Statement(last[0], Strength.REJECTED, position)
+
+
+def _clauses(text: str) -> list[tuple[str, str]]:
+    """Each clause of a sentence, with what follows it."""
+    found = list(patterns.CLAUSES.finditer(text))
+    starts = [0, *(each.end() for each in found)]
+    ends = [*(each.start() for each in found), len(text)]
+    return [(text[start:end].strip(), text[end : end + 200]) for start, end in zip(starts, ends, strict=True)]
+
+
+def _is_introduced(said: tuple[str | None, Strength], after: str) -> bool:
+    """Whether a letter is only the head of what follows a comma: "Summary B, which says 120", and no choice."""
+    if said[1] is not Strength.LINE or not after.startswith(","):
+        return False
+    follows = after[1:].strip()
+    return bool(follows) and patterns.ALONE.match(follows) is None and not gives_reason(follows)
+
+
+def _takes_back(clause: str, strength: Strength) -> bool:
+    """Whether a clause without a letter rejects the one before it: "A matches, but errs", "B - it contradicts …"."""
+    if re.search(r"\b[AB]\b", clause):
+        return False
+    if strength is Strength.PRAISE and patterns.FALLS_SHORT.match(clause):
+        return patterns.DENIED.search(clause) is not None
+    found = patterns.PRONOUN.match(clause)
+    return found is not None and verdict(clause[found.end() :]) is Strength.REJECTED
 
 
 def _raised(strength: Strength, clause: str, *, concluding: bool) -> Strength:
@@ -113,19 +139,29 @@ def _without_lead_in(text: str) -> str:
 def _about(found: re.Match[str], clause: str, *, opens: bool) -> tuple[str, Strength] | None:
     """A clause that begins with the letter: a verdict on it, a label, or the letter alone."""
     letter, rest = found[2], clause[found.end() :]
-    judged = verdict(_plainly(rest))
+    judged = _judged(rest)
     if judged is not None:
         return letter, Strength.CHOICE if found["only"] and judged is Strength.PRAISE else judged
     reasoned = found[0] == letter and patterns.REASON.match(rest) and not patterns.DENIED.search(rest)
     labels = rest.lstrip().startswith(":") and not reasoned
-    ends = re.match(patterns.END, rest) or (found[0].endswith("^") and not patterns.DEFINES.match(rest))
+    marked = found[0].endswith("^") and not patterns.DEFINES.match(rest) and not _VERB.match(rest.lstrip())
+    ends = (re.match(patterns.END, rest) and not _is_blamed(rest)) or marked
     return (letter, Strength.LINE) if opens and ends and not labels else None
 
 
-def _plainly(rest: str) -> str:
-    """A predicate, with ": correct" (and nothing longer) put as "is correct"."""
-    marked = re.fullmatch(r"\s?:\s*(\w+)", rest)
-    return f"is {marked[1]}" if marked else rest.lstrip()
+def _judged(rest: str) -> Strength | None:
+    """The verdict that follows a letter, with or without a colon or a dash: "is correct", ": contradicts the article"."""
+    labelled = patterns.LABELS.match(rest)
+    if labelled is None:
+        return verdict(rest.lstrip())
+    body = rest[labelled.end() :]
+    return verdict(body) or verdict(f"is {body}")
+
+
+def _is_blamed(rest: str) -> bool:
+    """Whether brackets after a letter say what is wrong with it: "B (a different year, which is wrong)"."""
+    inside = re.match(r"\s*\(([^()]*)", rest)
+    return bool(inside and patterns.DENIED.search(inside[1]) and not re.search(r"\b[AB]\b", inside[1]))
 
 
 def _screened(found: re.Match[str], clause: str) -> tuple[str, Strength] | None:
