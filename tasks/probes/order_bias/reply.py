@@ -15,7 +15,7 @@ from contrapose.tasks.probes.replies.decision import weigh
 from contrapose.tasks.probes.replies.text import canonical, window
 
 Letter = Literal["A", "B"]
-Step = Literal["letter", "pattern", "restated", "embedding", "likelihood", "unparsed"]
+Step = Literal["constrained", "letter", "pattern", "restated", "embedding", "asked", "likelihood", "unparsed"]
 REMEMBERED = 1_000
 """Texts whose reading is kept: most replies are one of a few, and a sentence is compared with several of them."""
 
@@ -97,14 +97,14 @@ def _stated(seen: str) -> Choice:
         return _unparsed("empty")
     if found := _LETTER_ALONE.fullmatch(unicodedata.normalize("NFKC", seen)):
         return Choice(choice=_letter(found[1]), step="letter", reason="the letter alone")
-    stated = weigh(canonical(seen))
+    stated = weigh(canonical(seen), one_is_right=True)
     if stated.letter is None:
         return _unparsed(stated.reason)
     return Choice(choice=_letter(stated.letter), step="pattern", reason=stated.reason)
 
 
 _QUOTES = r"\s<\"'\u201c-\u201e\u2018\u2019\u00ab\u00bb\u300c\u300d\u3010\u3011`*_#>()\[\]{}$."
-_LETTER_ALONE = re.compile(rf"(?:[-\u2022]\s+)?[{_QUOTES}]{{0,40}}([ABab])[{_QUOTES},:;!\u3002]{{0,40}}")
+_LETTER_ALONE = re.compile(rf"(?:[-\u2022]\s+)?[{_QUOTES}]{{0,40}}([ABab])[{_QUOTES},:;!?\u3002]{{0,40}}")
 _LABEL = re.compile(
     r"(?i)^(?:(?:the\s+)?(?:\w+\s+)?(?:summary|option|answer|choice)\s*(?:is\b|:)?\s*)?"
     r"(?:[(\"*]*([ab])[)\"*]*\s*[:.)\-]|[:\-])\s*"

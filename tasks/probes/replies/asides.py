@@ -60,10 +60,10 @@ def without_asides(sentence: str) -> str:
     Args:
         sentence: one sentence of a canonical reply; the time is linear in its length.
     """
-    plain = _COMPARED.sub(",", sentence) if _COMPARED.search(sentence) else sentence
+    plain = _COMPARED.sub(",", sentence).replace(",,", ",")
     for aside in _ASIDES:
         plain = aside.sub(lambda found: found["named"] + " ", plain)
-    return plain.replace(",,", ",")
+    return plain
 
 
 def gives_reason(rest: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from contrapose.tasks.probes.replies.elimination import left_over
 from contrapose.tasks.probes.replies.predicates import Strength
 from contrapose.tasks.probes.replies.statements import Statement, statements
 from contrapose.tasks.probes.replies.text import PAIR
@@ -28,6 +29,7 @@ _DECIDED = {
     Strength.CONCLUSION: "{} is concluded",
     Strength.FINAL: "{} is the final answer",
 }
+_LEFT_OVER = "only the other is said to be wrong"
 _NO_CHOICE = (
     ("neither", re.compile(r"(?i)\b(?:neither|none)\b|\bno summary\b")),
     (
@@ -45,7 +47,7 @@ _NO_CHOICE = (
 )
 _ALSO = re.compile(
     rf"(?i)\b(?:both|equally|too|as well|also|likewise|(?<!says the )same)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"
-    r"|[,;] (?:and )?(?-i:[AB])\^? (?:with|to)\b"
+    r"|\b(?:neither|nor) (?:is|does)\b|[,;] (?:and )?(?-i:[AB])\^? (?:with|to)\b"
 )
 _NEVERTHELESS = re.compile(
     r"(?i)\bboth\b[^.;!?\n]{0,100}?,? but (?=(?:only )?(?:summary )?[AB]\b)"
@@ -69,19 +71,26 @@ NEXT = re.compile(
 """Where a model that does not stop goes on with a question of its own."""
 
 
-def weigh(text: str) -> Decision:
-    """Decide by the part before a next question, where that says enough, else by all of a canonical reply."""
+def weigh(text: str, *, one_is_right: bool = False) -> Decision:
+    """Decide by the part before a next question, where that says enough, else by all of a canonical reply.
+
+    Args:
+        text: a canonical reply.
+        one_is_right: whether A and B are all there is and exactly one is right, so that a plain rejection of one
+            chooses the other.
+    """
     started = NEXT.search(text)
-    first = _weigh(text[: started.start()]) if started else None
-    return first if first and first.letter else _weigh(text)
+    first = _weigh(text[: started.start()], one_is_right) if started else None
+    return first if first and first.letter else _weigh(text, one_is_right)
 
 
-def _weigh(text: str) -> Decision:
+def _weigh(text: str, one_is_right: bool) -> Decision:
     """Let the strongest statements decide, if they agree."""
     found = list(statements(text))
     chosen = _without_headings([each for each in found if each.strength > Strength.REJECTED])
     if not chosen:
-        return _undecided(_why_not(text, found))
+        left = left_over(text, found) if one_is_right else None
+        return Decision(letter=left, reason=_LEFT_OVER) if left else _undecided(_why_not(text, found))
     top = max(each.strength for each in chosen)
     last = [each for each in chosen if each.strength == top][-1]
     if _is_contradicted(last, chosen, found) or _is_doubted(last, text):
@@ -110,7 +119,7 @@ def _is_contradicted(last: Statement, chosen: Sequence[Statement], found: Sequen
     """
     conclusive = last.strength >= Strength.CONCLUSION
     denied = any(
-        each.strength is Strength.REJECTED
+        each.strength <= Strength.REJECTED
         and (each.position >= last.position or not conclusive)
         and (each.letter == last.letter or _declined(each, last))
         for each in found
@@ -122,7 +131,7 @@ def _is_contradicted(last: Statement, chosen: Sequence[Statement], found: Sequen
         denied
         or any(each.strength is last.strength for each in rivals)
         or any(not conclusive or each.position > last.position for each in plain)
-        or (top_is_plain and any(each.strength is Strength.PRAISE for each in rivals))
+        or (top_is_plain and any(each.strength is Strength.PRAISE and not each.conceded for each in rivals))
     )
 
 
@@ -151,7 +160,7 @@ def _is_listed(text: str, letter: str | None) -> bool:
 
 
 def _why_not(text: str, found: Sequence[Statement]) -> str:
-    if {each.letter for each in found if each.strength == Strength.REJECTED} >= {"A", "B"}:
+    if {each.letter for each in found if each.strength <= Strength.REJECTED} >= {"A", "B"}:
         return "neither"
     return next((name for name, pattern in _NO_CHOICE if pattern.search(text)), "no choice found")
 

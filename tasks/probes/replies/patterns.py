@@ -52,6 +52,28 @@ SUPPORTED = re.compile(
     r"|this|that|which|it)\s+(?:\w+ly\s+)?(?:supports?|confirms?|match(?:es)?|fits?|backs?(?: up)?"
     rf"|(?:agrees?|aligns?|(?:is|are) (?:consistent|in line)) with|corresponds? to))\s+{SUBJECT}{END}"
 )
+_WRONG = r"(?:wrong|incorrect|inconsistent|inaccurate|false|untrue|unfaithful|contradicting|contradictory)"
+_ERRS = (
+    rf"(?:contradicts|disagrees with|conflicts with|misstates|misrepresents|is (?:\w+ly )?{_WRONG}"
+    r"|(?:does not|doesn't) (?:agree with|match|fit)|is not (?:consistent|in line))"
+)
+_SOURCE = r"(?: (?:with )?the (?:article|text|source|passage|facts))?"
+BLAMED = tuple(
+    re.compile(rf"(?i:(?:and |but |so |while |whereas )?{before}) {SUBJECT}{END}")
+    for before in (
+        rf"(?:the )?(?:{_WRONG} (?:summary|one|option|statement)|(?:summary|one|option|statement) (?:that|which)"
+        rf" (?:\w+ly )?{_ERRS}{_SOURCE})(?: is| was|:)",
+        r"(?:i|we|one)(?:'d|'ll| would| can| must| will)? (?:\w+ly )?(?:rule out|eliminate|exclude|discard|reject|dismiss)",
+        r"there (?:is|are) (?:an? |one )?(?:\w+ )?(?:errors?|mistakes?|contradictions?|inaccurac(?:y|ies)) in",
+        r"(?:the (?:article|text|source|passage)|this|that|which) (?:\w+ly )?(?:contradicts|refutes|disproves"
+        r"|conflicts with|is at odds with)",
+    )
+)
+"""Clauses that lead up to a letter and say that it is wrong."""
+ANSWER = re.compile(r"(?i)(?:the )?(?:answer|choice|letter)\b")
+"""A subject that may be somebody's reply, whose being wrong says nothing of the summary."""
+CLEFT = re.compile(rf"(?i:it(?: is|'s|) (?:(?:only|in fact|rather) )?)({NOUN}?\b[AB]\b\^?) (?:that|which) ")
+"""How "It is Summary B that contradicts the article" begins."""
 MAKES = re.compile(
     rf"(?i:(?:this|that|which)\s+makes|making)\s+{SUBJECT}\s+(?i:the\s+(?:\w+\s+)?"
     r"(?:correct|consistent|right|accurate|true|best|better|answer|only))"
@@ -80,7 +102,9 @@ DEFINES = re.compile(
     r"|stands|or|and)\b"
 )
 """How a text goes on that speaks of a letter as such: "'A' stands for", "`A` can be"."""
-LABELS = re.compile(r"\s*(?::|[-\u2013\u2014]{1,3}(?=\s))\s*")
+LABELS = re.compile(
+    r"(?i)\s*(?::|[-\u2013\u2014]{1,3}(?=\s))\s*(?:(?:it|this|that|the)(?: (?:summary|option|one|statement))?\s+(?=\w))?"
+)
 PRONOUN = re.compile(r"(?i)(?:(?:because|since|as|but|and|yet|which)\s+)?(?:it|this|that|which|this one|that one)\s+|which\s+")
 """How a clause begins that is about the letter before it."""
 CONCEDES = re.compile(r"(?i)(?:while|whereas|although|though)\b")
@@ -107,13 +131,13 @@ _OPENING = (
 )
 LEAD_IN = re.compile(
     r"(?i)(?:(?:yes|no|ok|okay|al ?right|sure|well|hmm+|wait|actually|certainly)[,.!:]\s*"
-    r"|(?:verdict|answer|conclusion)\s?:\s*(?=(?:summary )?[ab] is\b)"
+    r"|(?:verdict|answer|conclusion)\s?:\s*(?=(?:summary |option )?[ab] (?:is|wins|matches|agrees|fits)\b)"
     r"|(?:definitely|undoubtedly|without (?:a )?doubt"
     r"|probably|(?:most )?likely|clearly|obviously|surely|actually|certainly"
     r"|and|but|while|whereas|although|though|then|instead|meaning|namely|thereby|i\.e|that is(?=,)|easy|simple"
     r"|tl;?dr|long story short|all in all|here you go|\w+ly(?=,)"
     r"|(?:i|we|one|you)(?:'d|'ve)?(?: (?:would|can|must|have))?(?: \w+ly)?"
-    r" (?:think|believe|feel|say|concluded?|see|find|argue|confirm|determined?)(?: that)?"
+    r" (?:think|believe|feel|say|concluded?|see|find|argue|confirm|determined?|evaluated?|judged?|decided?|assess(?:ed)?|found)(?: that)?"
     r"|(?:it (?:follows|seems|appears)(?: to me)?(?! to be)"
     r"|it(?: is|'s) (?:clear|evident|obvious|apparent)"
     r"|(?:this|that|which) (?:means|suggests|indicates|shows))(?: that)?"

@@ -18,6 +18,7 @@ from contrapose.tasks.probes.replies.text import FINALLY, Sentence, sentences
 
 _ROUNDABOUT = (
     (patterns.SUPPORTED, 1, Strength.PRAISE),
+    *((pattern, 1, Strength.WRONG) for pattern in patterns.BLAMED),
     (patterns.MAKES, 1, Strength.CHOICE),
     (patterns.LESS, 2, Strength.CHOICE),
 )
@@ -37,6 +38,8 @@ class Statement:
     """How plainly."""
     position: int
     """Where it stands among the clauses."""
+    conceded: bool = False
+    """Whether it is granted before or after the point that is made: "although Summary A reads well"."""
 
 
 def statements(text: str) -> Iterator[Statement]:
@@ -60,8 +63,9 @@ def _in_sentence(sentence: Sentence) -> Iterator[Statement]:
         yield Statement(found[2], Strength.CHOICE, sentence.position)
         return
     concluding, alone, last = False, False, None
-    clauses = _clauses(_without_lead_in(patterns.AT_FIRST.sub("", text)))
-    for position, (clause, after) in enumerate(clauses, start=sentence.position):
+    plain = patterns.AT_FIRST.sub("", text)
+    granted = _is_granted(plain)
+    for position, (clause, after) in enumerate(_clauses(_without_lead_in(plain)), start=sentence.position):
         concluding = concluding or clause.startswith(FINALLY)
         opens = position == sentence.position or concluding or alone
         said = _in_clause(clause.removeprefix(FINALLY).strip(), opens=opens)
@@ -69,7 +73,8 @@ def _in_sentence(sentence: Sentence) -> Iterator[Statement]:
             # "A, then B": once a letter stood alone, the next one that does contradicts it.
             alone = alone or said[1] is Strength.LINE
             last = said
-            yield Statement(said[0], _raised(said[1], clause, concluding=concluding), position)
+            yield Statement(said[0], _raised(said[1], clause, concluding=concluding), position, granted or _is_granted(clause))
+            granted = False
         elif last and last[0] and _takes_back(clause, last[1]):
             yield Statement(last[0], Strength.REJECTED, position)
 
@@ -90,6 +95,10 @@ def _is_introduced(said: tuple[str | None, Strength], after: str) -> bool:
     return bool(follows) and patterns.ALONE.match(follows) is None and not gives_reason(follows)
 
 
+def _is_granted(clause: str) -> bool:
+    return re.match(rf"(?:{FINALLY})?\s*(?i:(?:and |even )?(?:although|though|while|despite))\b", clause) is not None
+
+
 def _takes_back(clause: str, strength: Strength) -> bool:
     """Whether a clause without a letter rejects the one before it: "A matches, but errs", "B - it contradicts …"."""
     if re.search(r"\b[AB]\b", clause):
@@ -97,7 +106,7 @@ def _takes_back(clause: str, strength: Strength) -> bool:
     if strength is Strength.PRAISE and patterns.FALLS_SHORT.match(clause):
         return patterns.DENIED.search(clause) is not None
     found = patterns.PRONOUN.match(clause)
-    return found is not None and verdict(clause[found.end() :]) is Strength.REJECTED
+    return found is not None and verdict(clause[found.end() :]) in (Strength.REJECTED, Strength.WRONG)
 
 
 def _raised(strength: Strength, clause: str, *, concluding: bool) -> Strength:
@@ -111,6 +120,9 @@ def _in_clause(clause: str, *, opens: bool) -> tuple[str | None, Strength] | Non
     """The letter that a clause is about, and what it says of it."""
     if re.search(r"\b[AB]\b", clause) is None:
         return (None, Strength.REJECTED) if patterns.DECLINES.match(_without_lead_in(clause)) else None
+    clause = patterns.CLEFT.sub(r"\1 ", clause)
+    if blamed := _roundabout(clause, Strength.WRONG):
+        return blamed
     chosen = _stated(re.sub(r"^(?:[Bb]ut|[Aa]nd)\s+", "", clause))
     return chosen or _led_into(_without_lead_in(clause), opens=opens)
 
@@ -119,11 +131,18 @@ def _led_into(clause: str, *, opens: bool) -> tuple[str | None, Strength] | None
     """What a clause says once "I think that" and the like are taken off."""
     if patterns.DECLINES.match(clause):
         return None, Strength.REJECTED
-    for pattern, group, strength in _ROUNDABOUT:
-        if found := pattern.match(clause):
-            return found[group], strength
+    if chosen := _roundabout(clause):
+        return chosen
     found = patterns.ALONE.match(clause)
     return _about(found, clause, opens=opens) if found else _stated(clause)
+
+
+def _roundabout(clause: str, only: Strength | None = None) -> tuple[str, Strength] | None:
+    """The letter that a clause leads up to, if it says this of it."""
+    for pattern, group, strength in _ROUNDABOUT:
+        if only in (None, strength) and (found := pattern.match(clause)):
+            return found[group], strength
+    return None
 
 
 def _stated(clause: str) -> tuple[str, Strength] | None:
@@ -140,6 +159,8 @@ def _about(found: re.Match[str], clause: str, *, opens: bool) -> tuple[str, Stre
     """A clause that begins with the letter: a verdict on it, a label, or the letter alone."""
     letter, rest = found[2], clause[found.end() :]
     judged = _judged(rest)
+    if judged is Strength.WRONG and patterns.ANSWER.match(found[0]):
+        judged = Strength.REJECTED
     if judged is not None:
         return letter, Strength.CHOICE if found["only"] and judged is Strength.PRAISE else judged
     reasoned = found[0] == letter and patterns.REASON.match(rest) and not patterns.DENIED.search(rest)
@@ -155,7 +176,8 @@ def _judged(rest: str) -> Strength | None:
     if labelled is None:
         return verdict(rest.lstrip())
     body = rest[labelled.end() :]
-    return verdict(body) or verdict(f"is {body}")
+    judged = verdict(body)
+    return verdict(f"is {body}") if judged is None else judged
 
 
 def _is_blamed(rest: str) -> bool:
