@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contrapose.tasks.probes.replies.elimination import left_over
 from contrapose.tasks.probes.replies.predicates import Strength
+from contrapose.tasks.probes.replies.rewrites import NOUN
 from contrapose.tasks.probes.replies.statements import Statement, statements
 from contrapose.tasks.probes.replies.text import PAIR
 
@@ -55,6 +56,11 @@ _NEVERTHELESS = re.compile(
     rf"|\b(?:(?:two|the) (?:summaries|options)(?: are)?|given|between)[,:]? {PAIR}"
 )
 """What both share, said before the difference."""
+_CLOSING = re.compile(
+    r"(?i:(?:(?:so,? |therefore,? )?(?:the |my )?(?:final |correct )?(?:answer|choice|verdict|decision|selection)"
+    rf"(?:\s?:| is):?\s*)?{NOUN}?)([AB])\^?[.!]?"
+)
+_ANSWERED = re.compile(r"(?i)\b(?:answer|choice|verdict|decision|selection)\b(?: is|\s?:|\s?=)")
 _TRAILS_OFF = re.compile(
     r"\b[AB]\b\^?\W{0,3}(?i:or|but|if|unless|and|nor|then|maybe|perhaps|possibly)"
     r"(?i:\s(?:it|maybe|perhaps|could|might|also|be|even)\b)*\W*$|\b(?i:actually|wait|hmm)\b[^.!?\n]*$"
@@ -86,7 +92,7 @@ def weigh(text: str, *, one_is_right: bool = False) -> Decision:
 
 def _weigh(text: str, one_is_right: bool) -> Decision:
     """Let the strongest statements decide, if they agree."""
-    found = list(statements(text))
+    found = _closed(list(statements(text)), text)
     chosen = _without_headings([each for each in found if each.strength > Strength.REJECTED])
     if not chosen:
         left = left_over(text, found) if one_is_right else None
@@ -102,6 +108,19 @@ def _weigh(text: str, one_is_right: bool) -> Decision:
     if top == Strength.PRAISE and _ALSO.search(_NEVERTHELESS.sub("", text)):
         return _undecided("both")
     return Decision(letter=last.letter, reason=_DECIDED[top].format(last.letter))
+
+
+def _closed(found: list[Statement], text: str) -> list[Statement]:
+    """The statements, with an answer on a line of its own at the end raised to a conclusion from what was weighed.
+
+    A letter below another lone letter, or a second "Answer:", concludes nothing: it is a list, or a change of mind.
+    """
+    before, _, line = text.rpartition("\n")
+    closing = _CLOSING.fullmatch(line.strip())
+    if not (closing and found and found[-1].letter == closing[1] and not _ANSWERED.search(before)):
+        return found
+    listed = any(each.strength is Strength.LINE and each.letter != closing[1] for each in found)
+    return found if listed else [*found[:-1], replace(found[-1], strength=max(found[-1].strength, Strength.CONCLUSION))]
 
 
 def _without_headings(chosen: list[Statement]) -> list[Statement]:

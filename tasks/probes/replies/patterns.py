@@ -107,6 +107,13 @@ LABELS = re.compile(
 )
 PRONOUN = re.compile(r"(?i)(?:(?:because|since|as|but|and|yet|which)\s+)?(?:it|this|that|which|this one|that one)\s+|which\s+")
 """How a clause begins that is about the letter before it."""
+TELLS = re.compile(
+    r"(?:\w+ly |also |just |only |both )?(?:says?|states?|claims?|reports?|mentions?|asserts?|suggests?|implies|describes?"
+    r"|indicates?|notes?|adds?|omits?|leaves|changes?|speaks?|talks?|tells?|names?|gives?|puts?|gets?|has|had|was|does|makes?"
+    r"|provides?|focuses|contains?|includes?|lacks?|uses?|goes|offers?|presents?|covers?|refers?|swaps?|reverses?"
+    r"|is (?:shorter|longer|written|about|more|less|not|too|also))\b"
+)
+"""What is told of a text, after its letter: "(B) says that" chooses nothing."""
 CONCEDES = re.compile(r"(?i)(?:while|whereas|although|though)\b")
 AT_FIRST = re.compile(
     rf"(?i)^(?:at first|initially|on the (?:face|surface))\b.*?(?=\b(?:but|however|yet)\b|{FINALLY}|$)"

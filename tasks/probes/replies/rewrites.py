@@ -40,7 +40,6 @@ def _as_summary(found: re.Match[str]) -> str:
 
 # A trailing ^ marks a letter that cannot be the English article, such as "(a)" or "**A**".
 _MARKUP = (
-    (r"\^", " "),
     (r"[(\[]\s?[ABab]\s?(?:or|/|,|\|)\s?[ABab]\s?[)\]](?=\s?[:=])", ""),
     (rf"\b(A|B)[ \t]*\n\s{{0,20}}(?=[a-z])(?!(?:{_OPENS})\b|\w+\s?:)", r"\1 "),
     (r"\b(in|of|by|with|from|to)[ \t]*\n\s{0,20}(?=\W?[ABab]\b)", r"\1 "),
@@ -91,7 +90,7 @@ _ORDINALS = tuple(
     )
 )
 _INITIALS = (
-    (r"(?:\b[A-Z]\.\s?){2,}(?=[A-Z][a-z])", ""),
+    (r"(?:\b[A-Z]\.\s?){2,5}(?=[A-Z][a-z])", ""),
     (rf"(?<!\bis )(?<!: )\b[AB]\. (?=[A-Z][a-z]+\b(?!:))(?!(?i:{_OPENS})\b)", "someone "),
     (r"\b[AB], (?=(?:an?|the) (?:\w+ )?letter\b)", "someone, "),
     (r"\b[AB]\. (?=(?:and|et|von|van|de|der)\b)", "someone "),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from contrapose.tasks.probes.replies import patterns
-from contrapose.tasks.probes.replies.asides import VERB, gives_reason, without_asides
+from contrapose.tasks.probes.replies.asides import gives_reason, without_asides
 from contrapose.tasks.probes.replies.predicates import Strength, verdict
 from contrapose.tasks.probes.replies.rewrites import NOUN
 from contrapose.tasks.probes.replies.text import FINALLY, Sentence, sentences
@@ -23,9 +23,6 @@ _ROUNDABOUT = (
     (patterns.LESS, 2, Strength.CHOICE),
 )
 """Clauses that lead up to the letter, its group, and how plainly they choose it."""
-
-
-_VERB = re.compile(VERB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +89,8 @@ def _is_introduced(said: tuple[str | None, Strength], after: str) -> bool:
     if said[1] is not Strength.LINE or not after.startswith(","):
         return False
     follows = after[1:].strip()
+    if re.match(r"(?i)(?:maybe|perhaps|possibly)\W*$", follows):
+        return False
     return bool(follows) and patterns.ALONE.match(follows) is None and not gives_reason(follows)
 
 
@@ -165,7 +164,7 @@ def _about(found: re.Match[str], clause: str, *, opens: bool) -> tuple[str, Stre
         return letter, Strength.CHOICE if found["only"] and judged is Strength.PRAISE else judged
     reasoned = found[0] == letter and patterns.REASON.match(rest) and not patterns.DENIED.search(rest)
     labels = rest.lstrip().startswith(":") and not reasoned
-    marked = found[0].endswith("^") and not patterns.DEFINES.match(rest) and not _VERB.match(rest.lstrip())
+    marked = found[0].endswith("^") and not patterns.DEFINES.match(rest) and not patterns.TELLS.match(rest.lstrip())
     ends = (re.match(patterns.END, rest) and not _is_blamed(rest)) or marked
     return (letter, Strength.LINE) if opens and ends and not labels else None
 
