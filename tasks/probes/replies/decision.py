@@ -95,7 +95,7 @@ def _weigh(text: str, one_is_right: bool) -> Decision:
     found = _closed(list(statements(text)), text)
     chosen = _without_headings([each for each in found if each.strength > Strength.REJECTED])
     if not chosen:
-        left = left_over(text, found) if one_is_right else None
+        left = left_over(_NEVERTHELESS.sub("", text), found) if one_is_right else None
         return Decision(letter=left, reason=_LEFT_OVER) if left else _undecided(_why_not(text, found))
     top = max(each.strength for each in chosen)
     last = [each for each in chosen if each.strength == top][-1]

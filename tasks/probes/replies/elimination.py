@@ -23,12 +23,13 @@ _DOUBTED = re.compile(
     r"|not (?:sure|certain|clear)|no better|not much|less wrong|as is|so (?:is|does)|same|sorry|unable|cannot|can't"
     r"|(?:some|people|others?|you|they|one|critics|readers?|who(?:ever)?) (?:\w+ )?(?:say|think|claim|argue|believe)\w*"
     r"|at first|initially|first sight|first glance|(?:i|we) (?:\w+ )?(?:thought|believed|said)|pretend|imagine"
-    r"|earlier|previous|more \w+ (?:\w+ )?than|the other\b[^.!?\n]{0,60}\b(?:not|wrong|in(?:correct|consistent|accurate)"
+    r"|like|problems?|issues?|earlier|previous|more \w+ (?:\w+ )?than|the other\b[^.!?\n]{0,60}\b(?:not|wrong|in(?:correct|consistent|accurate)"
     r"|false|contradicts|errs?|errors?)|example of|task|format|(?:is|are|was)(?:n't| not) (?:\w+ )?(?:wrong|incorrect|inconsistent|false|inaccurate))\b"
 )
 _CONCEDES = re.compile(
     r"(?i)\b(?:but|although|though|yet|however|still|while|even so|nevertheless|otherwise|except)\b[^.!?\n]{0,120}"
-    r"\b(?:right|correct\w*|consistent|agree\w*|match\w*|accurate\w*|fine|true|faithful\w*|support\w*|fits|ok(?:ay)?)\b"
+    r"\b(?:right|correct\w*|consistent|agree\w*|match\w*|accurate\w*|fine|true|faithful\w*|support\w*|fits|ok(?:ay)?|better|best"
+    r"|choose|prefer|pick|go with)\b"
 )
 _ENDS = re.compile(r"[.!][\s)\"'*_]*$")
 _VERB = re.compile(VERB)

@@ -37,7 +37,7 @@ STATED = tuple(
     re.compile(pattern + SUBJECT + END)
     for pattern in (
         rf"(?i:[^:=]{{0,120}}?{_HEADS}[^:=]{{0,100}}?)(?:\s?[:=]\s*(?:[Tt]he \w+ is\s+)?|{_IS})",
-        r"(?i:(?:[^:=]{0,100}?\b)?(?:i(?:'d|'ll|'m|\s+would|\s+will|\s+am|\s+must)?|let's)\s+(?:have to\s+)?"
+        r"(?i:(?:[^:=]{0,100}?\b)?(?:i(?:'d|'ll|'m|'ve|\s+would|\s+will|\s+am|\s+must)?|let's)\s+(?:have to\s+)?"
         rf"(?:\w+ly\s+|going to\s+|inclined to\s+|have\s+)?(?:{_CHOOSE})\s?:?\s+)",
         rf"(?i:my vote (?:goes to|is for)\s+|(?:choose|pick|select)\s+|(?:it|that|this)(?:{_IS}|s\s+))",
         r"(?i:(?:(?:i|we)(?:'m|'re| am| are) )?(?:(?:it )?(?:seems|appears) to be"
@@ -49,7 +49,7 @@ STATED = tuple(
 NOT_BUT = re.compile(rf"\b[Nn]ot\s+{SUBJECT}(?:,?\s+(?i:but|rather|instead)(?:\s+rather)?|;)\s+{SUBJECT}{END}")
 SUPPORTED = re.compile(
     r"(?i:(?:the (?:[\w']+ ){0,3}?(?:article|text|source|passage)(?:'s)?(?: \w+)?|the (?:evidence|facts)"
-    r"|this|that|which|it)\s+(?:\w+ly\s+)?(?:supports?|confirms?|match(?:es)?|fits?|backs?(?: up)?"
+    r"|this|that|which|it)\s+(?:\w+ly\s+)?(?:supports?|confirms?|favou?rs?|match(?:es)?|fits?|backs?(?: up)?"
     rf"|(?:agrees?|aligns?|(?:is|are) (?:consistent|in line)) with|corresponds? to))\s+{SUBJECT}{END}"
 )
 _WRONG = r"(?:wrong|incorrect|inconsistent|inaccurate|false|untrue|unfaithful|contradicting|contradictory)"
@@ -64,6 +64,7 @@ BLAMED = tuple(
         rf"(?:the )?(?:{_WRONG} (?:summary|one|option|statement)|(?:summary|one|option|statement) (?:that|which)"
         rf" (?:\w+ly )?{_ERRS}{_SOURCE})(?: is| was|:)",
         r"(?:i|we|one)(?:'d|'ll| would| can| must| will)? (?:\w+ly )?(?:rule out|eliminate|exclude|discard|reject|dismiss)",
+        r"the (?:(?:factual )?(?:error|mistake|contradiction|inaccuracy)) (?:is|lies) in",
         r"there (?:is|are) (?:an? |one )?(?:\w+ )?(?:errors?|mistakes?|contradictions?|inaccurac(?:y|ies)) in",
         r"(?:the (?:article|text|source|passage)|this|that|which) (?:\w+ly )?(?:contradicts|refutes|disproves"
         r"|conflicts with|is at odds with)",
@@ -74,6 +75,11 @@ ANSWER = re.compile(r"(?i)(?:the )?(?:answer|choice|letter)\b")
 """A subject that may be somebody's reply, whose being wrong says nothing of the summary."""
 CLEFT = re.compile(rf"(?i:it(?: is|'s|) (?:(?:only|in fact|rather) )?)({NOUN}?\b[AB]\b\^?) (?:that|which) ")
 """How "It is Summary B that contradicts the article" begins."""
+PART = re.compile(
+    rf"(?i:the (?:\w+ ){{1,4}}?(?:in|of|by)) {SUBJECT} (?=(?:is|are|was|does|do|contradicts?|matches|conflicts?|agrees)\b)"
+)
+"""A part of a summary, of which something is said: "The date in Summary B is wrong"."""
+MAKES_WRONG = re.compile(rf"(?i:(?:(?:this|that|which) makes|making)) {SUBJECT}\s+(?i:(?:\w+ly )?{_WRONG})\b")
 MAKES = re.compile(
     rf"(?i:(?:this|that|which)\s+makes|making)\s+{SUBJECT}\s+(?i:the\s+(?:\w+\s+)?"
     r"(?:correct|consistent|right|accurate|true|best|better|answer|only))"

@@ -80,8 +80,12 @@ _THE_ONE_THAT = re.compile(
     r"(?:is|was) (?:clearly |obviously |indeed |in fact )?the (?:only |right |correct )?"
     r"(?:one|summary|option|choice|version|text|statement) (?:that|which) "
 )
+_OPPOSITE = re.compile(
+    r"(?:says|states|claims|asserts|is) (?:exactly |just |quite )?the (?:exact |very )?opposite (?:of|to) (?:what )?the"
+    r" (?:article|text|source|passage|original)\b"
+)
 _IN_LINE = re.compile(r"\bin (?:line|agreement|accordance|keeping|accord) with\b")
-_AT_ODDS = re.compile(r"\b(?:at odds|in (?:conflict|contradiction|disagreement)) (?:with|to)\b|\bcontrary to\b")
+_AT_ODDS = re.compile(r"\b(?:at odds|in (?:\w+ )?(?:conflict|contradiction|disagreement)) (?:with|to)\b|\bcontrary to\b")
 _BECAUSE = re.compile(
     r"\s+(?:because|since|in that|due to|given|as (?:it|the|this|that|its|both)|for (?:the|this|that|these) reasons?"
     r"|for \w+ing|by \w+ing)\b|[;:]|\.\s"
@@ -112,6 +116,8 @@ def verdict(predicate: str) -> Strength | None:
         inner = verdict(predicate[found.end() :])
         if inner is not None:
             return Strength.CHOICE if inner is Strength.PRAISE else inner
+    if _OPPOSITE.match(predicate):
+        return Strength.WRONG
     if _REPORTS.match(predicate):
         return Strength.PRAISE
     predicate = _BECAUSE.split(predicate, maxsplit=1)[0]
@@ -180,7 +186,7 @@ def _beside(rest: list[str]) -> bool:
 def _action(kept: list[str]) -> Strength | None:
     """Read "contradicts" as a rejection, "matches the article" as praise, "better matches …" as a choice."""
     if kept[0] in _FALLS_SHORT:
-        return Strength.REJECTED
+        return Strength.WRONG if kept[1:2] and kept[1] in _AGREE else Strength.REJECTED
     if kept[0] in _BLAMES:
         return None if {"a", "b", "summary", "itself", "other"} & set(kept[1:4]) else Strength.WRONG
     if kept[0] in _HAS:

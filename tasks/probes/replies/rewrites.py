@@ -115,6 +115,12 @@ _PHRASES = (
     (r"(?i)^\W{0,5}ans\b\.?:?\s", "answer: "),
     (r"(?i)(\bprefer (?:summary )?(?-i:[AB])\b\^?) to\b", r"\1 over"),
     (r"(?i)\b(?:e\.g|cf)\.,?", "for example "),
+    (r"(?i)(\b(?-i:[AB])\b\^?), (?:then|therefore|thus|hence|consequently|ultimately|overall),(?= )", r"\1"),
+    (
+        r"(?i)\b(is|was|does|must|it|this|which) (?:therefore|thus|hence|consequently)\b(?! (?:summary |option )?[ab]\b)",
+        r"\1",
+    ),
+    (r"(?i)(\b(?-i:[AB])\b\^?) (?:cannot|can't|can not) (?:possibly )?be\b", r"\1 is not"),
     (r"(?i), (?:then|therefore|thus|hence|of course), ?(?=is\b|(?-i:[AB])\b)", " "),
     (r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select|decide)\b(?: one)?,?", ""),
     (r"(?i)^\W{0,5}(?:assistant|bot|model|ai|me)\s?:\s?", ""),

@@ -18,11 +18,14 @@ from contrapose.tasks.probes.replies.text import FINALLY, Sentence, sentences
 
 _ROUNDABOUT = (
     (patterns.SUPPORTED, 1, Strength.PRAISE),
-    *((pattern, 1, Strength.WRONG) for pattern in patterns.BLAMED),
+    *((pattern, 1, Strength.WRONG) for pattern in (*patterns.BLAMED, patterns.MAKES_WRONG)),
     (patterns.MAKES, 1, Strength.CHOICE),
     (patterns.LESS, 2, Strength.CHOICE),
 )
 """Clauses that lead up to the letter, its group, and how plainly they choose it."""
+
+
+_LETTER = re.compile(r"\b[AB](?![\w'])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +44,26 @@ class Statement:
 
 def statements(text: str) -> Iterator[Statement]:
     """Everything that a canonical reply states about a letter, in order."""
+    topic: str | None = None
     for sentence in sentences(text):
         if sentence.stop != "?" and not patterns.CONDITION.search(sentence.text):
             yield from (each for each in _in_sentence(sentence) if not _is_cut_off(each, sentence))
+            if topic and _LETTER.search(sentence.text) is None and _is_blame(sentence.text):
+                yield Statement(topic, Strength.WRONG, sentence.position)
+        topic = _topic(sentence.text)
+
+
+def _topic(sentence: str) -> str | None:
+    """The only letter of a sentence that begins with it, and which "it" in the next one means."""
+    named = set(_LETTER.findall(sentence))
+    found = patterns.ALONE.match(_without_lead_in(sentence))
+    return found[2] if found and len(named) == 1 else None
+
+
+def _is_blame(sentence: str) -> bool:
+    """Whether a sentence begins with "this contradicts" or "it is wrong"."""
+    found = patterns.PRONOUN.match(_without_lead_in(sentence).removeprefix(FINALLY).strip())
+    return found is not None and verdict(found.string[found.end() :]) is Strength.WRONG
 
 
 def _is_cut_off(said: Statement, sentence: Sentence) -> bool:
@@ -70,10 +90,19 @@ def _in_sentence(sentence: Sentence) -> Iterator[Statement]:
             # "A, then B": once a letter stood alone, the next one that does contradicts it.
             alone = alone or said[1] is Strength.LINE
             last = said
-            yield Statement(said[0], _raised(said[1], clause, concluding=concluding), position, granted or _is_granted(clause))
+            strength = _raised(said[1], clause, concluding=concluding)
+            yield Statement(said[0], strength, position, granted or _is_granted(clause))
             granted = False
-        elif last and last[0] and _takes_back(clause, last[1]):
-            yield Statement(last[0], Strength.REJECTED, position)
+        elif _LETTER.search(clause):
+            last = _told_of(clause)
+        elif last and last[0] and (judged := _taken_up(clause.removeprefix(FINALLY), last[1])) is not None:
+            yield Statement(last[0], judged, position, conceded=True)
+
+
+def _told_of(clause: str) -> tuple[str | None, Strength | None] | None:
+    """The letter that a clause only tells something of, which the next one may judge: "B says 120, which is wrong"."""
+    found = patterns.ALONE.match(_without_lead_in(clause))
+    return (found[2], None) if found and len(_LETTER.findall(clause)) == 1 else None
 
 
 def _clauses(text: str) -> list[tuple[str, str]]:
@@ -98,14 +127,15 @@ def _is_granted(clause: str) -> bool:
     return re.match(rf"(?:{FINALLY})?\s*(?i:(?:and |even )?(?:although|though|while|despite))\b", clause) is not None
 
 
-def _takes_back(clause: str, strength: Strength) -> bool:
-    """Whether a clause without a letter rejects the one before it: "A matches, but errs", "B - it contradicts …"."""
-    if re.search(r"\b[AB]\b", clause):
-        return False
+def _taken_up(clause: str, strength: Strength | None) -> Strength | None:
+    """What a clause without a letter adds about the one before it: "A matches, but errs", "B says 12, which is wrong"."""
     if strength is Strength.PRAISE and patterns.FALLS_SHORT.match(clause):
-        return patterns.DENIED.search(clause) is not None
-    found = patterns.PRONOUN.match(clause)
-    return found is not None and verdict(clause[found.end() :]) in (Strength.REJECTED, Strength.WRONG)
+        return Strength.REJECTED if patterns.DENIED.search(clause) else None
+    found = patterns.PRONOUN.match(clause.strip())
+    judged = verdict(clause.strip()[found.end() :]) if found else None
+    if judged is None or judged > Strength.PRAISE:
+        return None
+    return judged if strength is None or judged <= Strength.REJECTED else None
 
 
 def _raised(strength: Strength, clause: str, *, concluding: bool) -> Strength:
@@ -132,6 +162,9 @@ def _led_into(clause: str, *, opens: bool) -> tuple[str | None, Strength] | None
         return None, Strength.REJECTED
     if chosen := _roundabout(clause):
         return chosen
+    if part := patterns.PART.match(clause):
+        said = verdict(clause[part.end() :])
+        return (part[1], said) if said in (Strength.WRONG, Strength.PRAISE) else None
     found = patterns.ALONE.match(clause)
     return _about(found, clause, opens=opens) if found else _stated(clause)
 
@@ -182,7 +215,7 @@ def _judged(rest: str) -> Strength | None:
 def _is_blamed(rest: str) -> bool:
     """Whether brackets after a letter say what is wrong with it: "B (a different year, which is wrong)"."""
     inside = re.match(r"\s*\(([^()]*)", rest)
-    return bool(inside and patterns.DENIED.search(inside[1]) and not re.search(r"\b[AB]\b", inside[1]))
+    return bool(inside and patterns.DENIED.search(inside[1]) and not re.search(r"\b[AB]\b|the other\b", inside[1]))
 
 
 def _screened(found: re.Match[str], clause: str) -> tuple[str, Strength] | None:
