@@ -93,7 +93,15 @@ def weigh(text: str, *, one_is_right: bool = False) -> Decision:
 def _weigh(text: str, one_is_right: bool) -> Decision:
     """Let the strongest statements decide, if they agree."""
     found = _closed(list(statements(text)), text)
-    chosen = _without_headings([each for each in found if each.strength > Strength.REJECTED])
+    wrong = {each.letter for each in found if each.strength is Strength.WRONG}
+    chosen = _without_headings(
+        [
+            each
+            for each in found
+            if each.strength > Strength.REJECTED
+            and not (each.strength is Strength.PRAISE and each.conceded and each.letter in wrong)
+        ]
+    )
     if not chosen:
         left = left_over(_NEVERTHELESS.sub("", text), found) if one_is_right else None
         return Decision(letter=left, reason=_LEFT_OVER) if left else _undecided(_why_not(text, found))

@@ -17,15 +17,18 @@ from contrapose.tasks.probes.replies.statements import Statement
 from contrapose.tasks.probes.replies.text import sentences
 
 _DOUBTED = re.compile(
-    r"(?i)\?|\b(?:if|whether|unless|suppos\w+|assum\w+|had it|as long as|provided that|could|might|may|maybe|perhaps"
+    r"(?i)\?|, (?:said|says|wrote|writes|asked)\b|\b(?:if|whether|unless|suppos\w+|assum\w+|had it|as long as|provided that|could|might|may|maybe|perhaps"
     r"|possibl[ey]|probably|likely|seem\w*|appear\w*|would(?<!i would)(?<!we would)|neither|nor|none|either|both|each|too"
     r"|also|likewise|equally|as well|not only|part(?:ly|ially)|somewhat|slightly|in part|minor|un(?:clear|sure|certain)"
     r"|not (?:sure|certain|clear)|no better|not much|less wrong|as is|so (?:is|does)|same|sorry|unable|cannot|can't"
     r"|(?:some|people|others?|you|they|one|critics|readers?|who(?:ever)?) (?:\w+ )?(?:say|think|claim|argue|believe)\w*"
     r"|at first|initially|first sight|first glance|(?:i|we) (?:\w+ )?(?:thought|believed|said)|pretend|imagine"
-    r"|like|problems?|issues?|earlier|previous|more \w+ (?:\w+ )?than|the other\b[^.!?\n]{0,60}\b(?:not|wrong|in(?:correct|consistent|accurate)"
+    r"|arguably|supposedly|allegedly|seemingly|hardly|barely|scarcely|rarely|(?:one|single|two|three|several|more|fewer) (?:\w+ )?(?:errors?|mistakes?)|has (?:two|three|more|several)"
+    r"|like|problems?|issues?|earlier|previous|more \w+ (?:\w+ )?than|the other\b(?! hand)[^.!?\n]{0,60}\b(?:not|wrong|in(?:correct|consistent|accurate)"
     r"|false|contradicts|errs?|errors?)|example of|task|format|(?:is|are|was)(?:n't| not) (?:\w+ )?(?:wrong|incorrect|inconsistent|false|inaccurate))\b"
 )
+_BESIDE_THE_POINT = re.compile(r"(?i)\b(?:length|styl\w+|tone|gramma\w+|wording|spelling|phrasing|punctuation)\b")
+"""What a summary may get wrong without contradicting the article."""
 _CONCEDES = re.compile(
     r"(?i)\b(?:but|although|though|yet|however|still|while|even so|nevertheless|otherwise|except)\b[^.!?\n]{0,120}"
     r"\b(?:right|correct\w*|consistent|agree\w*|match\w*|accurate\w*|fine|true|faithful\w*|support\w*|fits|ok(?:ay)?|better|best"
@@ -47,7 +50,14 @@ def left_over(text: str, found: Sequence[Statement]) -> str | None:
         return None
     rejected = next(iter(wrong))
     other = "A" if rejected == "B" else "B"
-    if _DOUBTED.search(text) or not _ENDS.search(text) or _concedes(text, other) or _is_spoken_against(text, other):
+    plain = "\n".join(without_asides(sentence.text) for sentence in sentences(text))
+    if (
+        _DOUBTED.search(text)
+        or _BESIDE_THE_POINT.search(plain)
+        or not _ENDS.search(text)
+        or _concedes(text, other)
+        or _is_spoken_against(text, other)
+    ):
         return None
     return other
 

@@ -14,7 +14,7 @@ END = (
     r"|instead of|(?:and )?not|for (?:the|this)|based on)\b"
     r"|\s+that\s+(?:agrees|matches|fits|is (?:consistent|correct|right|accurate))\b"
     r"|\s+(?i:explanation|reason|reasoning|justification)\s?:"
-    r"|\s+(?i:only|alone|indeed|here|for sure|for certain|instead|imo|in my (?:view|opinion)"
+    r"|\s+(?i:only|alone|indeed|here|of course|for sure|for certain|instead|imo|in my (?:view|opinion)"
     r"|i (?:think|guess|believe))\s*$))"
 )
 SUBJECT = rf"(?:{NOUN})?\b([AB])(?![\w'])\^?"
@@ -65,8 +65,8 @@ BLAMED = tuple(
         rf" (?:\w+ly )?{_ERRS}{_SOURCE})(?: is| was|:)",
         r"(?:i|we|one)(?:'d|'ll| would| can| must| will)? (?:\w+ly )?(?:rule out|eliminate|exclude|discard|reject|dismiss)",
         r"the (?:(?:factual )?(?:error|mistake|contradiction|inaccuracy)) (?:is|lies) in",
-        r"there (?:is|are) (?:an? |one )?(?:\w+ )?(?:errors?|mistakes?|contradictions?|inaccurac(?:y|ies)) in",
-        r"(?:the (?:article|text|source|passage)|this|that|which) (?:\w+ly )?(?:contradicts|refutes|disproves"
+        r"there (?:is|are) (?:an? |one )?(?!no )(?:\w+ )?(?:errors?|mistakes?|contradictions?|inaccurac(?:y|ies)) in",
+        r"(?:the (?:article|text|source|passage)|this|that|which) (?:(?:clearly|directly|plainly|flatly|explicitly) )?(?:contradicts|refutes|disproves"
         r"|conflicts with|is at odds with)",
     )
 )
@@ -76,22 +76,24 @@ ANSWER = re.compile(r"(?i)(?:the )?(?:answer|choice|letter)\b")
 CLEFT = re.compile(rf"(?i:it(?: is|'s|) (?:(?:only|in fact|rather) )?)({NOUN}?\b[AB]\b\^?) (?:that|which) ")
 """How "It is Summary B that contradicts the article" begins."""
 PART = re.compile(
-    rf"(?i:the (?:\w+ ){{1,4}}?(?:in|of|by)) {SUBJECT} (?=(?:is|are|was|does|do|contradicts?|matches|conflicts?|agrees)\b)"
+    rf"(?i:the (?!(?:\w+ )?(?:style|tone|gramm\w+|spelling|length|wording|opposite|format)\b)(?:\w+ ){{1,4}}?(?:in|of|by)) {SUBJECT} (?=(?:is|are|was|does|do|contradicts?|matches|conflicts?|agrees)\b)"
 )
 """A part of a summary, of which something is said: "The date in Summary B is wrong"."""
-MAKES_WRONG = re.compile(rf"(?i:(?:(?:this|that|which) makes|making)) {SUBJECT}\s+(?i:(?:\w+ly )?{_WRONG})\b")
+MAKES_WRONG = re.compile(rf"(?i:(?:(?:this|that|which) makes|making)) {SUBJECT}:?\s+(?i:(?:\w+ly )?{_WRONG})\b")
 MAKES = re.compile(
     rf"(?i:(?:this|that|which)\s+makes|making)\s+{SUBJECT}\s+(?i:the\s+(?:\w+\s+)?"
     r"(?:correct|consistent|right|accurate|true|best|better|answer|only))"
 )
-LESS = re.compile(rf"{SUBJECT}\s+is\s+(?:less|not as)\s+(?:\w+\s+){{1,3}}(?:than|as)\s+{SUBJECT}{END}")
+LESS = re.compile(
+    rf"{SUBJECT}\s+is\s+(?:less|not as)\s+(?!(?:\w+ly )?{_WRONG})(?:\w+\s+){{1,3}}(?:than|as)\s+{SUBJECT}{END}"
+)
 FALLS_SHORT = re.compile(r"(?i)(?:but|yet|except|though|although|however)\b")
 UNDECIDED = re.compile(
     r"(?i)\b(?:if|whether|unless|suppos\w+|assum\w+|could|might|maybe|perhaps|possibl[ey]|either|neither|nor|both|some"
     r"|someone|people|others?|they|your? (?:answer|reply|choice|response)"
     r"|nobody|claim\w*|argu\w*|said|says|told|thought|example|pretend|cannot|can't"
     r"|unable|never|no|avoid|odd|before"
-    r"|previous|earlier|sample|last (?:answer|question|time)|opposite|options|choices|format|except|but"
+    r"|first (?:guess|thought|impression|instinct|choice|pick)|previous|earlier|sample|last (?:answer|question|time)|opposite|options|choices|format|except|but"
     r"|hardly|allegedly|supposedly)\b|\b[AB]\b"
 )
 DENIED = re.compile(
@@ -111,7 +113,9 @@ DEFINES = re.compile(
 LABELS = re.compile(
     r"(?i)\s*(?::|[-\u2013\u2014]{1,3}(?=\s))\s*(?:(?:it|this|that|the)(?: (?:summary|option|one|statement))?\s+(?=\w))?"
 )
-PRONOUN = re.compile(r"(?i)(?:(?:because|since|as|but|and|yet|which)\s+)?(?:it|this|that|which|this one|that one)\s+|which\s+")
+PRONOUN = re.compile(
+    r"(?i)(?:(?:because|since|as|but|and|yet|which)\s+)?(?:it|this|that|which|this one|that one)\s+|which\s+"
+)
 """How a clause begins that is about the letter before it."""
 TELLS = re.compile(
     r"(?:\w+ly |also |just |only |both )?(?:says?|states?|claims?|reports?|mentions?|asserts?|suggests?|implies|describes?"
@@ -144,7 +148,7 @@ _OPENING = (
 )
 LEAD_IN = re.compile(
     r"(?i)(?:(?:yes|no|ok|okay|al ?right|sure|well|hmm+|wait|actually|certainly)[,.!:]\s*"
-    r"|(?:verdict|answer|conclusion)\s?:\s*(?=(?:summary |option )?[ab] (?:is|wins|matches|agrees|fits)\b)"
+    r"|(?:verdict|answer|conclusion|decision|evaluation|judge?ment|result|assessment|choice)\s?:\s*(?=(?:summary |option )?[ab] (?:is|wins|matches|agrees|fits)\b)"
     r"|(?:definitely|undoubtedly|without (?:a )?doubt"
     r"|probably|(?:most )?likely|clearly|obviously|surely|actually|certainly"
     r"|and|but|while|whereas|although|though|then|instead|meaning|namely|thereby|i\.e|that is(?=,)|easy|simple"

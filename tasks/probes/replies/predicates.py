@@ -29,15 +29,15 @@ def _words(*lines: str) -> frozenset[str]:
     return frozenset(" ".join(lines).split())
 
 
-_BE = _words("is was would should seems appears looks must")
+_BE = _words("is was would should seems appears looks must stays remains")
 _FILLERS = _words(
     "the to be that which clearly actually definitely indeed really certainly slightly fully completely",
     "entirely factually also probably likely much far very quite accurately correctly faithfully closely",
-    "directly therefore thus both then still 100% indeed clear obvious final my",
+    "considered directly therefore thus both then still 100% indeed clear obvious final my",
 )
-_COMPARES = _words("more most better best only closer closest")
+_COMPARES = _words("more most better best only closer closest stronger superior preferable")
 _GOOD = _words(
-    "consistent accurate correct right faithful factual true truthful aligned supported preferable superior",
+    "consistent accurate correct right faithful factual true truthful aligned supported",
     "reliable precise valid compatible",
 )
 _BAD = _words(
@@ -49,6 +49,7 @@ _BLAMES = _words(
     "conflicts disagrees misreports misquotes misattributes misidentifies misplaces reverses inverts swaps fabricates",
     "invents falsifies",
 )
+_CONTRADICTS = _words("contradicts conflicts disagrees")
 _FALLS_SHORT = _words("fails omits")
 _ERRORS = _words(
     "error errors mistake mistakes inaccuracy inaccuracies contradiction contradictions falsehood misstatement"
@@ -61,6 +62,7 @@ _AGREE = _words("match reflect align agree represent convey capture follow fit c
 _BARE = _words("matches agrees fits corresponds wins")
 _HAS = _words("has gives provides contains offers gets makes introduces includes")
 _SOURCES = _words("article text source original facts passage content information it")
+_FACTS = _SOURCES | _words("this that what fact report story news figure date number statement article's text's")
 _THINGS = _words(
     "one summary answer choice option statement match fit response output version text representation reflection",
     "candidate pick account description",
@@ -84,8 +86,15 @@ _OPPOSITE = re.compile(
     r"(?:says|states|claims|asserts|is) (?:exactly |just |quite )?the (?:exact |very )?opposite (?:of|to) (?:what )?the"
     r" (?:article|text|source|passage|original)\b"
 )
+_BETTER_JOB = re.compile(r"(?:does|did) (?:much )?better job\b|is better at \w+ing\b")
+_PICKED = re.compile(
+    r"(?:is|would be) (?:what|the one|the summary|the option|the answer)?\s?(?:that )?(?:i(?:'d|'ll| would| will)?|to)"
+    r" (?:choose|pick|select|go with)\b"
+)
 _IN_LINE = re.compile(r"\bin (?:line|agreement|accordance|keeping|accord) with\b")
-_AT_ODDS = re.compile(r"\b(?:at odds|in (?:\w+ )?(?:conflict|contradiction|disagreement)) (?:with|to)\b|\bcontrary to\b")
+_AT_ODDS = re.compile(
+    r"\b(?:at odds|in (?:\w+ )?(?:conflict|contradiction|disagreement)) (?:with|to)\b|\bcontrary to\b"
+)
 _BECAUSE = re.compile(
     r"\s+(?:because|since|in that|due to|given|as (?:it|the|this|that|its|both)|for (?:the|this|that|these) reasons?"
     r"|for \w+ing|by \w+ing)\b|[;:]|\.\s"
@@ -116,6 +125,8 @@ def verdict(predicate: str) -> Strength | None:
         inner = verdict(predicate[found.end() :])
         if inner is not None:
             return Strength.CHOICE if inner is Strength.PRAISE else inner
+    if _PICKED.match(predicate) or _BETTER_JOB.match(predicate):
+        return Strength.CHOICE
     if _OPPOSITE.match(predicate):
         return Strength.WRONG
     if _REPORTS.match(predicate):
@@ -161,7 +172,7 @@ def _state(kept: list[str], words: list[str]) -> Strength | None:
     if first in _COMPARES and second in _SOURCES:
         return Strength.CHOICE
     if first in _COMPARES:
-        bare = first not in {"more", "most"} and second in {"", "than"}
+        bare = first not in {"more", "most"} and (second == "" or (second in {"than", "to"} and _is_rival(kept[2:])))
         return Strength.CHOICE if bare or second in _GOOD | _THINGS else None
     if first in _GOOD:
         return _praise(kept[1:], "the" in words)
@@ -169,6 +180,11 @@ def _state(kept: list[str], words: list[str]) -> Strength | None:
         first in _THINGS and {"the", "my"} & set(words) and (second in _GOOD | _AGREES | {""} or first == "answer")
     )
     return Strength.CHOICE if the_one else None
+
+
+def _is_rival(rest: list[str]) -> bool:
+    """Whether what something is better than is the other summary, and not "nothing" or "I expected"."""
+    return not rest or bool({"a", "b", "summary", "option", "other", "both-letters"} & set(rest[:3]))
 
 
 def _praise(rest: list[str], definite: bool) -> Strength | None:
@@ -188,7 +204,7 @@ def _action(kept: list[str]) -> Strength | None:
     if kept[0] in _FALLS_SHORT:
         return Strength.WRONG if kept[1:2] and kept[1] in _AGREE else Strength.REJECTED
     if kept[0] in _BLAMES:
-        return None if {"a", "b", "summary", "itself", "other"} & set(kept[1:4]) else Strength.WRONG
+        return Strength.WRONG if _is_about_facts(kept) else None
     if kept[0] in _HAS:
         return _has(kept[1:])
     if len(kept) == 1 and kept[0] in _BARE:
@@ -201,6 +217,13 @@ def _action(kept: list[str]) -> Strength | None:
     if verb not in _AGREES or not ((_SOURCES - {"it"}) & set(after[:_NEAR]) or "it" in after[:2]):
         return None
     return Strength.CHOICE if compared else Strength.PRAISE
+
+
+def _is_about_facts(kept: list[str]) -> bool:
+    """Whether the article is what is contradicted, and not the other summary, itself, or common sense."""
+    if kept[0] not in _CONTRADICTS:
+        return not {"a", "b", "summary"} & set(kept[1:3])
+    return not kept[1:] or (bool(_FACTS & set(kept[1:_NEAR])) and not {"a", "b"} & set(kept[1:4]))
 
 
 def _has(rest: list[str]) -> Strength | None:
