@@ -83,7 +83,7 @@ def read_words(reply: str, *, option_a: str | None = None, option_b: str | None 
 
 
 def needs_meaning(read: Choice) -> bool:
-    """Whether embeddings may decide: only for short replies in other words, which decline nothing and name no letter."""
+    """Whether embeddings may decide: only for short replies in other words that decline nothing and name no letter."""
     return read.choice is None and read.reason == "no choice found"
 
 

@@ -40,8 +40,8 @@ _ASIDES = tuple(
     )
 )
 _REASONS = re.compile(
-    r"(?i)(?:and (?:not|i|it|the|my|that)\b|not|rather than|instead|because|since|for\b|given|due to|based on|considering"
-    r"|as (?!written|stated|given|is\b|it stands|such|well|a whole|for|opposed|compared|far)"
+    r"(?i)(?:and (?:not|i|it|the|my|that)\b|not|rather than|instead|because|since|for\b|given|due to|based on"
+    r"|considering|as (?!written|stated|given|is\b|it stands|such|well|a whole|for|opposed|compared|far)"
     r"|of course|definitely|certainly|clearly|surely|obviously|undoubtedly|without|no doubt|hands down|for sure|indeed"
     r"|i (?:think|guess|believe|say|suppose|would|am|choose|pick)|i'd|i'm|in my|imo|if i had"
     r"|(?:it|this|that|the (?:article|text|passage|source|first|second|other|former|latter|one|correct|consistent))\b"

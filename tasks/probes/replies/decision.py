@@ -51,7 +51,8 @@ _ALSO = re.compile(
     r"|\b(?:neither|nor) (?:is|does)\b|[,;] (?:and )?(?-i:[AB])\^? (?:with|to)\b"
 )
 _NEVERTHELESS = re.compile(
-    r"(?i)\bboth\b[^.;!?\n]{0,100}?,? but (?=(?:only )?(?:summary )?[AB]\b)"
+    r"(?i)\b(?:in that|because|since|as) both (?:say|state|mention|agree|have|give|report|name)\b"
+    r"|\bboth\b[^.;!?\n]{0,100}?,? but (?=(?:only )?(?:summary )?[AB]\b)"
     r"|\b(?:while|although|though) both\b[^.;,!?\n]{0,100},"
     rf"|\b(?:(?:two|the) (?:summaries|options)(?: are)?|given|between)[,:]? {PAIR}"
 )

@@ -16,17 +16,24 @@ from contrapose.tasks.probes.replies.predicates import Strength
 from contrapose.tasks.probes.replies.statements import Statement
 from contrapose.tasks.probes.replies.text import sentences
 
-_DOUBTED = re.compile(
-    r"(?i)\?|, (?:said|says|wrote|writes|asked)\b|\b(?:if|whether|unless|suppos\w+|assum\w+|had it|as long as|provided that|could|might|may|maybe|perhaps"
-    r"|possibl[ey]|probably|likely|seem\w*|appear\w*|would(?<!i would)(?<!we would)|neither|nor|none|either|both|each|too"
-    r"|also|likewise|equally|as well|not only|part(?:ly|ially)|somewhat|slightly|in part|minor|un(?:clear|sure|certain)"
-    r"|not (?:sure|certain|clear)|no better|not much|less wrong|as is|so (?:is|does)|same|sorry|unable|cannot|can't"
-    r"|(?:some|people|others?|you|they|one|critics|readers?|who(?:ever)?) (?:\w+ )?(?:say|think|claim|argue|believe)\w*"
-    r"|at first|initially|first sight|first glance|(?:i|we) (?:\w+ )?(?:thought|believed|said)|pretend|imagine"
-    r"|arguably|supposedly|allegedly|seemingly|hardly|barely|scarcely|rarely|(?:one|single|two|three|several|more|fewer) (?:\w+ )?(?:errors?|mistakes?)|has (?:two|three|more|several)"
-    r"|like|problems?|issues?|earlier|previous|more \w+ (?:\w+ )?than|the other\b(?! hand)[^.!?\n]{0,60}\b(?:not|wrong|in(?:correct|consistent|accurate)"
-    r"|false|contradicts|errs?|errors?)|example of|task|format|(?:is|are|was)(?:n't| not) (?:\w+ )?(?:wrong|incorrect|inconsistent|false|inaccurate))\b"
+_DOUBTS = (
+    r"\?",
+    r", (?:said|says|wrote|writes|asked) (?:(?-i:[A-Z])|the\b|an?\b|my\b)",
+    r"\b(?:if|whether|unless|suppos\w+|assum\w+|had it|as long as|provided that|could|might|(?-i:may)|maybe|perhaps)\b",
+    r"\b(?:possibl[ey]|probably|likely|seem\w*|appear\w*|would(?<!i would)(?<!we would)|un(?:clear|sure|certain))\b",
+    r"\b(?:neither|nor|none|either|both|each|too|also|likewise|equally|as well|not only|same|like|as is|so (?:is|does))\b",
+    r"\b(?:part(?:ly|ially)|somewhat|slightly|in part|minor|no better|not much|less wrong|problems?|issues?)\b",
+    r"\b(?:not (?:sure|certain|clear)|sorry|unable|cannot|can't|pretend|imagine|example of|task|format|earlier|previous)\b",
+    r"\b(?:some|people|others?|you|they|one|critics|readers?|who(?:ever)?) (?:\w+ )?(?:say|think|claim|argue|believe)",
+    r"\b(?:at first|initially|first sight|first glance|(?:i|we) (?:\w+ )?(?:thought|believed|said))\b",
+    r"\b(?:arguably|supposedly|allegedly|seemingly|hardly|barely|scarcely|rarely)\b",
+    r"\b(?:(?:one|single|two|three|several|more|fewer) (?:\w+ )?(?:errors?|mistakes?)|has (?:two|three|more|several))\b",
+    r"\bmore \w+ (?:\w+ )?than\b",
+    r"\bthe other\b(?! hand)[^.!?\n]{0,60}\b(?:not|wrong|in(?:correct|consistent|accurate)|false|contradicts|err\w*)\b",
+    r"\b(?:is|are|was)(?:n't| not) (?:\w+ )?(?:wrong|incorrect|inconsistent|false|inaccurate)\b",
 )
+_DOUBTED = re.compile("(?i)" + "|".join(_DOUBTS))
+"""What makes a rejection less than plain, or speaks against both."""
 _BESIDE_THE_POINT = re.compile(r"(?i)\b(?:length|styl\w+|tone|gramma\w+|wording|spelling|phrasing|punctuation)\b")
 """What a summary may get wrong without contradicting the article."""
 _CONCEDES = re.compile(

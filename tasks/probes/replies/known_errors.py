@@ -59,4 +59,4 @@ BARE = Measured(
     ),
 )
 MEASURED = (EXPLAINED, BARE)
-"""Every measurement that a report may show. The rules were tuned on these replies: on others the error may be larger."""
+"""Every measurement that a report may show. The rules were tuned on these replies: others may be read worse."""

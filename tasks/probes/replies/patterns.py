@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from contrapose.tasks.probes.replies.asides import VERB
 from contrapose.tasks.probes.replies.rewrites import NOUN
 from contrapose.tasks.probes.replies.text import FINALLY, PAIR
 
@@ -12,7 +13,7 @@ END = (
     r"(?:(?<=\^)|(?=\s*$|\s*[(:]|\s+(?:because|since|as (?:it|the|this|that|my)|as [AB] is"
     r"|with (?:high|full|great)|due to|given (?:that|the|what|how)|over|rather than"
     r"|instead of|(?:and )?not|for (?:the|this)|based on)\b"
-    r"|\s+that\s+(?:agrees|matches|fits|is (?:consistent|correct|right|accurate))\b"
+    r"|\s+(?:and|but)\s+(?:contradicts|refutes|rules out|conflicts)\b|\s+that\s+(?:agrees|matches|fits|is (?:consistent|correct|right|accurate))\b"
     r"|\s+(?i:explanation|reason|reasoning|justification)\s?:"
     r"|\s+(?i:only|alone|indeed|here|of course|for sure|for certain|instead|imo|in my (?:view|opinion)"
     r"|i (?:think|guess|believe))\s*$))"
@@ -36,7 +37,7 @@ ALONE = re.compile(rf"(?P<only>(?i:only|just)\s+)?{SUBJECT}")
 STATED = tuple(
     re.compile(pattern + SUBJECT + END)
     for pattern in (
-        rf"(?i:[^:=]{{0,120}}?{_HEADS}[^:=]{{0,100}}?)(?:\s?[:=]\s*(?:[Tt]he \w+ is\s+)?|{_IS})",
+        rf"(?i:(?:[^:=]{{1,120}}:\s(?=(?:the|my)\s))?[^:=]{{0,120}}?{_HEADS}[^:=]{{0,100}}?)(?:\s?[:=]\s*(?:[Tt]he \w+ is\s+)?|{_IS})",
         r"(?i:(?:[^:=]{0,100}?\b)?(?:i(?:'d|'ll|'m|'ve|\s+would|\s+will|\s+am|\s+must)?|let's)\s+(?:have to\s+)?"
         rf"(?:\w+ly\s+|going to\s+|inclined to\s+|have\s+)?(?:{_CHOOSE})\s?:?\s+)",
         rf"(?i:my vote (?:goes to|is for)\s+|(?:choose|pick|select)\s+|(?:it|that|this)(?:{_IS}|s\s+))",
@@ -63,10 +64,12 @@ BLAMED = tuple(
     for before in (
         rf"(?:the )?(?:{_WRONG} (?:summary|one|option|statement)|(?:summary|one|option|statement) (?:that|which)"
         rf" (?:\w+ly )?{_ERRS}{_SOURCE})(?: is| was|:)",
-        r"(?:i|we|one)(?:'d|'ll| would| can| must| will)? (?:\w+ly )?(?:rule out|eliminate|exclude|discard|reject|dismiss)",
+        r"(?:i|we|one)(?:'d|'ll| would| can| must| will)? (?:\w+ly )?"
+        r"(?:rule out|eliminate|exclude|discard|reject|dismiss)",
         r"the (?:(?:factual )?(?:error|mistake|contradiction|inaccuracy)) (?:is|lies) in",
         r"there (?:is|are) (?:an? |one )?(?!no )(?:\w+ )?(?:errors?|mistakes?|contradictions?|inaccurac(?:y|ies)) in",
-        r"(?:the (?:article|text|source|passage)|this|that|which) (?:(?:clearly|directly|plainly|flatly|explicitly) )?(?:contradicts|refutes|disproves"
+        r"(?:the (?:article|text|source|passage)|this|that|which)"
+        r" (?:(?:clearly|directly|plainly|flatly|explicitly) )?(?:contradicts|refutes|disproves"
         r"|conflicts with|is at odds with)",
     )
 )
@@ -76,7 +79,8 @@ ANSWER = re.compile(r"(?i)(?:the )?(?:answer|choice|letter)\b")
 CLEFT = re.compile(rf"(?i:it(?: is|'s|) (?:(?:only|in fact|rather) )?)({NOUN}?\b[AB]\b\^?) (?:that|which) ")
 """How "It is Summary B that contradicts the article" begins."""
 PART = re.compile(
-    rf"(?i:the (?!(?:\w+ )?(?:style|tone|gramm\w+|spelling|length|wording|opposite|format)\b)(?:\w+ ){{1,4}}?(?:in|of|by)) {SUBJECT} (?=(?:is|are|was|does|do|contradicts?|matches|conflicts?|agrees)\b)"
+    rf"(?i:the (?!(?:\w+ )?(?:style|tone|gramm\w+|spelling|length|wording|opposite|format)\b)"
+    rf"(?:\w+ ){{1,4}}?(?:in|of|by)) {SUBJECT} (?=(?:is|are|was|does|do|contradicts?|matches|conflicts?|agrees)\b)"
 )
 """A part of a summary, of which something is said: "The date in Summary B is wrong"."""
 MAKES_WRONG = re.compile(rf"(?i:(?:(?:this|that|which) makes|making)) {SUBJECT}:?\s+(?i:(?:\w+ly )?{_WRONG})\b")
@@ -111,19 +115,22 @@ DEFINES = re.compile(
 )
 """How a text goes on that speaks of a letter as such: "'A' stands for", "`A` can be"."""
 LABELS = re.compile(
-    r"(?i)\s*(?::|[-\u2013\u2014]{1,3}(?=\s))\s*(?:(?:it|this|that|the)(?: (?:summary|option|one|statement))?\s+(?=\w))?"
+    r"(?i)\s*(?::|[-\u2013\u2014]{1,3}(?=\s))\s*"
+    r"(?:(?:it|this|that|the)(?: (?:summary|option|one|statement))?\s+(?=\w))?"
 )
 PRONOUN = re.compile(
     r"(?i)(?:(?:because|since|as|but|and|yet|which)\s+)?(?:it|this|that|which|this one|that one)\s+|which\s+"
 )
 """How a clause begins that is about the letter before it."""
 TELLS = re.compile(
-    r"(?:\w+ly |also |just |only |both )?(?:says?|states?|claims?|reports?|mentions?|asserts?|suggests?|implies|describes?"
-    r"|indicates?|notes?|adds?|omits?|leaves|changes?|speaks?|talks?|tells?|names?|gives?|puts?|gets?|has|had|was|does|makes?"
+    r"(?:\w+ly |also |just |only |both )?(?:says?|states?|claims?|reports?|mentions?|asserts?|suggests?|implies"
+    r"|describes?|indicates?|notes?|adds?|omits?|leaves|changes?|speaks?|talks?|tells?|names?|gives?|puts?|gets?|has|had|was|does|makes?"
     r"|provides?|focuses|contains?|includes?|lacks?|uses?|goes|offers?|presents?|covers?|refers?|swaps?|reverses?"
     r"|is (?:shorter|longer|written|about|more|less|not|too|also))\b"
 )
 """What is told of a text, after its letter: "(B) says that" chooses nothing."""
+AND_VERB = re.compile(rf"\s+and (?:so |thus |hence |therefore )?(?:it )?(?={VERB})")
+"""Where a second predicate begins: "sticks to the article and is correct"."""
 CONCEDES = re.compile(r"(?i)(?:while|whereas|although|though)\b")
 AT_FIRST = re.compile(
     rf"(?i)^(?:at first|initially|on the (?:face|surface))\b.*?(?=\b(?:but|however|yet)\b|{FINALLY}|$)"
@@ -148,7 +155,8 @@ _OPENING = (
 )
 LEAD_IN = re.compile(
     r"(?i)(?:(?:yes|no|ok|okay|al ?right|sure|well|hmm+|wait|actually|certainly)[,.!:]\s*"
-    r"|(?:verdict|answer|conclusion|decision|evaluation|judge?ment|result|assessment|choice)\s?:\s*(?=(?:summary |option )?[ab] (?:is|wins|matches|agrees|fits)\b)"
+    r"|(?:verdict|answer|conclusion|decision|evaluation|judge?ment|result"
+    r"|assessment|choice)\s?:\s*(?=(?:summary |option )?[ab] (?:is|wins|matches|agrees|fits)\b)"
     r"|(?:definitely|undoubtedly|without (?:a )?doubt"
     r"|probably|(?:most )?likely|clearly|obviously|surely|actually|certainly"
     r"|and|but|while|whereas|although|though|then|instead|meaning|namely|thereby|i\.e|that is(?=,)|easy|simple"

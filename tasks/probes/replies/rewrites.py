@@ -121,6 +121,11 @@ _PHRASES = (
         r"\1",
     ),
     (r"(?i)(\b(?-i:[AB])\b\^?) (?:cannot|can't|can not) (?:possibly )?be\b", r"\1 is not"),
+    (
+        r"(?i), (?:therefore|thus|hence|consequently) (?=(?:is|does|contradicts|conflicts|disagrees|misstates|agrees"
+        r"|misrepresents|matches|fits|gets|has|must)\b)",
+        ", ",
+    ),
     (r"(?i), (?:then|therefore|thus|hence|of course), ?(?=is\b|(?-i:[AB])\b)", " "),
     (r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select|decide)\b(?: one)?,?", ""),
     (r"(?i)^\W{0,5}(?:assistant|bot|model|ai|me)\s?:\s?", ""),
@@ -150,7 +155,7 @@ _ELLIPSES = (
         r"\s+(?:is|does)(?=\s*[.!])",
         r"\1 is inconsistent",
     ),
-    (r"(?m)(?:^|(?<=[.!?;,] ))((?i:summary |option )?[AB]\b)\^? (?:is|does|it is|is it)(?=[.!]\s*$)", r"\1"),
+    (r"(?m)(?:^|(?<=[.!?;,] ))((?i:summary |option )?[AB]\b)\^? (?:is|does|it is|is it)(?=[.!](?:\s|$))", r"\1"),
 )
 _ALWAYS, _MARKED_UP = "", r"[^A-Za-z0-9 .,;:?']|'(?!(?:s|t|d|m|ll|re|ve)\b)"
 _GROUPS = tuple(

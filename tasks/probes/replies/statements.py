@@ -128,7 +128,7 @@ def _is_granted(clause: str) -> bool:
 
 
 def _taken_up(clause: str, strength: Strength | None) -> Strength | None:
-    """What a clause without a letter adds about the one before it: "A matches, but errs", "B says 12, which is wrong"."""
+    """What a clause without a letter adds about the one before it: "B says 12, which is wrong"."""
     if strength is Strength.PRAISE and patterns.FALLS_SHORT.match(clause):
         return Strength.REJECTED if patterns.DENIED.search(clause) else None
     found = patterns.PRONOUN.match(clause.strip())
@@ -203,10 +203,11 @@ def _about(found: re.Match[str], clause: str, *, opens: bool) -> tuple[str, Stre
 
 
 def _judged(rest: str) -> Strength | None:
-    """The verdict that follows a letter, with or without a colon or a dash: "is correct", ": contradicts the article"."""
+    """The verdict that follows a letter, after a colon or a dash or none: "is correct", ": contradicts the article"."""
     labelled = patterns.LABELS.match(rest)
     if labelled is None:
-        return verdict(rest.lstrip())
+        said = (verdict(part) for part in patterns.AND_VERB.split(rest.strip(), maxsplit=2))
+        return next((each for each in said if each is not None), None)
     body = rest[labelled.end() :]
     judged = verdict(body)
     return verdict(f"is {body}") if judged is None else judged
