@@ -19,7 +19,7 @@ from contrapose.tasks.probes.choices import read_option
 from contrapose.tasks.probes.order_bias import read_choice
 
 GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
-SETS = ("replies", "replies_2", "replies_3", "replies_options")
+SETS = ("replies", "replies_2", "replies_3", "replies_explained", "replies_options")
 SUMMARIES = (
     "The council approved the new library budget on Monday.",
     "The council rejected the new library budget on Monday.",
@@ -34,8 +34,19 @@ def main() -> None:
     shown = parser.parse_args().show
     for name in SETS:
         rows = [json.loads(line) for line in (GOLDEN / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-        for split in ("tune", "held_out"):
-            measure(f"{name} {split}", [row for row in rows if row["split"] == split], shown and split == "tune")
+        for split in sorted({row["split"] for row in rows}, reverse=True):
+            chosen = [each for row in rows if row["split"] == split for each in filled(row)]
+            measure(f"{name} {split}", chosen, shown and split == "tune")
+
+
+def filled(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """A row as it is, or a template with each letter as the one that it chooses."""
+    if "template" not in row:
+        return [row]
+    return [
+        {**row, "reply": row["template"].format(x=x, y=y), "choice": x if row["choice"] else None}
+        for x, y in (("A", "B"), ("B", "A"))
+    ]
 
 
 def measure(title: str, rows: list[dict[str, Any]], shown: bool) -> None:

@@ -80,8 +80,9 @@ def test_an_afterthought_undoes_a_final_answer() -> None:
     assert read_choice("Final answer: B. Wait, the answer is A.").reason == "contradictory"
 
 
-def test_rejecting_one_summary_does_not_choose_the_other() -> None:
-    assert read_choice("Summary A is inconsistent with the article.").choice is None
+def test_not_choosing_one_summary_does_not_choose_the_other() -> None:
+    assert read_choice("The answer is not A.").choice is None
+    assert read_choice("Summary A is not better than Summary B.").choice is None
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,14 @@ from typing import Literal
 
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.replies.decision import weigh
-from contrapose.tasks.probes.replies.text import canonical, window
+from contrapose.tasks.probes.replies.text import canonical, sentences, window
 
 Letter = Literal["A", "B"]
-Step = Literal["letter", "pattern", "restated", "embedding", "likelihood", "unparsed"]
+Step = Literal["constrained", "letter", "pattern", "restated", "embedding", "asked", "likelihood", "unparsed"]
+EXPLAINS = "no choice found in an explanation"
+"""Why a reply that is too long for its meaning to be one of the sentences, or that names a letter, is unread."""
+ROOM = 60
+"""Characters by which a reply in other words may exceed twice the longer sentence: "I think that it is the one …"."""
 REMEMBERED = 1_000
 """Texts whose reading is kept: most replies are one of a few, and a sentence is compared with several of them."""
 
@@ -74,12 +78,22 @@ def read_words(reply: str, *, option_a: str | None = None, option_b: str | None 
         return _unparsed("contradictory")
     if read.choice:
         return read
-    return repeated or (_quoted(seen, option_a, option_b) if needs_meaning(read) else read)
+    read = repeated or (_quoted(seen, option_a, option_b) if needs_meaning(read) else read)
+    return read if not needs_meaning(read) or _is_in_other_words(seen, option_a, option_b) else _unparsed(EXPLAINS)
 
 
 def needs_meaning(read: Choice) -> bool:
-    """Whether embeddings may decide: never where a reply declines, or says two things at once."""
+    """Whether embeddings may decide: only for short replies in other words that decline nothing and name no letter."""
     return read.choice is None and read.reason == "no choice found"
+
+
+def _is_in_other_words(seen: str, option_a: str, option_b: str) -> bool:
+    """Whether a reply may be one of the two sentences in other words: about as long, and about no letter.
+
+    An explanation speaks of both sentences, and so its embedding is near the one that it speaks of more.
+    """
+    longest = 2 * max(len(option_a), len(option_b)) + ROOM
+    return len(seen) <= longest and len(list(sentences(seen))) <= 2 and _NAMES_LETTER.search(seen) is None
 
 
 def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: float) -> Choice:
@@ -97,14 +111,17 @@ def _stated(seen: str) -> Choice:
         return _unparsed("empty")
     if found := _LETTER_ALONE.fullmatch(unicodedata.normalize("NFKC", seen)):
         return Choice(choice=_letter(found[1]), step="letter", reason="the letter alone")
-    stated = weigh(canonical(seen))
+    stated = weigh(canonical(seen), one_is_right=True)
     if stated.letter is None:
         return _unparsed(stated.reason)
     return Choice(choice=_letter(stated.letter), step="pattern", reason=stated.reason)
 
 
+_NAMES_LETTER = re.compile(
+    r"(?i:\b(?:summary|option|output|response|answer|choice|letter)\s\W?(?-i:[AB])(?![\w']))|(?<![\w'])(?:B|A(?!\s+[a-z]))(?![\w'])"
+)
 _QUOTES = r"\s<\"'\u201c-\u201e\u2018\u2019\u00ab\u00bb\u300c\u300d\u3010\u3011`*_#>()\[\]{}$."
-_LETTER_ALONE = re.compile(rf"(?:[-\u2022]\s+)?[{_QUOTES}]{{0,40}}([ABab])[{_QUOTES},:;!\u3002]{{0,40}}")
+_LETTER_ALONE = re.compile(rf"(?:[-\u2022]\s+)?[{_QUOTES}]{{0,40}}([ABab])[{_QUOTES},:;!?\u3002]{{0,40}}")
 _LABEL = re.compile(
     r"(?i)^(?:(?:the\s+)?(?:\w+\s+)?(?:summary|option|answer|choice)\s*(?:is\b|:)?\s*)?"
     r"(?:[(\"*]*([ab])[)\"*]*\s*[:.)\-]|[:\-])\s*"

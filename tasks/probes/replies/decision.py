@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from contrapose.tasks.probes.replies.elimination import left_over
 from contrapose.tasks.probes.replies.predicates import Strength
+from contrapose.tasks.probes.replies.rewrites import NOUN
 from contrapose.tasks.probes.replies.statements import Statement, statements
 from contrapose.tasks.probes.replies.text import PAIR
 
@@ -28,6 +30,7 @@ _DECIDED = {
     Strength.CONCLUSION: "{} is concluded",
     Strength.FINAL: "{} is the final answer",
 }
+_LEFT_OVER = "only the other is said to be wrong"
 _NO_CHOICE = (
     ("neither", re.compile(r"(?i)\b(?:neither|none)\b|\bno summary\b")),
     (
@@ -45,14 +48,20 @@ _NO_CHOICE = (
 )
 _ALSO = re.compile(
     rf"(?i)\b(?:both|equally|too|as well|also|likewise|(?<!says the )same)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"
-    r"|[,;] (?:and )?(?-i:[AB])\^? (?:with|to)\b"
+    r"|\b(?:neither|nor) (?:is|does)\b|[,;] (?:and )?(?-i:[AB])\^? (?:with|to)\b"
 )
 _NEVERTHELESS = re.compile(
-    r"(?i)\bboth\b[^.;!?\n]{0,100}?,? but (?=(?:only )?(?:summary )?[AB]\b)"
+    r"(?i)\b(?:in that|because|since|as) both (?:say|state|mention|agree|have|give|report|name)\b"
+    r"|\bboth\b[^.;!?\n]{0,100}?,? but (?=(?:only )?(?:summary )?[AB]\b)"
     r"|\b(?:while|although|though) both\b[^.;,!?\n]{0,100},"
     rf"|\b(?:(?:two|the) (?:summaries|options)(?: are)?|given|between)[,:]? {PAIR}"
 )
 """What both share, said before the difference."""
+_CLOSING = re.compile(
+    r"(?i:(?:(?:so,? |therefore,? )?(?:the |my )?(?:final |correct )?(?:answer|choice|verdict|decision|selection)"
+    rf"(?:\s?:| is):?\s*)?{NOUN}?)([AB])\^?[.!]?"
+)
+_ANSWERED = re.compile(r"(?i)\b(?:answer|choice|verdict|decision|selection)\b(?: is|\s?:|\s?=)")
 _TRAILS_OFF = re.compile(
     r"\b[AB]\b\^?\W{0,3}(?i:or|but|if|unless|and|nor|then|maybe|perhaps|possibly)"
     r"(?i:\s(?:it|maybe|perhaps|could|might|also|be|even)\b)*\W*$|\b(?i:actually|wait|hmm)\b[^.!?\n]*$"
@@ -69,19 +78,34 @@ NEXT = re.compile(
 """Where a model that does not stop goes on with a question of its own."""
 
 
-def weigh(text: str) -> Decision:
-    """Decide by the part before a next question, where that says enough, else by all of a canonical reply."""
+def weigh(text: str, *, one_is_right: bool = False) -> Decision:
+    """Decide by the part before a next question, where that says enough, else by all of a canonical reply.
+
+    Args:
+        text: a canonical reply.
+        one_is_right: whether A and B are all there is and exactly one is right, so that a plain rejection of one
+            chooses the other.
+    """
     started = NEXT.search(text)
-    first = _weigh(text[: started.start()]) if started else None
-    return first if first and first.letter else _weigh(text)
+    first = _weigh(text[: started.start()], one_is_right) if started else None
+    return first if first and first.letter else _weigh(text, one_is_right)
 
 
-def _weigh(text: str) -> Decision:
+def _weigh(text: str, one_is_right: bool) -> Decision:
     """Let the strongest statements decide, if they agree."""
-    found = list(statements(text))
-    chosen = _without_headings([each for each in found if each.strength > Strength.REJECTED])
+    found = _closed(list(statements(text)), text)
+    wrong = {each.letter for each in found if each.strength is Strength.WRONG}
+    chosen = _without_headings(
+        [
+            each
+            for each in found
+            if each.strength > Strength.REJECTED
+            and not (each.strength is Strength.PRAISE and each.conceded and each.letter in wrong)
+        ]
+    )
     if not chosen:
-        return _undecided(_why_not(text, found))
+        left = left_over(_NEVERTHELESS.sub("", text), found) if one_is_right else None
+        return Decision(letter=left, reason=_LEFT_OVER) if left else _undecided(_why_not(text, found))
     top = max(each.strength for each in chosen)
     last = [each for each in chosen if each.strength == top][-1]
     if _is_contradicted(last, chosen, found) or _is_doubted(last, text):
@@ -93,6 +117,19 @@ def _weigh(text: str) -> Decision:
     if top == Strength.PRAISE and _ALSO.search(_NEVERTHELESS.sub("", text)):
         return _undecided("both")
     return Decision(letter=last.letter, reason=_DECIDED[top].format(last.letter))
+
+
+def _closed(found: list[Statement], text: str) -> list[Statement]:
+    """The statements, with an answer on a line of its own at the end raised to a conclusion from what was weighed.
+
+    A letter below another lone letter, or a second "Answer:", concludes nothing: it is a list, or a change of mind.
+    """
+    before, _, line = text.rpartition("\n")
+    closing = _CLOSING.fullmatch(line.strip())
+    if not (closing and found and found[-1].letter == closing[1] and not _ANSWERED.search(before)):
+        return found
+    listed = any(each.strength is Strength.LINE and each.letter != closing[1] for each in found)
+    return found if listed else [*found[:-1], replace(found[-1], strength=max(found[-1].strength, Strength.CONCLUSION))]
 
 
 def _without_headings(chosen: list[Statement]) -> list[Statement]:
@@ -110,7 +147,7 @@ def _is_contradicted(last: Statement, chosen: Sequence[Statement], found: Sequen
     """
     conclusive = last.strength >= Strength.CONCLUSION
     denied = any(
-        each.strength is Strength.REJECTED
+        each.strength <= Strength.REJECTED
         and (each.position >= last.position or not conclusive)
         and (each.letter == last.letter or _declined(each, last))
         for each in found
@@ -122,7 +159,7 @@ def _is_contradicted(last: Statement, chosen: Sequence[Statement], found: Sequen
         denied
         or any(each.strength is last.strength for each in rivals)
         or any(not conclusive or each.position > last.position for each in plain)
-        or (top_is_plain and any(each.strength is Strength.PRAISE for each in rivals))
+        or (top_is_plain and any(each.strength is Strength.PRAISE and not each.conceded for each in rivals))
     )
 
 
@@ -151,7 +188,7 @@ def _is_listed(text: str, letter: str | None) -> bool:
 
 
 def _why_not(text: str, found: Sequence[Statement]) -> str:
-    if {each.letter for each in found if each.strength == Strength.REJECTED} >= {"A", "B"}:
+    if {each.letter for each in found if each.strength <= Strength.REJECTED} >= {"A", "B"}:
         return "neither"
     return next((name for name, pattern in _NO_CHOICE if pattern.search(text)), "no choice found")
 

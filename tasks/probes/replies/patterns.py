@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from contrapose.tasks.probes.replies.asides import VERB
 from contrapose.tasks.probes.replies.rewrites import NOUN
 from contrapose.tasks.probes.replies.text import FINALLY, PAIR
 
@@ -12,9 +13,9 @@ END = (
     r"(?:(?<=\^)|(?=\s*$|\s*[(:]|\s+(?:because|since|as (?:it|the|this|that|my)|as [AB] is"
     r"|with (?:high|full|great)|due to|given (?:that|the|what|how)|over|rather than"
     r"|instead of|(?:and )?not|for (?:the|this)|based on)\b"
-    r"|\s+that\s+(?:agrees|matches|fits|is (?:consistent|correct|right|accurate))\b"
+    r"|\s+(?:and|but)\s+(?:contradicts|refutes|rules out|conflicts)\b|\s+that\s+(?:agrees|matches|fits|is (?:consistent|correct|right|accurate))\b"
     r"|\s+(?i:explanation|reason|reasoning|justification)\s?:"
-    r"|\s+(?i:only|alone|indeed|here|for sure|for certain|instead|imo|in my (?:view|opinion)"
+    r"|\s+(?i:only|alone|indeed|here|of course|for sure|for certain|instead|imo|in my (?:view|opinion)"
     r"|i (?:think|guess|believe))\s*$))"
 )
 SUBJECT = rf"(?:{NOUN})?\b([AB])(?![\w'])\^?"
@@ -36,8 +37,8 @@ ALONE = re.compile(rf"(?P<only>(?i:only|just)\s+)?{SUBJECT}")
 STATED = tuple(
     re.compile(pattern + SUBJECT + END)
     for pattern in (
-        rf"(?i:[^:=]{{0,120}}?{_HEADS}[^:=]{{0,100}}?)(?:\s?[:=]\s*(?:[Tt]he \w+ is\s+)?|{_IS})",
-        r"(?i:(?:[^:=]{0,100}?\b)?(?:i(?:'d|'ll|'m|\s+would|\s+will|\s+am|\s+must)?|let's)\s+(?:have to\s+)?"
+        rf"(?i:(?:[^:=]{{1,120}}:\s(?=(?:the|my)\s))?[^:=]{{0,120}}?{_HEADS}[^:=]{{0,100}}?)(?:\s?[:=]\s*(?:[Tt]he \w+ is\s+)?|{_IS})",
+        r"(?i:(?:[^:=]{0,100}?\b)?(?:i(?:'d|'ll|'m|'ve|\s+would|\s+will|\s+am|\s+must)?|let's)\s+(?:have to\s+)?"
         rf"(?:\w+ly\s+|going to\s+|inclined to\s+|have\s+)?(?:{_CHOOSE})\s?:?\s+)",
         rf"(?i:my vote (?:goes to|is for)\s+|(?:choose|pick|select)\s+|(?:it|that|this)(?:{_IS}|s\s+))",
         r"(?i:(?:(?:i|we)(?:'m|'re| am| are) )?(?:(?:it )?(?:seems|appears) to be"
@@ -49,21 +50,54 @@ STATED = tuple(
 NOT_BUT = re.compile(rf"\b[Nn]ot\s+{SUBJECT}(?:,?\s+(?i:but|rather|instead)(?:\s+rather)?|;)\s+{SUBJECT}{END}")
 SUPPORTED = re.compile(
     r"(?i:(?:the (?:[\w']+ ){0,3}?(?:article|text|source|passage)(?:'s)?(?: \w+)?|the (?:evidence|facts)"
-    r"|this|that|which|it)\s+(?:\w+ly\s+)?(?:supports?|confirms?|match(?:es)?|fits?|backs?(?: up)?"
+    r"|this|that|which|it)\s+(?:\w+ly\s+)?(?:supports?|confirms?|favou?rs?|match(?:es)?|fits?|backs?(?: up)?"
     rf"|(?:agrees?|aligns?|(?:is|are) (?:consistent|in line)) with|corresponds? to))\s+{SUBJECT}{END}"
 )
+_WRONG = r"(?:wrong|incorrect|inconsistent|inaccurate|false|untrue|unfaithful|contradicting|contradictory)"
+_ERRS = (
+    rf"(?:contradicts|disagrees with|conflicts with|misstates|misrepresents|is (?:\w+ly )?{_WRONG}"
+    r"|(?:does not|doesn't) (?:agree with|match|fit)|is not (?:consistent|in line))"
+)
+_SOURCE = r"(?: (?:with )?the (?:article|text|source|passage|facts))?"
+BLAMED = tuple(
+    re.compile(rf"(?i:(?:and |but |so |while |whereas )?{before}) {SUBJECT}{END}")
+    for before in (
+        rf"(?:the )?(?:{_WRONG} (?:summary|one|option|statement)|(?:summary|one|option|statement) (?:that|which)"
+        rf" (?:\w+ly )?{_ERRS}{_SOURCE})(?: is| was|:)",
+        r"(?:i|we|one)(?:'d|'ll| would| can| must| will)? (?:\w+ly )?"
+        r"(?:rule out|eliminate|exclude|discard|reject|dismiss)",
+        r"the (?:(?:factual )?(?:error|mistake|contradiction|inaccuracy)) (?:is|lies) in",
+        r"there (?:is|are) (?:an? |one )?(?!no )(?:\w+ )?(?:errors?|mistakes?|contradictions?|inaccurac(?:y|ies)) in",
+        r"(?:the (?:article|text|source|passage)|this|that|which)"
+        r" (?:(?:clearly|directly|plainly|flatly|explicitly) )?(?:contradicts|refutes|disproves"
+        r"|conflicts with|is at odds with)",
+    )
+)
+"""Clauses that lead up to a letter and say that it is wrong."""
+ANSWER = re.compile(r"(?i)(?:the )?(?:answer|choice|letter)\b")
+"""A subject that may be somebody's reply, whose being wrong says nothing of the summary."""
+CLEFT = re.compile(rf"(?i:it(?: is|'s|) (?:(?:only|in fact|rather) )?)({NOUN}?\b[AB]\b\^?) (?:that|which) ")
+"""How "It is Summary B that contradicts the article" begins."""
+PART = re.compile(
+    rf"(?i:the (?!(?:\w+ )?(?:style|tone|gramm\w+|spelling|length|wording|opposite|format)\b)"
+    rf"(?:\w+ ){{1,4}}?(?:in|of|by)) {SUBJECT} (?=(?:is|are|was|does|do|contradicts?|matches|conflicts?|agrees)\b)"
+)
+"""A part of a summary, of which something is said: "The date in Summary B is wrong"."""
+MAKES_WRONG = re.compile(rf"(?i:(?:(?:this|that|which) makes|making)) {SUBJECT}:?\s+(?i:(?:\w+ly )?{_WRONG})\b")
 MAKES = re.compile(
     rf"(?i:(?:this|that|which)\s+makes|making)\s+{SUBJECT}\s+(?i:the\s+(?:\w+\s+)?"
     r"(?:correct|consistent|right|accurate|true|best|better|answer|only))"
 )
-LESS = re.compile(rf"{SUBJECT}\s+is\s+(?:less|not as)\s+(?:\w+\s+){{1,3}}(?:than|as)\s+{SUBJECT}{END}")
+LESS = re.compile(
+    rf"{SUBJECT}\s+is\s+(?:less|not as)\s+(?!(?:\w+ly )?{_WRONG})(?:\w+\s+){{1,3}}(?:than|as)\s+{SUBJECT}{END}"
+)
 FALLS_SHORT = re.compile(r"(?i)(?:but|yet|except|though|although|however)\b")
 UNDECIDED = re.compile(
     r"(?i)\b(?:if|whether|unless|suppos\w+|assum\w+|could|might|maybe|perhaps|possibl[ey]|either|neither|nor|both|some"
     r"|someone|people|others?|they|your? (?:answer|reply|choice|response)"
     r"|nobody|claim\w*|argu\w*|said|says|told|thought|example|pretend|cannot|can't"
     r"|unable|never|no|avoid|odd|before"
-    r"|previous|earlier|sample|last (?:answer|question|time)|opposite|options|choices|format|except|but"
+    r"|first (?:guess|thought|impression|instinct|choice|pick)|previous|earlier|sample|last (?:answer|question|time)|opposite|options|choices|format|except|but"
     r"|hardly|allegedly|supposedly)\b|\b[AB]\b"
 )
 DENIED = re.compile(
@@ -80,6 +114,23 @@ DEFINES = re.compile(
     r"|stands|or|and)\b"
 )
 """How a text goes on that speaks of a letter as such: "'A' stands for", "`A` can be"."""
+LABELS = re.compile(
+    r"(?i)\s*(?::|[-\u2013\u2014]{1,3}(?=\s))\s*"
+    r"(?:(?:it|this|that|the)(?: (?:summary|option|one|statement))?\s+(?=\w))?"
+)
+PRONOUN = re.compile(
+    r"(?i)(?:(?:because|since|as|but|and|yet|which)\s+)?(?:it|this|that|which|this one|that one)\s+|which\s+"
+)
+"""How a clause begins that is about the letter before it."""
+TELLS = re.compile(
+    r"(?:\w+ly |also |just |only |both )?(?:says?|states?|claims?|reports?|mentions?|asserts?|suggests?|implies"
+    r"|describes?|indicates?|notes?|adds?|omits?|leaves|changes?|speaks?|talks?|tells?|names?|gives?|puts?|gets?|has|had|was|does|makes?"
+    r"|provides?|focuses|contains?|includes?|lacks?|uses?|goes|offers?|presents?|covers?|refers?|swaps?|reverses?"
+    r"|is (?:shorter|longer|written|about|more|less|not|too|also))\b"
+)
+"""What is told of a text, after its letter: "(B) says that" chooses nothing."""
+AND_VERB = re.compile(rf"\s+and (?:so |thus |hence |therefore )?(?:it )?(?={VERB})")
+"""Where a second predicate begins: "sticks to the article and is correct"."""
 CONCEDES = re.compile(r"(?i)(?:while|whereas|although|though)\b")
 AT_FIRST = re.compile(
     rf"(?i)^(?:at first|initially|on the (?:face|surface))\b.*?(?=\b(?:but|however|yet)\b|{FINALLY}|$)"
@@ -104,13 +155,14 @@ _OPENING = (
 )
 LEAD_IN = re.compile(
     r"(?i)(?:(?:yes|no|ok|okay|al ?right|sure|well|hmm+|wait|actually|certainly)[,.!:]\s*"
-    r"|(?:verdict|answer|conclusion)\s?:\s*(?=(?:summary )?[ab] is\b)"
+    r"|(?:verdict|answer|conclusion|decision|evaluation|judge?ment|result"
+    r"|assessment|choice)\s?:\s*(?=(?:summary |option )?[ab] (?:is|wins|matches|agrees|fits)\b)"
     r"|(?:definitely|undoubtedly|without (?:a )?doubt"
     r"|probably|(?:most )?likely|clearly|obviously|surely|actually|certainly"
     r"|and|but|while|whereas|although|though|then|instead|meaning|namely|thereby|i\.e|that is(?=,)|easy|simple"
     r"|tl;?dr|long story short|all in all|here you go|\w+ly(?=,)"
     r"|(?:i|we|one|you)(?:'d|'ve)?(?: (?:would|can|must|have))?(?: \w+ly)?"
-    r" (?:think|believe|feel|say|concluded?|see|find|argue|confirm|determined?)(?: that)?"
+    r" (?:think|believe|feel|say|concluded?|see|find|argue|confirm|determined?|evaluated?|judged?|decided?|assess(?:ed)?|found)(?: that)?"
     r"|(?:it (?:follows|seems|appears)(?: to me)?(?! to be)"
     r"|it(?: is|'s) (?:clear|evident|obvious|apparent)"
     r"|(?:this|that|which) (?:means|suggests|indicates|shows))(?: that)?"

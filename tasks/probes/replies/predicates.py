@@ -9,8 +9,10 @@ from enum import IntEnum
 class Strength(IntEnum):
     """How plainly a letter is chosen; a stronger statement overrules a weaker one."""
 
+    WRONG = -1
+    """What the letter stands for is said to be wrong, in so many words."""
     REJECTED = 0
-    """The letter is said to be wrong, which does not choose the other one."""
+    """The letter is not chosen: "is not the answer", "is not better"."""
     PRAISE = 1
     """"Summary A is consistent", which may hold for both."""
     LINE = 2
@@ -27,28 +29,44 @@ def _words(*lines: str) -> frozenset[str]:
     return frozenset(" ".join(lines).split())
 
 
-_BE = _words("is was would should seems appears looks must")
+_BE = _words("is was would should seems appears looks must stays remains")
 _FILLERS = _words(
     "the to be that which clearly actually definitely indeed really certainly slightly fully completely",
     "entirely factually also probably likely much far very quite accurately correctly faithfully closely",
-    "directly therefore thus both then still 100% indeed clear obvious final my",
+    "considered directly therefore thus both then still 100% indeed clear obvious final my",
 )
-_COMPARES = _words("more most better best only closer closest")
+_COMPARES = _words("more most better best only closer closest stronger superior preferable")
 _GOOD = _words(
-    "consistent accurate correct right faithful factual true truthful aligned supported preferable superior",
+    "consistent accurate correct right faithful factual true truthful aligned supported",
     "reliable precise valid compatible",
 )
-_BAD = _words("inconsistent incorrect inaccurate wrong false untrue unsupported misleading unfaithful worse worst less")
-_BLAMES = _words("contradicts misrepresents misstates distorts fails incorrectly inaccurately wrongly falsely omits")
+_BAD = _words(
+    "inconsistent incorrect inaccurate wrong false untrue unsupported misleading unfaithful worse worst less",
+    "contradicted contradictory refuted disproved erroneous mistaken",
+)
+_BLAMES = _words(
+    "contradicts misrepresents misstates distorts incorrectly inaccurately wrongly falsely erroneously mistakenly",
+    "conflicts disagrees misreports misquotes misattributes misidentifies misplaces reverses inverts swaps fabricates",
+    "invents falsifies",
+)
+_CONTRADICTS = _words("contradicts conflicts disagrees")
+_FALLS_SHORT = _words("fails omits")
+_ERRORS = _words(
+    "error errors mistake mistakes inaccuracy inaccuracies contradiction contradictions falsehood misstatement"
+)
 _AGREES = _words(
     "matches reflects aligns agrees represents conveys captures summarizes summarises states follows fits corresponds",
     "mirrors",
 )
 _AGREE = _words("match reflect align agree represent convey capture follow fit correspond mirror")
 _BARE = _words("matches agrees fits corresponds wins")
-_HAS = _words("has gives provides contains offers gets")
+_HAS = _words("has gives provides contains offers gets makes introduces includes")
 _SOURCES = _words("article text source original facts passage content information it")
-_THINGS = _words("one summary answer choice option statement match")
+_FACTS = _SOURCES | _words("this that what fact report story news figure date number statement article's text's")
+_THINGS = _words(
+    "one summary answer choice option statement match fit response output version text representation reflection",
+    "candidate pick account description",
+)
 _WELL = _words("accurately correctly faithfully")
 _SAYS = _words("states says reports notes mentions describes reflects identifies summarizes summarises conveys")
 _IN_PART = re.compile(
@@ -60,7 +78,32 @@ _IN_PART = re.compile(
 _REPORTS = re.compile(
     r"(?:is|says|states) (?:exactly )?what the \w+ (?:says|states|reports)\b|says the same\b.* as the \w+$"
 )
+_THE_ONE_THAT = re.compile(
+    r"(?:is|was) (?:clearly |obviously |indeed |in fact )?the (?:only |right |correct )?"
+    r"(?:one|summary|option|choice|version|text|statement) (?:that|which) "
+)
+_OPPOSITE = re.compile(
+    r"(?:says|states|claims|asserts|is) (?:exactly |just |quite )?the (?:exact |very )?opposite (?:of|to) (?:what )?the"
+    r" (?:article|text|source|passage|original)\b"
+)
+_BETTER_JOB = re.compile(r"(?:does|did) (?:much )?better job\b|is better at \w+ing\b")
+_PICKED = re.compile(
+    r"(?:is|would be) (?:what|the one|the summary|the option|the answer)?\s?(?:that )?(?:i(?:'d|'ll| would| will)?|to)"
+    r" (?:choose|pick|select|go with)\b"
+)
 _IN_LINE = re.compile(r"\bin (?:line|agreement|accordance|keeping|accord) with\b")
+_AT_ODDS = re.compile(
+    r"\b(?:at odds|in (?:\w+ )?(?:conflict|contradiction|disagreement)) (?:with|to)\b|\bcontrary to\b"
+)
+_BECAUSE = re.compile(
+    r"\s+(?:because|since|in that|due to|given|as (?:it|the|this|that|its|both)|for (?:the|this|that|these) reasons?"
+    r"|for \w+ing|by \w+ing)\b|[;:]|\.\s"
+)
+"""Where a judgement ends and its reason begins."""
+_NEAR = 6
+"""Words after "reflects" among which the article must stand for it to praise."""
+_READ = 14
+"""Words of a judgement that are read."""
 _ARTICLE = re.compile(r"\ban? (?=[a-z])")
 _CUT_OFF = _words("with than to the of an or and but")
 _CLEARED = _words("contradict misrepresent misstate distort conflict")
@@ -74,14 +117,25 @@ def verdict(predicate: str) -> Strength | None:
         predicate: the rest of the clause, such as `is more consistent than Summary B`.
 
     Returns:
-        `REJECTED`, `PRAISE` or `CHOICE`; None when the words are no judgement.
+        `WRONG`, `REJECTED`, `PRAISE` or `CHOICE`; None when the words are no judgement.
     """
     predicate = _IN_LINE.sub("consistent with", _ARTICLE.sub("", predicate).lower())
-    words = [word.strip("()^:") for word in predicate.split()[:14]]
-    if not words or words[-1] in _CUT_OFF:
-        return None
+    predicate = _AT_ODDS.sub("inconsistent with", predicate)
+    if found := _THE_ONE_THAT.match(predicate):
+        inner = verdict(predicate[found.end() :])
+        if inner is not None:
+            return Strength.CHOICE if inner is Strength.PRAISE else inner
+    if _PICKED.match(predicate) or _BETTER_JOB.match(predicate):
+        return Strength.CHOICE
+    if _OPPOSITE.match(predicate):
+        return Strength.WRONG
     if _REPORTS.match(predicate):
         return Strength.PRAISE
+    predicate = _BECAUSE.split(predicate, maxsplit=1)[0]
+    words = [word.strip("()^:") for word in predicate.split()]
+    if not words or words[-1] in _CUT_OFF:
+        return None
+    words = words[:_READ]
     if words[0] in _NOT or (words[0] in _BE | {"does"} and words[1:2] == ["not"]):
         return _denied(words)
     kept = [word for word in words if word not in _FILLERS and not _is_manner(word)]
@@ -100,7 +154,9 @@ def _denied(words: list[str]) -> Strength | None:
     judged = next((word for word in words if word not in passed and not _is_manner(word)), "")
     if judged in _CLEARED:
         return Strength.PRAISE if _SOURCES & set(words) else None
-    return Strength.REJECTED if judged in _GOOD | _AGREE | _THINGS else None
+    if judged in _GOOD | _AGREE:
+        return Strength.REJECTED if _COMPARES & set(words) else Strength.WRONG
+    return Strength.REJECTED if judged in _THINGS else None
 
 
 def _is_manner(word: str) -> bool:
@@ -112,11 +168,11 @@ def _state(kept: list[str], words: list[str]) -> Strength | None:
     """What follows "is": "consistent" is praise; "more consistent" and "the correct one" choose."""
     first, second = ([*kept, "", ""])[:2]
     if first in _BAD or (first in _COMPARES and second in _BAD):
-        return Strength.REJECTED
+        return None if _beside(kept[1:]) else Strength.WRONG
     if first in _COMPARES and second in _SOURCES:
         return Strength.CHOICE
     if first in _COMPARES:
-        bare = first not in {"more", "most"} and second in {"", "than"}
+        bare = first not in {"more", "most"} and (second == "" or (second in {"than", "to"} and _is_rival(kept[2:])))
         return Strength.CHOICE if bare or second in _GOOD | _THINGS else None
     if first in _GOOD:
         return _praise(kept[1:], "the" in words)
@@ -126,18 +182,29 @@ def _state(kept: list[str], words: list[str]) -> Strength | None:
     return Strength.CHOICE if the_one else None
 
 
+def _is_rival(rest: list[str]) -> bool:
+    """Whether what something is better than is the other summary, and not "nothing" or "I expected"."""
+    return not rest or bool({"a", "b", "summary", "option", "other", "both-letters"} & set(rest[:3]))
+
+
 def _praise(rest: list[str], definite: bool) -> Strength | None:
     """What "correct …" says: "the … summary" chooses, "with the article" praises, "with Summary B" does neither."""
     if definite and rest and rest[0] in _THINGS:
         return Strength.CHOICE
-    beside = rest[:1] in (["with"], ["as"], ["by"], ["to"]) and bool({"a", "b", "summary"} & set(rest[1:3]))
-    return None if beside else Strength.PRAISE
+    return None if _beside(rest) else Strength.PRAISE
+
+
+def _beside(rest: list[str]) -> bool:
+    """Whether the other summary is what a word of judgement refers to: "inconsistent with Summary A"."""
+    return rest[:1] in (["with"], ["as"], ["by"], ["to"]) and bool({"a", "b", "summary"} & set(rest[1:3]))
 
 
 def _action(kept: list[str]) -> Strength | None:
     """Read "contradicts" as a rejection, "matches the article" as praise, "better matches …" as a choice."""
+    if kept[0] in _FALLS_SHORT:
+        return Strength.WRONG if kept[1:2] and kept[1] in _AGREE else Strength.REJECTED
     if kept[0] in _BLAMES:
-        return Strength.REJECTED
+        return Strength.WRONG if _is_about_facts(kept) else None
     if kept[0] in _HAS:
         return _has(kept[1:])
     if len(kept) == 1 and kept[0] in _BARE:
@@ -146,16 +213,26 @@ def _action(kept: list[str]) -> Strength | None:
     verb = ([*kept, ""])[1 if compared else 0]
     if kept[1:2] and kept[0] in _AGREES and kept[1] in {"better", "best"}:
         return Strength.CHOICE
-    if verb not in _AGREES or not _SOURCES & set(kept):
+    after = kept[2 if compared else 1 :]
+    if verb not in _AGREES or not ((_SOURCES - {"it"}) & set(after[:_NEAR]) or "it" in after[:2]):
         return None
     return Strength.CHOICE if compared else Strength.PRAISE
+
+
+def _is_about_facts(kept: list[str]) -> bool:
+    """Whether the article is what is contradicted, and not the other summary, itself, or common sense."""
+    if kept[0] not in _CONTRADICTS:
+        return not {"a", "b", "summary"} & set(kept[1:3])
+    return not kept[1:] or (bool(_FACTS & set(kept[1:_NEAR])) and not {"a", "b"} & set(kept[1:4]))
 
 
 def _has(rest: list[str]) -> Strength | None:
     """Read "has more accurate information" as a choice, "gets it right" and "gives the correct year" as praise."""
     if rest[:1] and rest[0] in _COMPARES and rest[1:2] and rest[1] in _GOOD:
         return Strength.CHOICE
+    if _ERRORS & set(rest[:3]) and rest[0] not in {"no", "some", "minor", "few", "fewer", "less"}:
+        return Strength.WRONG
     judged = next((word for word in rest if word in _GOOD | _BAD), "")
     if judged and (rest[0] in {judged, "it", "this"} or rest[-1] == judged):
-        return Strength.REJECTED if judged in _BAD else Strength.PRAISE
+        return Strength.WRONG if judged in _BAD else Strength.PRAISE
     return None

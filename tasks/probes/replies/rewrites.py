@@ -26,10 +26,21 @@ _OPENS = (
     r"|their|both|neither|no|not|yes|if|while|although|though|however|but|so|thus|therefore|summary|summaries|article"
     r"|option|answer|explanation|reason|reasoning|justification|rationale|note|according|based|correct|consistent|only"
     r"|all|what|which|when|after|final|human|question|user|to|let|wait|actually|compare|hope|please|step|nothing|unlike"
+    r"|do|does|did|just|you|some|many|most|each|every|because|clearly|obviously|of|with|without|where|whereas|have|has"
+    r"|had|can|could|would|should|may|must|will|also|everything|something|several|one|two|three|first|second|even"
+    r"|overall|given|under|over|about|between|among|during|before|any|other|another|such|same|[A-Za-z]+ing|[A-Za-z]+n't"
+    r"|it's|that's|there's|here's"
 )
+_NAMES = r"(?i:output|response|assistant)"
+
+
+def _as_summary(found: re.Match[str]) -> str:
+    return f"Summary {(found[1] or found[2]).upper()}"
+
+
 # A trailing ^ marks a letter that cannot be the English article, such as "(a)" or "**A**".
 _MARKUP = (
-    (r"\^", " "),
+    (r"[(\[]\s?[ABab]\s?(?:or|/|,|\|)\s?[ABab]\s?[)\]](?=\s?[:=])", ""),
     (rf"\b(A|B)[ \t]*\n\s{{0,20}}(?=[a-z])(?!(?:{_OPENS})\b|\w+\s?:)", r"\1 "),
     (r"\b(in|of|by|with|from|to)[ \t]*\n\s{0,20}(?=\W?[ABab]\b)", r"\1 "),
     (r"\"[^\"\n]{0,150}\?\"", ""),
@@ -51,6 +62,7 @@ _MARKUP = (
     (r"(?<=[a-z]{2})\s?(?:[=-]{1,3}>|\u2192|\u21d2)\s", " therefore "),
     (r"[*`\"#>\[\]{}$~_]+", ""),
 )
+_CALLED = ((rf"\b(?:{_NAMES})\s+(?:[(\[]([ABab])[)\]]|([AB])(?![\w'(]))", _as_summary),)
 _MARKS = (
     (rf"{_LETTER}\s?\((?=[^()\n]{{0,80}}(?:[?/]|\bor\b|\bcf\b)|\d+(?: words)?\))", "either ("),
     (rf"({_LETTER})\s?{_MARKED}(?i:{_RIGHT}){_MARK_ENDS}", r"\1: correct; "),
@@ -73,17 +85,18 @@ _ORDINALS = tuple(
             rf"(?i)\b(?:summary|option|choice|statement|version) (?:number |#)?(?:{number})\b(?![.,%-]?\d)",
             f"Summary {letter}",
         ),
-        (rf"(?i)^({_CHOOSING})?the (?:{nth}|{which})[.!\s]*$", rf"\1Summary {letter}"),
+        (rf"(?i)^({_CHOOSING})?(?:the (?:{nth}|{which})|{nth})[.!\s]*$", rf"\1Summary {letter}"),
         (rf"(?i)^the {which}(?= is\b)", f"Summary {letter}"),
     )
 )
 _INITIALS = (
-    (r"(?:\b[A-Z]\.\s?){2,}(?=[A-Z][a-z])", ""),
+    (r"(?:\b[A-Z]\.\s?){2,5}(?=[A-Z][a-z])", ""),
     (rf"(?<!\bis )(?<!: )\b[AB]\. (?=[A-Z][a-z]+\b(?!:))(?!(?i:{_OPENS})\b)", "someone "),
     (r"\b[AB], (?=(?:an?|the) (?:\w+ )?letter\b)", "someone, "),
     (r"\b[AB]\. (?=(?:and|et|von|van|de|der)\b)", "someone "),
 )
 _PHRASES = (
+    (r"(?i)\b((?:my |the )?(?:answer|choice|option)) (?-i:A or B)\s?:", r"\1:"),
     (
         r"(?i)\b(?:find|consider|deem) ((?:summary )?(?-i:[AB])\b\^?) (?:to be )?"
         r"(?=(?:in)?(?:correct|consistent|right))",
@@ -102,6 +115,17 @@ _PHRASES = (
     (r"(?i)^\W{0,5}ans\b\.?:?\s", "answer: "),
     (r"(?i)(\bprefer (?:summary )?(?-i:[AB])\b\^?) to\b", r"\1 over"),
     (r"(?i)\b(?:e\.g|cf)\.,?", "for example "),
+    (r"(?i)(\b(?-i:[AB])\b\^?), (?:then|therefore|thus|hence|consequently|ultimately|overall),(?= )", r"\1"),
+    (
+        r"(?i)\b(is|was|does|must|it|this|which) (?:therefore|thus|hence|consequently)\b(?! (?:summary |option )?[ab]\b)",
+        r"\1",
+    ),
+    (r"(?i)(\b(?-i:[AB])\b\^?) (?:cannot|can't|can not) (?:possibly )?be\b", r"\1 is not"),
+    (
+        r"(?i), (?:therefore|thus|hence|consequently) (?=(?:is|does|contradicts|conflicts|disagrees|misstates|agrees"
+        r"|misrepresents|matches|fits|gets|has|must)\b)",
+        ", ",
+    ),
     (r"(?i), (?:then|therefore|thus|hence|of course), ?(?=is\b|(?-i:[AB])\b)", " "),
     (r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select|decide)\b(?: one)?,?", ""),
     (r"(?i)^\W{0,5}(?:assistant|bot|model|ai|me)\s?:\s?", ""),
@@ -125,12 +149,19 @@ _ELLIPSES = (
         r"\s+(?:isn't|doesn't|is not|does not)(?=\s*[.!])",
         r"\1 is consistent",
     ),
-    (r"(?m)(?:^|(?<=[.!?;,] ))((?i:summary |option )?[AB]\b)\^? (?:is|does|it is|is it)(?=[.!]\s*$)", r"\1"),
+    (
+        r"((?i:\b(?:does not|doesn't|is not|isn't))\s(?i:contradict|wrong|false|in(?:consistent|correct|accurate))\b"
+        r"[^.;?!\n]{0,80}(?:[.;,]\s+|\s(?=but\b))(?i:(?:but|while|whereas|and|however),?\s+)?(?i:summary\s+)?[AB]\b\^?)"
+        r"\s+(?:is|does)(?=\s*[.!])",
+        r"\1 is inconsistent",
+    ),
+    (r"(?m)(?:^|(?<=[.!?;,] ))((?i:summary |option )?[AB]\b)\^? (?:is|does|it is|is it)(?=[.!](?:\s|$))", r"\1"),
 )
 _ALWAYS, _MARKED_UP = "", r"[^A-Za-z0-9 .,;:?']|'(?!(?:s|t|d|m|ll|re|ve)\b)"
 _GROUPS = tuple(
     (re.compile(needed), tuple((re.compile(pattern), replacement) for pattern, replacement in group))
     for needed, group in (
+        (rf"{_NAMES}\s", _CALLED),
         (_MARKED_UP, _MARKUP),
         (rf"[AB]\^?\s?(?:[-\u2013\u2014:=(\u2600-\u27bf]|(?i:{_RIGHT}|{_WRONG}))", _MARKS),
         (_MARKED_UP, _SIGNS),

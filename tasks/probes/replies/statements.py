@@ -11,16 +11,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from contrapose.tasks.probes.replies import patterns
+from contrapose.tasks.probes.replies.asides import gives_reason, without_asides
 from contrapose.tasks.probes.replies.predicates import Strength, verdict
 from contrapose.tasks.probes.replies.rewrites import NOUN
 from contrapose.tasks.probes.replies.text import FINALLY, Sentence, sentences
 
 _ROUNDABOUT = (
     (patterns.SUPPORTED, 1, Strength.PRAISE),
+    *((pattern, 1, Strength.WRONG) for pattern in (*patterns.BLAMED, patterns.MAKES_WRONG)),
     (patterns.MAKES, 1, Strength.CHOICE),
     (patterns.LESS, 2, Strength.CHOICE),
 )
 """Clauses that lead up to the letter, its group, and how plainly they choose it."""
+
+
+_LETTER = re.compile(r"\b[AB](?![\w'])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +38,32 @@ class Statement:
     """How plainly."""
     position: int
     """Where it stands among the clauses."""
+    conceded: bool = False
+    """Whether it is granted before or after the point that is made: "although Summary A reads well"."""
 
 
 def statements(text: str) -> Iterator[Statement]:
     """Everything that a canonical reply states about a letter, in order."""
+    topic: str | None = None
     for sentence in sentences(text):
         if sentence.stop != "?" and not patterns.CONDITION.search(sentence.text):
             yield from (each for each in _in_sentence(sentence) if not _is_cut_off(each, sentence))
+            if topic and _LETTER.search(sentence.text) is None and _is_blame(sentence.text):
+                yield Statement(topic, Strength.WRONG, sentence.position)
+        topic = _topic(sentence.text)
+
+
+def _topic(sentence: str) -> str | None:
+    """The only letter of a sentence that begins with it, and which "it" in the next one means."""
+    named = set(_LETTER.findall(sentence))
+    found = patterns.ALONE.match(_without_lead_in(sentence))
+    return found[2] if found and len(named) == 1 else None
+
+
+def _is_blame(sentence: str) -> bool:
+    """Whether a sentence begins with "this contradicts" or "it is wrong"."""
+    found = patterns.PRONOUN.match(_without_lead_in(sentence).removeprefix(FINALLY).strip())
+    return found is not None and verdict(found.string[found.end() :]) is Strength.WRONG
 
 
 def _is_cut_off(said: Statement, sentence: Sentence) -> bool:
@@ -51,27 +75,67 @@ def _is_cut_off(said: Statement, sentence: Sentence) -> bool:
 
 
 def _in_sentence(sentence: Sentence) -> Iterator[Statement]:
-    if found := patterns.NOT_BUT.search(sentence.text):
+    text = without_asides(sentence.text)
+    if found := patterns.NOT_BUT.search(text):
         yield Statement(found[2], Strength.CHOICE, sentence.position)
         return
-    concluding, alone, praised = False, False, None
-    clauses = patterns.CLAUSES.split(_without_lead_in(patterns.AT_FIRST.sub("", sentence.text)))
-    for position, clause in enumerate((each.strip() for each in clauses), start=sentence.position):
+    concluding, alone, last = False, False, None
+    plain = patterns.AT_FIRST.sub("", text)
+    granted = _is_granted(plain)
+    for position, (clause, after) in enumerate(_clauses(_without_lead_in(plain)), start=sentence.position):
         concluding = concluding or clause.startswith(FINALLY)
         opens = position == sentence.position or concluding or alone
         said = _in_clause(clause.removeprefix(FINALLY).strip(), opens=opens)
-        if said:
+        if said and not _is_introduced(said, after):
             # "A, then B": once a letter stood alone, the next one that does contradicts it.
             alone = alone or said[1] is Strength.LINE
-            praised = said[0] if said[1] is Strength.PRAISE else praised
-            yield Statement(said[0], _raised(said[1], clause, concluding=concluding), position)
-        elif (
-            praised
-            and patterns.FALLS_SHORT.match(clause)
-            and patterns.DENIED.search(clause)
-            and not re.search(r"\b[AB]\b", clause)
-        ):
-            yield Statement(praised, Strength.REJECTED, position)
+            last = said
+            strength = _raised(said[1], clause, concluding=concluding)
+            yield Statement(said[0], strength, position, granted or _is_granted(clause))
+            granted = False
+        elif _LETTER.search(clause):
+            last = _told_of(clause)
+        elif last and last[0] and (judged := _taken_up(clause.removeprefix(FINALLY), last[1])) is not None:
+            yield Statement(last[0], judged, position, conceded=True)
+
+
+def _told_of(clause: str) -> tuple[str | None, Strength | None] | None:
+    """The letter that a clause only tells something of, which the next one may judge: "B says 120, which is wrong"."""
+    found = patterns.ALONE.match(_without_lead_in(clause))
+    return (found[2], None) if found and len(_LETTER.findall(clause)) == 1 else None
+
+
+def _clauses(text: str) -> list[tuple[str, str]]:
+    """Each clause of a sentence, with what follows it."""
+    found = list(patterns.CLAUSES.finditer(text))
+    starts = [0, *(each.end() for each in found)]
+    ends = [*(each.start() for each in found), len(text)]
+    return [(text[start:end].strip(), text[end : end + 200]) for start, end in zip(starts, ends, strict=True)]
+
+
+def _is_introduced(said: tuple[str | None, Strength], after: str) -> bool:
+    """Whether a letter is only the head of what follows a comma: "Summary B, which says 120", and no choice."""
+    if said[1] is not Strength.LINE or not after.startswith(","):
+        return False
+    follows = after[1:].strip()
+    if re.match(r"(?i)(?:maybe|perhaps|possibly)\W*$", follows):
+        return False
+    return bool(follows) and patterns.ALONE.match(follows) is None and not gives_reason(follows)
+
+
+def _is_granted(clause: str) -> bool:
+    return re.match(rf"(?:{FINALLY})?\s*(?i:(?:and |even )?(?:although|though|while|despite))\b", clause) is not None
+
+
+def _taken_up(clause: str, strength: Strength | None) -> Strength | None:
+    """What a clause without a letter adds about the one before it: "B says 12, which is wrong"."""
+    if strength is Strength.PRAISE and patterns.FALLS_SHORT.match(clause):
+        return Strength.REJECTED if patterns.DENIED.search(clause) else None
+    found = patterns.PRONOUN.match(clause.strip())
+    judged = verdict(clause.strip()[found.end() :]) if found else None
+    if judged is None or judged > Strength.PRAISE:
+        return None
+    return judged if strength is None or judged <= Strength.REJECTED else None
 
 
 def _raised(strength: Strength, clause: str, *, concluding: bool) -> Strength:
@@ -85,6 +149,9 @@ def _in_clause(clause: str, *, opens: bool) -> tuple[str | None, Strength] | Non
     """The letter that a clause is about, and what it says of it."""
     if re.search(r"\b[AB]\b", clause) is None:
         return (None, Strength.REJECTED) if patterns.DECLINES.match(_without_lead_in(clause)) else None
+    clause = patterns.CLEFT.sub(r"\1 ", clause)
+    if blamed := _roundabout(clause, Strength.WRONG):
+        return blamed
     chosen = _stated(re.sub(r"^(?:[Bb]ut|[Aa]nd)\s+", "", clause))
     return chosen or _led_into(_without_lead_in(clause), opens=opens)
 
@@ -93,11 +160,21 @@ def _led_into(clause: str, *, opens: bool) -> tuple[str | None, Strength] | None
     """What a clause says once "I think that" and the like are taken off."""
     if patterns.DECLINES.match(clause):
         return None, Strength.REJECTED
-    for pattern, group, strength in _ROUNDABOUT:
-        if found := pattern.match(clause):
-            return found[group], strength
+    if chosen := _roundabout(clause):
+        return chosen
+    if part := patterns.PART.match(clause):
+        said = verdict(clause[part.end() :])
+        return (part[1], said) if said in (Strength.WRONG, Strength.PRAISE) else None
     found = patterns.ALONE.match(clause)
     return _about(found, clause, opens=opens) if found else _stated(clause)
+
+
+def _roundabout(clause: str, only: Strength | None = None) -> tuple[str, Strength] | None:
+    """The letter that a clause leads up to, if it says this of it."""
+    for pattern, group, strength in _ROUNDABOUT:
+        if only in (None, strength) and (found := pattern.match(clause)):
+            return found[group], strength
+    return None
 
 
 def _stated(clause: str) -> tuple[str, Strength] | None:
@@ -113,19 +190,33 @@ def _without_lead_in(text: str) -> str:
 def _about(found: re.Match[str], clause: str, *, opens: bool) -> tuple[str, Strength] | None:
     """A clause that begins with the letter: a verdict on it, a label, or the letter alone."""
     letter, rest = found[2], clause[found.end() :]
-    judged = verdict(_plainly(rest))
+    judged = _judged(rest)
+    if judged is Strength.WRONG and patterns.ANSWER.match(found[0]):
+        judged = Strength.REJECTED
     if judged is not None:
         return letter, Strength.CHOICE if found["only"] and judged is Strength.PRAISE else judged
     reasoned = found[0] == letter and patterns.REASON.match(rest) and not patterns.DENIED.search(rest)
     labels = rest.lstrip().startswith(":") and not reasoned
-    ends = re.match(patterns.END, rest) or (found[0].endswith("^") and not patterns.DEFINES.match(rest))
+    marked = found[0].endswith("^") and not patterns.DEFINES.match(rest) and not patterns.TELLS.match(rest.lstrip())
+    ends = (re.match(patterns.END, rest) and not _is_blamed(rest)) or marked
     return (letter, Strength.LINE) if opens and ends and not labels else None
 
 
-def _plainly(rest: str) -> str:
-    """A predicate, with ": correct" (and nothing longer) put as "is correct"."""
-    marked = re.fullmatch(r"\s?:\s*(\w+)", rest)
-    return f"is {marked[1]}" if marked else rest.lstrip()
+def _judged(rest: str) -> Strength | None:
+    """The verdict that follows a letter, after a colon or a dash or none: "is correct", ": contradicts the article"."""
+    labelled = patterns.LABELS.match(rest)
+    if labelled is None:
+        said = (verdict(part) for part in patterns.AND_VERB.split(rest.strip(), maxsplit=2))
+        return next((each for each in said if each is not None), None)
+    body = rest[labelled.end() :]
+    judged = verdict(body)
+    return verdict(f"is {body}") if judged is None else judged
+
+
+def _is_blamed(rest: str) -> bool:
+    """Whether brackets after a letter say what is wrong with it: "B (a different year, which is wrong)"."""
+    inside = re.match(r"\s*\(([^()]*)", rest)
+    return bool(inside and patterns.DENIED.search(inside[1]) and not re.search(r"\b[AB]\b|the other\b", inside[1]))
 
 
 def _screened(found: re.Match[str], clause: str) -> tuple[str, Strength] | None:

@@ -36,10 +36,11 @@ _PAIR = re.compile(
 _PLAIN = str.maketrans(
     dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb\u2033", '"')
     | dict.fromkeys("\u2018\u2019\u201a\u2032\u00b4", "'")
-    | {"\u3002": ".", "\u0964": ".", "\u3001": ","}
+    | {"^": " ", "\u3002": ".", "\u0964": ".", "\u3001": ","}
     | dict.fromkeys("\u300c\u300d\u3010\u3011", '"')
 )
 _INVISIBLE = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
+_EMPTY_LINES = re.compile(r"\n{3,}")
 PAIR, FINALLY = "both-letters", "=>"
 
 
@@ -62,13 +63,19 @@ def window(reply: str) -> str:
 
     Whatever follows the last `</think>` is the answer; thoughts that never end leave none.
     """
-    text = reply.rpartition("</think>")[2].partition("<think>")[0].translate(_INVISIBLE).strip()
+    text = _spaced(reply.rpartition("</think>")[2].partition("<think>")[0].translate(_INVISIBLE))
     if len(text) <= READ_FIRST + READ_LAST:
         return text
     start = text[:READ_FIRST].rsplit(None, 1)[0]
     # A sentence that is cut in two could lose its "not": the end starts with the first whole one.
     whole = re.search(r"[.!?\n]", text[-READ_LAST:])
     return start + "\n" + (text[-READ_LAST:][whole.end() :] if whole else "")
+
+
+def _spaced(text: str) -> str:
+    """Text with at most one blank or one empty line in a row: runs of them say nothing, and cost time."""
+    lines = (" ".join(line.split()) for line in text.replace("\u2028", "\n").splitlines())
+    return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip()
 
 
 def canonical(text: str) -> str:
@@ -82,7 +89,8 @@ def canonical(text: str) -> str:
     """
     if text.isupper():
         text = re.sub(r"[A-Z']{2,}", lambda shouted: shouted[0].lower(), text)
-    text = rewritten(in_english(unicodedata.normalize("NFKC", text).translate(_PLAIN)))
+    text = _spaced(unicodedata.normalize("NFKC", text).translate(_PLAIN))
+    text = rewritten(in_english(text))
     text = _LOWER_CASE.sub(lambda found: found.group()[:-1] + found.group()[-1].upper(), text)
     text = _CONCLUDES.sub(f" ; {FINALLY} ", text)
     return _PAIR.sub(PAIR, text).strip()

@@ -1,0 +1,131 @@
+"""Replies that explain themselves: whatever is said beside the choice, only the choice is read."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contrapose.tasks.probes.order_bias import read_choice
+from contrapose.tasks.probes.replies.decision import weigh
+from contrapose.tasks.probes.replies.text import canonical
+
+PATH = Path(__file__).parent.parent / "golden" / "replies_explained.jsonl"
+TEMPLATES = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
+SPLITS = ("tune", "held_out", "held_out_2")
+LETTERS = (("A", "B"), ("B", "A"))
+ASIDES = (
+    "which says 120",
+    "however",
+    "on the other hand",
+    "by contrast",
+    "unlike Summary {x}",
+    "as written",
+    "in its second half",
+    "whose figure is off",
+)
+
+
+def readings(split: str) -> list[tuple[dict[str, Any], str | None, str | None]]:
+    """(template, letter that it chooses, letter that is read) for each letter in turn."""
+    return [
+        (row, x if row["choice"] else None, read_choice(row["template"].format(x=x, y=y)).choice)
+        for row in TEMPLATES
+        if row["split"] == split
+        for x, y in LETTERS
+    ]
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_explained_choices_are_read(split: str) -> None:
+    chosen = [(label, read) for _, label, read in readings(split) if label]
+    assert sum(label == read for label, read in chosen) / len(chosen) >= 0.97
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_no_explanation_is_given_a_letter_that_it_does_not_choose(split: str) -> None:
+    assert [row["template"] for row, label, read in readings(split) if read not in (None, label)] == []
+
+
+@pytest.mark.parametrize("aside", ASIDES)
+@pytest.mark.parametrize(("x", "y"), LETTERS)
+def test_behind_an_aside_the_predicate_is_read(aside: str, x: str, y: str) -> None:
+    told = aside.format(x=x)
+    assert read_choice(f"Summary {y}, {told}, contradicts the article.").choice == x
+    assert read_choice(f"Summary {x}, {told.replace(x, y)}, agrees with the article.").choice == x
+    assert read_choice(f"Summary {y}, {told}.").choice is None
+
+
+@pytest.mark.parametrize(("x", "y"), LETTERS)
+@pytest.mark.parametrize(
+    "doubt",
+    [
+        "Summary {y} is wrong about the date, but so is Summary {x}.",
+        "Summary {y} is not only wrong, it is rude.",
+        "If Summary {y} is wrong, so be it.",
+        "Is Summary {y} wrong?",
+        "Summary {y} contradicts the article",
+        "Summary {y} contradicts Summary {x}.",
+        "Summary {y} may contradict the article.",
+        "Summary {y} is wrong. The other one is wrong, too.",
+    ],
+)
+def test_a_rejection_that_is_not_plain_chooses_nothing(doubt: str, x: str, y: str) -> None:
+    assert read_choice(doubt.format(x=x, y=y)).choice is None
+
+
+def test_a_rejection_chooses_the_other_only_where_exactly_one_is_right() -> None:
+    text = canonical("Summary A contradicts the article.")
+    assert weigh(text).letter is None
+    assert weigh(text, one_is_right=True).letter == "B"
+
+
+@pytest.mark.parametrize(("x", "y"), LETTERS)
+@pytest.mark.parametrize("closing", ["Answer: {x}", "{x}", "**{x}**", "Therefore, Summary {x} is better.", "So {x}."])
+def test_a_closing_answer_outweighs_what_was_weighed(closing: str, x: str, y: str) -> None:
+    weighed = f"Summary {y} is more consistent in its first half, and reads better. The year is off, though.\n\n"
+    assert read_choice(weighed + closing.format(x=x)).choice == x
+
+
+@pytest.mark.parametrize(
+    ("reply", "choice"),
+    [("A?", "A"), ("first", "A"), ("Second.", "B"), ("Answer (A or B): A", "A"), ("B. Don't bother with it.", "B")],
+)
+def test_short_plain_answers_are_read(reply: str, choice: str) -> None:
+    assert read_choice(reply).choice == choice
+
+
+@pytest.mark.parametrize(
+    "part",
+    [" ", "\n", "\t", "\r\n", "\u3000", "A, ", ", ", "(", "(A ", "*", "A - ", "A. B. ", "A\n", "Summary A, which x, "],
+)
+def test_the_time_is_linear_in_the_length(part: str) -> None:
+    def seconds(times: int) -> float:
+        started = time.thread_time()
+        read_choice("Summary A" + part * times + "is wrong")
+        return time.thread_time() - started
+
+    seconds(10)
+    assert max(seconds(times) for times in (1_000, 4_000, 16_000)) < 1.5
+
+
+def near_b(texts: Sequence[str]) -> np.ndarray:
+    return np.asarray([(0.1, 0.99), (1.0, 0.0), (0.0, 1.0)], dtype=np.float32)
+
+
+def by_meaning(reply: str) -> str | None:
+    a, b = "The council approved the budget on Monday.", "The council rejected the budget on Monday."
+    return read_choice(reply, option_a=a, option_b=b, embed=near_b).choice
+
+
+def test_only_short_replies_in_other_words_are_read_by_meaning() -> None:
+    assert by_meaning("Councillors turned it down.") == "B"
+    assert by_meaning("A council turned it down.") == "B"
+    assert by_meaning("Summary B, which says that it was turned down.") is None
+    assert by_meaning("The article is about a council. It met on Monday. There was a vote.") is None
+    assert by_meaning("The council, whose budget had been in dispute for months, turned it down. " * 3) is None
