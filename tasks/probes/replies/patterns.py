@@ -13,7 +13,8 @@ END = (
     r"(?:(?<=\^)|(?=\s*$|\s*[(:]|\s+(?:because|since|as (?:it|the|this|that|my)|as [AB] is"
     r"|with (?:high|full|great)|due to|given (?:that|the|what|how)|over|rather than"
     r"|instead of|(?:and )?not|for (?:the|this)|based on)\b"
-    r"|\s+(?:and|but)\s+(?:contradicts|refutes|rules out|conflicts)\b|\s+that\s+(?:agrees|matches|fits|is (?:consistent|correct|right|accurate))\b"
+    r"|\s+(?:and|but)\s+(?:contradicts|refutes|rules out|conflicts)\b"
+    r"|\s+that\s+(?:agrees|matches|fits|is (?:consistent|correct|right|accurate))\b"
     r"|\s+(?i:explanation|reason|reasoning|justification)\s?:"
     r"|\s+(?i:only|alone|indeed|here|of course|for sure|for certain|instead|imo|in my (?:view|opinion)"
     r"|i (?:think|guess|believe))\s*$))"
@@ -37,7 +38,8 @@ ALONE = re.compile(rf"(?P<only>(?i:only|just)\s+)?{SUBJECT}")
 STATED = tuple(
     re.compile(pattern + SUBJECT + END)
     for pattern in (
-        rf"(?i:(?:[^:=]{{1,120}}:\s(?=(?:the|my)\s))?[^:=]{{0,120}}?{_HEADS}[^:=]{{0,100}}?)(?:\s?[:=]\s*(?:[Tt]he \w+ is\s+)?|{_IS})",
+        rf"(?i:(?:[^:=]{{1,120}}:\s(?=(?:the|my)\s))?[^:=]{{0,120}}?{_HEADS}[^:=]{{0,100}}?)"
+        rf"(?:\s?[:=]\s*(?:[Tt]he \w+ is\s+)?|{_IS})",
         r"(?i:(?:[^:=]{0,100}?\b)?(?:i(?:'d|'ll|'m|'ve|\s+would|\s+will|\s+am|\s+must)?|let's)\s+(?:have to\s+)?"
         rf"(?:\w+ly\s+|going to\s+|inclined to\s+|have\s+)?(?:{_CHOOSE})\s?:?\s+)",
         rf"(?i:my vote (?:goes to|is for)\s+|(?:choose|pick|select)\s+|(?:it|that|this)(?:{_IS}|s\s+))",
@@ -97,7 +99,8 @@ UNDECIDED = re.compile(
     r"|someone|people|others?|they|your? (?:answer|reply|choice|response)"
     r"|nobody|claim\w*|argu\w*|said|says|told|thought|example|pretend|cannot|can't"
     r"|unable|never|no|avoid|odd|before"
-    r"|first (?:guess|thought|impression|instinct|choice|pick)|previous|earlier|sample|last (?:answer|question|time)|opposite|options|choices|format|except|but"
+    r"|first (?:guess|thought|impression|instinct|choice|pick)|previous|earlier|sample"
+    r"|last (?:answer|question|time)|opposite|options|choices|format|except|but"
     r"|hardly|allegedly|supposedly)\b|\b[AB]\b"
 )
 DENIED = re.compile(
@@ -162,7 +165,11 @@ LEAD_IN = re.compile(
     r"|and|but|while|whereas|although|though|then|instead|meaning|namely|thereby|i\.e|that is(?=,)|easy|simple"
     r"|tl;?dr|long story short|all in all|here you go|\w+ly(?=,)"
     r"|(?:i|we|one|you)(?:'d|'ve)?(?: (?:would|can|must|have))?(?: \w+ly)?"
-    r" (?:think|believe|feel|say|concluded?|see|find|argue|confirm|determined?|evaluated?|judged?|decided?|assess(?:ed)?|found)(?: that)?"
+    r" (?:think|believe|feel|say|concluded?|see|find|argue|confirm|determined?|evaluated?|judged?|decided?"
+    r"|assess(?:ed)?|found)(?: that)?"
+    r"|(?:an?|my|the|this|our) (?:\w+ ){0,2}(?:comparison|reading|analysis|look|check|review|evaluation)"
+    r" (?:of the \w+ )?(?:shows|reveals|suggests|indicates|means|confirms|makes (?:it )?clear)(?: that)?"
+    r"|from the (?:article|text|source),?(?= (?:it|we|i)\b)"
     r"|(?:it (?:follows|seems|appears)(?: to me)?(?! to be)"
     r"|it(?: is|'s) (?:clear|evident|obvious|apparent)"
     r"|(?:this|that|which) (?:means|suggests|indicates|shows))(?: that)?"

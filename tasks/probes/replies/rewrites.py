@@ -96,6 +96,11 @@ _INITIALS = (
     (r"\b[AB]\. (?=(?:and|et|von|van|de|der)\b)", "someone "),
 )
 _PHRASES = (
+    (r"(\b[AB]\b\^?) and the (article|text|source) (?:agree|match|are consistent)\b", r"\1 agrees with the \2"),
+    (
+        r"(\b[AB]\b\^?) and the (article|text|source) (?:do not(?: agree)?|don't|disagree)\b",
+        r"\1 disagrees with the \2",
+    ),
     (r"(?i)\b((?:my |the )?(?:answer|choice|option)) (?-i:A or B)\s?:", r"\1:"),
     (
         r"(?i)\b(?:find|consider|deem) ((?:summary )?(?-i:[AB])\b\^?) (?:to be )?"
@@ -117,7 +122,8 @@ _PHRASES = (
     (r"(?i)\b(?:e\.g|cf)\.,?", "for example "),
     (r"(?i)(\b(?-i:[AB])\b\^?), (?:then|therefore|thus|hence|consequently|ultimately|overall),(?= )", r"\1"),
     (
-        r"(?i)\b(is|was|does|must|it|this|which) (?:therefore|thus|hence|consequently)\b(?! (?:summary |option )?[ab]\b)",
+        r"(?i)\b(is|was|does|must|it|this|which) (?:therefore|thus|hence|consequently)\b"
+        r"(?! (?:summary |option )?[ab]\b)",
         r"\1",
     ),
     (r"(?i)(\b(?-i:[AB])\b\^?) (?:cannot|can't|can not) (?:possibly )?be\b", r"\1 is not"),
@@ -126,7 +132,7 @@ _PHRASES = (
         r"|misrepresents|matches|fits|gets|has|must)\b)",
         ", ",
     ),
-    (r"(?i), (?:then|therefore|thus|hence|of course), ?(?=is\b|(?-i:[AB])\b)", " "),
+    (r"(?i), (?:then|therefore|thus|hence|of course), ?(?=\w+s\b|(?-i:[AB])\b)", " "),
     (r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select|decide)\b(?: one)?,?", ""),
     (r"(?i)^\W{0,5}(?:assistant|bot|model|ai|me)\s?:\s?", ""),
 )
@@ -144,7 +150,8 @@ _ELLIPSES = (
         r"\1 is consistent",
     ),
     (
-        r"((?i:\b(?:contradicts|wrong|false|incorrect|inaccurate|inconsistent))\b[^.;?!\n]{0,80}(?:[.;,]\s+|\s(?=and\b))"
+        r"((?i:\b(?:contradicts|conflicts|disagrees|distorts|mis\w+s|wrong|false|incorrect|inaccurate|inconsistent))\b"
+        r"[^.;?!\n]{0,80}(?:[.;,]\s+|\s(?=and\b))"
         r"(?i:(?:but|while|whereas|and|however),?\s+)?(?i:summary\s+)?[AB]\b\^?)"
         r"\s+(?:isn't|doesn't|is not|does not)(?=\s*[.!])",
         r"\1 is consistent",

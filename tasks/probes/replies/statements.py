@@ -79,7 +79,8 @@ def _in_sentence(sentence: Sentence) -> Iterator[Statement]:
     if found := patterns.NOT_BUT.search(text):
         yield Statement(found[2], Strength.CHOICE, sentence.position)
         return
-    concluding, alone, last = False, False, None
+    concluding, alone = False, False
+    last: tuple[str | None, Strength | None] | None = None
     plain = patterns.AT_FIRST.sub("", text)
     granted = _is_granted(plain)
     for position, (clause, after) in enumerate(_clauses(_without_lead_in(plain)), start=sentence.position):
@@ -95,8 +96,12 @@ def _in_sentence(sentence: Sentence) -> Iterator[Statement]:
             granted = False
         elif _LETTER.search(clause):
             last = _told_of(clause)
-        elif last and last[0] and (judged := _taken_up(clause.removeprefix(FINALLY), last[1])) is not None:
-            yield Statement(last[0], judged, position, conceded=True)
+        elif last and last[0]:
+            judged = _taken_up(clause.removeprefix(FINALLY).strip(), last[1])
+            if judged is not None:
+                yield Statement(last[0], judged, position, conceded=True)
+            # "B says 120, the article 12, which is right": whatever comes between may be what "which" means.
+            last = None if judged is None else last
 
 
 def _told_of(clause: str) -> tuple[str | None, Strength | None] | None:
@@ -131,8 +136,8 @@ def _taken_up(clause: str, strength: Strength | None) -> Strength | None:
     """What a clause without a letter adds about the one before it: "B says 12, which is wrong"."""
     if strength is Strength.PRAISE and patterns.FALLS_SHORT.match(clause):
         return Strength.REJECTED if patterns.DENIED.search(clause) else None
-    found = patterns.PRONOUN.match(clause.strip())
-    judged = verdict(clause.strip()[found.end() :]) if found else None
+    found = patterns.PRONOUN.match(clause)
+    judged = verdict(clause[found.end() :]) if found else None
     if judged is None or judged > Strength.PRAISE:
         return None
     return judged if strength is None or judged <= Strength.REJECTED else None
