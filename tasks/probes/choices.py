@@ -32,7 +32,7 @@ def read_choice(completion: Completion, *, labels: Sequence[str], options: Seque
 
 def read_option(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> int | None:
     """Position of the option that a reply names by letter or restates; None for none or several."""
-    return choose(reply, labels=labels, options=options)
+    return choose(reply, labels=labels, options=options).index
 
 
 def _by_likelihood(values: Sequence[float]) -> Choice | None:

@@ -1,0 +1,100 @@
+"""Letters that head a line: "B. text" at the start chooses, one entry of a list does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from contrapose.tasks.probes.replies.labelled import Plainness, Statement
+from contrapose.tasks.probes.replies.marks import BOTH, LETTER, TEXT, place_of, plain
+
+_CHATTER = re.compile(
+    r"(?i)(?:(?:sure|certainly|of course|great|good|okay|ok|hello|hi|absolutely|thank|thanks|yes|alright|well|assistant|"
+    r"no problem|happy to help|here)\b[^.!:\n\ue000-\ue2ff]{0,80}[.!:]\s*){1,3}"
+)
+_LEAD = re.compile(
+    r"(?i)[^\n\ue000-\ue2ff]{0,300}\b(?:answer|choose|chosen|option|choice|best|correct|fits?|pick|select\w*|appropriate|suitable"
+    r"|accurate|likely|is|be)\b[^\n\ue000-\ue2ff]{0,160}:\s"
+)
+_NO_LEAD = re.compile(
+    r"(?i)\b(?:options|are|analy[sz]e|consider|explanation|reason\w*|wrong|incorrect|not|other|each|following (?:options|choices)|one of|choose from"
+    r"|why|let's|look|compare|step|between|question|if|example|format)\b|n't\b"
+)
+_HEAD = re.compile(rf"(?P<noun>(?i:the )?(?i:option|choice|answer|letter)\s)?\(?(?P<mark>{LETTER})(?P<sep>\)? ?[.):]?(?: ?[-\u2013\u2014](?=\s))?)(?P<rest>.*)")
+_ENTRY = re.compile(rf"(?m)^(?:(?i:option|choice) )?\(?({LETTER})\)?(?=[.):,\s-]|$)")
+_EXPLAINS = re.compile(
+    r"(?i)\b(?:explanation|explain|reason|reasoning|rationale|because|others?|incorrect|wrong|not|here's|here is|why|analysis"
+    r"|let's|justification|however)\b"
+)
+_GOES_ON = re.compile(
+    r"(?:because|since|as|the|it|this|that|these|they|an?|in|i|due to|for|there|here|we|you|he|she|if|at|on|by|of)\b"
+)
+_REASON = re.compile(r"(?i)[,:]?\s?(?:because|since|as (?:it|the|this|that|there|they|we)|due to|this is|it is)\b")
+
+
+def headed(text: str, labels: Sequence[str], options: Sequence[str]) -> Iterator[Statement]:
+    """The choice that opens a reply with marks, and the one that stands alone on its last line."""
+    opening = _CHATTER.match(text)
+    start = opening.end() if opening else 0
+    lead = _LEAD.match(text, start)
+    if lead and not _NO_LEAD.search(lead[0]):
+        start = lead.end()
+    if (found := _HEAD.match(text, start)) and not _is_listed(text, found) and _opens(found, options):
+        yield _statement(found, Plainness.STATED)
+    before, _, last = text.rpartition("\n")
+    end = re.fullmatch(rf"(?:(?i:option|choice) )?\(?(?P<mark>{LETTER}|{TEXT})\)?\W{{0,3}}", last)
+    if end and before and not _ENTRY.match(before.rpartition("\n")[2]):
+        place = len(before) + 1 + end.start("mark")
+        by_letter = re.match(LETTER, end["mark"]) is not None
+        yield Statement(
+            place=place_of(end["mark"]), plainness=Plainness.CONCLUDED, position=place, by_letter=by_letter
+        )
+
+
+def _statement(found: re.Match[str], plainness: Plainness) -> Statement:
+    return Statement(
+        place=place_of(found["mark"]), plainness=plainness, position=found.start("mark"), by_letter=True
+    )
+
+
+def _is_listed(text: str, head: re.Match[str]) -> bool:
+    """Whether other letters head lines further on, with nothing to say that these are explained, not chosen."""
+    line = text.find("\n", head.start())
+    place = place_of(head["mark"])
+    entry = next((each for each in _ENTRY.finditer(text, head.end()) if place_of(each[1]) != place), None)
+    if line < 0 or entry is None:
+        return False
+    between = text[line : entry.start()]
+    return not between.strip() or not _EXPLAINS.search(text[head.end("mark") : entry.start()])
+
+
+def _opens(found: re.Match[str], options: Sequence[str]) -> bool:
+    """Whether what follows the letter lets it be the answer: nothing, its text or words of it, or a reason."""
+    sep, rest = found["sep"].strip(), found["rest"].strip()
+    if re.match(r"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?[\ue000-\ue2ff]|\?", rest):
+        return False
+    if re.match(BOTH, found["mark"]):
+        return not re.match(r"(?:is|was|are|isn't|does|doesn't|can|cannot|can't|may|might|could)\b(?! (?:the|correct|right|best|a|an|my)\b)", rest)
+    if not rest or _REASON.match(rest):
+        return True
+    place = place_of(found["mark"])
+    if place >= len(options) or _is_anothers(rest, place, options):
+        return False
+    shares = bool(_words(re.split(r"[.;\n]", rest)[0]) & _words(options[place]))
+    if sep == "." or sep == ")." or sep == ")" or (sep == ":" and found["noun"]):
+        return shares or not rest[0].islower() or _GOES_ON.match(rest) is not None
+    return bool(sep) and shares
+
+
+def _is_anothers(rest: str, place: int, options: Sequence[str]) -> bool:
+    """Whether the words after a letter are those of another option, and not of its own."""
+    said = _words(re.split(r"[.;:\n]", rest)[0])
+    own = len(said & _words(options[place]))
+    return bool(said) and any(
+        len(said & words) > own and said <= words for words in (_words(each) for i, each in enumerate(options) if i != place)
+    )
+
+
+def _words(text: str) -> set[str]:
+    """The words that carry meaning, roughly: those of four letters or more, and numbers."""
+    return {each for each in re.findall(r"\w+", plain(text).casefold()) if len(each) > 3 or each.isdigit()}
