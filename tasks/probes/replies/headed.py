@@ -21,7 +21,9 @@ _NO_LEAD = re.compile(
     r"|why|let's|look|compare|step|between|question|if|example|format)\b|n't\b"
 )
 _HEAD = re.compile(rf"(?P<noun>(?i:the )?(?i:option|choice|answer|letter)\s)?\(?(?P<mark>{LETTER})(?P<sep>\)? ?[.):]?(?: ?[-\u2013\u2014](?=\s))?)(?P<rest>.*)")
-_ENTRY = re.compile(rf"(?m)^(?:(?i:option|choice) )?\(?({LETTER})\)?(?=[.):,\s-]|$)")
+_ENTRY = re.compile(
+    rf"(?m)^(?:(?i:option|choice) )?\(?({LETTER})\)?(?=[.):,\s-]|$)|(?<=[.;!?] )\(?({LETTER})\)?[.):]?(?=\s)"
+)
 _EXPLAINS = re.compile(
     r"(?i)\b(?:explanation|explain|reason|reasoning|rationale|because|others?|incorrect|wrong|not|here's|here is|why|analysis"
     r"|let's|justification|however)\b"
@@ -29,10 +31,16 @@ _EXPLAINS = re.compile(
 _GOES_ON = re.compile(
     r"(?:because|since|as|the|it|this|that|these|they|an?|in|i|due to|for|there|here|we|you|he|she|if|at|on|by|of)\b"
 )
+_FIRST = re.compile(r"[.;:\n]")
+_AND_OTHERS = re.compile(r"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?[\ue000-\ue2ff]|\?")
+_FALLS_SHORT = re.compile(
+    r"(?i)(?:(?:is|was|are|were|seems|does|do|can|may|might|could|would) (?:(?:also|clearly|only|just|thus) )*(?:not|wrong"
+    r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|also\b|(?:is|was|does|can|would|could)n't\b|cannot\b)"
+)
 _REASON = re.compile(r"(?i)[,:]?\s?(?:because|since|as (?:it|the|this|that|there|they|we)|due to|this is|it is)\b")
 
 
-def headed(text: str, labels: Sequence[str], options: Sequence[str]) -> Iterator[Statement]:
+def headed(text: str, options: Sequence[str]) -> Iterator[Statement]:
     """The choice that opens a reply with marks, and the one that stands alone on its last line."""
     opening = _CHATTER.match(text)
     start = opening.end() if opening else 0
@@ -61,34 +69,48 @@ def _is_listed(text: str, head: re.Match[str]) -> bool:
     """Whether other letters head lines further on, with nothing to say that these are explained, not chosen."""
     line = text.find("\n", head.start())
     place = place_of(head["mark"])
-    entry = next((each for each in _ENTRY.finditer(text, head.end()) if place_of(each[1]) != place), None)
-    if line < 0 or entry is None:
+    entries = _ENTRY.finditer(text, head.end("mark"))
+    entry = next((each for each in entries if place_of(each[1] or each[2]) != place), None)
+    if entry is None:
         return False
-    between = text[line : entry.start()]
-    return not between.strip() or not _EXPLAINS.search(text[head.end("mark") : entry.start()])
+    adjacent = line >= 0 and not text[line : entry.start()].strip()
+    return adjacent or not _EXPLAINS.search(text[head.end("mark") : entry.start()])
 
 
 def _opens(found: re.Match[str], options: Sequence[str]) -> bool:
     """Whether what follows the letter lets it be the answer: nothing, its text or words of it, or a reason."""
-    sep, rest = found["sep"].strip(), found["rest"].strip()
-    if re.match(r"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?[\ue000-\ue2ff]|\?", rest):
+    sep, rest, place = found["sep"].strip(), found["rest"].strip(), place_of(found["mark"])
+    if _AND_OTHERS.match(rest) or _FALLS_SHORT.match(rest):
         return False
-    if re.match(BOTH, found["mark"]):
-        return not re.match(r"(?:is|was|are|isn't|does|doesn't|can|cannot|can't|may|might|could)\b(?! (?:the|correct|right|best|a|an|my)\b)", rest)
-    if not rest or _REASON.match(rest):
+    if re.match(BOTH, found["mark"]) or not rest or _REASON.match(rest):
         return True
-    place = place_of(found["mark"])
     if place >= len(options) or _is_anothers(rest, place, options):
         return False
-    shares = bool(_words(re.split(r"[.;\n]", rest)[0]) & _words(options[place]))
-    if sep == "." or sep == ")." or sep == ")" or (sep == ":" and found["noun"]):
-        return shares or not rest[0].islower() or _GOES_ON.match(rest) is not None
-    return bool(sep) and shares
+    if sep in {".", ").", ")"} or (sep == ":" and found["noun"]):
+        return _is_no_name(rest, place, options)
+    return bool(sep) and _shares(rest, place, options)
+
+
+def fits(text: str, said: Statement, options: Sequence[str]) -> bool:
+    """Whether the words right behind a letter let it be a label: "The answer is E. coli" names no option."""
+    after = re.match(r"\)?\. ?(?=\S)([^\n]*)", text[said.position + 1 :])
+    if not after or not said.by_letter or re.match(BOTH, text[said.position]) or said.place >= len(options):
+        return True
+    return _is_no_name(after[1], said.place, options) and not _is_anothers(after[1], said.place, options)
+
+
+def _is_no_name(rest: str, place: int, options: Sequence[str]) -> bool:
+    """Whether "E. …" does not go on as a name does, in lower case: "E. coli"."""
+    return not rest[0].islower() or _GOES_ON.match(rest) is not None or _shares(rest, place, options)
+
+
+def _shares(rest: str, place: int, options: Sequence[str]) -> bool:
+    return bool(_words(_FIRST.split(rest)[0]) & _words(options[place]))
 
 
 def _is_anothers(rest: str, place: int, options: Sequence[str]) -> bool:
     """Whether the words after a letter are those of another option, and not of its own."""
-    said = _words(re.split(r"[.;:\n]", rest)[0])
+    said = _words(_FIRST.split(rest)[0])
     own = len(said & _words(options[place]))
     return bool(said) and any(
         len(said & words) > own and said <= words for words in (_words(each) for i, each in enumerate(options) if i != place)

@@ -43,16 +43,17 @@ _MANNER = (
     r"|actually|obviously|of course|then|hence|still))?"
 )
 _BE = r"(?:\s(?:is|was|would be|must be|has to be|should be|will be|can only be|seems to be)|'s|'d be)"
-_IS = rf"(?:{_BE}{_MANNER}\s?:?|\s?[:=])\s?"
+_ASIDE = r"(?:, (?:in my (?:opinion|view)|of course|therefore|thus|then|I (?:think|believe)|indeed|in fact),)?"
+_IS = rf"(?:{_BE}{_MANNER}{_ASIDE}\s?:?|\s?[:=])\s?"
 _BEST = r"(?:best|correct|right|closest|most [a-z]+|likeliest|only|true|proper|ideal|final|chosen|selected)"
 _ANSWER = r"(?:answer|ans|choice|option|solution|response|selection|pick|guess|vote|verdict|conclusion|decision)"
 _GAP = r"[^.!?:=\n\ue000-\ue2ff]{0,120}?"
 _REASON = (
     r"(?:because|since|as (?:it|the|this|that|there|these|they|we|he|she)|due to|given (?:that|the)|which|based on"
-    r"|and not|not|rather than|instead|according|here|with (?:high|full)|in (?:this|my)|imo|for this|from the|(?:from )?among"
+    r"|and not|not|over|rather than|instead|according|here|with (?:high|full)|in (?:this|my)|imo|for this|from the|(?:from )?among"
     r"|if you)\b"
 )
-_WAVERS = r"(?:(?:or|but|if|unless|maybe|perhaps|possibly|nor|although|though)\b|(?:and |then |also |not )*" + _OTHER + ")"
+_WAVERS = r"(?:(?:or|but|if|unless|maybe|perhaps|possibly|nor|although|though)\b|(?:and |then |also )*" + _OTHER + ")"
 _END = (
     rf"(?=[\s\")]{{0,3}}(?:$|[.!;]|,(?!\s?{_WAVERS})|\([^()]{{0,200}}\)|:(?!\s?{_OTHER})|\s?[-\u2013\u2014]+\s"
     rf"|\s{_REASON}|(?<=[\ue200-\ue2fe])\s(?!\s?{_WAVERS}|(?:and|is|are|was|has|does|can)\b)))"
@@ -69,28 +70,35 @@ _SO = (
     r"(?:therefore|thus|so|hence|consequently|ultimately|in conclusion|finally|conclusion|in summary|overall|accordingly"
     r"|to conclude|final (?:answer|choice|decision))"
 )
+_SURELY = (
+    r"(?i:definitely|probably|clearly|surely|certainly|obviously|most likely|likely|only|just|going with|choose|select|pick"
+    r"|must be|for sure|for certain|of course|i (?:think|guess|believe|suppose)|indeed|alone|imo|please)"
+)
 _LEADS = r"(?:that|think|believe|therefore|thus|so|hence|say|means|find|but|as|options,|options)"
 _ANYWHERE = tuple(
     re.compile(pattern)
     for pattern in (
         rf"(?i:\b{_ANSWER}\b){_GAP}{_IS}{_ONE}{_LETTER_END}",
-        rf"(?i:^{_ANSWER})(?:\s[-\u2013\u2014])? {_ONE}{_END}",
+        rf"(?i:^(?:answer|ans|solution|response))(?:\s[-\u2013\u2014])? {_ONE}{_END}",
         rf"{_I} (?i:{_CHOOSE})(?: that)?(?: it(?:'s| is))?\s?:?\s?{_ONE}{_END}",
         rf"(?i:\b(?:leav(?:es|ing)|left)(?: us| me)?(?: only)?(?: with)?(?: only)?) {_ONE}{_END}",
         rf"^(?i:{_SO})[,:]? (?:(?i:it|this|that|the \w+){_BE} )?{_ONE}{_END}",
         rf"(?i:[,;] |\band ){_SO}[,:]? {_ONE}{_END}",
+        rf"^{_SURELY} {_ONE}(?:,? {_SURELY})?[.!]?$",
+        rf"^{_ONE},? {_SURELY}[.!]?$",
     )
 )
 _BY_LETTER = tuple(
     re.compile(pattern)
     for pattern in (
         rf"(?i:\b(?:the|my) (?:[\w-]+ ){{0,2}}?{_BEST}\b|\bthat (?:best )?(?:\w+ )?fits\b){_GAP}{_IS}{_ONE}{_LETTER_END}",
-        rf"(?:^|[.,:;)] |\b(?i:{_LEADS}) ){_ONE}(?:, [^,\n\ue000-\ue2ff]{{1,80}},)?{_BE}{_MANNER}"
+        rf"(?:^|[.,:;)] |\b(?i:{_LEADS}) ){_ONE}(?:, [^,\n\ue000-\ue2ff]{{1,80}},)?(?:{_BE}|\s(?:seems|appears|looks)){_MANNER}"
         rf" (?:(?:the |my )?(?:\w+ly )?(?:{_BEST}|answer|accurate|appropriate)|the one)\b"
         r"(?! (?:only|in (?:saying|some|theory|part)|about|if|except|but|or|and)\b)",
         rf"(?:^|[,;] |\b(?:so|therefore|but|think|believe|say|guess|sure) )(?:that )?(?i:it|that|this){_BE}"
         rf"{_MANNER}\s?:?\s?{_ONE}{_END}",
         rf"^{_ONE} it is{_END}",
+        rf"^{_ONE}\s?[-\u2013\u2014:(]\s?(?:this is )?(?:the )?(?:correct|right)(?: (?:answer|option|choice|one))?{_END}",
         rf"(?i:\bnot {_NOUN})\(?{MARK}\)?,? but (?:rather )?{_ONE}{_END}",
     )
 )
@@ -120,10 +128,12 @@ _CONDITION = re.compile(
     r"(?i)\b(?:if|whether|unless|suppos(?:e|ing)|assum(?:e|ing)|(?:don't|do not|not) (?:think|believe|know|sure|say)"
     r"|cannot|can't|unable)\b"
 )
+_CONCLUDES = re.compile(rf"(?i)(?:^|[,;.] |\band ){_SO}\b|\bfinal\b")
+_INSTEAD = re.compile(rf"(?i)\bnot\b[^.,;]{{0,12}}{MARK}\)?,? but\b")
 _CLAUSE = re.compile(r"[,;:]\s|\s[-\u2013\u2014]\s|\sbut\s")
 _RULED_OUT = re.compile(
     rf"(?i:\b(?:not|isn't|wasn't|neither|nor|rul(?:e|es|ing) out|eliminates?|exclude|discard|reject))(?: the| an?)? {_NOUN}\(?"
-    rf"(?P<first>{MARK})|(?P<second>{LETTER})\)?(?:, [^,\n\ue000-\ue2ff]{{1,80}},)?"
+    rf"(?P<first>{MARK})|(?P<second>{LETTER})\)?\.?(?:, [^,\n\ue000-\ue0ff\ue200-\ue2ff]{{1,80}},)?"
     r"(?: (?:is|was|are|seems|can be|can|must be|does|would|do)(?: (?:also|clearly|therefore|thus|definitely|then))*"
     r" ?(?:not\b|n't|incorrect|wrong|false|out\b|ruled out|eliminated|inaccurate)"
     r"| ?(?:isn't|wasn't|doesn't|can't|cannot|contradicts|misrepresents|fails)\b)"
@@ -144,41 +154,45 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
         start = stop.end()
 
 
-def stated(sentence: str, start: int, *, opens: bool) -> Iterator[Statement]:
+def stated(sentence: str, start: int) -> Iterator[Statement]:
     """What one sentence chooses.
 
     Args:
         sentence: of a reply with marks.
         start: where it begins, in characters.
-        opens: whether it opens the reply, where an option's text alone is an answer.
     """
-    kinds = [(_ANYWHERE, False), (_BY_LETTER, False), *([(_NAMES, True)] if opens else [])]
-    for patterns, named in kinds:
-        for pattern in patterns:
-            for found in pattern.finditer(sentence):
-                if _counts(found, sentence, patterns is _BY_LETTER and not opens):
-                    yield _statement(found, sentence, start, named=named)
+    for pattern in (*_ANYWHERE, *_BY_LETTER, *_NAMES):
+        for found in pattern.finditer(sentence):
+            by_letter = re.match(LETTER, found["mark"]) is not None
+            named = not by_letter and pattern not in _ANYWHERE
+            if not _is_doubted(found, sentence) and not (named and _names_several(found, sentence)):
+                yield Statement(
+                    place=place_of(found["mark"]),
+                    plainness=Plainness.NAMED if named else _plainness(sentence[: found.start("mark")]),
+                    position=start + found.start("mark"),
+                    by_letter=by_letter,
+                )
 
 
-def _counts(found: re.Match[str], sentence: str, letters_only: bool) -> bool:
-    mark, before = found["mark"], sentence[: found.start("mark")]
-    if letters_only and not re.match(LETTER, mark):
+def _is_doubted(found: re.Match[str], sentence: str) -> bool:
+    """Whether the words before the mark deny, doubt or suppose the choice; those of an earlier clause only suppose."""
+    if _INSTEAD.search(found[0]):
         return False
-    if re.search(r"(?i)\bnot\b", found[0]) and " but " in found[0]:
-        return True
-    clause = [*_CLAUSE.finditer(before, 0, found.start())]
-    return not _CONDITION.search(before) and not _DOUBT.search(before[clause[-1].end() if clause else 0 :])
+    before = sentence[: found.start("mark")]
+    clauses = [*_CLAUSE.finditer(before)]
+    clause = before[clauses[-1].end() if clauses else 0 :]
+    return any((_CONDITION.search(before), _DOUBT.search(clause), _DOUBT.search(before[found.start() :])))
 
 
-def _statement(found: re.Match[str], sentence: str, start: int, *, named: bool) -> Statement:
-    concludes = re.search(rf"(?i)(?:^|[,;.] |\band ){_SO}\b|\bfinal\b", sentence[: found.start("mark")])
-    plain = Plainness.NAMED if named else Plainness.CONCLUDED if concludes else Plainness.STATED
-    return Statement(
-        place=place_of(found["mark"]),
-        plainness=plain,
-        position=start + found.start("mark"),
-        by_letter=re.match(LETTER, found["mark"]) is not None,
-    )
+def _names_several(found: re.Match[str], sentence: str) -> bool:
+    """Whether another option is named beside the one in question, in other words than a reason."""
+    reason = re.search(r"\b(?:because|since|as)\b", sentence[found.end("mark") :])
+    said = sentence[: found.end("mark") + reason.start()] if reason else sentence
+    return {place_of(each) for each in re.findall(MARK, said)} != {place_of(found["mark"])}
+
+
+def _plainness(before: str) -> Plainness:
+    return Plainness.CONCLUDED if _CONCLUDES.search(before) else Plainness.STATED
 
 
 def ruled_out(text: str) -> set[int]:

@@ -65,7 +65,7 @@ _NAMES = tuple(
 """Where a letter is a name and no word, the plainest first."""
 _BETWEEN = r"[).\]:,\-\u2013\u2014\s(]{1,6}"
 _LETTERED = re.compile(rf"\(?({LETTER})({_BETWEEN})({TEXT})(\)?(?:[.,;:)]|\s*$|\n)?)", re.M)
-_TEXT_FIRST = re.compile(rf"({TEXT})[.,:]?(?:\s?\((?:[Oo]ption )?({LETTER})\)|\s?\(?({LETTER})\)?(?=\W{{0,3}}$))")
+_TEXT_FIRST = re.compile(rf"({TEXT})[.,:]?(?: ?\((?:[Oo]ption )?({LETTER})\)| ({LETTER})(?=\W{{0,3}}$))")
 
 
 def clean(text: str) -> str:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from contrapose.tasks.probes.replies.decision import NEXT
-from contrapose.tasks.probes.replies.headed import headed
+from contrapose.tasks.probes.replies.headed import fits, headed
 from contrapose.tasks.probes.replies.labelled import Plainness, Statement, ruled_out, sentences, stated, wondered
-from contrapose.tasks.probes.replies.marks import CLASH, TEXT, clean, marked, place_of
+from contrapose.tasks.probes.replies.marks import CLASH, clean, marked
 from contrapose.tasks.probes.replies.text import window
 
 Step = Literal["letter", "pattern", "restated", "unparsed"]
@@ -58,10 +58,11 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     text = _JOINED.sub(lambda found: found[0].replace("\n", " "), marked(clean(seen), labels, options))
     if CLASH in text:
         return _unparsed("a letter with the text of another option")
-    found = [*headed(text, labels, options)]
-    for order, (start, sentence) in enumerate(sentences(text)):
-        found += stated(sentence, start, opens=order == 0)
-    return _decided(found, text, len(options))
+    said = [[*stated(sentence, start)] for start, sentence in sentences(text)]
+    found = [each for several in ([*headed(text, options)], *said) for each in several]
+    if not any(each.plainness is Plainness.NAMED for each in (said or [[]])[0]):
+        found = [each for each in found if each.plainness > Plainness.NAMED]
+    return _decided([each for each in found if fits(text, each, options)], text, len(options))
 
 
 def _decided(found: Sequence[Statement], text: str, count: int) -> Chosen:
@@ -74,8 +75,6 @@ def _decided(found: Sequence[Statement], text: str, count: int) -> Chosen:
     rivals = {each.place for each in found if each.plainness == top or top < Plainness.CONCLUDED or each.position > last.position}
     if rivals != {last.place} or last.place in ruled_out(text) or wondered(text, last.position) - {last.place}:
         return _unparsed("contradictory")
-    if top == Plainness.NAMED and {place_of(each) for each in re.findall(TEXT, text)} != {last.place}:
-        return _unparsed("several options are named")
     if last.place >= count:
         return _unparsed("a letter that labels no option")
     how = ("names the option", "states the choice", "concludes with the choice")[top]
