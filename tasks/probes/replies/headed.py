@@ -6,24 +6,27 @@ import re
 from collections.abc import Iterator, Sequence
 
 from contrapose.tasks.probes.replies.labelled import Plainness, Statement
-from contrapose.tasks.probes.replies.marks import BOTH, LETTER, TEXT, place_of, plain
+from contrapose.tasks.probes.replies.marks import BOTH, LETTER, MARK, TEXT, place_of, plain
 
 _CHATTER = re.compile(
     r"(?i)(?:(?:sure|certainly|of course|great|good|okay|ok|hello|hi|absolutely|thank|thanks|yes|alright|well|assistant|"
-    r"no problem|happy to help|here)\b[^.!:\n\ue000-\ue2ff]{0,80}[.!:]\s*){1,3}"
+    r"no problem|happy to help)\b[^.!:\n\ue000-\ue2ff]{0,80}[.!]\s*){1,3}"
 )
 _LEAD = re.compile(
-    r"(?i)[^\n\ue000-\ue2ff]{0,300}\b(?:answer|choose|chosen|option|choice|best|correct|fits?|pick|select\w*|appropriate|suitable"
-    r"|accurate|likely|is|be)\b[^\n\ue000-\ue2ff]{0,160}:\s"
+    r"(?:[^\n\ue000-\ue2ff]{0,400}[.!\n]\s?)?(?P<last>[^.!?\n\ue000-\ue2ff]{0,200}\b(?:is|be|was|answer|choice|option|response"
+    r"|select|choose|pick|say|following|follows|solution|selection|go with|opinion|view) ?:)\s"
 )
+"""What leads up to a letter: "…, I would choose:"."""
 _NO_LEAD = re.compile(
-    r"(?i)\b(?:options|are|analy[sz]e|consider|explanation|reason\w*|wrong|incorrect|not|other|each|following (?:options|choices)|one of|choose from"
-    r"|why|let's|look|compare|step|between|question|if|example|format)\b|n't\b"
+    r"(?i)\b(?:are|analy[sz]e|consider|explanation|reason\w*|wrong|incorrect|not|other|each|one of|why|let's|look|compare|step"
+    r"|between|if|whether|example|false|least|worst|except|some|people|how|question is|first)\b|n't\b"
 )
 _HEAD = re.compile(rf"(?P<noun>(?i:the )?(?i:option|choice|answer|letter)\s)?\(?(?P<mark>{LETTER})(?P<sep>\)? ?[.):]?(?: ?[-\u2013\u2014](?=\s))?)(?P<rest>.*)")
 _ENTRY = re.compile(
-    rf"(?m)^(?:(?i:option|choice) )?\(?({LETTER})\)?(?=[.):,\s-]|$)|(?<=[.;!?] )\(?({LETTER})\)?[.):]?(?=\s)"
+    rf"(?m)^(?:(?i:option|choice) )?\(?({LETTER})\)?(?=[.):,\s-]|$)|(?<=[.;!?] )(?:(?i:option|choice) )?\(?({LETTER})(?:\)?[.):]|(?<={BOTH}))(?=\s)"
 )
+_LISTED = re.compile(rf"(?:^|: )(?:(?i:option|choice) )?\(?{MARK}\)?(?:[.):,]|\s?$|\s[-\u2013\u2014])")
+"""A line that is an entry of a list, or its heading with the first entry."""
 _EXPLAINS = re.compile(
     r"(?i)\b(?:explanation|explain|reason|reasoning|rationale|because|others?|incorrect|wrong|not|here's|here is|why|analysis"
     r"|let's|justification|however)\b"
@@ -32,10 +35,10 @@ _GOES_ON = re.compile(
     r"(?:because|since|as|the|it|this|that|these|they|an?|in|i|due to|for|there|here|we|you|he|she|if|at|on|by|of)\b"
 )
 _FIRST = re.compile(r"[.;:\n]")
-_AND_OTHERS = re.compile(r"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?[\ue000-\ue2ff]|\?")
+_AND_OTHERS = re.compile(rf"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?{MARK}|\s?\(?{LETTER}|\?")
 _FALLS_SHORT = re.compile(
     r"(?i)(?:(?:is|was|are|were|seems|does|do|can|may|might|could|would) (?:(?:also|clearly|only|just|thus) )*(?:not|wrong"
-    r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|also\b|(?:is|was|does|can|would|could)n't\b|cannot\b)"
+    r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|also\b|maybe\b|perhaps\b|possibly\b|not (?:sure|certain)\b|i'm not\b|(?:is|was|does|can|would|could)n't\b|cannot\b)"
 )
 _REASON = re.compile(r"(?i)[,:]?\s?(?:because|since|as (?:it|the|this|that|there|they|we)|due to|this is|it is)\b")
 
@@ -45,13 +48,13 @@ def headed(text: str, options: Sequence[str]) -> Iterator[Statement]:
     opening = _CHATTER.match(text)
     start = opening.end() if opening else 0
     lead = _LEAD.match(text, start)
-    if lead and not _NO_LEAD.search(lead[0]):
+    if lead and not _NO_LEAD.search(lead["last"]):
         start = lead.end()
     if (found := _HEAD.match(text, start)) and not _is_listed(text, found) and _opens(found, options):
         yield _statement(found, Plainness.STATED)
     before, _, last = text.rpartition("\n")
     end = re.fullmatch(rf"(?:(?i:option|choice) )?\(?(?P<mark>{LETTER}|{TEXT})\)?\W{{0,3}}", last)
-    if end and before and not _ENTRY.match(before.rpartition("\n")[2]):
+    if end and before and not _LISTED.search(before.rpartition("\n")[2]):
         place = len(before) + 1 + end.start("mark")
         by_letter = re.match(LETTER, end["mark"]) is not None
         yield Statement(

@@ -72,7 +72,7 @@ _SO = (
 )
 _SURELY = (
     r"(?i:definitely|probably|clearly|surely|certainly|obviously|most likely|likely|only|just|going with|choose|select|pick"
-    r"|must be|for sure|for certain|of course|i (?:think|guess|believe|suppose)|indeed|alone|imo|please)"
+    r"|must be|yes|yeah|okay|so|hmm|for sure|for certain|of course|i (?:think|guess|believe|suppose)|indeed|alone|imo|please)"
 )
 _LEADS = r"(?:that|think|believe|therefore|thus|so|hence|say|means|find|but|as|options,|options)"
 _ANYWHERE = tuple(
@@ -84,7 +84,9 @@ _ANYWHERE = tuple(
         rf"(?i:\b(?:leav(?:es|ing)|left)(?: us| me)?(?: only)?(?: with)?(?: only)?) {_ONE}{_END}",
         rf"^(?i:{_SO})[,:]? (?:(?i:it|this|that|the \w+){_BE} )?{_ONE}{_END}",
         rf"(?i:[,;] |\band ){_SO}[,:]? {_ONE}{_END}",
-        rf"^{_SURELY} {_ONE}(?:,? {_SURELY})?[.!]?$",
+        rf"(?i:\b(?:this|that|which|it)(?: \w+ly)? (?:matches|corresponds to|points to|leads to|means)) (?:the |answer )?"
+        rf"(?=(?i:option|choice)\b){_ONE}{_END}",
+        rf"^{_SURELY},? {_ONE}(?:,? {_SURELY})?[.!]?$",
         rf"^{_ONE},? {_SURELY}[.!]?$",
     )
 )
@@ -93,7 +95,7 @@ _BY_LETTER = tuple(
     for pattern in (
         rf"(?i:\b(?:the|my) (?:[\w-]+ ){{0,2}}?{_BEST}\b|\bthat (?:best )?(?:\w+ )?fits\b){_GAP}{_IS}{_ONE}{_LETTER_END}",
         rf"(?:^|[.,:;)] |\b(?i:{_LEADS}) ){_ONE}(?:, [^,\n\ue000-\ue2ff]{{1,80}},)?(?:{_BE}|\s(?:seems|appears|looks)){_MANNER}"
-        rf" (?:(?:the |my )?(?:\w+ly )?(?:{_BEST}|answer|accurate|appropriate)|the one)\b"
+        rf" (?:(?:the |my )?(?:\w+ly )?(?:{_BEST}|answer|accurate|appropriate)|the one|our (?:answer|choice))\b"
         r"(?! (?:only|in (?:saying|some|theory|part)|about|if|except|but|or|and)\b)",
         rf"(?:^|[,;] |\b(?:so|therefore|but|think|believe|say|guess|sure) )(?:that )?(?i:it|that|this){_BE}"
         rf"{_MANNER}\s?:?\s?{_ONE}{_END}",
@@ -113,7 +115,7 @@ _NAMES = tuple(
         rf"(?P<mark>{TEXT}){_END}",
         rf"^{_THINKING}(?P<mark>{TEXT})(?: would be| (?:is|was|are) the| fits best| must be it| seems (?:right|best)"
         r"| is (?:right|correct|my answer))\b",
-        rf"^{_THINKING}(?P<mark>{TEXT}){_END}",
+        rf"(?:^|(?i:(?<=\bno, )|(?<=\bwait, )|(?<=\bactually, )|(?<=\bor ))){_THINKING}(?P<mark>{TEXT}){_END}",
         rf"^(?P<mark>{TEXT}) it is{_END}",
     )
 )
@@ -179,7 +181,7 @@ def _is_doubted(found: re.Match[str], sentence: str) -> bool:
     if _INSTEAD.search(found[0]):
         return False
     before = sentence[: found.start("mark")]
-    clauses = [*_CLAUSE.finditer(before)]
+    clauses = [*_CLAUSE.finditer(before.rstrip(": ("))]
     clause = before[clauses[-1].end() if clauses else 0 :]
     return any((_CONDITION.search(before), _DOUBT.search(clause), _DOUBT.search(before[found.start() :])))
 

@@ -56,6 +56,7 @@ _NAMES = tuple(
         rf"(?P<spelt>[A-Z]|[a-z]{_STOPS})(?![\w'])",
         rf"(?i:\b(?:answer|choice|option|selection)(?: is)?\s?[:=]\s?)(?P<letter>[a-z]){_STOPS}",
         r"\b(?:is|be|choose|pick|select) (?:(?P<letter>[b-hj-z])(?=\s*(?:$|[.,!\n]))|(?P<spelt>a)(?=\s?[.!]))",
+        rf"(?i:\b(?:it's|that's|answer) )(?P<letter>[b-hj-z]){_STOPS}",
         r"(?m)^(?P<letter>[a-z])(?=[.:] )",
         r"(?<![\w'.&+/-])(?P<letter>[B-HJ-Z])(?![\w'&+/-]|\.[A-Za-z])",
         rf"(?<![\w'.&+/-])(?P<letter>A)(?![\w'&+/-]|\.[A-Za-z])(?=\s?{_AFTER_A})",
@@ -65,12 +66,14 @@ _NAMES = tuple(
 """Where a letter is a name and no word, the plainest first."""
 _BETWEEN = r"[).\]:,\-\u2013\u2014\s(]{1,6}"
 _LETTERED = re.compile(rf"\(?({LETTER})({_BETWEEN})({TEXT})(\)?(?:[.,;:)]|\s*$|\n)?)", re.M)
-_TEXT_FIRST = re.compile(rf"({TEXT})[.,:]?(?: ?\((?:[Oo]ption )?({LETTER})\)| ({LETTER})(?=\W{{0,3}}$))")
+_TEXT_FIRST = re.compile(rf"({TEXT})[.,:]?(?: ?\((?:[Oo]ption )?({LETTER})\)| [Oo]ption ({LETTER})| ({LETTER})(?=\W{{0,3}}$))")
 
 
 def clean(text: str) -> str:
     """A reply or an option without markup, its blanks and empty lines run together; in time linear in its length."""
     text = in_english(re.sub(r"\s*\n\s*", "\n", unicodedata.normalize("NFKC", text).translate(_PLAIN)))
+    if text.isupper() and " " in text:
+        text = re.sub(r"[A-Z']{2,}", lambda shouted: shouted[0].lower(), text)
     for pattern, replacement in _CLEAN:
         text = pattern.sub(replacement, text)
     return text.strip()
@@ -105,7 +108,7 @@ def _with_texts(text: str, options: Sequence[str]) -> str:
             continue
         words = r"\s+".join(re.escape(word) for word in texts[place].split())
         alike = folded.count(folded[place]) > 1
-        pattern = rf"(?<![\w.'-])(?:(?i:the|an?) )?{words if alike else f'(?i:{words})'}(?!\w|[.,]\d|'\w|-\w)"
+        pattern = rf"(?<![\w'-])(?<!\d\.)(?:(?i:the|an?) )?{words if alike else f'(?i:{words})'}(?!\w|[.,]\d|'\w|-\w)"
         text = re.sub(pattern, chr(_TEXTS + place), text)
     return text
 
@@ -141,4 +144,6 @@ def _one_of_two(found: re.Match[str]) -> str:
 def _in_brackets(found: re.Match[str]) -> str:
     """Likewise for "sphere (C)"."""
     text, letter = (each for each in found.groups() if each)
-    return chr(_BOTH + place_of(letter)) if place_of(letter) == place_of(text) else CLASH
+    if place_of(letter) == place_of(text):
+        return chr(_BOTH + place_of(letter))
+    return found[0] if found[3] else CLASH
