@@ -60,7 +60,7 @@ _END = (
 )
 _LETTER_END = rf"(?:{_END}|(?<={LETTER})(?=\)?\s+(?:that|to|in|of|for)\b)|(?<={LETTER}\))(?=\s+(?:that|to|in|of|for)\b))"
 _CHOOSE = (
-    r"(?:choose|pick|select|say|go(?:ing)? with|answer(?: with)?|opt for|vote(?: for)?|go for|guess|suggest|recommend"
+    r"(?:choose|pick|select|say|go(?:ing)? with|answer(?: with)?|respond with|opt for|vote(?: for)?|go for|guess|suggest|recommend"
     r"|prefer|think|believe)"
 )
 _I = (
@@ -181,7 +181,7 @@ def _is_doubted(found: re.Match[str], sentence: str) -> bool:
     if _INSTEAD.search(found[0]):
         return False
     before = sentence[: found.start("mark")]
-    clauses = [*_CLAUSE.finditer(before.rstrip(": ("))]
+    clauses = [*_CLAUSE.finditer(before.rstrip(" (").removesuffix(":") + " ")]
     clause = before[clauses[-1].end() if clauses else 0 :]
     return any((_CONDITION.search(before), _DOUBT.search(clause), _DOUBT.search(before[found.start() :])))
 

@@ -25,6 +25,7 @@ _PLAIN = str.maketrans(
 )
 _WRAPPED = (
     (r"[\ue000-\uf8ff]", ""),
+    (r"(?i)^\W{0,3}(?:assistant|bot|model|ai)\s?: ?", ""),
     (r"\\(?:text|mathrm|mathbf|mathsf|mathit)(?:bf|it|rm|sf)?\s?\{([^{}]{0,200})\}", r"\1"),
     (r"\\f?boxed\s?\{([^{}]{0,200})\}", r"\nFinal answer: \1\n"),
     (r"(?i)<\s?(?:final_?)?(?:answer|choice)\s?>([^<]{0,200})(?:<\s?/|$)", r"\nFinal answer: \1\n<"),
@@ -53,7 +54,7 @@ _NAMES = tuple(
         r"(?<![\w(])\((?P<letter>[A-Za-z])\)(?!\w)",
         r"(?<![\w'(.-])(?P<letter>[A-Za-z])(?=\)(?!\w))",
         r"(?<=\boption )(?P<letter>[b-hj-z])(?![\w'])|(?i:(?<=\boption )|(?<=\bchoice )|(?<=\balternative ))"
-        rf"(?P<spelt>[A-Z]|[a-z]{_STOPS})(?![\w'])",
+        rf"(?P<spelt>[A-HJ-Z]|I(?=\s?{_AFTER_I})|[a-z]{_STOPS})(?![\w'])",
         rf"(?i:\b(?:answer|choice|option|selection)(?: is)?\s?[:=]\s?)(?P<letter>[a-z]){_STOPS}",
         r"\b(?:is|be|choose|pick|select) (?:(?P<letter>[b-hj-z])(?=\s*(?:$|[.,!\n]))|(?P<spelt>a)(?=\s?[.!]))",
         rf"(?i:\b(?:it's|that's|answer) )(?P<letter>[b-hj-z]){_STOPS}",
