@@ -18,8 +18,8 @@ _LEAD = re.compile(
 )
 """What leads up to a letter: "…, I would choose:"."""
 _NO_LEAD = re.compile(
-    r"(?i)\b(?:are|analy[sz]e|consider|explanation|reason\w*|wrong|incorrect|not|other|each|one of|why|let's|look|compare|step"
-    r"|between|if|whether|example|false|least|worst|except|some|people|how|question is|first)\b|n't\b"
+    r"(?i)\b(?:are|analy[sz]e|consider|explanation|reason\w*|wrong|incorrect|not|other|each|one of|(?:one|an) (?:option|choice|answer)|another|why|let's|look|compare|step"
+    r"|between|if|whether|example|false|least|worst|except|some|people|how|question|first|mistake|misconception)\b|n't\b"
 )
 _HEAD = re.compile(rf"(?P<noun>(?i:the )?(?i:option|choice|answer|letter)\s)?\(?(?P<mark>{LETTER})(?P<sep>\)? ?[.):]?(?: ?[-\u2013\u2014](?=\s))?)(?P<rest>.*)")
 _ENTRY = re.compile(
@@ -31,6 +31,8 @@ _EXPLAINS = re.compile(
     r"(?i)\b(?:explanation|explain|reason|reasoning|rationale|because|others?|incorrect|wrong|not|here's|here is|why|analysis"
     r"|let's|justification|however)\b"
 )
+_HEADING = re.compile(r"(?im)^\W{0,3}(?:explanation|reason\w*|rationale|justification|analysis|why\b|here's why|the other|other|let's)")
+"""A line after which letters are explained; of the entry that follows the chosen one in the alphabet, nothing less."""
 _GOES_ON = re.compile(
     r"(?:because|since|as|the|it|this|that|these|they|an?|in|i|due to|for|there|here|we|you|he|she|if|at|on|by|of)\b"
 )
@@ -40,6 +42,7 @@ _FALLS_SHORT = re.compile(
     r"(?i)(?:(?:is|was|are|were|seems|does|do|can|may|might|could|would) (?:(?:also|clearly|only|just|thus) )*(?:not|wrong"
     r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|also\b|maybe\b|perhaps\b|possibly\b|not (?:sure|certain)\b|i'm not\b|(?:is|was|does|can|would|could)n't\b|cannot\b)"
 )
+_RULES_OUT = re.compile(r"[).: ]{0,3}(?:is|are|was) (?:also |clearly )?(?:wrong|incorrect|not)\b")
 _REASON = re.compile(r"(?i)[,:]?\s?(?:because|since|as (?:it|the|this|that|there|they|we)|due to|this is|it is)\b")
 
 
@@ -54,12 +57,18 @@ def headed(text: str, options: Sequence[str]) -> Iterator[Statement]:
         yield _statement(found, Plainness.STATED)
     before, _, last = text.rpartition("\n")
     end = re.fullmatch(rf"(?:(?i:option|choice) )?\(?(?P<mark>{LETTER}|{TEXT})\)?\W{{0,3}}", last)
-    if end and before and not _LISTED.search(before.rpartition("\n")[2]):
-        place = len(before) + 1 + end.start("mark")
+    if end and before and not _is_last_entry(before, place_of(end["mark"])):
+        position = len(before) + 1 + end.start("mark")
         by_letter = re.match(LETTER, end["mark"]) is not None
         yield Statement(
-            place=place_of(end["mark"]), plainness=Plainness.CONCLUDED, position=place, by_letter=by_letter
+            place=place_of(end["mark"]), plainness=Plainness.CONCLUDED, position=position, by_letter=by_letter
         )
+
+
+def _is_last_entry(before: str, place: int) -> bool:
+    """Whether the last line belongs to a list: letters headed lines before it, and its own did not yet."""
+    listed = {place_of(each[1]) for each in _ENTRY.finditer(before) if each[1]}
+    return bool(listed and place not in listed) or _LISTED.search(before.rpartition("\n")[2]) is not None
 
 
 def _statement(found: re.Match[str], plainness: Plainness) -> Statement:
@@ -70,14 +79,16 @@ def _statement(found: re.Match[str], plainness: Plainness) -> Statement:
 
 def _is_listed(text: str, head: re.Match[str]) -> bool:
     """Whether other letters head lines further on, with nothing to say that these are explained, not chosen."""
-    line = text.find("\n", head.start())
     place = place_of(head["mark"])
     entries = _ENTRY.finditer(text, head.end("mark"))
     entry = next((each for each in entries if place_of(each[1] or each[2]) != place), None)
     if entry is None:
         return False
-    adjacent = line >= 0 and not text[line : entry.start()].strip()
-    return adjacent or not _EXPLAINS.search(text[head.end("mark") : entry.start()])
+    if _RULES_OUT.match(text, entry.end()):
+        return False
+    between = text[head.end("mark") : entry.start()].partition("\n")[2]
+    follows = place_of(entry[1] or entry[2]) == place + 1
+    return not (_HEADING if follows else _EXPLAINS).search(between)
 
 
 def _opens(found: re.Match[str], options: Sequence[str]) -> bool:

@@ -60,8 +60,8 @@ _END = (
 )
 _LETTER_END = rf"(?:{_END}|(?<={LETTER})(?=\)?\s+(?:that|to|in|of|for)\b)|(?<={LETTER}\))(?=\s+(?:that|to|in|of|for)\b))"
 _CHOOSE = (
-    r"(?:choose|pick|select|say|go(?:ing)? with|answer(?: with)?|respond with|opt for|vote(?: for)?|go for|guess|suggest|recommend"
-    r"|prefer|think|believe)"
+    r"(?:choose|pick|select|say|go(?:ing)? with|answer(?: with)?|respond with|opt for|vote(?: for)?|go for|guess"
+    r"|(?:suggest|recommend)(?: (?:selecting|choosing|picking|going with))?|prefer|think|believe)"
 )
 _I = (
     r"\b[Ii](?:'d| would| will|'ll|'m| am)?(?: have to| like to| going to)?(?: therefore| probably| definitely)?"
@@ -108,11 +108,14 @@ _THINKING = (
     r"(?i:(?:i (?:\w+ly )?(?:think|believe|guess|say|choose|would say|would guess|'d say)(?: that)?|i'd (?:say|guess)"
     r"|definitely|clearly|probably|most likely|obviously|in my (?:opinion|view)|so|therefore),? )?"
 )
+_LOOSE = re.compile(
+    rf"^{_THINKING}(?i:the|my) (?:[\w'-]+ ){{0,5}}[\w'-]+?(?:{_BE}| are){_MANNER}\s?:?\s?(?P<mark>{TEXT}){_END}(?=.?$)"
+)
+"""What a reply of a sentence or two says of its subject: "The object is a sphere"."""
 _NAMES = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"^{_THINKING}(?i:it|that|this|he|she|they|(?:the|my) (?:[\w'-]+ ){{0,5}}[\w'-]+?)(?:{_BE}|'re| are){_MANNER}\s?:?\s?"
-        rf"(?P<mark>{TEXT}){_END}",
+        rf"^{_THINKING}(?i:it|that|this|he|she|they)(?:{_BE}|'re| are){_MANNER}\s?:?\s?(?P<mark>{TEXT}){_END}",
         rf"^{_THINKING}(?P<mark>{TEXT})(?: would be| (?:is|was|are) the| fits best| must be it| seems (?:right|best)"
         r"| is (?:right|correct|my answer))\b",
         rf"(?:^|(?i:(?<=\bno, )|(?<=\bwait, )|(?<=\bactually, )|(?<=\bor ))){_THINKING}(?P<mark>{TEXT}){_END}",
@@ -123,7 +126,8 @@ _DOUBT = re.compile(
     r"(?i)\b(?:if|whether|unless|suppos\w+|assum\w+|could|might|may|maybe|perhaps|possibl[ey]|either|neither|nor|both"
     r"|some|someone|people|others?|they|your|nobody|claim\w*|argu\w*|never|no|none|cannot|except|incorrect|wrong"
     r"|false|least|less|worst|opposite|unlike|tempt\w*|at first|initially|thought|eliminat\w+|rul\w+ out|avoid|example"
-    r"|pretend|hardly|while|although|though|whereas|even|unable|between|format|previous|each|consider\w*|second best)\b"
+    r"|pretend|hardly|while|although|though|whereas|even|unable|between|format|previous|each|consider\w*"
+    r"|first|second|third|fourth|fifth|next|another|student\w*|given answer|(?:one|an) (?:option|choice|answer))\b"
     r"|\bnot\b|n't\b"
 )
 _CONDITION = re.compile(
@@ -140,9 +144,10 @@ _RULED_OUT = re.compile(
     r" ?(?:not\b|n't|incorrect|wrong|false|out\b|ruled out|eliminated|inaccurate)"
     r"| ?(?:isn't|wasn't|doesn't|can't|cannot|contradicts|misrepresents|fails)\b)"
 )
+_AND_ALSO = re.compile(rf"\)?(?: ?\([^()]{{0,200}}\))?,? (?:and|or|as well as|plus|&) (?:also )?{_OTHER}")
 _ALSO = re.compile(
     rf"(?i:\b(?:or|maybe|perhaps|possibly|(?:might|may|could)(?: also| well)? be|actually,?|alternatively,?)) (?:also )?"
-    rf"(?:is it )?{_NOUN}\(?(?P<mark>{LETTER})|(?P<also>{LETTER})\)? (?:is|may be|might be|could be) (?:also|possible)\b"
+    rf"(?:is it )?{_NOUN}\(?(?P<mark>{LETTER})|(?P<also>{LETTER})\)? (?:is|may|might|could)(?: be)? (?:also|possible|equally)\b"
 )
 
 
@@ -156,17 +161,20 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
         start = stop.end()
 
 
-def stated(sentence: str, start: int) -> Iterator[Statement]:
+def stated(sentence: str, start: int, *, brief: bool) -> Iterator[Statement]:
     """What one sentence chooses.
 
     Args:
         sentence: of a reply with marks.
         start: where it begins, in characters.
+        brief: whether the reply is a sentence or two.
     """
-    for pattern in (*_ANYWHERE, *_BY_LETTER, *_NAMES):
+    for pattern in (*_ANYWHERE, *_BY_LETTER, *_NAMES, *([_LOOSE] if brief else [])):
         for found in pattern.finditer(sentence):
             by_letter = re.match(LETTER, found["mark"]) is not None
             named = not by_letter and pattern not in _ANYWHERE
+            if _AND_ALSO.match(sentence, found.end("mark")):
+                continue
             if not _is_doubted(found, sentence) and not (named and _names_several(found, sentence)):
                 yield Statement(
                     place=place_of(found["mark"]),

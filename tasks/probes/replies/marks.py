@@ -36,6 +36,8 @@ _WRAPPED = (
     (r"\\[()\[\]]|[*`\"#{}$_\u2600-\u27bf\ufe0f]|(?<!\w)'|'(?!\w)", ""),
     (r"\[\s?([A-Za-z])\s?\]", r"(\1)"),
     (r"[\[\]]", ""),
+    (r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select|decide)\b(?: one)?,? ?", ""),
+    (r"(?i)\b(answer|choice|option) ?\(?[A-Z](?:(?:, ?| ?/ ?|,? or )[A-Z]){1,25}\)? ?(?=[:=])", r"\1"),
     (r"[^\S\n]+", " "),
     (r" ?\n\s*", "\n"),
     (r"\b(?:[A-Z]\.\s?){2,}(?=[A-Z][a-z])", "somebody "),
@@ -43,8 +45,14 @@ _WRAPPED = (
 _CLEAN = tuple((re.compile(pattern), replacement) for pattern, replacement in _WRAPPED)
 
 _STOPS = r"(?=\s*(?:$|[.,:;!)\n]))"
+_FUNCTION_WORDS = frozenset(
+    "a an the is are was were be been am do does did has have had will would can could may must should it its this that"
+    " these those he she they we you i to of in on at by for with from as and or but not so than then if because since"
+    " who whom whose which what when where why how there here answer option choice correct best right".split()
+)
+"""Words that replies are made of: an option that is one of them is read only where it stands alone."""
 _ORDINALS = ("first|one|1", "second|two|2", "third|three|3", "fourth|four|4", "fifth|five|5")
-_NTH = re.compile(r"(?i)\b(?:the )?(first|second|third|fourth|fifth) (?:option|choice|answer|one)\b|^the (\w+)\W*$")
+_NTH = re.compile(r"(?i)\b(?:the )?(first|second|third|fourth|fifth) (?:option|choice|answer|one)\b|^the (\w+)\W*$|^(first|second|third|fourth|fifth)\W*$")
 _NUMBERED = re.compile(r"(?i)\b(?:option|choice|answer) (?:number )?(one|two|three|four|five|[1-5])\b(?![.,%]?\d)")
 _AFTER_A = r"(?:$|[.,:;!?)\n]|[-\u2013\u2014]\s|\(|[\ue000-\ue2fe]|(?:is|was|because|since|as (?:it|the|this)|would|seems|it is|or|and)\b)"
 _AFTER_I = r"(?:$|[.:;!?)\n]|[-\u2013\u2014]\s|\(|(?:is|because)\b)"
@@ -66,8 +74,12 @@ _NAMES = tuple(
 )
 """Where a letter is a name and no word, the plainest first."""
 _BETWEEN = r"[).\]:,\-\u2013\u2014\s(]{1,6}"
-_LETTERED = re.compile(rf"\(?({LETTER})({_BETWEEN})({TEXT})(\)?(?:[.,;:)]|\s*$|\n)?)", re.M)
-_TEXT_FIRST = re.compile(rf"({TEXT})[.,:]?(?: ?\((?:[Oo]ption )?({LETTER})\)| [Oo]ption ({LETTER})| ({LETTER})(?=\W{{0,3}}$))")
+_LETTERED = re.compile(
+    rf"\(?(?P<letter>[\ue000-\ue0fe])(?P<between>{_BETWEEN})(?P<text>{TEXT})(?P<end>\)?(?:[.,;:)]|\s*$|\n)?)", re.M
+)
+_TEXT_FIRST = re.compile(
+    rf"(?P<text>{TEXT})(?P<between>[.,:]?(?: ?\((?:[Oo]ption )?| [Oo]ption | (?=.\W{{0,3}}$)))(?P<letter>[\ue000-\ue0fe])\)?"
+)
 
 
 def clean(text: str) -> str:
@@ -86,7 +98,9 @@ def marked(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
     places = {label.upper(): place for place, label in enumerate(labels)}
     for pattern in _NAMES:
         text = pattern.sub(lambda found: _named(found, places), text)
-    return _TEXT_FIRST.sub(_in_brackets, _LETTERED.sub(_one_of_two, text))
+    for joined in (_agreed, _clashing):
+        text = _TEXT_FIRST.sub(joined, _LETTERED.sub(joined, text))
+    return text
 
 
 def place_of(mark: str) -> int:
@@ -108,6 +122,8 @@ def _with_texts(text: str, options: Sequence[str]) -> str:
         if len(texts[place]) < 2 and not texts[place].isdigit():
             continue
         words = r"\s+".join(re.escape(word) for word in texts[place].split())
+        if set(folded[place].split()) <= _FUNCTION_WORDS:
+            words = rf"(?:(?<=^)|(?<=[.):]\s)){words}(?=\s?(?:[.,;:!)\n]|$))"
         alike = folded.count(folded[place]) > 1
         pattern = rf"(?<![\w'-])(?<!\d\.)(?:(?i:the|an?) )?{words if alike else f'(?i:{words})'}(?!\w|[.,]\d|'\w|-\w)"
         text = re.sub(pattern, chr(_TEXTS + place), text)
@@ -132,19 +148,19 @@ def _named(found: re.Match[str], places: dict[str, int]) -> str:
     return found[0][:start] + mark + found[0][end:]
 
 
-def _one_of_two(found: re.Match[str]) -> str:
-    """One mark where letter and text agree; a clash where they do not, unless the text belongs to something else."""
-    letter, between, text, end = found.groups()
-    if not end and "\n" in between:
-        return found[0]
-    if place_of(letter) == place_of(text):
-        return chr(_BOTH + place_of(letter)) + end
-    return CLASH + end if between.strip(" ,") else found[0]
+def _agreed(found: re.Match[str]) -> str:
+    """One mark for a letter and its own option's text."""
+    place = place_of(found["letter"])
+    own = place == place_of(found["text"]) and not _goes_on(found)
+    return chr(_BOTH + place) + (found.groupdict().get("end") or "") if own else found[0]
 
 
-def _in_brackets(found: re.Match[str]) -> str:
-    """Likewise for "sphere (C)"."""
-    text, letter = (each for each in found.groups() if each)
-    if place_of(letter) == place_of(text):
-        return chr(_BOTH + place_of(letter))
-    return found[0] if found[3] else CLASH
+def _clashing(found: re.Match[str]) -> str:
+    """A clash for a letter and another option's text, unless they only stand in one list or the text is a subject."""
+    listed = not found["between"].strip(" ,") or "ption" in found["between"]
+    return found[0] if listed or _goes_on(found) else CLASH + (found.groupdict().get("end") or "")
+
+
+def _goes_on(found: re.Match[str]) -> bool:
+    """Whether the text opens a sentence of its own on the next line."""
+    return found.groupdict().get("end") == "" and "\n" in found["between"]

@@ -58,7 +58,8 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     text = _JOINED.sub(lambda found: found[0].replace("\n", " "), marked(clean(seen), labels, options))
     if CLASH in text:
         return _unparsed("a letter with the text of another option")
-    said = [[*stated(sentence, start)] for start, sentence in sentences(text)]
+    parts = [*sentences(text)]
+    said = [[*stated(sentence, start, brief=len(parts) < 3)] for start, sentence in parts]
     found = [each for several in ([*headed(text, options)], *said) for each in several]
     if not any(each.plainness is Plainness.NAMED for each in (said or [[]])[0]):
         found = [each for each in found if each.plainness > Plainness.NAMED]
