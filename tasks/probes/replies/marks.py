@@ -40,7 +40,7 @@ _WRAPPED = (
     (r"(?i)\b(answer|choice|option) ?\(?[A-Z](?:(?:, ?| ?/ ?|,? or )[A-Z]){1,25}\)? ?(?=[:=])", r"\1"),
     (r"[^\S\n]+", " "),
     (r" ?\n\s*", "\n"),
-    (r"\b(?:[A-Z]\.\s?){2,}(?=[A-Z][a-z])", "somebody "),
+    (r"\b(?:[A-Z]\.\s?){2,4}(?=[A-Z][a-z])", "somebody "),
 )
 _CLEAN = tuple((re.compile(pattern), replacement) for pattern, replacement in _WRAPPED)
 
@@ -82,9 +82,14 @@ _TEXT_FIRST = re.compile(
 )
 
 
+def closed_up(text: str) -> str:
+    """One blank for several and one line break for several, in time linear in the length."""
+    return re.sub(r" ?\n[ \n]*", "\n", re.sub(r"[^\S\n]+", " ", text.replace("\r", "\n")))
+
+
 def clean(text: str) -> str:
     """A reply or an option without markup, its blanks and empty lines run together; in time linear in its length."""
-    text = in_english(re.sub(r"\s*\n\s*", "\n", unicodedata.normalize("NFKC", text).translate(_PLAIN)))
+    text = in_english(closed_up(unicodedata.normalize("NFKC", text)).translate(_PLAIN))
     if text.isupper() and " " in text:
         text = re.sub(r"[A-Z']{2,}", lambda shouted: shouted[0].lower(), text)
     for pattern, replacement in _CLEAN:

@@ -14,7 +14,7 @@ from typing import Literal
 from contrapose.tasks.probes.replies.decision import NEXT
 from contrapose.tasks.probes.replies.headed import fits, headed
 from contrapose.tasks.probes.replies.labelled import Plainness, Statement, ruled_out, sentences, stated, wondered
-from contrapose.tasks.probes.replies.marks import CLASH, clean, marked
+from contrapose.tasks.probes.replies.marks import CLASH, clean, closed_up, marked
 from contrapose.tasks.probes.replies.text import window
 
 Step = Literal["letter", "pattern", "restated", "unparsed"]
@@ -44,7 +44,7 @@ def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chos
         labels: single letters, one per option.
         options: their texts.
     """
-    seen = window(re.sub(r"[^\S\n]{2,}", " ", reply))
+    seen = window(closed_up(reply))
     started = NEXT.search(seen)
     if started and (first := _read(seen[: started.start()], labels, options)).index is not None:
         return first
