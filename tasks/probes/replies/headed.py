@@ -27,12 +27,8 @@ _ENTRY = re.compile(
 )
 _LISTED = re.compile(rf"(?:^|: )(?:(?i:option|choice) )?\(?{MARK}\)?(?:[.):,]|\s?$|\s[-\u2013\u2014])")
 """A line that is an entry of a list, or its heading with the first entry."""
-_EXPLAINS = re.compile(
-    r"(?i)\b(?:explanation|explain|reason|reasoning|rationale|because|others?|incorrect|wrong|not|here's|here is|why|analysis"
-    r"|let's|justification|however)\b"
-)
 _HEADING = re.compile(r"(?im)^\W{0,3}(?:explanation|reason\w*|rationale|justification|analysis|why\b|here's why|the other|other|let's)")
-"""A line after which letters are explained; of the entry that follows the chosen one in the alphabet, nothing less."""
+"""A line after which letters are explained, not chosen."""
 _GOES_ON = re.compile(
     r"(?:because|since|as|the|it|this|that|these|they|an?|in|i|due to|for|there|here|we|you|he|she|if|at|on|by|of)\b"
 )
@@ -87,8 +83,7 @@ def _is_listed(text: str, head: re.Match[str]) -> bool:
     if _RULES_OUT.match(text, entry.end()):
         return False
     between = text[head.end("mark") : entry.start()].partition("\n")[2]
-    follows = place_of(entry[1] or entry[2]) == place + 1
-    return not (_HEADING if follows else _EXPLAINS).search(between)
+    return not _HEADING.search(between)
 
 
 def _opens(found: re.Match[str], options: Sequence[str]) -> bool:
