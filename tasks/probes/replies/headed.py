@@ -9,25 +9,32 @@ from contrapose.tasks.probes.replies.labelled import Plainness, Statement
 from contrapose.tasks.probes.replies.marks import BOTH, LETTER, MARK, TEXT, place_of, plain
 
 _CHATTER = re.compile(
-    r"(?i)(?:(?:sure|certainly|of course|great|good|okay|ok|hello|hi|absolutely|thank|thanks|yes|alright|well|assistant|"
-    r"no problem|happy to help)\b[^.!:\n\ue000-\ue2ff]{0,80}[.!]\s*){1,3}"
+    r"(?i)(?:(?:sure|certainly|of course|great|good|okay|ok|hello|hi|absolutely|thank|thanks|yes|alright|well"
+    r"|no problem|happy to help)\b[^.!:\n\ue000-\ue2ff]{0,80}[.!]\s*){1,3}"
 )
 _LEAD = re.compile(
-    r"(?:[^\n\ue000-\ue2ff]{0,400}[.!\n]\s?)?(?P<last>[^.!?\n\ue000-\ue2ff]{0,200}\b(?:is|be|was|answer|choice|option|response"
-    r"|select|choose|pick|say|following|follows|solution|selection|go with|opinion|view) ?:)\s"
+    r"(?:[^\n\ue000-\ue2ff]{0,400}[.!\n]\s?)?(?P<last>[^.!?\n\ue000-\ue2ff]{0,200}\b"
+    r"(?:is|be|was|answer|choice|option|response|select|choose|pick|say|following|follows|solution|selection|go with|opinion|view) ?:)\s"
 )
 """What leads up to a letter: "…, I would choose:"."""
 _NO_LEAD = re.compile(
-    r"(?i)\b(?:are|analy[sz]e|consider|explanation|reason\w*|wrong|incorrect|not|other|each|one of|(?:one|an) (?:option|choice|answer)|another|why|let's|look|compare|step"
-    r"|between|if|whether|example|false|least|worst|except|some|people|how|question|first|mistake|misconception)\b|n't\b"
+    r"(?i)\b(?:are|analy[sz]e|consider|explanation|reason\w*|wrong|incorrect|not|other|each|one of"
+    r"|(?:one|an) (?:option|choice|answer)|another|why|let's|look|compare|step|between|if|whether|example|false|least|worst|except|some|people|how|question|first|mistake"
+    r"|misconception)\b|n't\b"
 )
-_HEAD = re.compile(rf"(?P<noun>(?i:the )?(?i:option|choice|answer|letter)\s)?\(?(?P<mark>{LETTER})(?P<sep>\)? ?[.):]?(?: ?[-\u2013\u2014](?=\s))?)(?P<rest>.*)")
+_HEAD = re.compile(
+    rf"(?P<noun>(?i:the )?(?i:option|choice|answer|letter)\s)?\(?(?P<mark>{LETTER})"
+    r"(?P<sep>\)? ?[.):]?(?: ?[-\u2013\u2014](?=\s))?)(?P<rest>.*)"
+)
 _ENTRY = re.compile(
-    rf"(?m)^(?:(?i:option|choice) )?\(?({LETTER})\)?(?=[.):,\s-]|$)|(?<=[.;!?] )(?:(?i:option|choice) )?\(?({LETTER})(?:\)?[.):]|(?<={BOTH}))(?=\s)"
+    rf"(?m)^(?:(?i:option|choice) )?\(?({LETTER})\)?(?=[.):,\s-]|$)"
+    rf"|(?<=[.;!?] )(?:(?i:option|choice) )?\(?({LETTER})(?:\)?[.):]|(?<={BOTH}))(?=\s)"
 )
 _LISTED = re.compile(rf"(?:^|: )(?:(?i:option|choice) )?\(?{MARK}\)?(?:[.):,]|\s?$|\s[-\u2013\u2014])")
 """A line that is an entry of a list, or its heading with the first entry."""
-_HEADING = re.compile(r"(?im)^\W{0,3}(?:explanation|reason\w*|rationale|justification|analysis|why\b|here's why|the other|other|let's)")
+_HEADING = re.compile(
+    r"(?im)^\W{0,3}(?:explanation|reason\w*|rationale|justification|analysis|why\b|here's why|the other|other|let's)"
+)
 """A line after which letters are explained, not chosen."""
 _GOES_ON = re.compile(
     r"(?:because|since|as|the|it|this|that|these|they|an?|in|i|due to|for|there|here|we|you|he|she|if|at|on|by|of)\b"
@@ -36,7 +43,8 @@ _FIRST = re.compile(r"[.;:\n]")
 _AND_OTHERS = re.compile(rf"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?{MARK}|\s?\(?{LETTER}|\?")
 _FALLS_SHORT = re.compile(
     r"(?i)(?:(?:is|was|are|were|seems|does|do|can|may|might|could|would) (?:(?:also|clearly|only|just|thus) )*(?:not|wrong"
-    r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|also\b|maybe\b|perhaps\b|possibly\b|not (?:sure|certain)\b|i'm not\b|(?:is|was|does|can|would|could)n't\b|cannot\b)"
+    r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|(?:also|maybe|perhaps|possibly|not sure|not certain"
+    r"|i'm not|cannot)\b|(?:is|was|does|can|would|could)n't\b)"
 )
 _RULES_OUT = re.compile(r"[).: ]{0,3}(?:is|are|was) (?:also |clearly )?(?:wrong|incorrect|not)\b")
 _REASON = re.compile(r"(?i)[,:]?\s?(?:because|since|as (?:it|the|this|that|there|they|we)|due to|this is|it is)\b")
@@ -68,9 +76,7 @@ def _is_last_entry(before: str, place: int) -> bool:
 
 
 def _statement(found: re.Match[str], plainness: Plainness) -> Statement:
-    return Statement(
-        place=place_of(found["mark"]), plainness=plainness, position=found.start("mark"), by_letter=True
-    )
+    return Statement(place=place_of(found["mark"]), plainness=plainness, position=found.start("mark"), by_letter=True)
 
 
 def _is_listed(text: str, head: re.Match[str]) -> bool:
@@ -122,7 +128,8 @@ def _is_anothers(rest: str, place: int, options: Sequence[str]) -> bool:
     said = _words(_FIRST.split(rest)[0])
     own = len(said & _words(options[place]))
     return bool(said) and any(
-        len(said & words) > own and said <= words for words in (_words(each) for i, each in enumerate(options) if i != place)
+        len(said & words) > own and said <= words
+        for words in (_words(each) for i, each in enumerate(options) if i != place)
     )
 
 

@@ -21,7 +21,7 @@ _LETTERS, _TEXTS, _BOTH, _FOREIGN = 0xE000, 0xE100, 0xE200, 0xFE
 _PLAIN = str.maketrans(
     dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb\u2033\u300c\u300d", '"')
     | dict.fromkeys("\u2018\u2019\u201a\u2032\u00b4", "'")
-    | {"\u3002": ".", "\u0964": ".", "\u3001": ",", "\u2022": "-"}
+    | {"\u2212": "-", "\u3002": ".", "\u0964": ".", "\u3001": ",", "\u2022": "-"}
 )
 _WRAPPED = (
     (r"[\ue000-\uf8ff]", ""),
@@ -36,7 +36,10 @@ _WRAPPED = (
     (r"\\[()\[\]]|[*`\"#{}$_\u2600-\u27bf\ufe0f]|(?<!\w)'|'(?!\w)", ""),
     (r"\[\s?([A-Za-z])\s?\]", r"(\1)"),
     (r"[\[\]]", ""),
-    (r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select|decide)\b(?: one)?,? ?", ""),
+    (
+        r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select|decide)\b(?: one)?,? ?",
+        "",
+    ),
     (r"(?i)\b(answer|choice|option) ?\(?[A-Z](?:(?:, ?| ?/ ?|,? or )[A-Z]){1,25}\)? ?(?=[:=])", r"\1"),
     (r"[^\S\n]+", " "),
     (r" ?\n\s*", "\n"),
@@ -45,16 +48,22 @@ _WRAPPED = (
 _CLEAN = tuple((re.compile(pattern), replacement) for pattern, replacement in _WRAPPED)
 
 _STOPS = r"(?=\s*(?:$|[.,:;!)\n]))"
-_FUNCTION_WORDS = frozenset(
-    "a an the is are was were be been am do does did has have had will would can could may must should it its this that"
-    " these those he she they we you i to of in on at by for with from as and or but not so than then if because since"
-    " who whom whose which what when where why how there here answer option choice correct best right".split()
+_FUNCTION_WORDS = re.compile(
+    r"(?:(?:a|an|the|is|are|was|were|be|been|am|do|does|did|has|have|had|will|would|can|could|may|must|should|it|its|this|that"
+    r"|these|those|he|she|they|we|you|i|to|of|in|on|at|by|for|with|from|as|and|or|but|not|so|than|then|if|because"
+    r"|since|who|whom|whose|which|what|when|where|why|how|there|here|answer|option|choice|correct|best|right) ?)+"
 )
 """Words that replies are made of: an option that is one of them is read only where it stands alone."""
 _ORDINALS = ("first|one|1", "second|two|2", "third|three|3", "fourth|four|4", "fifth|five|5")
-_NTH = re.compile(r"(?i)\b(?:the )?(first|second|third|fourth|fifth) (?:option|choice|answer|one)\b|^the (\w+)\W*$|^(first|second|third|fourth|fifth)\W*$")
+_NTH = re.compile(
+    r"(?i)\b(?:the )?(first|second|third|fourth|fifth) (?:option|choice|answer|one)\b"
+    r"|^the (\w+)\W*$|^(first|second|third|fourth|fifth)\W*$"
+)
 _NUMBERED = re.compile(r"(?i)\b(?:option|choice|answer) (?:number )?(one|two|three|four|five|[1-5])\b(?![.,%]?\d)")
-_AFTER_A = r"(?:$|[.,:;!?)\n]|[-\u2013\u2014]\s|\(|[\ue000-\ue2fe]|(?:is|was|because|since|as (?:it|the|this)|would|seems|it is|or|and)\b)"
+_AFTER_A = (
+    r"(?:$|[.,:;!?)\n]|[-\u2013\u2014]\s|\(|[\ue000-\ue2fe]"
+    r"|(?:is|was|because|since|as (?:it|the|this)|would|seems|it is|or|and)\b)"
+)
 _AFTER_I = r"(?:$|[.:;!?)\n]|[-\u2013\u2014]\s|\(|(?:is|because)\b)"
 _NAMES = tuple(
     re.compile(pattern)
@@ -78,7 +87,8 @@ _LETTERED = re.compile(
     rf"\(?(?P<letter>[\ue000-\ue0fe])(?P<between>{_BETWEEN})(?P<text>{TEXT})(?P<end>\)?(?:[.,;:)]|\s*$|\n)?)", re.M
 )
 _TEXT_FIRST = re.compile(
-    rf"(?P<text>{TEXT})(?P<between>[.,:]?(?: ?\((?:[Oo]ption )?| [Oo]ption | (?=.\W{{0,3}}$)))(?P<letter>[\ue000-\ue0fe])\)?"
+    rf"(?P<text>{TEXT})(?P<between>[.,:]?(?: ?\((?:[Oo]ption )?| [Oo]ption | (?=.\W{{0,3}}$)))"
+    rf"(?P<letter>[\ue000-\ue0fe])\)?"
 )
 
 
@@ -115,22 +125,24 @@ def place_of(mark: str) -> int:
 
 def plain(text: str) -> str:
     """A clean option in one line, without an article before it and marks around it."""
-    bare = re.sub(r"^[\W_]+|[\W_]+$", "", clean(text))
+    bare = re.sub(r"^[^\w+<>=~-]+|[^\w%\u00b0+)-]+$", "", clean(text))
     return re.sub(r"(?i)^(?:the|an?)\s+(?=\w)", "", " ".join(bare.split()))
 
 
 def _with_texts(text: str, options: Sequence[str]) -> str:
-    """The longest texts first, so that "iron ore" is not read as "iron"; case counts only where nothing else differs."""
+    """The longest texts first, so that "iron ore" is not read as "iron"; case counts where nothing else differs."""
     texts = [plain(option) for option in options]
     folded = [each.casefold() for each in texts]
     for place in sorted(range(len(texts)), key=lambda place: -len(texts[place])):
-        if len(texts[place]) < 2 and not texts[place].isdigit():
+        if texts.count(texts[place]) > 1 or (len(texts[place]) < 2 and not texts[place].isdigit()):
             continue
         words = r"\s+".join(re.escape(word) for word in texts[place].split())
-        if set(folded[place].split()) <= _FUNCTION_WORDS:
+        if _FUNCTION_WORDS.fullmatch(folded[place]):
             words = rf"(?:(?<=^)|(?<=[.):]\s)){words}(?=\s?(?:[.,;:!)\n]|$))"
         alike = folded.count(folded[place]) > 1
-        pattern = rf"(?<![\w'-])(?<!\d\.)(?:(?i:the|an?) )?{words if alike else f'(?i:{words})'}(?!\w|[.,]\d|'\w|-\w)"
+        pattern = (
+            rf"(?<![\w'/^-])(?<!\d\.)(?:(?i:the|an?) )?{words if alike else f'(?i:{words})'}(?!\w|[.,/^]\d|['-]\w)"
+        )
         text = re.sub(pattern, chr(_TEXTS + place), text)
     return text
 

@@ -21,7 +21,9 @@ Step = Literal["letter", "pattern", "restated", "unparsed"]
 
 _EDGES = r"[\s()\[\]{}*_`\"'\u2018\u2019\u201c\u201d.,:;!?$#>]"
 _LONE = re.compile(rf"{_EDGES}*([A-Za-z]){_EDGES}*")
-_JOINED = re.compile(r"(?i)(?::|\bis|\bbe|^(?:the |my |final |correct )*(?:answer|choice|response))\s?\n(?=\(?[\ue000-\ue2fe])", re.M)
+_JOINED = re.compile(
+    r"(?i)(?::|\bis|\bbe|^(?:the |my |final |correct )*(?:answer|choice|response))\s?\n(?=\(?[\ue000-\ue2fe])", re.M
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,11 @@ def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chos
 def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     if lone := _LONE.fullmatch(seen):
         place = {label.upper(): place for place, label in enumerate(labels)}.get(lone[1].upper())
-        return _unparsed("a letter that labels no option") if place is None else _chosen(place, "letter", "the letter alone")
+        return (
+            _unparsed("a letter that labels no option")
+            if place is None
+            else _chosen(place, "letter", "the letter alone")
+        )
     text = _JOINED.sub(lambda found: found[0].replace("\n", " "), marked(clean(seen), labels, options))
     if CLASH in text:
         return _unparsed("a letter with the text of another option")
@@ -73,7 +79,11 @@ def _decided(found: Sequence[Statement], text: str, count: int) -> Chosen:
     top = max(each.plainness for each in found)
     plainest = [each for each in found if each.plainness == top]
     last = max(plainest, key=lambda each: each.position)
-    rivals = {each.place for each in found if each.plainness == top or top < Plainness.CONCLUDED or each.position > last.position}
+    rivals = {
+        each.place
+        for each in found
+        if each.plainness == top or top < Plainness.CONCLUDED or each.position > last.position
+    }
     if rivals != {last.place} or last.place in ruled_out(text) or wondered(text, last.position) - {last.place}:
         return _unparsed("contradictory")
     if last.place >= count:
