@@ -19,7 +19,7 @@ from contrapose.tasks.probes.choices import read_option
 from contrapose.tasks.probes.order_bias import read_choice
 
 GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
-SETS = ("replies", "replies_2", "replies_3", "replies_options", "replies_options_2")
+SETS = ("replies", "replies_2", "replies_3", "replies_options", "replies_options_2", "replies_options_3")
 SUMMARIES = (
     "The council approved the new library budget on Monday.",
     "The council rejected the new library budget on Monday.",
@@ -34,7 +34,7 @@ def main() -> None:
     shown = parser.parse_args().show
     for name in SETS:
         rows = [json.loads(line) for line in (GOLDEN / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-        for split in ("tune", "held_out"):
+        for split in sorted({row["split"] for row in rows}, reverse=True):
             measure(f"{name} {split}", [row for row in rows if row["split"] == split], shown and split == "tune")
 
 

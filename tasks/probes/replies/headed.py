@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from contrapose.tasks.probes.replies import clauses
 from contrapose.tasks.probes.replies.labelled import Plainness, Statement
 from contrapose.tasks.probes.replies.marks import BOTH, LETTER, MARK, TEXT, place_of, plain
 
@@ -14,12 +15,14 @@ _CHATTER = re.compile(
 )
 _LEAD = re.compile(
     r"(?:[^\n\ue000-\ue2ff]{0,400}[.!\n]\s?)?(?P<last>[^.!?\n\ue000-\ue2ff]{0,200}\b"
-    r"(?:is|be|was|answer|choice|option|response|select|choose|pick|say|following|follows|solution|selection|go with|opinion|view) ?:)\s"
+    r"(?:is|be|was|should|would|will|answer|choice|option|response|select|choose|pick|say|following|follows"
+    r"|solution|selection|go with|opinion|view) ?:)\s"
 )
 """What leads up to a letter: "…, I would choose:"."""
 _NO_LEAD = re.compile(
     r"(?i)\b(?:are|analy[sz]e|consider|explanation|reason\w*|wrong|incorrect|not|other|each|one of"
-    r"|(?:one|an) (?:option|choice|answer)|another|why|let's|look|compare|step|between|if|whether|example|false|least|worst|except|some|people|how|question|first|mistake"
+    r"|(?:one|an) (?:option|choice|answer)|another|why|let's|look|compare|step|between|if|whether|example|false"
+    r"|least|worst|except|some|people|how|question|first|mistake"
     r"|misconception)\b|n't\b"
 )
 _HEAD = re.compile(
@@ -27,9 +30,10 @@ _HEAD = re.compile(
     r"(?P<sep>\)? ?[.):]?(?: ?[-\u2013\u2014](?=\s))?)(?P<rest>.*)"
 )
 _ENTRY = re.compile(
-    rf"(?m)^(?:(?i:option|choice) )?\(?({LETTER})\)?(?=[.):,\s-]|$)"
-    rf"|(?<=[.;!?] )(?:(?i:option|choice) )?\(?({LETTER})(?:\)?[.):]|(?<={BOTH}))(?=\s)"
+    rf"(?m)^(?:(?i:option|choice) )?\(?(?P<first>{LETTER})\)?(?=[.):,\s-]|$)"
+    rf"|(?<=\s)(?:(?i:option|choice|answer) )?\(?(?P<inline>{LETTER})(?:\)|(?<={BOTH})|[.:](?=\s\S))"
 )
+"""A letter that heads a line, or stands within one as it would head it: "B)", "B. text"."""
 _LISTED = re.compile(rf"(?:^|: )(?:(?i:option|choice) )?\(?{MARK}\)?(?:[.):,]|\s?$|\s[-\u2013\u2014])")
 """A line that is an entry of a list, or its heading with the first entry."""
 _HEADING = re.compile(
@@ -42,8 +46,10 @@ _GOES_ON = re.compile(
 _FIRST = re.compile(r"[.;:\n]")
 _AND_OTHERS = re.compile(rf"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?{MARK}|\s?\(?{LETTER}|\?")
 _FALLS_SHORT = re.compile(
-    r"(?i)(?:(?:is|was|are|were|seems|does|do|can|may|might|could|would) (?:(?:also|clearly|only|just|thus) )*(?:not|wrong"
-    r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|(?:also|maybe|perhaps|possibly|not sure|not certain"
+    r"(?i)(?:(?:is|was|are|were|seems|does|do|can|may|might|could|would) (?:(?:also|clearly|only|just"
+    r"|thus) )*(?:not|wrong"
+    r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|(?:also|maybe|perhaps|possibly|not sure"
+    r"|not certain"
     r"|i'm not|cannot)\b|(?:is|was|does|can|would|could)n't\b)"
 )
 _RULES_OUT = re.compile(r"[).: ]{0,3}(?:is|are|was) (?:also |clearly )?(?:wrong|incorrect|not)\b")
@@ -71,7 +77,7 @@ def headed(text: str, options: Sequence[str]) -> Iterator[Statement]:
 
 def _is_last_entry(before: str, place: int) -> bool:
     """Whether the last line belongs to a list: letters headed lines before it, and its own did not yet."""
-    listed = {place_of(each[1]) for each in _ENTRY.finditer(before) if each[1]}
+    listed = {place_of(each["first"]) for each in _ENTRY.finditer(before) if each["first"]}
     return bool(listed and place not in listed) or _LISTED.search(before.rpartition("\n")[2]) is not None
 
 
@@ -82,14 +88,11 @@ def _statement(found: re.Match[str], plainness: Plainness) -> Statement:
 def _is_listed(text: str, head: re.Match[str]) -> bool:
     """Whether other letters head lines further on, with nothing to say that these are explained, not chosen."""
     place = place_of(head["mark"])
-    entries = _ENTRY.finditer(text, head.end("mark"))
-    entry = next((each for each in entries if place_of(each[1] or each[2]) != place), None)
-    if entry is None:
-        return False
-    if _RULES_OUT.match(text, entry.end()):
-        return False
-    between = text[head.end("mark") : entry.start()].partition("\n")[2]
-    return not _HEADING.search(between)
+    explained = _HEADING.search(text, head.end("mark"))
+    until = explained.start() if explained else len(text)
+    entries = _ENTRY.finditer(text, head.end("mark"), until)
+    others = (each for each in entries if place_of(each["first"] or each["inline"]) != place)
+    return any(not _RULES_OUT.match(text, each.end()) for each in others)
 
 
 def _opens(found: re.Match[str], options: Sequence[str]) -> bool:
@@ -97,7 +100,10 @@ def _opens(found: re.Match[str], options: Sequence[str]) -> bool:
     sep, rest, place = found["sep"].strip(), found["rest"].strip(), place_of(found["mark"])
     if _AND_OTHERS.match(rest) or _FALLS_SHORT.match(rest):
         return False
-    if re.match(BOTH, found["mark"]) or not rest or _REASON.match(rest):
+    if re.match(BOTH, found["mark"]):
+        goes_on = not sep.strip(") ") and re.match(r"[\w,]", rest) is not None
+        return not (goes_on and (found["noun"] or clauses.DOUBT.search(_FIRST.split(rest)[0])))
+    if not rest or _REASON.match(rest):
         return True
     if place >= len(options) or _is_anothers(rest, place, options):
         return False

@@ -54,11 +54,11 @@ def stated(sentence: str, start: int, *, brief: bool) -> Iterator[Statement]:
         start: where it begins, in characters.
         brief: whether the reply is a sentence or two.
     """
-    for pattern in (*clauses.ANYWHERE, *clauses.BY_LETTER, *clauses.NAMES, *([clauses.LOOSE] if brief else [])):
+    for pattern in (*clauses.ANYWHERE, *clauses.BY_LETTER, *clauses.NAMES, *(clauses.LOOSE if brief else ())):
         for found in pattern.finditer(sentence):
             by_letter = re.match(LETTER, found["mark"]) is not None
             named = not by_letter and pattern not in clauses.ANYWHERE
-            if clauses.AND_ALSO.match(sentence, found.end("mark")):
+            if clauses.AND_ALSO.match(sentence, found.end("mark")) or _is_taken_back(found, sentence):
                 continue
             if not _is_doubted(found, sentence) and not (named and _names_several(found, sentence)):
                 yield Statement(
@@ -74,9 +74,15 @@ def _is_doubted(found: re.Match[str], sentence: str) -> bool:
     if clauses.INSTEAD.search(found[0]):
         return False
     before = sentence[: found.start("mark")]
-    breaks = [each.end() for each in clauses.CLAUSE.finditer(before.rstrip(" (").removesuffix(":") + " ")]
+    breaks = [each.end() for each in clauses.CLAUSE.finditer(clauses.LED_UP.sub("", before) + " ")]
     doubtful = (before[breaks[-1] if breaks else 0 :], before[found.start() :])
     return any((clauses.CONDITION.search(before), *map(clauses.DOUBT.search, doubtful)))
+
+
+def _is_taken_back(found: re.Match[str], sentence: str) -> bool:
+    """Whether praise ("B is the best …") goes on to say that it is not the choice."""
+    praises = found.end() > found.end("mark") + 2 and found.re not in clauses.ANYWHERE
+    return praises and clauses.TAKES_BACK.search(sentence, found.end()) is not None
 
 
 def _names_several(found: re.Match[str], sentence: str) -> bool:
@@ -93,6 +99,11 @@ def _plainness(before: str) -> Plainness:
 def ruled_out(text: str) -> set[int]:
     """Positions of the options that a reply says are wrong."""
     return {place_of(found["first"] or found["second"]) for found in clauses.RULED_OUT.finditer(text)}
+
+
+def declines(text: str, position: int) -> bool:
+    """Whether a reply ends by choosing nothing after all: "B. cone. But it depends."."""
+    return clauses.DECLINES.search(text, position) is not None
 
 
 def wondered(text: str, position: int) -> set[int]:

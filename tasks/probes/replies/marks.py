@@ -32,12 +32,13 @@ _WRAPPED = (
     (r"(?i)<\|\w{1,20}\|>|</?[a-z_]{1,12}\s?/?>|\[/?INST\]", "\n"),
     (r"(?<![\w'])([*_`\"'$]{1,4}) ?(?i:option |choice )?([A-Za-z])([.:,)]?) ?[*_`\"'$]{1,4}(?!\w)", r"(\2)\3"),
     (r"[=-]{1,2}>|[\u2190-\u21ff\u21d2]", " : "),
-    (r"(?m)^[ \t]*(?:[-+>]|#{1,6}|\*(?!\*))[ \t]+", ""),
+    (r"(?m)^[ \t]*(?:[-+>=]|#{1,6}|\*(?!\*))[ \t]+", ""),
     (r"\\[()\[\]]|[*`\"#{}$_\u2600-\u27bf\ufe0f]|(?<!\w)'|'(?!\w)", ""),
     (r"\[\s?([A-Za-z])\s?\]", r"(\1)"),
     (r"[\[\]]", ""),
     (
-        r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select|decide)\b(?: one)?,? ?",
+        r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select"
+        r"|decide)\b(?: one)?,? ?",
         "",
     ),
     (r"(?i)\b(answer|choice|option) ?\(?[A-Z](?:(?:, ?| ?/ ?|,? or )[A-Z]){1,25}\)? ?(?=[:=])", r"\1"),
@@ -49,7 +50,8 @@ _CLEAN = tuple((re.compile(pattern), replacement) for pattern, replacement in _W
 
 _STOPS = r"(?=\s*(?:$|[.,:;!)\n]))"
 _FUNCTION_WORDS = re.compile(
-    r"(?:(?:a|an|the|is|are|was|were|be|been|am|do|does|did|has|have|had|will|would|can|could|may|must|should|it|its|this|that"
+    r"(?:(?:a|an|the|is|are|was|were|be|been|am|do|does|did|has|have|had|will|would|can|could|may|must|should|it"
+    r"|its|this|that"
     r"|these|those|he|she|they|we|you|i|to|of|in|on|at|by|for|with|from|as|and|or|but|not|so|than|then|if|because"
     r"|since|who|whom|whose|which|what|when|where|why|how|there|here|answer|option|choice|correct|best|right) ?)+"
 )
@@ -87,7 +89,7 @@ _LETTERED = re.compile(
     rf"\(?(?P<letter>[\ue000-\ue0fe])(?P<between>{_BETWEEN})(?P<text>{TEXT})(?P<end>\)?(?:[.,;:)]|\s*$|\n)?)", re.M
 )
 _TEXT_FIRST = re.compile(
-    rf"(?P<text>{TEXT})(?P<between>[.,:]?(?: ?\((?:[Oo]ption )?| [Oo]ption | (?=.\W{{0,3}}$)))"
+    rf"(?P<text>{TEXT})(?P<between>[.,:]?(?: ?\((?:[Oo]ption )?|,? (?:which is )?[Oo]ption | (?=.\W{{0,3}}$)))"
     rf"(?P<letter>[\ue000-\ue0fe])\)?"
 )
 
@@ -140,9 +142,9 @@ def _with_texts(text: str, options: Sequence[str]) -> str:
         if _FUNCTION_WORDS.fullmatch(folded[place]):
             words = rf"(?:(?<=^)|(?<=[.):]\s)){words}(?=\s?(?:[.,;:!)\n]|$))"
         alike = folded.count(folded[place]) > 1
-        pattern = (
-            rf"(?<![\w'/^-])(?<!\d\.)(?:(?i:the|an?) )?{words if alike else f'(?i:{words})'}(?!\w|[.,/^]\d|['-]\w)"
-        )
+        article = "" if _FUNCTION_WORDS.fullmatch(folded[place].split()[0]) else "(?i:(?:the |an? )?)"
+        before, after = r"(?<![\w'/^-])(?<!\d\.)", r"(?!\w|[.,/^]\d|['-]\w)"
+        pattern = before + article + (words if alike else f"(?i:{words})") + after
         text = re.sub(pattern, chr(_TEXTS + place), text)
     return text
 

@@ -13,7 +13,15 @@ from typing import Literal
 
 from contrapose.tasks.probes.replies.decision import NEXT
 from contrapose.tasks.probes.replies.headed import fits, headed
-from contrapose.tasks.probes.replies.labelled import Plainness, Statement, ruled_out, sentences, stated, wondered
+from contrapose.tasks.probes.replies.labelled import (
+    Plainness,
+    Statement,
+    declines,
+    ruled_out,
+    sentences,
+    stated,
+    wondered,
+)
 from contrapose.tasks.probes.replies.marks import CLASH, clean, closed_up, marked
 from contrapose.tasks.probes.replies.text import window
 
@@ -86,6 +94,8 @@ def _decided(found: Sequence[Statement], text: str, count: int) -> Chosen:
     }
     if rivals != {last.place} or last.place in ruled_out(text) or wondered(text, last.position) - {last.place}:
         return _unparsed("contradictory")
+    if declines(text, last.position):
+        return _unparsed("refusal")
     if last.place >= count:
         return _unparsed("a letter that labels no option")
     how = ("names the option", "states the choice", "concludes with the choice")[top]
