@@ -28,7 +28,10 @@ _FURTHER = (
     r"|(?:from )?among|if you)\b"
 )
 """How a sentence goes on after a letter; after an option's text such words may belong to it."""
-_WAVERS = r"(?:(?:or|but|if|unless|maybe|perhaps|possibly|nor|although|though)\b|(?:and |then |also )*" + _OTHER + ")"
+_WAVERS = (
+    r"(?:(?:or|but|if|unless|maybe|perhaps|possibly|nor|although|though|however)\b|(?:and |then "
+    r"|also )*" + _OTHER + ")"
+)
 _END = (
     rf"(?=[\s\")]{{0,3}}(?:$|[.!;]|,(?!\s?{_WAVERS})|\([^()]{{0,200}}\)|:(?!\s?{_OTHER})|\s?[-\u2013\u2014]+\s"
     rf"|\s{_BECAUSE}|(?<={LETTER})\)?\s{_FURTHER}|(?<=[\ue200-\ue2fe])\s(?!\s?{_WAVERS}|(?:and|is|are|was|has|does"
@@ -64,7 +67,7 @@ ANYWHERE = tuple(
     re.compile(pattern)
     for pattern in (
         rf"(?i:\b{_ANSWER}\b){_GAP}{_IS}{_ONE}{_ANSWER_END}",
-        rf"(?i:^(?:answer|ans|solution|response))(?:\s[-\u2013\u2014])? {_ONE}{_END}",
+        rf"(?i:^(?:answer|ans|solution|response))(?:\s[-\u2013\u2014])? {_ONE}(?!,| ?[-\u2013\u2014]|:){_END}",
         rf"{_I} (?i:{_CHOOSE})(?: that)?(?: it(?:'s| is))?\s?:?\s?{_ONE}{_END}",
         rf"(?i:\b(?:leav(?:es|ing)|left)(?: us| me)?(?: only)?(?: with)?(?: only)?) {_ONE}{_END}",
         rf"^(?i:{_SO})[,:]? (?:(?i:it|this|that|the \w+){_BE} )?{_ONE}{_END}",
@@ -113,7 +116,9 @@ NAMES = tuple(
         rf"^{_THINKING}(?i:it|that|this|he|she|they)(?:{_BE}|'re| are){_MANNER}\s?:?\s?(?P<mark>{TEXT}){_END}",
         rf"^{_THINKING}(?P<mark>{TEXT})(?: would be| (?:is|was|are) the| fits best| must be it| seems (?:right|best)"
         rf"| is (?:right|correct|my answer))\b",
-        rf"(?:^|(?i:(?<=\bno, )|(?<=\bwait, )|(?<=\bactually, )|(?<=\bor ))){_THINKING}(?P<mark>{TEXT}){_END}",
+        rf"(?:^|(?i:(?<=\bno, )|(?<=\bwait, )|(?<=\bactually, )|(?<=\bor ))){_THINKING}(?P<mark>{TEXT})"
+        rf"(?=[\s\")]{{0,3}}(?:$|[.!;]|\(|,?\s{_BECAUSE}"
+        rf"|,(?!\s?{_WAVERS})(?! (?:which|who|that|unlike|like|by|on|for|and)\b)[^,]{{0,80}}$))",
         rf"^(?P<mark>{TEXT}) it is{_END}",
     )
 )
@@ -162,7 +167,7 @@ RULED_OUT = re.compile(
     r"| ?(?:isn't|wasn't|doesn't|can't|cannot|contradicts|misrepresents|fails)\b)"
 )
 """A letter, or an option's text, that is said to be wrong."""
-AND_ALSO = re.compile(rf"\)?(?: ?\([^()]{{0,200}}\))?,? (?:and|or|as well as|plus|&) (?:also )?{_OTHER}")
+AND_ALSO = re.compile(rf"\)?\.?(?: ?\([^()]{{0,200}}\))?,? (?:and|or|as well as|plus|&) (?:also )?{_OTHER}")
 """A second option on a par with the first."""
 ALSO = re.compile(
     r"(?i:\b(?:or|maybe|perhaps|possibly|(?:might|may|could)(?: also| well)? be|actually,?"

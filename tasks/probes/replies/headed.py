@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from contrapose.tasks.probes.replies import clauses
 from contrapose.tasks.probes.replies.labelled import Plainness, Statement
 from contrapose.tasks.probes.replies.marks import BOTH, LETTER, MARK, TEXT, place_of, plain
 
@@ -52,8 +51,14 @@ _FALLS_SHORT = re.compile(
     r"|not certain"
     r"|i'm not|cannot)\b|(?:is|was|does|can|would|could)n't\b)"
 )
+_SPOKEN_OF = re.compile(
+    r"(?i)\b(?:might|may|could|possible|plausible|tempting|ruled out|wrong|incorrect|false|not (?:correct|right"
+    r"|the)|in theory"
+    r"|at first|one of|many|usually|partly|some|first thought|however|if)\b"
+)
+"""What is said of an option that is weighed."""
 _RULES_OUT = re.compile(r"[).: ]{0,3}(?:is|are|was) (?:also |clearly )?(?:wrong|incorrect|not)\b")
-_REASON = re.compile(r"(?i)[,:]?\s?(?:because|since|as (?:it|the|this|that|there|they|we)|due to|this is|it is)\b")
+_REASON = re.compile(r"(?i)[,:]?\s?(?:because|since|as (?:it|the|this|that|there|they|we)|due to)\b")
 
 
 def headed(text: str, options: Sequence[str]) -> Iterator[Statement]:
@@ -101,15 +106,16 @@ def _opens(found: re.Match[str], options: Sequence[str]) -> bool:
     if _AND_OTHERS.match(rest) or _FALLS_SHORT.match(rest):
         return False
     if re.match(BOTH, found["mark"]):
-        goes_on = not sep.strip(") ") and re.match(r"[\w,]", rest) is not None
-        return not (goes_on and (found["noun"] or clauses.DOUBT.search(_FIRST.split(rest)[0])))
+        goes_on = re.match(r"[a-z,]", rest) is not None
+        return not (goes_on and ((found["noun"] and sep != ".") or _SPOKEN_OF.search(_FIRST.split(rest)[0])))
     if not rest or _REASON.match(rest):
         return True
     if place >= len(options) or _is_anothers(rest, place, options):
         return False
-    if sep in {".", ").", ")"} or (sep == ":" and found["noun"]):
+    if sep in {".", ").", ")"}:
         return _is_no_name(rest, place, options)
-    return bool(sep) and _shares(rest, place, options)
+    spelt = sep == ":" and found["noun"] and not rest[0].islower()
+    return spelt or (bool(sep) and _shares(rest, place, options))
 
 
 def fits(text: str, said: Statement, options: Sequence[str]) -> bool:

@@ -39,7 +39,7 @@ class Statement:
 def sentences(text: str) -> Iterator[tuple[int, str]]:
     """The sentences of a reply with where they begin; a line ends one as a full stop does. Questions are left out."""
     start = 0
-    for stop in re.finditer(r"(?<=[.!?])\s|\n|$", text):
+    for stop in re.finditer(r"(?<=[.!?])\s(?!(?<=[\ue200-\ue2fe]\.\s)[a-z])|\n|$", text):
         said = text[start : stop.start()]
         if said.strip() and not said.rstrip(" \"')").endswith("?"):
             yield start, said

@@ -171,7 +171,8 @@ def _agreed(found: re.Match[str]) -> str:
     """One mark for a letter and its own option's text."""
     place = place_of(found["letter"])
     own = place == place_of(found["text"]) and not _goes_on(found)
-    return chr(_BOTH + place) + (found.groupdict().get("end") or "") if own else found[0]
+    opens = found.groupdict().get("end") == "" and "." in found["between"]
+    return chr(_BOTH + place) + ("." if opens else found.groupdict().get("end") or "") if own else found[0]
 
 
 def _clashing(found: re.Match[str]) -> str:
