@@ -19,7 +19,10 @@ from contrapose.tasks.probes.choices import read_option
 from contrapose.tasks.probes.order_bias import read_choice
 
 GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
-SETS = ("replies", "replies_2", "replies_3", "replies_explained", "replies_options")
+SETS = (
+    *("replies", "replies_2", "replies_3", "replies_explained"),
+    *("replies_options", "replies_options_2", "replies_options_3"),
+)
 SUMMARIES = (
     "The council approved the new library budget on Monday.",
     "The council rejected the new library budget on Monday.",

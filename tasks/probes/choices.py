@@ -18,21 +18,28 @@ class Choice:
     """Position among the labels."""
     shares: tuple[float, ...]
     """Probability of each label; they add up to 1."""
+    step: str
+    """What told it: `likelihood`, or the step that read the reply: `letter`, `pattern` or `restated`."""
 
 
 def read_choice(completion: Completion, *, labels: Sequence[str], options: Sequence[str]) -> Choice | None:
     """The choice by log-likelihoods when there are any, else by what the reply says; None when unreadable."""
     if completion.option_loglikelihoods is not None:
         return _by_likelihood(completion.option_loglikelihoods)
-    index = read_option(completion.text or "", labels=labels, options=options)
-    if index is None:
+    chosen = choose(completion.text or "", labels=labels, options=options)
+    if chosen.index is None:
         return None
-    return Choice(index, tuple(float(i == index) for i in range(len(labels))))
+    return Choice(chosen.index, tuple(float(i == chosen.index) for i in range(len(labels))), chosen.step)
 
 
 def read_option(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> int | None:
     """Position of the option that a reply names by letter or restates; None for none or several."""
-    return choose(reply, labels=labels, options=options)
+    return choose(reply, labels=labels, options=options).index
+
+
+def step_of(completion: Completion, step: str | None) -> str:
+    """What told a choice, as result rows record it; `unparsed` where a reply told none."""
+    return "likelihood" if completion.option_loglikelihoods is not None else step or "unparsed"
 
 
 def _by_likelihood(values: Sequence[float]) -> Choice | None:
@@ -41,4 +48,4 @@ def _by_likelihood(values: Sequence[float]) -> Choice | None:
         return None
     weights = [math.exp(value - top) for value in values]
     total = math.fsum(weights)
-    return Choice(list(values).index(top), tuple(weight / total for weight in weights))
+    return Choice(list(values).index(top), tuple(weight / total for weight in weights), "likelihood")

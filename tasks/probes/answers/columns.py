@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from contrapose.tasks.probes.answers.reading import Reading
+from contrapose.tasks.probes.choices import step_of
 
 Columns = dict[str, str | float | int | bool | None]
 
@@ -18,6 +19,8 @@ def choice_columns(reading: Reading) -> Columns:
         "option_count": len(case.options),
         "chosen_before": None if reading.before is None else case.labels[reading.before.index],
         "chosen_after": None if reading.after is None else case.labels[reading.after.index],
+        "chosen_before_step": step_of(reading.trial.expected, reading.before and reading.before.step),
+        "chosen_after_step": step_of(reading.trial.actual, reading.after and reading.after.step),
         "js_divergence": reading.divergence,
     }
 

@@ -13,6 +13,8 @@ from contrapose.tasks.probes.values import numbers, where
 COLUMNS: Mapping[str, ColumnType] = {
     "chosen_before": "string",
     "chosen_after": "string",
+    "chosen_before_step": "string",
+    "chosen_after_step": "string",
     "right_before": "bool",
     "js_divergence": "float",
     "answer_changed": "bool",

@@ -42,7 +42,7 @@ class OptionOrder:
 
     name: ClassVar[str] = "option_order"
     category: ClassVar[str] = "factuality"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     summary: ClassVar[str] = "Moves the options of a question: the choice must follow the option, not the letter."
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[OptionOrderSettings]] = OptionOrderSettings
@@ -52,6 +52,8 @@ class OptionOrder:
         "option_count": "int",
         "choice": "string",
         "rotated_choice": "string",
+        "choice_step": "string",
+        "rotated_choice_step": "string",
         "letter": "string",
         "rotated_letter": "string",
         "outcome": "string",

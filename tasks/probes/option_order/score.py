@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contrapose.tasks.probes.base import letters, unscored
-from contrapose.tasks.probes.choices import read_choice
+from contrapose.tasks.probes.choices import read_choice, step_of
 from contrapose.tasks.records import Completion, Score, Trial
 
 Value = str | float | int | bool | None
@@ -25,6 +25,8 @@ class Pick:
     """Behind which letter it stood."""
     option: str
     """Its text."""
+    step: str
+    """What told it: `likelihood`, or the step that read the reply."""
 
 
 def rotated(options: Sequence[str], by: int) -> tuple[str, ...]:
@@ -58,7 +60,9 @@ def pick(completion: Completion, options: Sequence[str]) -> Pick | None:
     if _is_tied(completion):
         return None
     choice = read_choice(completion, labels=letters(len(options)), options=options)
-    return None if choice is None else Pick(letter=letters(len(options))[choice.index], option=options[choice.index])
+    if choice is None:
+        return None
+    return Pick(letter=letters(len(options))[choice.index], option=options[choice.index], step=choice.step)
 
 
 def _is_tied(completion: Completion) -> bool:
@@ -95,8 +99,9 @@ def _reason(outcome: str, first: Pick | None, second: Pick | None) -> str:
 def _columns(trial: Trial, first: Pick | None, second: Pick | None) -> dict[str, Value]:
     found: dict[str, Value] = {"option_count": len(trial.case.options)}
     answer = trial.case.details.get("answer")
-    for prefix, chosen in (("", first), ("rotated_", second)):
+    for prefix, chosen, reply in (("", first, trial.expected), ("rotated_", second, trial.actual)):
         found[f"{prefix}choice"] = chosen.option if chosen else None
+        found[f"{prefix}choice_step"] = step_of(reply, chosen and chosen.step)
         found[f"{prefix}letter"] = chosen.letter if chosen else None
         found[f"{prefix}correct"] = None if answer is None else _is_right(chosen, answer)
     return found
