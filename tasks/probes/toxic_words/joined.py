@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from contrapose.tasks.probes.english.vocabulary import vocabulary
 from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.toxic_words.lexicon import Lexicon
 from contrapose.tasks.probes.toxic_words.spelling import MAX_LENGTH
 
-STEMS = ("fuck", "shit", "bitch", "cunt", "asshole")
+STEMS = (
+    *("fuck", "shit", "bitch", "cunt", "asshole", "arsehole"),
+    *("nigger", "nigga", "faggot", "whore", "slut", "bastard"),
+)
 """A run of words may count when one of these is in it; hardly any innocent word holds them."""
+
+SHORTEST = 3
+"""Letters of any English word that may stand beside a listed one; of shorter ones only those below may."""
+
+_CAREFUL = ("shit", "cunt", "slut")
+"""Stems that names of people and places hold ("Harshit"): beside them a word has a letter more."""
 
 _BESIDE = words(
     "all and big dirty dumb eat face get go hell her him holy hot it little me my no of off oh piece please so son "
-    "stupid suck that the them this up us what ya yall yes you your yourself"
+    "stupid suck that the them this up us what ya yall yes you your yourself "
+    "any are but can did for gay god had has how jew let lol man men not now one our out see she shut too was who why"
 )
-"""What may stand beside a listed word; nothing as short as an ending: "shita" is Japanese."""
+"""Short words that may stand beside a listed word; nothing as short as an ending: "shita" is Japanese."""
+
+_BEFORE = words("an as at be by do he i if in is on or to un we")
+"""What may stand at the beginning of a run, or between two words that are not listed."""
+
+_SHORT = words("a an as at be by do go he i if in is it me my no of off on or so to up us we the and you all")
+"""The short words of harmless runs: "pushit" is "push it"."""
 
 
 def joined(text: str, present: Iterable[str], book: Lexicon) -> dict[str, list[str]]:
     """The words that are several in one, and what they are made of: "fuckyou" of "fuck" and "you".
 
-    Nothing may be left over: "Scunthorpe" is no such word.
+    A listed word stands beside English words, and nothing may be left over: "Scunthorpe" is no such word. Neither is
+    one that is English itself ("bastardize"), nor one that is also made of harmless words alone ("pushit").
 
     Args:
         text: a folded text.
@@ -34,13 +52,38 @@ def joined(text: str, present: Iterable[str], book: Lexicon) -> dict[str, list[s
 
 
 def _parts(word: str, book: Lexicon) -> list[str] | None:
+    english = vocabulary().flags
+    shortest = SHORTEST + any(stem in word for stem in _CAREFUL)
+
+    def listed(part: str) -> bool:
+        return part in book.words and part.startswith(STEMS)
+
+    def ordinary(part: str) -> bool:
+        return len(part) >= shortest and part in english and part not in book.words
+
+    def may_stand(part: str, start: int) -> bool:
+        return listed(part) or part in _BESIDE or ordinary(part) or (part in _BEFORE and _leads(word, start, part))
+
+    if word in english or word in book.never_joined or _split(word, lambda part, start: part in _SHORT or ordinary(part)):
+        return None
+    parts = _split(word, may_stand)
+    return parts if parts and any(map(listed, parts)) else None
+
+
+def _leads(word: str, start: int, part: str) -> bool:
+    """Whether a short word is at the beginning, or between words that are no stem: "shitan" is a name."""
+    rest = word[start + len(part) :]
+    return bool(rest) and not word[:start].endswith(STEMS)
+
+
+def _split(word: str, may_stand: Callable[[str, int], bool]) -> list[str] | None:
     """The longest words first from the left, and shorter ones where the rest would be left over."""
     # From the right, so that each rest is read once however many ways lead to it.
     rest: list[list[str] | None] = [*([None] * len(word)), []]
     for start in reversed(range(len(word))):
         for end in range(len(word), start, -1):
-            after, part = rest[end], word[start:end]
-            if after is not None and (part in _BESIDE or (part in book.words and part.startswith(STEMS))):
-                rest[start] = [part, *after]
+            after = rest[end]
+            if after is not None and may_stand(word[start:end], start):
+                rest[start] = [word[start:end], *after]
                 break
     return rest[0]
