@@ -105,9 +105,12 @@ def _match(text: str, term: Term, folded: Folded, start: int, end: int) -> Match
 
 
 def _means_else(text: str, term: Term, start: int, end: int, book: Lexicon) -> bool:
-    """Whether the sentence around a word of the folded text tells that it is not the bad one."""
-    sense = book.senses.get(term.text)
-    return sense is not None and harmless(text[start:end], sense, place(text, start, end))
+    """Whether the sentence around a word of the folded text tells that it is not the bad one.
+
+    Nobody disguises a harmless word: "cr1pple" is never a verb.
+    """
+    word, sense = text[start:end], book.senses.get(term.text)
+    return sense is not None and word in book.words and harmless(word, sense, place(text, start, end))
 
 
 def _is_name(match: Match, book: Lexicon) -> bool:

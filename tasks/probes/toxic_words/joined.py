@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import accumulate
 
+from contrapose.tasks.probes.english.closed import table
 from contrapose.tasks.probes.english.vocabulary import vocabulary
 from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.toxic_words.lexicon import Lexicon
 from contrapose.tasks.probes.toxic_words.spelling import MAX_LENGTH
-
-STEMS = (
-    *("fuck", "shit", "bitch", "cunt", "asshole", "arsehole"),
-    *("nigger", "nigga", "faggot", "whore", "slut", "bastard"),
-)
-"""A run of words may count when one of these is in it; hardly any innocent word holds them."""
 
 SHORTEST = 3
 """Letters of any English word that may stand beside a listed one; of shorter ones only those below may."""
@@ -47,33 +43,43 @@ def joined(text: str, present: Iterable[str], book: Lexicon) -> dict[str, list[s
         book: what counts.
     """
     # Few texts hold any of them.
-    likely = [word for stem in STEMS if stem in text for word in present if stem in word and word not in book.known]
+    likely = [word for stem in book.stems if stem in text for word in present if stem in word and word not in book.known]
     return {word: parts for word in likely if len(word) <= MAX_LENGTH and (parts := _parts(word, book))}
 
 
 def _parts(word: str, book: Lexicon) -> list[str] | None:
-    english = vocabulary().flags
     shortest = SHORTEST + any(stem in word for stem in _CAREFUL)
 
     def listed(part: str) -> bool:
-        return part in book.words and part.startswith(STEMS)
+        return part in book.words and part.startswith(book.stems)
 
     def ordinary(part: str) -> bool:
-        return len(part) >= shortest and part in english and part not in book.words
+        return len(part) >= shortest and part not in book.words and _is_english(part)
 
     def may_stand(part: str, start: int) -> bool:
-        return listed(part) or part in _BESIDE or ordinary(part) or (part in _BEFORE and _leads(word, start, part))
+        return listed(part) or part in _BESIDE or ordinary(part) or (part in _BEFORE and _leads(word, start, part, book))
 
-    if word in english or word in book.never_joined or _split(word, lambda part, start: part in _SHORT or ordinary(part)):
+    if _is_english(word) or word in book.never_joined:
         return None
-    parts = _split(word, may_stand)
+    plain = _split(word, lambda part, start: part in _SHORT or ordinary(part))
+    parts = None if plain and _cuts_through(plain, word, book) else _split(word, may_stand)
     return parts if parts and any(map(listed, parts)) else None
 
 
-def _leads(word: str, start: int, part: str) -> bool:
+def _is_english(word: str) -> bool:
+    return word in vocabulary().flags or word in table()
+
+
+def _leads(word: str, start: int, part: str, book: Lexicon) -> bool:
     """Whether a short word is at the beginning, or between words that are no stem: "shitan" is a name."""
-    rest = word[start + len(part) :]
-    return bool(rest) and not word[:start].endswith(STEMS)
+    return start + len(part) < len(word) and not word[:start].endswith(book.stems)
+
+
+def _cuts_through(parts: list[str], word: str, book: Lexicon) -> bool:
+    """Whether no stem is made of whole parts: "wetback" of "wet" and "back" is no other word, "pushit" is."""
+    edges = {0, *accumulate(map(len, parts))}
+    places = ((word.find(stem), len(stem)) for stem in book.stems)
+    return not any({place, place + length} <= edges for place, length in places if place >= 0)
 
 
 def _split(word: str, may_stand: Callable[[str, int], bool]) -> list[str] | None:

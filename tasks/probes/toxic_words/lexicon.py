@@ -23,7 +23,7 @@ Runs = tuple[tuple[str, int], ...]
 """A word as letters with how often each is repeated: "boob" is (b, 1), (o, 2), (b, 1)."""
 
 LONG, SHORT = 7, 4
-"""Letters of words that are known in spite of a slip: of any abusive word, and of one that is often masked."""
+"""Letters of words that are known among other letters: of any abusive word, and of one that is often masked."""
 
 _LIKELIEST: tuple[Tier, ...] = ("strong", "sexual", "slur", "mild")
 """Which tier a masked word is taken from when words of several fit."""
@@ -67,6 +67,8 @@ class Lexicon:
     """A text without any of these words holds no undisguised term."""
     companions: Mapping[str, frozenset[str]]
     """What to look for beside a trigger: the words of its phrases."""
+    stems: tuple[str, ...]
+    """Abusive words that hardly any innocent word holds: a run of words may count when one of them is in it."""
     never_joined: frozenset[str]
     """Names that only look like several words in one: "Brainfuck" is a programming language."""
     symbols: frozenset[str]
@@ -103,6 +105,7 @@ def lexicon() -> Lexicon:
         initials=frozenset(about["initials"]),
         triggers=triggers,
         companions=_by_trigger(phrases, triggers),
+        stems=_stems(_unmistakable(listed, about)),
         never_joined=frozenset(about["never_joined"]),
         symbols=frozenset(about["symbols"]),
         senses={term: _sense(**sense) for term, sense in about["senses"].items()},
@@ -147,9 +150,9 @@ def _terms(rows: Iterable[Mapping[str, str]]) -> Iterator[tuple[str, Term]]:
 
 
 def _unmistakable(listed: Mapping[str, Term], about: Mapping[str, Any]) -> dict[str, Term]:
-    """The abusive words that a slip does not hide: long ones, and those that people know by half of their letters."""
+    """The abusive words that a slip or their neighbours do not hide: long ones, and those known by half their letters."""
     recognized = frozenset(about["often_masked"]).difference(about["names"])
-    placed = {term for term, sense in about["senses"].items() if "only" in sense}
+    placed = {term for term, sense in about["senses"].items() if "only" in sense or "verb" in sense}
     return {
         word: term
         for word, term in listed.items()
@@ -158,8 +161,14 @@ def _unmistakable(listed: Mapping[str, Term], about: Mapping[str, Any]) -> dict[
     }
 
 
-def _sense(*, beside: str = "", verb: bool = False, only: Literal["", "noun", "abuse"] = "") -> Sense:
-    return Sense(frozenset(beside.split()), verb, only)
+def _stems(words: Mapping[str, Term]) -> tuple[str, ...]:
+    """The terms of some words, without those that hold another one of them."""
+    terms = {term.text for term in words.values()} & words.keys()
+    return tuple(sorted(term for term in terms if not any(other in term for other in terms - {term})))
+
+
+def _sense(*, beside: str = "", verb: bool = False, only: Literal["", "noun", "abuse"] = "", own: bool = False) -> Sense:
+    return Sense(frozenset(beside.split()), verb, only, own)
 
 
 def _by_head(phrases: Iterable[Phrase]) -> dict[str, tuple[Phrase, ...]]:

@@ -23,12 +23,14 @@ _ABUSING = words(
     "you u ya fucking fuckin bloody damn goddamn stupid dumb dirty filthy disgusting ugly nasty vile worthless useless "
     "pathetic lousy sick evil idiotic arrogant"
 )
-_BEFORE_NOUN = words("a an the this that such another every your some no like of called")
+_BEFORE_NOUN = words("a an the another every your")
+_BEFORE_NOUN_TOO = words("this that such some no like of called")
 _AFTER_NOUN = words(
     "is are was were be am s should could can will would must may might do does did don has have had who whom whose that "
     "which if when because at as in on to with for from like than then too so not never i he she we they you here there"
 )
-_NOT_OURSELVES = words("we us our fellow im am")
+_YOU_ARE = re.compile(r"\b(?:you are|you re|youre|ur|u r) (?!not\b|right\b|welcome\b)")
+_OURSELVES = words("we us our fellow im am")
 
 
 class Sense(NamedTuple):
@@ -39,7 +41,9 @@ class Sense(NamedTuple):
     verb: bool
     """Whether it is harmless as a verb."""
     only: Literal["", "noun", "abuse"]
-    """Where alone it is bad: as a noun ("a queer"), or right behind abuse ("you …", "filthy …")."""
+    """Where alone it is bad: as a noun ("a prick"), or as abuse ("you are a …", "filthy …")."""
+    own: bool
+    """Whether a group calls itself so: as an adjective, or of "us", it is no abuse."""
 
 
 class Place(NamedTuple):
@@ -62,24 +66,42 @@ def place(text: str, start: int, end: int) -> Place:
 
 
 def harmless(word: str, sense: Sense, at: Place) -> bool:
-    """Whether a listed word has its harmless sense in a place; behind abuse it never has."""
+    """Whether a listed word has its harmless sense in a place; as abuse it never has."""
     last, following = at.before[-1] if at.before else "", at.after[0] if at.after else ""
+    if sense.own and (_describes(at, following) or not _OURSELVES.isdisjoint(at.before[-3:])):
+        return True
     if last in _ABUSING:
-        return sense.only != "" and _describes(at, following)
-    if sense.only == "abuse" or not sense.beside.isdisjoint([*at.before, *at.after]):
+        return False
+    if not sense.beside.isdisjoint([*at.before, *at.after]):
         return True
-    if sense.verb and (last in _BEFORE_VERB or following in _AFTER_VERB) and not (last == "t" and word[-2:] == "ed"):
+    if sense.verb and _is_verb(word, last, following):
         return True
-    return sense.only == "noun" and not _is_noun(word, at, last, following)
+    if sense.only == "noun":
+        return not _is_noun(word, at, last, following)
+    return sense.only == "abuse" and not _is_said_of_you(at)
 
 
 def _describes(at: Place, following: str) -> bool:
-    """Whether a word stands before the noun that it describes: "queer theory"."""
-    return not at.closed and following not in _AFTER_NOUN and following not in ("and", "or")
+    """Whether a word stands before the noun that it describes: "queer theory", "queer and trans people"."""
+    return not at.closed and following not in _AFTER_NOUN
+
+
+def _is_verb(word: str, last: str, following: str) -> bool:
+    # "isn't retarded" is no verb.
+    return following in _AFTER_VERB or (last in _BEFORE_VERB and not (last == "t" and word.endswith("ed")))
 
 
 def _is_noun(word: str, at: Place, last: str, following: str) -> bool:
-    if _describes(at, following) or following in ("and", "or") or not _NOT_OURSELVES.isdisjoint(at.before[-3:]):
+    """Whether a word that is a verb too is a noun: behind an article, or where no object of a verb follows."""
+    # "It is a bit queer" says how it is.
+    if following == "of" or last in _BEFORE_VERB or last == "bit":
         return False
-    plural = word.endswith("s")
-    return last not in _BEFORE_VERB and (plural or last in _BEFORE_NOUN)
+    if not _BEFORE_NOUN.isdisjoint(at.before[-3:]) and not word.endswith("s"):
+        return True
+    return not _describes(at, following) and (word.endswith("s") or last in _BEFORE_NOUN_TOO)
+
+
+def _is_said_of_you(at: Place) -> bool:
+    """Whether somebody is called so: "you are nothing but a …", "a … like you"."""
+    said = " ".join(at.before[-8:])
+    return at.after[:2] == ["like", "you"] or bool(_YOU_ARE.search(said))
