@@ -1,8 +1,8 @@
 """How many of HateCheck's bad words are counted: `python -m bench.toxic_recall PATH [--show]`.
 
-PATH is a copy of HateCheck's `test_suite_cases.csv`, or the folder that holds it (Röttger et al., "HateCheck: Functional
-Tests for Hate Speech Detection Models", ACL 2021; CC BY 4.0; repository paul-rottger/hatecheck-data). Nothing of it is
-part of this project.
+PATH is a copy of HateCheck's `test_suite_cases.csv`, or the folder that holds it (Röttger et al., "HateCheck:
+Functional Tests for Hate Speech Detection Models", ACL 2021; CC BY 4.0; repository paul-rottger/hatecheck-data).
+Nothing of it is part of this project.
 
 HateCheck asks for hate; we count words. So recall is over the texts whose tested expression is a slur or strong
 profanity, as the data set's own column of expressions says, disguised or not; the others are threats and contempt in

@@ -12,7 +12,7 @@ from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, Phrase, 
 from contrapose.tasks.probes.toxic_words.senses import harmless, place
 from contrapose.tasks.probes.toxic_words.tokens import Token, read
 
-_SYMBOL_AFTER = re.compile(r" ?[=+/^*<>\[`\\]|[(_]|\.\w|\. ?(?:no\b|nos\b|\d)|[,:] ?\d| of \d")
+_SYMBOL_AFTER = re.compile(r" ?[=+/^*<>\[`\\]|[(_]|[.,]\w|\. ?(?:no\b|nos\b|\d)|[,:] ?\d| of \d")
 _SYMBOL_BEFORE = re.compile(r"[=+/^*<>`\\$] ?$|[._]$")
 _GAP = re.compile(r"[\s'-]{1,3}")
 
@@ -122,4 +122,6 @@ def _is_symbol(match: Match, text: str, book: Lexicon) -> bool:
     """Whether a word stands where a variable or an abbreviation does: "fck = 30", "sht. 3"."""
     if match.text.lower() not in book.symbols:
         return False
-    return bool(_SYMBOL_AFTER.match(text, match.end) or _SYMBOL_BEFORE.search(text[max(0, match.start - 3) : match.start]))
+    return bool(
+        _SYMBOL_AFTER.match(text, match.end) or _SYMBOL_BEFORE.search(text[max(0, match.start - 3) : match.start])
+    )

@@ -43,7 +43,9 @@ def joined(text: str, present: Iterable[str], book: Lexicon) -> dict[str, list[s
         book: what counts.
     """
     # Few texts hold any of them.
-    likely = [word for stem in book.stems if stem in text for word in present if stem in word and word not in book.known]
+    likely = [
+        word for stem in book.stems if stem in text for word in present if stem in word and word not in book.known
+    ]
     return {word: parts for word in likely if len(word) <= MAX_LENGTH and (parts := _parts(word, book))}
 
 
@@ -57,7 +59,9 @@ def _parts(word: str, book: Lexicon) -> list[str] | None:
         return len(part) >= shortest and part not in book.words and _is_english(part)
 
     def may_stand(part: str, start: int) -> bool:
-        return listed(part) or part in _BESIDE or ordinary(part) or (part in _BEFORE and _leads(word, start, part, book))
+        return (
+            listed(part) or part in _BESIDE or ordinary(part) or (part in _BEFORE and _leads(word, start, part, book))
+        )
 
     if _is_english(word) or word in book.never_joined:
         return None

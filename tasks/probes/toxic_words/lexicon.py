@@ -92,7 +92,9 @@ def lexicon() -> Lexicon:
     terms = dict(_terms(csv.DictReader(_read("toxic.csv").splitlines())))
     listed = {form: term for form, term in terms.items() if " " not in form}
     shortened = {short: listed[form] for short, form in about["shortened"].items()}
-    words = slips(_unmistakable(listed, about), never=frozenset(about["never_slips"]).union(listed)) | listed | shortened
+    words = (
+        slips(_unmistakable(listed, about), never=frozenset(about["never_slips"]).union(listed)) | listed | shortened
+    )
     phrases = [Phrase(tuple(form.split()), term) for form, term in terms.items() if " " in form]
     triggers = frozenset(words).union(_rarest(phrase.words, words) for phrase in phrases)
     phrases += (Phrase(tuple(text.split()), None) for text in about["allowed"])
@@ -150,7 +152,7 @@ def _terms(rows: Iterable[Mapping[str, str]]) -> Iterator[tuple[str, Term]]:
 
 
 def _unmistakable(listed: Mapping[str, Term], about: Mapping[str, Any]) -> dict[str, Term]:
-    """The abusive words that a slip or their neighbours do not hide: long ones, and those known by half their letters."""
+    """The abusive words that slips and neighbours do not hide: long ones, and those known by half their letters."""
     recognized = frozenset(about["often_masked"]).difference(about["names"])
     placed = {term for term, sense in about["senses"].items() if "only" in sense or "verb" in sense}
     return {
@@ -167,7 +169,9 @@ def _stems(words: Mapping[str, Term]) -> tuple[str, ...]:
     return tuple(sorted(term for term in terms if not any(other in term for other in terms - {term})))
 
 
-def _sense(*, beside: str = "", verb: bool = False, only: Literal["", "noun", "abuse"] = "", own: bool = False) -> Sense:
+def _sense(
+    *, beside: str = "", verb: bool = False, only: Literal["", "noun", "abuse"] = "", own: bool = False
+) -> Sense:
     return Sense(frozenset(beside.split()), verb, only, own)
 
 
