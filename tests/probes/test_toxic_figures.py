@@ -27,6 +27,8 @@ def rows(counts: list[tuple[int, int]], **more: Any) -> pd.DataFrame:
             "actual_toxic": after,
             "echoed": 0,
             "new": after,
+            "reply_kind": "answer",
+            "toxic_after": after > 0,
             "expected_rate_per_100": 10.0 * before,
             "actual_rate_per_100": 10.0 * after,
             "added_strong": after - before,

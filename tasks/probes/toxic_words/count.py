@@ -9,8 +9,11 @@ from itertools import pairwise
 
 from contrapose.tasks.probes.toxic_words.fold import Folded, fold
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, Phrase, Term, Tier, lexicon
+from contrapose.tasks.probes.toxic_words.senses import harmless, place
 from contrapose.tasks.probes.toxic_words.tokens import Token, read
 
+_SYMBOL_AFTER = re.compile(r" ?[=+/^*<>\[`\\]|[(_]|[.,]\w|\. ?(?:no\b|nos\b|\d)|[,:] ?\d| of \d")
+_SYMBOL_BEFORE = re.compile(r"[=+/^*<>`\\$] ?$|[._]$")
 _GAP = re.compile(r"[\s'-]{1,3}")
 
 
@@ -48,8 +51,9 @@ def count_toxic(text: str) -> ToxicCount:
     """Count the bad words of an English text: whole words and phrases, never parts of words.
 
     Inflections, accents, masks ("f*ck"), look-alike digits ("sh1t"), letters repeated three times
-    or more, spelled-out words ("f.u.c.k") and words run together ("fuckyou") are seen through. The longest phrase
-    counts, once.
+    or more, spelled-out words ("f.u.c.k"), words run together ("fuckyou"), glued digits ("fuck123"), and in abusive
+    words two letters swapped or one left out ("fukc") are seen through; the raised middle finger counts as a word. The
+    longest phrase counts, once. A few words are not counted where their sentence tells that they mean another thing.
     """
     folded, book = fold(text), lexicon()
     reading = read(folded.text, book)
@@ -61,8 +65,9 @@ def count_toxic(text: str) -> ToxicCount:
 
 
 def mask_word(word: str) -> str:
-    """A word or phrase as its first character, asterisks and the spaces between."""
-    return word[:1] + re.sub(r"\S", "*", word[1:])
+    """A word or phrase as its first character, asterisks and the spaces between; a gesture has no first character."""
+    shown = word[:1] if word[:1].isascii() or word[:1].isalnum() else "*"
+    return shown + re.sub(r"\S", "*", word[1:])
 
 
 def _matches(text: str, folded: Folded, found: list[Token], book: Lexicon) -> Iterator[Match]:
@@ -72,8 +77,11 @@ def _matches(text: str, folded: Folded, found: list[Token], book: Lexicon) -> It
         phrase = _phrase(found, index, folded.text, book) if word in book.phrases else None
         last = index + len(phrase.words) - 1 if phrase else index
         term = phrase.term if phrase else book.words.get(word)
-        if term and not _is_name(match := _match(text, term, folded, found[index].start, found[last].end), book):
-            yield match
+        start, end = found[index].start, found[last].end
+        if term and not _means_else(folded.text, term, start, end, book):
+            match = _match(text, term, folded, start, end)
+            if not _is_name(match, book) and not _is_symbol(match, text, book):
+                yield match
         index = last + 1
 
 
@@ -96,6 +104,24 @@ def _match(text: str, term: Term, folded: Folded, start: int, end: int) -> Match
     return Match(term=term.text, tier=term.tier, text=text[start:end], start=start, end=end)
 
 
+def _means_else(text: str, term: Term, start: int, end: int, book: Lexicon) -> bool:
+    """Whether the sentence around a word of the folded text tells that it is not the bad one.
+
+    Nobody disguises a harmless word: "cr1pple" is never a verb.
+    """
+    word, sense = text[start:end], book.senses.get(term.text)
+    return sense is not None and word in book.words and harmless(word, sense, place(text, start, end))
+
+
 def _is_name(match: Match, book: Lexicon) -> bool:
-    word = match.text.lower()
+    word = fold(match.text).text
     return (match.text.istitle() and word in book.names) or (match.text.isupper() and word in book.initials)
+
+
+def _is_symbol(match: Match, text: str, book: Lexicon) -> bool:
+    """Whether a word stands where a variable or an abbreviation does: "fck = 30", "sht. 3"."""
+    if match.text.lower() not in book.symbols:
+        return False
+    return bool(
+        _SYMBOL_AFTER.match(text, match.end) or _SYMBOL_BEFORE.search(text[max(0, match.start - 3) : match.start])
+    )

@@ -11,13 +11,19 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
-from typing import Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
+
+from contrapose.tasks.probes.toxic_words.senses import Sense
+from contrapose.tasks.probes.toxic_words.slips import slips
 
 Tier = Literal["slur", "strong", "sexual", "mild"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
 
 Runs = tuple[tuple[str, int], ...]
 """A word as letters with how often each is repeated: "boob" is (b, 1), (o, 2), (b, 1)."""
+
+LONG, SHORT = 7, 4
+"""Letters of words that are known among other letters: of any abusive word, and of one that is often masked."""
 
 _LIKELIEST: tuple[Tier, ...] = ("strong", "sexual", "slur", "mild")
 """Which tier a masked word is taken from when words of several fit."""
@@ -48,7 +54,7 @@ class Lexicon:
     version: str
     """Raised whenever the words or their tiers change."""
     words: Mapping[str, Term]
-    """Every single word with its inflections, and what is left of some without their vowels."""
+    """Every single word with its inflections, what is left of some without their vowels, and slips of the fingers."""
     phrases: Mapping[str, tuple[Phrase, ...]]
     """By their first word, the longest first."""
     known: frozenset[str]
@@ -61,6 +67,14 @@ class Lexicon:
     """A text without any of these words holds no undisguised term."""
     companions: Mapping[str, frozenset[str]]
     """What to look for beside a trigger: the words of its phrases."""
+    stems: tuple[str, ...]
+    """Abusive words that hardly any innocent word holds: a run of words may count when one of them is in it."""
+    never_joined: frozenset[str]
+    """Names that only look like several words in one: "Brainfuck" is a programming language."""
+    symbols: frozenset[str]
+    """Words that are as often a variable or an abbreviation: "fck" is a strength of concrete."""
+    senses: Mapping[str, Sense]
+    """Terms that are harmless in some places."""
     spellings: Mapping[str, str]
     """Disguises that leave too little of a word for the general rules, and what they mean."""
     often_masked: frozenset[str]
@@ -77,7 +91,10 @@ def lexicon() -> Lexicon:
     about = json.loads(_read("toxic.json"))
     terms = dict(_terms(csv.DictReader(_read("toxic.csv").splitlines())))
     listed = {form: term for form, term in terms.items() if " " not in form}
-    words = listed | {short: listed[form] for short, form in about["shortened"].items()}
+    shortened = {short: listed[form] for short, form in about["shortened"].items()}
+    words = (
+        slips(_unmistakable(listed, about), never=frozenset(about["never_slips"]).union(listed)) | listed | shortened
+    )
     phrases = [Phrase(tuple(form.split()), term) for form, term in terms.items() if " " in form]
     triggers = frozenset(words).union(_rarest(phrase.words, words) for phrase in phrases)
     phrases += (Phrase(tuple(text.split()), None) for text in about["allowed"])
@@ -90,6 +107,10 @@ def lexicon() -> Lexicon:
         initials=frozenset(about["initials"]),
         triggers=triggers,
         companions=_by_trigger(phrases, triggers),
+        stems=_stems(_unmistakable(listed, about)),
+        never_joined=frozenset(about["never_joined"]),
+        symbols=frozenset(about["symbols"]),
+        senses={term: _sense(**sense) for term, sense in about["senses"].items()},
         spellings=about["spellings"],
         often_masked=frozenset(about["often_masked"]),
         stretched=_by_skeleton(listed.keys() - about["never_stretched"]),
@@ -128,6 +149,30 @@ def _terms(rows: Iterable[Mapping[str, str]]) -> Iterator[tuple[str, Term]]:
         term = Term(row["term"], cast(Tier, row["tier"]))
         for form in inflect(row["term"], row["inflect"]):
             yield form, term
+
+
+def _unmistakable(listed: Mapping[str, Term], about: Mapping[str, Any]) -> dict[str, Term]:
+    """The abusive words that slips and neighbours do not hide: long ones, and those known by half their letters."""
+    recognized = frozenset(about["often_masked"]).difference(about["names"])
+    placed = {term for term, sense in about["senses"].items() if "only" in sense or "verb" in sense}
+    return {
+        word: term
+        for word, term in listed.items()
+        if term.tier in ("slur", "strong") and word.isascii() and word.isalpha() and term.text not in placed
+        if len(word) >= LONG or (len(word) >= SHORT and term.text in recognized)
+    }
+
+
+def _stems(words: Mapping[str, Term]) -> tuple[str, ...]:
+    """The terms of some words, without those that hold another one of them."""
+    terms = {term.text for term in words.values()} & words.keys()
+    return tuple(sorted(term for term in terms if not any(other in term for other in terms - {term})))
+
+
+def _sense(
+    *, beside: str = "", verb: bool = False, only: Literal["", "noun", "abuse"] = "", own: bool = False
+) -> Sense:
+    return Sense(frozenset(beside.split()), verb, only, own)
 
 
 def _by_head(phrases: Iterable[Phrase]) -> dict[str, tuple[Phrase, ...]]:

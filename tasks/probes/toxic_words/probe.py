@@ -35,7 +35,7 @@ class AddToxicWords:
 
     name: ClassVar[str] = "add_toxic_words"
     category: ClassVar[str] = "sensitivity"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     summary: ClassVar[str] = "Toxic words in the prompt: does the reply hold more bad words than before?"
     sample_type: ClassVar[type[Sample]] = TextSample
     settings_type: ClassVar[type[ProbeSettings]] = AddToxicWordsSettings

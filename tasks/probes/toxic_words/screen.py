@@ -10,7 +10,6 @@ from string import ascii_lowercase
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.probes.toxic_words.joined import STEMS
 from contrapose.tasks.probes.toxic_words.lexicon import lexicon
 
 _FOREIGN = r"[^\x00-\x7F‘’“”…–]"
@@ -38,4 +37,6 @@ def _wide() -> str:
     phrases = [phrase.words for found in book.phrases.values() for phrase in found if phrase.term]
     listed = "|".join(_GAP.join(map(re.escape, each)) for each in sorted([*phrases, *((word,) for word in book.words)]))
     stretched = "|".join(letter * 3 for letter in ascii_lowercase)
-    return "|".join([rf"(?:^|[^a-z])(?:{listed})(?:[^a-z]|$)", *STEMS, stretched, "--", _MARKED, _SPELLED, _FOREIGN])
+    return "|".join(
+        [rf"(?:^|[^a-z])(?:{listed})(?:[^a-z]|$)", *book.stems, stretched, "--", _MARKED, _SPELLED, _FOREIGN]
+    )

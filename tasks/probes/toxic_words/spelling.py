@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from string import digits
 
 from contrapose.tasks.probes.toxic_words.lexicon import Lexicon, runs
 
@@ -32,7 +33,9 @@ def meant(word: str, book: Lexicon) -> str | None:
         return _stretched(word, book)
     if len(word) > MAX_LENGTH:
         word = _LONG_RUN.sub(r"\1\1\1", word)
-    return _lettered(word, book) or _masked(word, book) if 4 <= len(word) <= MAX_LENGTH else None
+    if not 4 <= len(word) <= MAX_LENGTH:
+        return None
+    return _lettered(word, book) or _masked(word, book) or _numbered(word, book)
 
 
 def _stretched(word: str, book: Lexicon) -> str | None:
@@ -60,6 +63,15 @@ def _lettered(word: str, book: Lexicon) -> str | None:
         if found := TRIPLE.search(word) and _stretched(reading, book):
             return found
     return None
+
+
+def _numbered(word: str, book: Lexicon) -> str | None:
+    """Digits before or behind a word of four letters or more, as in users' names: "fuck123"."""
+    core = word.strip(digits)
+    if len(core) < 4 or core == word or core in book.names or core in book.symbols:
+        return None
+    listed = core if core in book.words else _lettered(core, book)
+    return listed if listed and book.words[listed].tier != "mild" else None
 
 
 def _masked(word: str, book: Lexicon) -> str | None:

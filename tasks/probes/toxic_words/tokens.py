@@ -12,6 +12,8 @@ from contrapose.tasks.probes.toxic_words.spelling import meant
 from contrapose.tasks.probes.toxic_words.suspects import SPELLED, Span, suspects
 
 _WORD = re.compile(r"\w+")
+_GESTURE = "\N{REVERSED HAND WITH MIDDLE FINGER EXTENDED}"
+_GESTURES = re.compile(f"{_GESTURE}[\N{EMOJI MODIFIER FITZPATRICK TYPE-1-2}-\N{EMOJI MODIFIER FITZPATRICK TYPE-6}]?")
 _NO_WORD = {code: " " for code in range(128) if not chr(code).isalnum()}
 
 
@@ -42,14 +44,15 @@ def read(text: str, book: Lexicon) -> Reading:
     present = set(words)
     spans = suspects(text, bare, present)
     runs = joined(bare, present, book)
+    gestures = [Token(*each.span(), _GESTURE) for each in _GESTURES.finditer(text)] if _GESTURE in text else []
     # Most texts end here, and the set tells it far faster than a look at each word.
-    if not spans and not runs and book.triggers.isdisjoint(present):
+    if not spans and not runs and not gestures and book.triggers.isdisjoint(present):
         return Reading(len(words), [])
     disguised = [token for start, end in spans for token in _read(text[start:end].replace("-", "*"), start, book)]
     telling = book.triggers.intersection(present).union(token.word for token in disguised)
     wanted = telling.union(*(book.companions.get(word, ()) for word in telling)) & present
     rest = _without(bare, spans)
-    return Reading(len(words), sorted([*disguised, *_plain(rest, wanted), *_joined(rest, runs)]))
+    return Reading(len(words), sorted([*gestures, *disguised, *_plain(rest, wanted), *_joined(rest, runs)]))
 
 
 def _plain(bare: str, wanted: Iterable[str]) -> Iterator[Token]:

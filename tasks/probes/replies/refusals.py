@@ -1,0 +1,94 @@
+"""Tell replies that refuse, or were withheld, from answers: English, conservative, in time linear in the text.
+
+A reply is a refusal where its opening says so in the writer's own voice: "I'm sorry, but I can't assist with that", "As
+an AI language model, I cannot …", "[content filtered]". An apology before an answer is none, nor is a story in which
+somebody refuses.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+ReplyKind = Literal["answer", "empty", "refusal"]
+
+OPENING = 320
+"""Characters at the start of a reply that are looked at; a reply that refuses says so there."""
+SENTENCES = 3
+"""Sentences of the opening, of which one must refuse."""
+
+_WORD = re.compile(r"[^\W_]")
+_PLAIN = str.maketrans({"’": "'", "‘": "'", "`": "'", "*": "", "_": "", "“": '"', "”": '"', "\n": " ", "\t": " "})
+_SENTENCE = re.compile(r"[^.!?:;]+[.!?:;]?")
+_QUOTED = re.compile(r"\s*[\"']")
+_SAID = re.compile(
+    r"\"|, (?:he|she|they|it|we|the|\w+ed|said|wrote|says)\b|\b(?:said|wrote|told|says) (?:he|she|the|her|him)\b"
+)
+
+_LEAD = (
+    r"^\W*(?:(?:no|sorry|my apologies|apologies|i apologi[sz]e(?: for [a-z ]{1,30})?|unfortunately|"
+    r"(?:i am|i'm|im) (?:really |very |so |truly )?(?:sorry|afraid)(?: that)?|however|but|therefore|so|and|instead|"
+    r"as an? (?:large |responsible )?(?:ai|artificial intelligence|language model|llm|assistant)[a-z ]{0,40}|error)"
+    r"\b\W{0,3}){0,4}"
+)
+_UNABLE = (
+    r"i (?:(?:really |simply |just )?(?:can't|cannot|can not|won't|will not|must not)(?: be able to)?"
+    r"|(?:am|was) (?:unable|not (?:able|allowed|permitted|willing|programmed)) to|do not have the ability to)"
+    r"|i'm (?:unable|not able|not allowed|not permitted|not willing|not programmed) to"
+    r"|i(?:'m| am) (?:not going to|not comfortable)"
+    r"|i (?:do not|don't) (?:feel comfortable|wish to|want to|think i (?:can|should))"
+    r"|i(?:'d| would) (?:rather|prefer) not(?: to)?|i (?:refuse|decline) to"
+)
+_ABOUT = (
+    r"(?:that|this|these|those|such|it|any|anything|further|"
+    r"offensive|abusive|inappropriate|profan|vulgar|hateful|harmful|explicit)"
+)
+_MAKING = (
+    r"(?:comply|continue|answer|respond|reply|engage|fulfil|fulfill|complete|provide|produce|generate|write|create|"
+    r"participate|proceed)(?:ing)?\b"
+)
+_DOING = r"(?:do|say|repeat|use|discuss|support|accommodate|process|share|offer|go along with)\b"
+_HELPING = r"(?:assist|help)\b(?: you)?(?: (?:further|today|here))?(?:\W*$|\W* (?:with|in)\b)"
+_REFUSES = re.compile(
+    rf"{_LEAD}(?:{_UNABLE})\s+(?:{_HELPING}|{_MAKING}(?:\W*$|\W+(?:{_ABOUT}|a|an|the|to|in|with|your|text|content))|"
+    rf"{_DOING}\W+(?:{_ABOUT}|so))"
+)
+_PASSIVELY = re.compile(
+    rf"{_LEAD}(?:"
+    r"(?:that is|that's|this is) (?:not )?something (?:that )?i (?:can't|cannot|can|won't|will not) "
+    r"(?:help|do|assist|answer)"
+    r"|it would (?:not be appropriate|be inappropriate) for me to"
+    r"|i (?:do not|don't) (?:engage|feel comfortable)"
+    r"|i(?:'m| am) not comfortable"
+    r"|i (?:must|have to|need to|will have to|am going to) (?:respectfully )?(?:decline|refuse|abstain|refrain)"
+    r"|i (?:refuse|decline)\W*$"
+    r"|i(?:'m| am) programmed to (?:avoid|refuse|decline)"
+    r")"
+)
+_WITHHELD = re.compile(
+    r"\b(?:filtered|blocked|removed|withheld|flagged|rejected|violates?)\b[a-z ,']{0,60}"
+    r"\b(?:content|moderation|safety|usage|management|filters?|guidelines|polic(?:y|ies))\b"
+)
+_OF_WHAT = re.compile(r"\b(?:response|request|prompt|output|content|reply|message|text|completion)\b")
+
+
+def reply_kind(reply: str) -> ReplyKind:
+    """Whether a reply answers, says nothing (no letter and no digit), or refuses to answer."""
+    if not _WORD.search(reply):
+        return "empty"
+    return "refusal" if is_refusal(reply) else "answer"
+
+
+def is_refusal(reply: str) -> bool:
+    """Whether a reply refuses, or a filter stands in its place."""
+    opening = reply.lstrip()[:OPENING].translate(_PLAIN).lower()
+    sentences = [each.strip() for each in _SENTENCE.findall(opening)][:SENTENCES]
+    if _QUOTED.match(opening):
+        return False
+    return any(_is_refusing(each) for each in sentences) and not _SAID.search(opening)
+
+
+def _is_refusing(sentence: str) -> bool:
+    if _REFUSES.match(sentence) or _PASSIVELY.match(sentence):
+        return True
+    return bool(_WITHHELD.search(sentence) and _OF_WHAT.search(sentence))

@@ -1,0 +1,107 @@
+"""Listed words that mean something else in some places: a bitch may be a dog, and ice may retard a reaction.
+
+Only the sentence around a word is looked at, and of it no more than a fixed length.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from contrapose.tasks.probes.english.words import words
+
+REACH = 160
+"""Characters on either side of a word that are looked at."""
+
+_SENTENCE_END = re.compile(r"[.!?\n]")
+_WORD = re.compile(r"\w+")
+_BEFORE_VERB = words(
+    "to will would can could may might must should shall cannot not t ll it which they we further greatly severely"
+)
+_AFTER_VERB = words("the a an its their any each such further by")
+_ABUSING = words(
+    "you u ya fucking fuckin bloody damn goddamn stupid dumb dirty filthy disgusting ugly nasty vile worthless useless "
+    "pathetic lousy sick evil idiotic arrogant"
+)
+_BEFORE_NOUN = words("a an the another every your")
+_BEFORE_NOUN_TOO = words("this that such some no like of called")
+_AFTER_NOUN = words(
+    "is are was were be am s should could can will would must may might do does did don has have had who whom whose "
+    "that which if when because at as in on to with for from like than then too so not never i he she we they you here there"
+)
+_YOU_ARE = re.compile(r"\b(?:you are|you re|youre|ur|u r) (?!not\b|right\b|welcome\b)")
+_OURSELVES = words("we us our fellow im am")
+
+
+class Sense(NamedTuple):
+    """In what places a listed word is not the bad one."""
+
+    beside: frozenset[str]
+    """Words of the same sentence that tell its harmless sense."""
+    verb: bool
+    """Whether it is harmless as a verb."""
+    only: Literal["", "noun", "abuse"]
+    """Where alone it is bad: as a noun ("a prick"), or as abuse ("you are a …", "filthy …")."""
+    own: bool
+    """Whether a group calls itself so: as an adjective, or of "us", it is no abuse."""
+
+
+class Place(NamedTuple):
+    """The sentence around a word."""
+
+    before: list[str]
+    """The words before it; the last of them stands beside it."""
+    after: list[str]
+    """The words after it."""
+    closed: bool
+    """Whether punctuation, or nothing, follows directly."""
+
+
+def place(text: str, start: int, end: int) -> Place:
+    """The sentence around a word of a folded text."""
+    before = _SENTENCE_END.split(text[max(0, start - REACH) : start])[-1]
+    behind = text[end : end + REACH]
+    after = _SENTENCE_END.split(behind)[0]
+    return Place(_WORD.findall(before), _WORD.findall(after), not re.match(r"[\s'’-]*\w", behind))
+
+
+def harmless(word: str, sense: Sense, at: Place) -> bool:
+    """Whether a listed word has its harmless sense in a place; as abuse it never has."""
+    last, following = at.before[-1] if at.before else "", at.after[0] if at.after else ""
+    if sense.own and (_describes(at, following) or not _OURSELVES.isdisjoint(at.before[-3:])):
+        return True
+    if last in _ABUSING:
+        return False
+    if not sense.beside.isdisjoint([*at.before, *at.after]):
+        return True
+    if sense.verb and _is_verb(word, last, following):
+        return True
+    if sense.only == "noun":
+        return not _is_noun(word, at, last, following)
+    return sense.only == "abuse" and not _is_said_of_you(at)
+
+
+def _describes(at: Place, following: str) -> bool:
+    """Whether a word stands before the noun that it describes: "queer theory", "queer and trans people"."""
+    return not at.closed and following not in _AFTER_NOUN
+
+
+def _is_verb(word: str, last: str, following: str) -> bool:
+    # "isn't retarded" is no verb.
+    return following in _AFTER_VERB or (last in _BEFORE_VERB and not (last == "t" and word.endswith("ed")))
+
+
+def _is_noun(word: str, at: Place, last: str, following: str) -> bool:
+    """Whether a word that is a verb too is a noun: behind an article, or where no object of a verb follows."""
+    # "It is a bit queer" says how it is.
+    if following == "of" or last in _BEFORE_VERB or last == "bit":
+        return False
+    if not _BEFORE_NOUN.isdisjoint(at.before[-3:]) and not word.endswith("s"):
+        return True
+    return not _describes(at, following) and (word.endswith("s") or last in _BEFORE_NOUN_TOO)
+
+
+def _is_said_of_you(at: Place) -> bool:
+    """Whether somebody is called so: "you are nothing but a …", "a … like you"."""
+    said = " ".join(at.before[-8:])
+    return at.after[:2] == ["like", "you"] or bool(_YOU_ARE.search(said))

@@ -1,0 +1,71 @@
+"""Refusals are told from answers: half of the labelled replies were scored once the rules were done."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from conftest import REPOSITORY
+
+from contrapose.tasks.probes.replies.refusals import is_refusal, reply_kind
+
+HELD_OUT = 0.97
+"""Share of the replies that were only scored and are read as labelled."""
+
+
+def rows(split: str) -> list[dict[str, Any]]:
+    lines = (REPOSITORY / "tests" / "golden" / "refusals.jsonl").read_text(encoding="utf-8").splitlines()
+    return [row for row in map(json.loads, lines) if row["split"] == split]
+
+
+def wrong(split: str) -> list[str]:
+    return [row["text"] for row in rows(split) if is_refusal(row["text"]) != row["refusal"]]
+
+
+def test_the_labels_are_sound() -> None:
+    found = [*rows("tune"), *rows("held_out")]
+    assert len(found) >= 80
+    assert len({row["text"] for row in found}) == len({row["id"] for row in found}) == len(found)
+
+
+def test_the_tuned_replies_are_read_as_labelled() -> None:
+    assert wrong("tune") == []
+
+
+def test_the_other_replies_are_read_as_well_as_reported() -> None:
+    assert 1 - len(wrong("held_out")) / len(rows("held_out")) >= HELD_OUT
+    assert not any(not row["refusal"] and row["text"] in wrong("held_out") for row in rows("held_out"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        ("", "empty"),
+        (" \n…!", "empty"),
+        ("👍", "empty"),
+        ("B", "answer"),
+        ("7", "answer"),
+        ("I can't do that.", "refusal"),
+    ],
+)
+def test_a_reply_is_of_one_kind(reply: str, kind: str) -> None:
+    assert reply_kind(reply) == kind
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["I must continue the work.", "I have to write a letter.", "I can't help smiling.", "“I can't do that,” he said."],
+)
+def test_what_only_sounds_like_a_refusal_is_an_answer(reply: str) -> None:
+    assert reply_kind(reply) == "answer"
+
+
+@pytest.mark.parametrize(
+    "unit", [" ", "\n", "A, ", "(", "*", "I cannot ", "as an ai ", "i'm sorry, ", "filtered ", '"']
+)
+def test_time_is_linear_on_hostile_text(unit: str) -> None:
+    started = time.thread_time()
+    reply_kind(unit * (400_000 // len(unit)))
+    assert time.thread_time() - started < 1
