@@ -24,7 +24,10 @@ def read_choice(completion: Completion, *, labels: Sequence[str], options: Seque
     """The choice by log-likelihoods when there are any, else by what the reply says; None when unreadable."""
     if completion.option_loglikelihoods is not None:
         return _by_likelihood(completion.option_loglikelihoods)
-    index = read_option(completion.text or "", labels=labels, options=options)
+    if completion.constrained and completion.text in labels:
+        index: int | None = list(labels).index(completion.text)
+    else:
+        index = read_option(completion.text or "", labels=labels, options=options)
     if index is None:
         return None
     return Choice(index, tuple(float(i == index) for i in range(len(labels))))
