@@ -24,10 +24,9 @@ def read_choice(completion: Completion, *, labels: Sequence[str], options: Seque
     """The choice by log-likelihoods when there are any, else by what the reply says; None when unreadable."""
     if completion.option_loglikelihoods is not None:
         return _by_likelihood(completion.option_loglikelihoods)
-    if completion.constrained and completion.text in labels:
-        index: int | None = list(labels).index(completion.text)
-    else:
-        index = read_option(completion.text or "", labels=labels, options=options)
+    reply = completion.text or ""
+    held = completion.constrained and reply in labels
+    index = list(labels).index(reply) if held else read_option(reply, labels=labels, options=options)
     if index is None:
         return None
     return Choice(index, tuple(float(i == index) for i in range(len(labels))))
