@@ -185,7 +185,7 @@ def test_prompts_that_are_all_refused_end_the_search(server: Endpoint) -> None:
     many = [lettered(str(number)) for number in range(300)]
     ran = run(spec(server), many)
     assert ran.form is None
-    assert len(server.bodies) <= 20 * 4 + 1
+    assert len(server.bodies) < 800
     assert open_forms().find("") is None
     assert known_form(forms_of(OpenAI(), spec(server)), Keys(spec(server), {})) == "plain"
 
