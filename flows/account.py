@@ -11,17 +11,22 @@ from contrapose.tasks.infer.store import open_runs
 from contrapose.tasks.outcome import ModelSummary, Summary, UsageSummary
 from contrapose.tasks.report.publish import git_commit, versions
 
+Notes = Mapping[str, Mapping[str, str | float]]
+"""What the model says of each test about how it computed."""
 
-def model_summary(run: Run) -> ModelSummary:
+
+def model_summary(run: Run, *, notes: Notes) -> ModelSummary:
     """Which model answered."""
     found = run.identity
-    return ModelSummary(
+    summary = ModelSummary(
         id=run.config.model,
         provider=run.spec.provider,
         revision=found["revision"],
         dtype=found["dtype"],
         device=found["device"],
     )
+    forms = [str(each["constrained"]) for each in notes.values() if "constrained" in each]
+    return ModelSummary(**summary, constrained=forms[0]) if forms else summary
 
 
 def usage_summary(run: Run) -> UsageSummary:
@@ -41,7 +46,7 @@ def usage_summary(run: Run) -> UsageSummary:
     )
 
 
-def manifest(run: Run, summary: Summary, *, notes: Mapping[str, Mapping[str, str | float]]) -> dict[str, Any]:
+def manifest(run: Run, summary: Summary, *, notes: Notes) -> dict[str, Any]:
     """All that is needed to repeat the run. The configuration holds no secret by construction."""
     return {
         "run_id": summary["run_id"],

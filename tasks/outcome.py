@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NotRequired
 
 # pydantic, which makes the schema of summary.json, reads no other before Python 3.12.
 from typing_extensions import TypedDict
@@ -238,6 +238,8 @@ class ModelSummary(TypedDict):
     """Precision of its weights; empty where it does not tell."""
     device: str
     """What it ran on; empty where it does not tell."""
+    constrained: NotRequired[str]
+    """How its endpoint held replies to option letters, such as `json_schema`, or `no`; absent where it had none to."""
 
 
 class UsageSummary(TypedDict):

@@ -128,6 +128,8 @@ class Completion:
     """Log-likelihood of each label, in nats, in the order of `Case.labels`."""
     loss: float | None = None
     """Mean per-token loss, in nats, of the text named by `Case.loss_of`."""
+    constrained: bool = False
+    """Whether the endpoint was held to one of the labels: the text is the label, and needs no reading."""
     usage: Usage = Usage()
     """What it took."""
     error: str | None = None

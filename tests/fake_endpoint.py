@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import threading
 import time
 from collections import Counter
@@ -12,6 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from aiohttp import web
+
+FORMS = {
+    "json_schema": lambda body: body["response_format"]["json_schema"]["schema"]["properties"]["answer"]["enum"],
+    "structured_outputs": lambda body: body["structured_outputs"]["choice"],
+    "guided_choice": lambda body: body["guided_choice"],
+}
+"""Where the labels stand in a request that wants one of them, by the form."""
 
 LETTERS = ["A", "B", "Answer: A", "The answer is B.", "(A)", "**B**", "Both", "I cannot tell."]
 
@@ -37,6 +45,18 @@ class Endpoint:
     """Log-probabilities of the first tokens, for those who ask for them."""
     most_listed: int = 20
     """Status 400 above as many log-probabilities."""
+    takes: tuple[str, ...] = ()
+    """Forms by which its replies can be held to labels; others are ignored."""
+    refuses: tuple[str, ...] = ()
+    """Forms that get status 400."""
+    falls_over: tuple[str, ...] = ()
+    """Forms that get status 500."""
+    schema_reply: str = ""
+    """What is replied to a schema instead of the label as JSON."""
+    reply_text: str = ""
+    """What is replied to a plain prompt, if it is always the same."""
+    refusal: str = ""
+    """What the model declines with, in the field that schemas have for it."""
     compress: bool = False
     """Pack replies."""
     delay: float = 0.0
@@ -106,9 +126,14 @@ class Endpoint:
         listed = max(int(str(body.get("top_logprobs", 0))), int(body.get("logprobs", 0)))  # type: ignore[call-overload]
         if listed > self.most_listed:
             return web.json_response({"error": {"message": f"logprobs: at most {self.most_listed}"}}, status=400)
-        text = LETTERS[hashlib.sha256(prompt.encode()).digest()[0] % len(LETTERS)]
+        for status, forms in ((400, self.refuses), (500, self.falls_over)):
+            if form_in(body) in forms:
+                return web.json_response({"error": {"message": "Unrecognized request argument"}}, status=status)
+        text = self.text(body, prompt)
         choice = {"index": 0, "finish_reason": "stop"}
         choice |= {"message": {"role": "assistant", "content": text}} if kind == "message" else {"text": text}
+        if self.refusal and form_in(body) in self.takes:
+            choice["message"] = {"role": "assistant", "content": None, "refusal": self.refusal}
         if listed and self.logprobs:
             top = [{"token": token, "logprob": value} for token, value in self.logprobs.items()]
             chat = {"content": [{**top[0], "top_logprobs": top}]}
@@ -119,6 +144,21 @@ class Endpoint:
         if self.compress:
             response.enable_compression()
         return response
+
+    def text(self, body: dict[str, object], prompt: str) -> str:
+        """What it replies: a label where the request has a form that it takes."""
+        number, form = hashlib.sha256(prompt.encode()).digest()[0], form_in(body)
+        if form not in self.takes:
+            return self.reply_text or LETTERS[number % len(LETTERS)]
+        labels = FORMS[form](body)
+        label = str(labels[number % len(labels)])
+        return (self.schema_reply or json.dumps({"answer": label})) if form == "json_schema" else label
+
+
+def form_in(body: dict[str, object]) -> str:
+    """The form of a request; `plain` where it has none."""
+    names = {"response_format": "json_schema", "structured_outputs": "structured_outputs"}
+    return next((name for field, name in {**names, "guided_choice": "guided_choice"}.items() if field in body), "plain")
 
 
 @contextmanager

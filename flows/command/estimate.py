@@ -16,12 +16,13 @@ from contrapose.flows.command.decidable import Decidable
 from contrapose.flows.command.preview import Preview, previews
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ModelError
-from contrapose.tasks.infer.base import Question
+from contrapose.tasks.infer.base import Form, Question
 from contrapose.tasks.infer.budget import Limits, open_budget
 from contrapose.tasks.infer.estimate.counting import Count, Counter, LookUp
 from contrapose.tasks.infer.estimate.deciding import Groups
 from contrapose.tasks.infer.estimate.experience import experience_of
 from contrapose.tasks.infer.estimate.forecast import Forecast, forecast
+from contrapose.tasks.infer.forms import forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.questions import Answers
 from contrapose.tasks.records import Case
@@ -61,8 +62,8 @@ def estimate(config: RunConfig) -> Estimate:
     """
     budget = open_budget(config)
     found = previews(config)
-    look_up, unreachable = _look_up(config)
-    counter = Counter(look_up=look_up)
+    look_up, form, unreachable = _look_up(config)
+    counter = Counter(look_up=look_up, form=form)
     groups = {preview.plan.test: Groups() for preview in found}
     for preview in found:
         counter.add(preview.plan.test, groups[preview.plan.test].counting(_portions(preview)))
@@ -77,13 +78,15 @@ def estimate(config: RunConfig) -> Estimate:
     )
 
 
-def _look_up(config: RunConfig) -> tuple[LookUp, str | None]:
-    """How answers are looked up; nothing is known of a model that cannot be found."""
+def _look_up(config: RunConfig) -> tuple[LookUp, Form, str | None]:
+    """How answers are looked up, and in which form letters are asked; nothing is known of a model not to be found."""
     spec = config.model_spec()
     try:
-        keys = Keys(spec, find("providers", spec.provider)().identity(spec))
+        provider = find("providers", spec.provider)()
+        keys = Keys(spec, provider.identity(spec))
+        form = known_form(forms_of(provider, spec), keys)
     except ModelError as error:
-        return (lambda questions: {}), str(error)
+        return (lambda questions: {}), "plain", str(error)
     from contrapose.tasks.infer.store import open_answers
 
     table = open_answers()
@@ -92,7 +95,7 @@ def _look_up(config: RunConfig) -> tuple[LookUp, str | None]:
         named = {} if config.refresh else {keys.of(question): question for question in questions}
         return {named[key]: stored.completion for key, stored in table.find(list(named)).items()}
 
-    return look_up, None
+    return look_up, form, None
 
 
 def _portions(preview: Preview) -> Iterator[list[Case]]:

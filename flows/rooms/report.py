@@ -43,6 +43,7 @@ def report(
     """Judge every test, publish the run folder and the artifacts, and note how the run ended."""
     outcomes = judge(run, samples, cases, trials, results)
     open_runs().confirm(run.id)
+    notes = {plan.test: trials[plan.test].notes for plan in run.plans}
     folder = free_folder(Path(run.config.output), run.id)
     summary = Summary(
         schema_version=SCHEMA_VERSION,
@@ -54,7 +55,7 @@ def report(
         seed=run.config.seed,
         verdict=overall(outcomes)[0],
         reason=overall(outcomes)[1],
-        model=model_summary(run),
+        model=model_summary(run, notes=notes),
         usage=usage_summary(run),
         tests=outcomes,
         warnings=[warning for each in samples.values() for warning in each["warnings"]],
@@ -66,7 +67,7 @@ def report(
         summary=summary,
         cases=list(cases.values()),
         results=list(results.values()),
-        manifest=manifest(run, summary, notes={plan.test: trials[plan.test].notes for plan in run.plans}),
+        manifest=manifest(run, summary, notes=notes),
         show_toxic=run.config.show_toxic,
         show_langtest=run.config.show_langtest,
         history=remembered.history,

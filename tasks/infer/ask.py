@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from contrapose.tasks.infer.base import UNASKED, Model, Question
+from contrapose.tasks.infer.base import UNASKED, Form, Model, Question
 from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.infer.questions import asked, losses, trials
@@ -17,23 +17,24 @@ IDLE_ROUNDS = 20
 """Rounds without an answer after which a model is broken: others may have taken what it was about to ask."""
 
 
-def ask(cases: Sequence[Case], desk: StoreDesk, *, model: Callable[[], Model]) -> list[Trial]:
+def ask(cases: Sequence[Case], desk: StoreDesk, *, model: Callable[[], Model], form: Form = "plain") -> list[Trial]:
     """Put both prompts of every case to a model.
 
     Args:
         cases: cases without a skip reason.
         desk: between the model and the store.
         model: opens the model; called only when something must be asked.
+        form: in which letters are asked for.
 
     Returns:
         One trial per case, in order. A failed call is a completion with `error`, never an answer.
     """
     meter = current_meter()
     end = meter.done + sum(map(weight, cases))
-    settle(asked(cases), desk, model=model)
+    settle(asked(cases, form=form), desk, model=model)
     settle(losses(cases, desk.answers), desk, model=model)
     meter.done = end
-    return trials(cases, desk.answers, missing=lambda: Completion(error=f"{UNASKED}: {desk.stopped}"))
+    return trials(cases, desk.answers, missing=lambda: Completion(error=f"{UNASKED}: {desk.stopped}"), form=form)
 
 
 def weight(case: Case) -> int:

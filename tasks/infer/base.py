@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.budget import Budget
@@ -13,6 +13,9 @@ from contrapose.tasks.records import Completion, Likelihoods, Usage
 
 UNASKED = "not asked"
 """How the error of a question begins that was not asked, or not to the end, because the run was stopped."""
+
+Form = Literal["plain", "json_schema", "structured_outputs", "guided_choice"]
+"""How a reply is asked for: as the prompt does, or held to one of some labels, by a field of that name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +27,18 @@ class Question:
     prompt: str
     """As the case has it, without system instruction and chat template; for a loss it may be empty."""
     labels: tuple[str, ...] = ()
-    """For `choose`: the letters that stand for the options."""
+    """For `choose`, and where a reply is held to them: the letters that stand for the options."""
     text: str = ""
     """For `loss`: the text whose tokens are scored."""
     repeat: int = 0
     """Which of several replies to the same prompt this is."""
+    form: Form = "plain"
+    """For `generate`: how the reply is held to one of `labels`. A plain question has none, whatever it is about."""
+
+    @property
+    def plain(self) -> Question:
+        """The same prompt, asked for a reply of any kind."""
+        return replace(self, form="plain", labels=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +139,39 @@ class Provider(Protocol):
 
         Raises:
             ModelError: it cannot be loaded, or is another one by now.
+        """
+        ...
+
+
+@runtime_checkable
+class Constrains(Protocol):
+    """What a provider offers besides if its endpoints may hold a reply to one of some labels."""
+
+    def forms(self, spec: ModelSpec) -> Sequence[Form]:
+        """The forms in the order in which they are to be tried; a single one is certain, and is not tried.
+
+        Raises:
+            ModelError: the argument that names the form is wrong.
+        """
+        ...
+
+
+@runtime_checkable
+class FindsForm(Protocol):
+    """What the model of such a provider offers besides."""
+
+    def find_form(self, questions: Sequence[Question], forms: Sequence[Form], desk: Desk) -> Form | None:
+        """Find out which of the forms the endpoint takes, by asking some of the questions, one after the other.
+
+        Every reply that it gets is put: under the question in the form that was found, or under the plain question.
+
+        Args:
+            questions: distinct ones with labels, in the first of the forms.
+            forms: to be tried in order; the last is `plain`.
+            desk: where questions are taken and answers go.
+
+        Returns:
+            None where it cannot be told: the run was stopped, or nothing was answered.
         """
         ...
 

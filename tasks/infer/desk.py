@@ -32,7 +32,7 @@ class StoreDesk:
     def __init__(
         self, keys: Keys, *, run: str, model: str, budget: Budget, again: bool = False, stopped: str | None = None
     ) -> None:
-        self.keys, self.run, self.again = keys, run, again
+        self.keys, self.run, self.model, self.again = keys, run, model, again
         self._budget, self._stopped = budget, stopped
         self.answers: dict[Question, Completion] = {}
         self.hits = self.asked = 0
@@ -40,8 +40,8 @@ class StoreDesk:
         self._lock = Lock()
         self._known: dict[Question, str] = {}
         self._table = open_answers()
-        self._claims = open_claims(again=again)
-        self._writer = Writer(self._table, self._claims, run=run, model=model, again=again)
+        self.claims = open_claims(again=again)
+        self._writer = Writer(self._table, self.claims, run=run, model=model, again=again)
 
     def __enter__(self) -> Self:
         return self
@@ -69,11 +69,15 @@ class StoreDesk:
 
     def look_up(self, questions: Sequence[Question]) -> None:
         """Take from the store what is answered there."""
-        keys = {self._key(question): question for question in self.open(questions)}
-        found = self._table.find(list(keys), run=self.run if self.again else None)
-        for key, stored in found.items():
-            self.answers[keys[key]] = stored.completion
+        found = self.kept(self.open(questions))
+        self.answers |= found
         self._count(found=len(found))
+
+    def kept(self, questions: Sequence[Question]) -> dict[Question, Completion]:
+        """What is answered in the store; it is not taken."""
+        keys = {self._key(question): question for question in questions}
+        found = self._table.find(list(keys), run=self.run if self.again else None)
+        return {keys[key]: stored.completion for key, stored in found.items()}
 
     def open(self, questions: Sequence[Question]) -> list[Question]:
         """Those of the questions that have no answer, nor a final failure."""
@@ -81,13 +85,13 @@ class StoreDesk:
 
     def busy(self, questions: Sequence[Question]) -> list[Question]:
         """Those of the questions that another run is asking at this moment."""
-        held = self._claims.held_by_others([self._key(question) for question in questions])
+        held = self.claims.held_by_others([self._key(question) for question in questions])
         return [question for question in questions if self._key(question) in held]
 
     def take(self, questions: Sequence[Question]) -> list[Question]:
         """Those of the questions that are still open and are ours to ask now, in order."""
         left = [] if self._stopped else self.open(questions)
-        own = self._claims.claim([self._key(question) for question in left]) if left else set()
+        own = self.claims.claim([self._key(question) for question in left]) if left else set()
         return [question for question in left if self._key(question) in own]
 
     def put(self, answers: Sequence[Answer]) -> None:

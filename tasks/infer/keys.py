@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from contrapose.tasks.infer.base import Question
+from contrapose.tasks.infer.base import Form, Question
 from contrapose.tasks.model_spec import ModelSpec
 
 FORMAT = "1"
@@ -23,10 +23,9 @@ class Keys:
     """
 
     def __init__(self, spec: ModelSpec, identity: Mapping[str, str]) -> None:
+        served = {"format": FORMAT, "provider": spec.provider, "identity": dict(identity)}
         model = {
-            "format": FORMAT,
-            "provider": spec.provider,
-            "identity": dict(identity),
+            **served,
             "system_instruction": spec.system_instruction,
             "apply_chat_template": spec.apply_chat_template,
         }
@@ -35,12 +34,17 @@ class Keys:
             "choose": _hash(model),
             "loss": _hash(model),
         }
+        self._served = served
 
     def of(self, question: Question) -> str:
         """The key of a question, in hexadecimal."""
         digest = self._start[question.kind].copy()
         digest.update(to_json(question).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
+
+    def of_forms(self, forms: Sequence[Form]) -> str:
+        """The key of what was found out about forms, in hexadecimal: of the endpoint and the model, not of prompts."""
+        return _hash({**self._served, "forms": list(forms)}).hexdigest()
 
 
 def to_json(question: Question) -> str:
@@ -52,6 +56,8 @@ def to_json(question: Question) -> str:
         found["text"] = question.text
     if question.repeat:
         found["repeat"] = question.repeat
+    if question.form != "plain":
+        found["form"] = question.form
     return json.dumps(found, ensure_ascii=True)
 
 

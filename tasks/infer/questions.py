@@ -5,15 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from contrapose.tasks.infer.base import Question
+from contrapose.tasks.infer.base import Form, Question
 from contrapose.tasks.records import Case, Completion, Trial
 
 Answers = Mapping[Question, Completion]
 
+LETTER_SCORERS = ("choice", "reply")
+"""Those that read a letter out of a reply; all others judge what it says."""
 
-def asked(cases: Iterable[Case]) -> list[Question]:
-    """The distinct questions of cases that need no other answer first, in order."""
-    return list(dict.fromkeys(question for case in cases for question in _pair(case)))
+
+def asked(cases: Iterable[Case], *, form: Form = "plain") -> list[Question]:
+    """The distinct questions of cases that need no other answer first, in order; letters are asked for in `form`."""
+    return list(dict.fromkeys(question for case in cases for question in _pair(case, form)))
+
+
+def for_letters(cases: Iterable[Case], *, form: Form) -> list[Question]:
+    """The distinct questions among them whose reply is to be a letter, in order, in that form."""
+    return asked([case for case in cases if wants_letter(case)], form=form)
+
+
+def wants_letter(case: Case) -> bool:
+    """Whether the replies to a case are read as one of its letters, and mean nothing else."""
+    return case.asks == "generate" and case.scorer in LETTER_SCORERS and len(case.labels) > 1
 
 
 def losses(cases: Iterable[Case], answers: Answers) -> list[Question]:
@@ -22,13 +35,15 @@ def losses(cases: Iterable[Case], answers: Answers) -> list[Question]:
     return list(dict.fromkeys(question for pair in wanted for question in pair))
 
 
-def trials(cases: Sequence[Case], answers: Answers, *, missing: Callable[[], Completion]) -> list[Trial]:
+def trials(
+    cases: Sequence[Case], answers: Answers, *, missing: Callable[[], Completion], form: Form = "plain"
+) -> list[Trial]:
     """One trial per case, in order; a question without an answer becomes what `missing` returns."""
-    return [_trial(case, answers, missing) for case in cases]
+    return [_trial(case, answers, missing, form) for case in cases]
 
 
-def _trial(case: Case, answers: Answers, missing: Callable[[], Completion]) -> Trial:
-    first, second = (answers.get(question) or missing() for question in _pair(case))
+def _trial(case: Case, answers: Answers, missing: Callable[[], Completion], form: Form) -> Trial:
+    first, second = (answers.get(question) or missing() for question in _pair(case, form))
     if case.loss_of is not None and not (first.error or second.error):
         before, after = (answers.get(question) or missing() for question in _loss_pair(case, answers))
         first, second = _with_loss(first, before), _with_loss(second, after)
@@ -39,11 +54,13 @@ def _with_loss(reply: Completion, loss: Completion) -> Completion:
     return replace(reply, loss=loss.loss, error=loss.error)
 
 
-def _pair(case: Case) -> tuple[Question, Question]:
+def _pair(case: Case, form: Form = "plain") -> tuple[Question, Question]:
     if case.perturbed_prompt is None:
         raise ValueError(f"case {case.id} is skipped ({case.skip_reason}) and must not be asked")
+    form = form if wants_letter(case) and case.loss_of is None else "plain"
+    labels = case.labels if case.asks == "choose" or form != "plain" else ()
     before, after = (
-        Question(kind=case.asks, prompt=prompt, labels=case.labels if case.asks == "choose" else (), repeat=case.repeat)
+        Question(kind=case.asks, prompt=prompt, labels=labels, repeat=case.repeat, form=form)
         for prompt in (case.original_prompt, case.perturbed_prompt)
     )
     return before, after

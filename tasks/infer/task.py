@@ -10,6 +10,7 @@ from contrapose.tasks.infer.ask import ask, unasked
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.desk import StoreDesk
+from contrapose.tasks.infer.forms import form_for, forms_of
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.store import open_runs
 from contrapose.tasks.model_spec import ModelSpec
@@ -66,9 +67,14 @@ def infer(
 
     desk = StoreDesk(Keys(spec, identity), run=run, model=spec.id, budget=budget, again=again, stopped=stopped)
     with desk:
-        found = ask(read(cases, Case), desk, model=model)
+        chosen = read(cases, Case)
+        form = form_for(chosen, desk, model=model, forms=forms_of(find("providers", spec.provider)(), spec))
+        found = ask(chosen, desk, model=model, form=form or "plain")
         if desk.asked:
             notes = dict(model().notes())
+        if form is not None:
+            # Answers that were found in the store were asked in it, too.
+            notes["constrained"] = "no" if form == "plain" else form
     open_runs().add_hits(run, desk.hits)
     return Asked(
         table=write(found, Trial),

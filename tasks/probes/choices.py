@@ -19,17 +19,26 @@ class Choice:
     shares: tuple[float, ...]
     """Probability of each label; they add up to 1."""
     step: str
-    """What told it: `likelihood`, or the step that read the reply: `letter`, `pattern` or `restated`."""
+    """What told it: `likelihood`, or the step that read the reply: `letter`, `pattern`, `restated`; or
+    `constrained`, where the endpoint was held to the letters."""
 
 
 def read_choice(completion: Completion, *, labels: Sequence[str], options: Sequence[str]) -> Choice | None:
     """The choice by log-likelihoods when there are any, else by what the reply says; None when unreadable."""
     if completion.option_loglikelihoods is not None:
         return _by_likelihood(completion.option_loglikelihoods)
-    chosen = choose(completion.text or "", labels=labels, options=options)
+    reply = completion.text or ""
+    if completion.constrained and reply in labels:
+        return _one(list(labels).index(reply), len(labels), "constrained")
+    chosen = choose(reply, labels=labels, options=options)
     if chosen.index is None:
         return None
-    return Choice(chosen.index, tuple(float(i == chosen.index) for i in range(len(labels))), chosen.step)
+    return _one(chosen.index, len(labels), chosen.step)
+
+
+def _one(index: int, count: int, step: str) -> Choice:
+    """One option and no other."""
+    return Choice(index, tuple(float(i == index) for i in range(count)), step)
 
 
 def read_option(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> int | None:

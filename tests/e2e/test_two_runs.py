@@ -17,9 +17,10 @@ LATENCY = 0.05
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_two_processes_share_the_work(store: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("takes", ["", "json_schema"])
+def test_two_processes_share_the_work(store: str, tmp_path: Path, takes: str) -> None:
     with serving() as endpoint:
-        endpoint.delay = LATENCY
+        endpoint.delay, endpoint.takes = LATENCY, (takes,)
         runs = [
             subprocess.Popen(
                 [

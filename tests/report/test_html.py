@@ -336,3 +336,10 @@ def past_of(now: Summary, *, changes: tuple[Change, ...] = ()) -> History:
 
     before = run("earlier", 0.9)
     return History(runs=(before, run(now["run_id"], None)), green=before, previous=before, changes=changes)
+
+
+def test_how_letters_were_asked_for_is_told() -> None:
+    assert "held to a letter" not in page_of()
+    asked = summary()
+    asked["model"]["constrained"] = "json_schema"
+    assert "held to a letter by a JSON schema" in written(report(summary=asked))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from contrapose.tasks.infer.base import Question
+from contrapose.tasks.infer.base import Form, Question
 from contrapose.tasks.infer.questions import Answers, asked, losses
 from contrapose.tasks.records import Case
 
@@ -48,6 +48,8 @@ class Counter:
 
     look_up: LookUp
     """The answers that are there."""
+    form: Form = "plain"
+    """In which letters are asked for."""
     tests: dict[str, Count] = field(default_factory=dict)
     """Count of each test."""
     total: Count = field(default_factory=Count)
@@ -71,7 +73,7 @@ class Counter:
 
     def _questions(self, cases: Sequence[Case]) -> Iterator[tuple[Question, bool]]:
         """The questions of a portion, and whether each is answered."""
-        first = asked(cases)
+        first = asked(cases, form=self.form)
         replies = self.look_up(first)
         yield from ((question, question in replies) for question in first)
         later = losses(cases, replies)

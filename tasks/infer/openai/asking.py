@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 from contrapose.tasks.infer.base import UNASKED, Answer, Desk, Question
 from contrapose.tasks.infer.openai.bodies import Bodies
@@ -20,11 +22,17 @@ SETTLING_SECONDS = 0.02
 
 
 @dataclass(slots=True)
-class _Tries:
+class Tries:
+    """The requests that were made for one question."""
+
     spent: Usage = field(default_factory=Usage)
+    """What they took."""
     failures: int = 0
+    """Those that failed, limits not counted."""
     limited: int = 0
+    """Those that a rate limit refused."""
     since: float = field(default_factory=time.monotonic)
+    """When the first was sent, by `time.monotonic()`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,42 +49,71 @@ class Asker:
     """Judges whether the endpoint is gone."""
     desk: Desk
     """Holds the budget, and the reason to stop."""
+    trying: bool = False
+    """Whether forms are tried: that one is refused says nothing of the prompt."""
     rng: random.Random = field(default_factory=random.Random)
     """For waits alone: no answer depends on it."""
 
     async def ask(self, question: Question) -> Answer | None:
         """The answer, or the failure that is final; None where nothing was asked before the run stopped."""
-        tries = _Tries()
+        tries = Tries()
+        with self.counting(question, tries):
+            return self.answer(question, await self.outcome(question, tries), tries)
+
+    @contextmanager
+    def counting(self, question: Question, tries: Tries) -> Iterator[None]:
+        """Leave at the desk what was spent on a question, even where asking for it is cancelled."""
         try:
-            answer = await self._ask(question, tries)
+            yield
         except asyncio.CancelledError:
-            if tries.spent.calls:
-                self.desk.put([self._unanswered(question, tries)])
+            if (answer := self.answer(question, None, tries)) is not None:
+                self.desk.put([answer])
             raise
-        return answer or (self._unanswered(question, tries) if tries.spent.calls else None)
 
-    def _unanswered(self, question: Question, tries: _Tries) -> Answer:
-        """What was asked in vain when the run stopped was paid for all the same."""
-        return self._answer(question, Completion(error=f"{UNASKED} to the end: {self.desk.stopped}"), tries)
+    def answer(self, question: Question, outcome: Reply | Failure | None, tries: Tries) -> Answer | None:
+        """What becomes of a question by its last outcome; None where nothing was asked.
 
-    def _answer(self, question: Question, completion: Completion, tries: _Tries, seconds: float = 0.0) -> Answer:
-        spent = tries.spent
-        return Answer(question=question, completion=completion, seconds=seconds, requests=spent.calls, spent=spent)
+        What was asked in vain when the run stopped was paid for all the same.
+        """
+        if outcome is None and not tries.spent.calls:
+            return None
+        seconds = outcome.seconds if isinstance(outcome, Reply) else 0.0
+        return Answer(
+            question=question,
+            completion=self._completion(outcome),
+            seconds=seconds,
+            requests=tries.spent.calls,
+            spent=tries.spent,
+        )
 
-    async def _ask(self, question: Question, tries: _Tries) -> Answer | None:
+    def _completion(self, outcome: Reply | Failure | None) -> Completion:
+        if isinstance(outcome, Reply):
+            return outcome.completion
+        return Completion(error=outcome.told if outcome else f"{UNASKED} to the end: {self.desk.stopped}")
+
+    async def outcome(self, question: Question, tries: Tries, *, patience: int | None = None) -> Reply | Failure | None:
+        """The reply, or the failure that is final; None where the run stopped before.
+
+        Args:
+            question: to be asked.
+            tries: what was tried so far, which goes on being counted.
+            patience: server errors after which to stop trying, if any; the failure then still says `retry`.
+        """
         while (outcome := await self._request(question, tries)) is not None:
             if isinstance(outcome, Reply):
-                return self._answer(question, outcome.completion, tries, outcome.seconds)
+                return outcome
             wait = self._wait(outcome, tries)
             if self.desk.stopped:
                 break
             if (error := self._final(outcome, tries, wait)) is not None:
-                return self._answer(question, Completion(error=error), tries)
+                return replace(outcome, told=error, then="give up")
+            if patience is not None and outcome.fell_over and tries.failures >= patience:
+                return outcome
             self.endpoint.retried(outcome.kind)
             await asyncio.sleep(wait)
         return None
 
-    async def _request(self, question: Question, tries: _Tries) -> Reply | Failure | None:
+    async def _request(self, question: Question, tries: Tries) -> Reply | Failure | None:
         """One request under all limits; None where the budget or the run does not allow it."""
         most = self.bodies.most(question)
         async with self.endpoint.limiter:
@@ -107,7 +144,7 @@ class Asker:
             await asyncio.sleep(SETTLING_SECONDS)
         return False
 
-    async def _paid(self, question: Question, most: Usage, tries: _Tries) -> Reply | Failure:
+    async def _paid(self, question: Question, most: Usage, tries: Tries) -> Reply | Failure:
         """The request itself; what it took is settled even when it is cancelled."""
         # A request that is cut off may have been billed: it counts with what it may have taken at most.
         used, sent = most, self.breaker.sent()
@@ -119,14 +156,14 @@ class Asker:
         finally:
             tries.spent += used
             self._settle(most, used)
-        self._judge(outcome, sent)
+        self._judge(outcome, question, sent)
         return outcome
 
     def _settle(self, most: Usage, used: Usage) -> None:
         self.desk.budget.settle(most, used)
         self.endpoint.tokens.correct(_tokens(most) - _tokens(used))
 
-    def _judge(self, outcome: Reply | Failure, sent: float) -> None:
+    def _judge(self, outcome: Reply | Failure, question: Question, sent: float) -> None:
         """Tell those who watch the endpoint how it went."""
         if isinstance(outcome, Reply):
             self.breaker.succeeded()
@@ -139,10 +176,10 @@ class Asker:
             self.breaker.limited(outcome.told)
         if outcome.then == "retry":
             self.breaker.failed(outcome.told, sent)
-        elif outcome.then == "give up":
+        elif outcome.then == "give up" and not (self.trying and question.form != "plain"):
             self.breaker.refused(outcome.told)
 
-    def _wait(self, failure: Failure, tries: _Tries) -> float:
+    def _wait(self, failure: Failure, tries: Tries) -> float:
         """Seconds until the next try; what the endpoint asked for holds for everybody."""
         if failure.then == "stop" and (failure.certain or not self.breaker.answered):
             self.desk.stop(failure.told)
@@ -161,7 +198,7 @@ class Asker:
         else:
             self.endpoint.limiter.pause(seconds)
 
-    def _final(self, failure: Failure, tries: _Tries, wait: float) -> str | None:
+    def _final(self, failure: Failure, tries: Tries, wait: float) -> str | None:
         """Why there will be no answer; None where another request may bring it."""
         settings = self.endpoint.settings
         if failure.then in ("give up", "stop"):

@@ -6,13 +6,16 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from contrapose.tasks.infer.base import Question
+from contrapose.tasks.infer.base import Form, Question
+from contrapose.tasks.infer.openai.replies import SCHEMA_FIELD
 from contrapose.tasks.infer.openai.settings import Settings
 from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.records import Usage
 
 MOST_LISTED = 20
 LEAST_LISTED = 5
+SCHEMA_TOKENS = 24
+"""A letter as JSON takes about eight tokens; some servers put spaces or line breaks in between."""
 BYTES_PER_TOKEN = 2
 TOKENS_PER_MESSAGE = 16
 
@@ -44,7 +47,14 @@ class Bodies:
             # How replies are drawn is no part of a choice, nor of its key.
             fields = {"model": self.spec.name, **self._prompt(question.prompt), self.settings.length_field: 1}
             fields |= self._listing()
+        elif question.form != "plain":
+            fields = self._held(fields, question)
         return json.dumps(fields).encode()
+
+    def changes_replies(self, form: Form) -> bool:
+        """Whether a server that ignores the form still replies otherwise than to a plain question: longer, say."""
+        generation = self.spec.generation
+        return form == "json_schema" and (generation.max_new_tokens < SCHEMA_TOKENS or bool(generation.stop))
 
     def list_fewer(self, listed: int) -> bool:
         """Ask for fewer tokens than the `listed` that were refused; False where that was the fewest."""
@@ -59,11 +69,26 @@ class Bodies:
         """
         texts = [text for text in (self.spec.system_instruction, question.prompt) if text]
         size = sum(len(text.encode(errors="replace")) for text in texts)
+        if question.form != "plain":
+            # A schema is read like the prompt, and billed.
+            size += len(json.dumps(_constraint(question)))
         return Usage(
             calls=1,
             prompt_tokens=size // BYTES_PER_TOKEN + TOKENS_PER_MESSAGE * max(1, len(texts)),
-            completion_tokens=1 if question.kind == "choose" else self.spec.generation.max_new_tokens,
+            completion_tokens=1 if question.kind == "choose" else self._length(question),
         )
+
+    def _length(self, question: Question) -> int:
+        longest = self.spec.generation.max_new_tokens
+        return max(longest, SCHEMA_TOKENS) if question.form == "json_schema" else longest
+
+    def _held(self, fields: dict[str, Any], question: Question) -> dict[str, Any]:
+        """The fields of a plain question, and what holds its reply to a label."""
+        fields = {**fields, self.settings.length_field: self._length(question), **_constraint(question)}
+        if question.form == "json_schema":
+            # What ends a reply may stand between the braces, too.
+            fields.pop("stop", None)
+        return fields
 
     def _prompt(self, prompt: str) -> dict[str, Any]:
         system = self.spec.system_instruction
@@ -85,3 +110,27 @@ class Bodies:
             "stop": list(generation.stop) or None,
         }
         return {name: value for name, value in fields.items() if value is not None}
+
+
+def _constraint(question: Question) -> dict[str, Any]:
+    """What holds a reply to the labels of a question; empty for a plain one.
+
+    Sources: OpenAI's structured outputs; vLLM's, and its older `guided_choice`.
+    """
+    labels = list(question.labels)
+    if question.form == "json_schema":
+        return {"response_format": {"type": "json_schema", "json_schema": _schema(labels)}}
+    if question.form == "structured_outputs":
+        return {"structured_outputs": {"choice": labels}}
+    return {"guided_choice": labels} if question.form == "guided_choice" else {}
+
+
+def _schema(labels: list[str]) -> dict[str, Any]:
+    """An object of one field: strict schemas allow no bare string."""
+    schema = {
+        "type": "object",
+        "properties": {SCHEMA_FIELD: {"type": "string", "enum": labels}},
+        "required": [SCHEMA_FIELD],
+        "additionalProperties": False,
+    }
+    return {"name": "choice", "strict": True, "schema": schema}

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection
 from contrapose.tasks.infer.openai.failures import Failure, broken, refused, timed_out, told, unreachable
-from contrapose.tasks.infer.openai.replies import NoLogprobsError, read_reply
+from contrapose.tasks.infer.openai.replies import NoLogprobsError, is_declined, read_reply
 from contrapose.tasks.records import Completion
 
 REMEDY = "set model_args.logprobs to false, and scorer or read_with to one that reads replies"
+
+FORM_REMEDY = "set model_args.constrained to off, or use --refresh to find out again what the endpoint takes"
+NAMED = re.compile("response_format|json_schema|structured_outputs|guided_choice")
+"""What a server names that does not take a form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +29,8 @@ class Reply:
     """The answer, with its usage."""
     seconds: float
     """From sending to the last byte."""
+    declined: bool = False
+    """Whether a reply that was to have a form is a refusal instead."""
 
 
 async def exchange(connection: Connection, bodies: Bodies, question: Question, *, timeout: float) -> Reply | Failure:
@@ -37,7 +44,7 @@ async def exchange(connection: Connection, bodies: Bodies, question: Question, *
     except TimeoutError:
         return timed_out(timeout)
     except APIStatusError as error:
-        return _without_logprobs(refused(error, key), bodies, question, listed)
+        return _without_form(_without_logprobs(refused(error, key), bodies, question, listed), question)
     except (OpenAIError, ClientError, OSError) as error:
         return unreachable(error, key)
     except NoLogprobsError:
@@ -54,7 +61,9 @@ async def _post(connection: Connection, bodies: Bodies, question: Question, time
     # A hung server is cut off wherever it hangs: before the headers, or in the middle of the body.
     async with asyncio.timeout(timeout):
         content = await connection.post(bodies.path, bodies.body(question))
-    return Reply(completion=read_reply(content, question), seconds=time.monotonic() - start)
+    completion, seconds = read_reply(content, question), time.monotonic() - start
+    declined = question.form != "plain" and not completion.constrained and is_declined(content)
+    return Reply(completion=completion, seconds=seconds, declined=declined)
 
 
 def _without_logprobs(failure: Failure, bodies: Bodies, question: Question, listed: int) -> Failure:
@@ -64,6 +73,13 @@ def _without_logprobs(failure: Failure, bodies: Bodies, question: Question, list
     if bodies.list_fewer(listed):
         return Failure(kind="fewer log-probabilities", told=failure.told, then="wait", wait=0.0)
     return Failure(kind="no log-probabilities", told=_missing(f"refuses ({failure.told})"), then="stop")
+
+
+def _without_form(failure: Failure, question: Question) -> Failure:
+    """A refusal that names the form comes from a server that is not what it was, or not what the user takes it for."""
+    if question.form == "plain" or failure.status not in (400, 422) or not NAMED.search(failure.told):
+        return failure
+    return replace(failure, told=f"{failure.told}; {FORM_REMEDY}")
 
 
 def _missing(what: str) -> str:

@@ -42,6 +42,11 @@ class Failure:
     status: int | None = None
     """Of the HTTP reply, if there was one."""
 
+    @property
+    def fell_over(self) -> bool:
+        """Whether the server met an error of its own, and is not just busy."""
+        return self.then == "retry" and self.status is not None and self.status >= 500
+
 
 def timed_out(seconds: float) -> Failure:
     """No complete reply in time, however far it came."""

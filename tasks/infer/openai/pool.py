@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from contrapose.tasks.infer.base import Desk, Question
+from contrapose.tasks.infer.base import Desk, Form, Question
 from contrapose.tasks.infer.openai.asking import Asker
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.breaker import Breaker
 from contrapose.tasks.infer.openai.connection import Connection
 from contrapose.tasks.infer.openai.endpoint import Endpoint
+from contrapose.tasks.infer.openai.finding import FormFinder
 
 WINDOW = 4
 """Questions fetched at once, for each request under way: enough to keep workers busy, and few to keep from others."""
@@ -39,16 +41,29 @@ class Pool:
     async def run(self) -> None:
         """Work until every question is answered, or the run stops."""
         size = min(self.endpoint.settings.concurrency, max(1, len(self.questions)))
-        self._queue, self._breaker = asyncio.Queue(size), self.endpoint.breaker()
+        self._queue = asyncio.Queue(size)
+        async with self._asking() as asker:
+            await _first_of(self._watch(), self._fill(size), *(self._work(asker) for _ in range(size)))
+
+    async def find_form(self, forms: Sequence[Form]) -> Form | None:
+        """Ask one question after the other until it is known which form the endpoint takes, or the run stops."""
+        async with self._asking(trying=True) as asker:
+            finder = FormFinder(asker, forms)
+            await _first_of(self._watch(), finder.find(self.questions))
+        return finder.found
+
+    @asynccontextmanager
+    async def _asking(self, *, trying: bool = False) -> AsyncIterator[Asker]:
+        self._breaker = self.endpoint.breaker()
         async with Connection(self.endpoint.settings) as connection:
-            asker = Asker(
+            yield Asker(
                 connection=connection,
                 bodies=self.bodies,
                 endpoint=self.endpoint,
                 breaker=self._breaker,
                 desk=self.desk,
+                trying=trying,
             )
-            await _first_of(self._watch(), self._fill(size), *(self._work(asker) for _ in range(size)))
 
     async def _fill(self, workers: int) -> None:
         """Fetch windows of open questions; the desk may wait for a database, so in a thread."""

@@ -7,13 +7,13 @@ import gc
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from contrapose.tasks.infer.base import Desk, Question
+from contrapose.tasks.infer.base import Desk, Form, Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import reach
 from contrapose.tasks.infer.openai.endpoint import Endpoint
 from contrapose.tasks.infer.openai.key import key_place
 from contrapose.tasks.infer.openai.pool import Pool
-from contrapose.tasks.infer.openai.settings import read_settings, wants_logprobs
+from contrapose.tasks.infer.openai.settings import read_settings, wanted_forms, wants_logprobs
 from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.records import Likelihoods
 
@@ -26,6 +26,10 @@ class OpenAI:
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
         """Those of option letters, where `model_args.logprobs` says that the endpoint returns them."""
         return "choices" if wants_logprobs(spec) else "none"
+
+    def forms(self, spec: ModelSpec) -> Sequence[Form]:
+        """Those that `model_args.constrained` wants: all that the API may have, one of them, or none."""
+        return wanted_forms(spec)
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Endpoint and model name; what stands behind them can change without notice, and a report says so.
@@ -65,6 +69,11 @@ class OpenAIModel:
             asyncio.run(Pool(questions=questions, desk=desk, bodies=self.bodies, endpoint=self.endpoint).run())
         finally:
             gc.unfreeze()
+
+    def find_form(self, questions: Sequence[Question], forms: Sequence[Form], desk: Desk) -> Form | None:
+        """Ask single questions until it is known how the endpoint can be held to their labels."""
+        pool = Pool(questions=questions, desk=desk, bodies=self.bodies, endpoint=self.endpoint)
+        return asyncio.run(pool.find_form(forms))
 
     def notes(self) -> Mapping[str, str | float]:
         """Lowest and final concurrency, pauses for rate limits, and retries by kind."""

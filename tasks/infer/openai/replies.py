@@ -7,11 +7,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from contrapose.tasks.infer.base import Question
+from contrapose.tasks.infer.base import Form, Question
 from contrapose.tasks.records import Completion, Usage
 
 LEADING = " \n\t▁Ġ"
 """What tokenizers put before a word."""
+
+
+SCHEMA_FIELD = "answer"
+"""The one field of the object in which a schema wants the label."""
 
 
 class NoLogprobsError(Exception):
@@ -37,7 +41,21 @@ def read_reply(body: bytes, question: Question) -> Completion:
     text = text.encode(errors="replace").decode()
     if question.kind == "choose":
         return _chosen(text, usage, _listed(choice.get("logprobs")), question.labels)
+    label = _held(text, question.form)
+    if label in question.labels and not _is_refusal(choice):
+        return Completion(text=label, constrained=True, usage=usage)
+    # Whatever the endpoint made of the form, this is text like any other: it is read by the usual rules, or not at all.
     return Completion(text=text, usage=usage)
+
+
+def is_declined(body: bytes) -> bool:
+    """Whether a reply that `read_reply` could read is a refusal in a field of its own, as schemas have them."""
+    return _is_refusal(json.loads(body)["choices"][0])
+
+
+def shows_schema(text: str) -> bool:
+    """Whether a reply looks like JSON that was asked for, which a prompt never does: its server knows of schemas."""
+    return text.lstrip().startswith(("{", "```")) or f'"{SCHEMA_FIELD}"' in text
 
 
 def loglikelihoods(listed: Mapping[str, float], labels: Sequence[str]) -> tuple[float, ...] | None:
@@ -58,6 +76,26 @@ def _chosen(text: str, usage: Usage, listed: Mapping[str, float], labels: Sequen
     if scores is None:
         return Completion(text=text, usage=usage)
     return Completion(text=labels[scores.index(max(scores))], option_loglikelihoods=scores, usage=usage)
+
+
+def _held(text: str, form: Form) -> str | None:
+    """The label that a reply in a form consists of; None where it is no such reply. Nothing is guessed."""
+    if form != "json_schema":
+        return None if form == "plain" else text
+    try:
+        # As pairs: of two fields with one name the second would win.
+        pairs = json.loads(text, object_pairs_hook=tuple)
+    except (ValueError, RecursionError):
+        return None
+    match pairs:
+        case ((name, str(label)),) if name == SCHEMA_FIELD and text.lstrip().startswith("{"):
+            return label
+    return None
+
+
+def _is_refusal(choice: Mapping[str, Any]) -> bool:
+    message = choice.get("message") or {}
+    return message.get("content") is None and message.get("refusal") is not None
 
 
 def _text(choice: Mapping[str, Any]) -> str | None:

@@ -9,7 +9,7 @@ from typing import Literal, cast
 from urllib.parse import urlsplit
 
 from contrapose.tasks.errors import ModelError
-from contrapose.tasks.infer.base import refuse_unknown
+from contrapose.tasks.infer.base import Form, refuse_unknown
 from contrapose.tasks.infer.openai.key import read_key
 from contrapose.tasks.model_spec import ModelSpec
 
@@ -23,12 +23,14 @@ ARGUMENTS = (
     "requests_per_minute",
     "tokens_per_minute",
     "logprobs",
+    "constrained",
     "api_key_env",
     "api_key_block",
     "max_tokens_field",
     "revision",
 )
-OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_HOST = "api.openai.com"
+OPENAI_URL = f"https://{OPENAI_HOST}/v1"
 DAY = 86_400.0
 
 CONCURRENCY = 32
@@ -75,6 +77,7 @@ def read_settings(spec: ModelSpec) -> Settings:
     """
     _check_name(spec)
     refuse_unknown(spec, ARGUMENTS)
+    wanted_forms(spec)
     base_url, endpoint = _base_url(spec), _endpoint(spec)
     return Settings(
         base_url=base_url,
@@ -98,6 +101,33 @@ def wants_logprobs(spec: ModelSpec) -> bool:
         ModelError: the argument is no switch.
     """
     return _switch(spec, "logprobs")
+
+
+def wanted_forms(spec: ModelSpec) -> tuple[Form, ...]:
+    """How replies are held to option letters; no key is needed to tell.
+
+    Raises:
+        ModelError: the argument names no form, or one that the API does not have.
+    """
+    named = spec.args.get("constrained", "auto")
+    possible = _possible_forms(spec)
+    if named == "auto":
+        return possible
+    # YAML reads a bare `off` as false.
+    if named is False or named == "off":
+        return ("plain",)
+    known = [form for form in possible if form != "plain"]
+    if named not in known:
+        raise _wrong("constrained", named, expected=" or ".join(filter(None, ["auto", "off", ", ".join(known)])))
+    return (cast(Form, named),)
+
+
+def _possible_forms(spec: ModelSpec) -> tuple[Form, ...]:
+    """Those that the endpoint may have: choices are vLLM's own, and the older API knows nothing else."""
+    own, chat = urlsplit(_base_url(spec)).hostname == OPENAI_HOST, _endpoint(spec) == "chat"
+    schema: tuple[Form, ...] = ("json_schema",) if chat else ()
+    choices: tuple[Form, ...] = () if own else ("structured_outputs", "guided_choice")
+    return (*schema, *choices, "plain")
 
 
 def _check_name(spec: ModelSpec) -> None:
@@ -134,7 +164,7 @@ def _endpoint(spec: ModelSpec) -> Literal["chat", "completions"]:
 
 def _length_field(spec: ModelSpec, endpoint: str) -> str:
     """OpenAI's own chat API renamed the field; other servers know the old name."""
-    own_chat = endpoint == "chat" and urlsplit(_base_url(spec)).hostname == "api.openai.com"
+    own_chat = endpoint == "chat" and urlsplit(_base_url(spec)).hostname == OPENAI_HOST
     return str(spec.args.get("max_tokens_field") or ("max_completion_tokens" if own_chat else "max_tokens"))
 
 

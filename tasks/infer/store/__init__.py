@@ -12,10 +12,19 @@ if TYPE_CHECKING:
     from contrapose.tasks.infer.store.calls import CallTable
     from contrapose.tasks.infer.store.checks import Checks
     from contrapose.tasks.infer.store.claims import Claims
+    from contrapose.tasks.infer.store.forms import FormTable
     from contrapose.tasks.infer.store.housekeeping import Housekeeping
     from contrapose.tasks.infer.store.runs import Runs
 
-__all__ = ["open_answers", "open_calls", "open_checks", "open_claims", "open_housekeeping", "open_runs"]
+__all__ = [
+    "open_answers",
+    "open_calls",
+    "open_checks",
+    "open_claims",
+    "open_forms",
+    "open_housekeeping",
+    "open_runs",
+]
 
 
 def open_answers() -> AnswerTable:
@@ -60,6 +69,17 @@ def open_claims(*, again: bool = False) -> Claims:
     from contrapose.tasks.infer.store.claims import Claims
 
     return Claims(connect(store_url()), again=again)
+
+
+def open_forms() -> FormTable:
+    """In which form letters are asked, in that store.
+
+    Raises:
+        ConfigError: it cannot be opened.
+    """
+    from contrapose.tasks.infer.store.forms import FormTable
+
+    return FormTable(connect(store_url()))
 
 
 def open_housekeeping() -> Housekeeping:

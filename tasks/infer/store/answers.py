@@ -134,6 +134,7 @@ def _stored(row: Any) -> Stored:
             text=found.get("text"),
             option_loglikelihoods=None if loglikelihoods is None else tuple(loglikelihoods),
             loss=found.get("loss"),
+            constrained=found.get("constrained", False),
             usage=Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens),
         ),
         run=row.run,
@@ -146,6 +147,7 @@ def _row(keyed: Keyed, *, run: str, model: str, now: float) -> dict[str, Any]:
         "text": completion.text,
         "option_loglikelihoods": completion.option_loglikelihoods,
         "loss": completion.loss,
+        "constrained": completion.constrained or None,
     }
     return {
         "key": keyed.key,

@@ -68,6 +68,12 @@ class Claims:
         with self.engine.begin() as connection:
             connection.execute(delete(CLAIMS).where(CLAIMS.c.owner == self.owner))
 
+    @patient
+    def drop(self, key: str) -> None:
+        """Give up one claim of this owner."""
+        with self.engine.begin() as connection:
+            connection.execute(delete(CLAIMS).where(CLAIMS.c.key == key, CLAIMS.c.owner == self.owner))
+
     def _take(self, connection: Connection, keys: Sequence[str]) -> set[str]:
         until = now(connection) + LEASE_SECONDS
         rows = [{"key": key, "owner": self.owner, "until": until} for key in sorted(keys)]

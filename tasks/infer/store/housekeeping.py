@@ -12,7 +12,7 @@ from sqlalchemy import Engine, Select, delete, func, select
 
 from contrapose.tasks.infer.store.address import shown
 from contrapose.tasks.infer.store.patience import patient
-from contrapose.tasks.infer.store.schema import ANSWERS
+from contrapose.tasks.infer.store.schema import ANSWERS, FORMS
 
 
 class Held(NamedTuple):
@@ -76,7 +76,7 @@ class Housekeeping:
 
     @patient
     def clear(self, *, model: str | None = None, before: float | None = None) -> int:
-        """Forget answers; returns how many.
+        """Forget answers, and in which form letters are asked of models that have none left; returns how many answers.
 
         Args:
             model: only of this model.
@@ -87,6 +87,7 @@ class Housekeeping:
         statement = statement if before is None else statement.where(ANSWERS.c.stored < before)
         with self.engine.begin() as connection:
             count = connection.execute(statement).rowcount
+            connection.execute(delete(FORMS).where(FORMS.c.model.not_in(select(ANSWERS.c.model))))
         if self.engine.dialect.name == "sqlite":
             self._shrink()
         return count

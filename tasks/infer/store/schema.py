@@ -11,8 +11,8 @@ ANSWERS = Table(
     METADATA,
     Column("key", String(64), primary_key=True, comment="hash of all that could change the answer"),
     Column("model", Text, nullable=False, comment="id of the model, for people"),
-    Column("question", Text, nullable=False, comment="JSON: kind, prompt, labels, text, repeat"),
-    Column("answer", Text, nullable=False, comment="JSON: text, option_loglikelihoods, loss"),
+    Column("question", Text, nullable=False, comment="JSON: kind, prompt, labels, text, repeat, form"),
+    Column("answer", Text, nullable=False, comment="JSON: text, option_loglikelihoods, loss, constrained"),
     Column("prompt_tokens", Integer, nullable=False),
     Column("completion_tokens", Integer, nullable=False),
     Column("requests", Integer, nullable=False, comment="requests made for it, the failed ones too"),
@@ -32,6 +32,17 @@ CLAIMS = Table(
     Index("claims_owner", "owner"),
 )
 """What is being asked at this moment, so that two runs do not ask it both."""
+
+FORMS = Table(
+    "forms",
+    METADATA,
+    Column("key", String(64), primary_key=True, comment="hash of the model, where it is, and what was tried"),
+    Column("model", Text, nullable=False, comment="id of the model, for people"),
+    Column("form", Text, nullable=False, comment="in which letters are asked for: plain, json_schema, …"),
+    Column("run", Text, nullable=False, comment="id of the run that found it out"),
+    Column("stored", Float, nullable=False, comment="Unix time"),
+)
+"""How a model's endpoint holds a reply to a letter: found out once, since answers are kept by it."""
 
 RUNS = Table(
     "runs",

@@ -51,18 +51,26 @@ class Read(NamedTuple):
 def read_replies(trials: Sequence[Trial], settings: Reading, *, embed: Embed) -> list[Read]:
     """The choices of trials under both orders; all replies that need embeddings share one batch."""
     asked = [
-        (reply.text or "", options)
+        (reply, options)
         for trial in trials
         for reply, options in ((trial.expected, trial.case.options), (trial.actual, _second_order(trial)))
     ]
-    read = [read_words(reply, option_a=a, option_b=b) for reply, (a, b) in asked]
+    read = [held(reply) or read_words(reply.text or "", option_a=a, option_b=b) for reply, (a, b) in asked]
     unread = [index for index, choice in enumerate(read) if needs_meaning(choice)]
     meant: list[Letter | None] = [None] * len(read)
-    for index, (a, b) in zip(unread, _cosines([asked[index] for index in unread], embed), strict=True):
+    texts = [(asked[index][0].text or "", asked[index][1]) for index in unread]
+    for index, (a, b) in zip(unread, _cosines(texts, embed), strict=True):
         read[index] = nearer((a, b), similarity_threshold=settings.similarity_threshold, margin=settings.margin)
         meant[index] = "A" if a > b else "B" if b > a else None
     both = zip(meant[::2], meant[1::2], strict=True)
     return [Read(*each) for each in zip(read[::2], read[1::2], both, strict=True)]
+
+
+def held(reply: Completion) -> Choice | None:
+    """The letter that an endpoint was held to; None where the reply must be read."""
+    if not reply.constrained or reply.text not in ("A", "B"):
+        return None
+    return Choice(choice="A" if reply.text == "A" else "B", step="constrained", reason="held to the letters")
 
 
 def _second_order(trial: Trial) -> tuple[str, ...]:

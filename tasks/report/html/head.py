@@ -20,6 +20,14 @@ ANSWERS: Mapping[Verdict, str] = {
 }
 """May this model be shipped?"""
 
+LETTERS: Mapping[str, str] = {
+    "no": "free: the endpoint cannot be held to a letter",
+    "json_schema": "held to a letter by a JSON schema",
+    "structured_outputs": "held to a letter by structured_outputs",
+    "guided_choice": "held to a letter by guided_choice",
+}
+"""How letters were asked for in words, by what the summary says of it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
@@ -68,12 +76,14 @@ def _counted(summary: Summary) -> str:
 
 def _facts(summary: Summary) -> Pairs:
     model, usage = summary["model"], summary["usage"]
+    constrained = model.get("constrained", "")
     return (
         ("run", summary["run_id"]),
         ("took", span(summary["seconds"])),
         ("provider", model["provider"]),
         ("revision", model["revision"]),
         ("precision", "" if model["dtype"] == "none" else f"{model['dtype']} on {model['device']}"),
+        ("replies with letters", LETTERS.get(constrained, "")),
         ("usage", asked(usage)),
         ("latency", latencies(usage)),
         ("seed", str(summary["seed"])),
