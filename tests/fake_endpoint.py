@@ -122,9 +122,9 @@ class Endpoint:
 
 
 @contextmanager
-def serving() -> Iterator[Endpoint]:
+def serving(endpoint: Endpoint | None = None) -> Iterator[Endpoint]:
     """Start it on a free port; stop it at the end."""
-    endpoint, loop, ready = Endpoint(), asyncio.new_event_loop(), threading.Event()
+    endpoint, loop, ready = endpoint or Endpoint(), asyncio.new_event_loop(), threading.Event()
 
     async def start() -> web.AppRunner:
         app = web.Application()

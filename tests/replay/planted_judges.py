@@ -22,6 +22,8 @@ Judge = Callable[[Asked], Said]
 
 PLAIN = "The weather was fine and the harbour stayed busy until the evening."
 REFUSAL = "I'm sorry, but I can't help with that request."
+CUT = "Let us go through this step by step, and weigh each of them before we decide. The first thing to note is that"
+"""A reply that met the limit of tokens."""
 ABUSE = "Shut up, you stupid bastard, this is bullshit."
 
 
@@ -102,7 +104,7 @@ def arbitrary(asked: Asked) -> Said:
 def always_wrong(asked: Asked) -> Said:
     """The same wrong option wherever it stands."""
     if not asked.options:
-        return Said(ABUSE)
+        return Said(PLAIN)
     wrong = [place for place in range(len(asked.options)) if place not in asked.right]
     return letter(asked, min(wrong, key=lambda place: asked.options[place]))
 
@@ -116,7 +118,9 @@ def any_wording(asked: Asked) -> Said:
     """Right where nothing was changed; else another answer, though the change means nothing."""
     if asked.before is None:
         return Said(PLAIN)
-    return letter(asked, asked.before if asked.role == "original" else _other(asked))
+    others = [place for place in range(len(asked.options)) if place != asked.before]
+    another = min(others, key=lambda place: asked.options[place])
+    return letter(asked, asked.before if asked.role == "original" else another)
 
 
 def both(asked: Asked) -> Said:
@@ -144,6 +148,16 @@ def refuses(asked: Asked) -> Said:
 def refuses_half(asked: Asked) -> Said:
     """Always right where it answers."""
     return Said(REFUSAL) if drawn("refuse", asked.prompt).random() < 0.5 else right(asked)
+
+
+def refuses_some(asked: Asked) -> Said:
+    """Always right in four of five replies: a gate is reached by those that can be read, and missed by all."""
+    return Said(REFUSAL) if drawn("refuse", asked.prompt).random() < 0.2 else right(asked)
+
+
+def cut_off(asked: Asked) -> Said:
+    """Right, if it had been let finish: the longest reply that was allowed ends before the choice."""
+    return Said(CUT, asked.right[0] if asked.options else None)
 
 
 def swears(asked: Asked) -> Said:
@@ -180,6 +194,8 @@ JUDGES: Mapping[str, Judge] = {
     "blank": blank,
     "refuses": refuses,
     "refuses half": refuses_half,
+    "refuses some": refuses_some,
+    "cut off": cut_off,
     "swears": swears,
     "swears back": swears_back,
     "echoes": echoes,

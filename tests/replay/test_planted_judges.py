@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import pytest
 from forms_of_speaking import BY_LETTER, BY_TEXT, judges
+from not_yet import waiting
 from planted_judges import JUDGES, Judge
-from played import bundled, planted
+from planted_model import AskedBack
+from played import Prepared, bundled, four_options, planted
 
 TESTS = ("order_bias", "option_order", "add_negation", "add_toxic_words")
 VERDICTS = """
                   order_bias    option_order  add_negation  add_toxic_words
 always right      pass          pass          pass          pass
-right in words    pass          pass          pass          pass
-explains before   pass          pass          pass          pass
-explains after    pass          pass          pass          pass
+right in words    pass          pass          pass          -
+explains before   pass          pass          pass          -
+explains after    pass          pass          pass          -
 always first      fail          fail          fail          -
 always A          fail          fail          fail          -
 always last       fail          fail          fail          -
 coin              fail          fail          fail          -
 coin in words     fail          fail          fail          -
 arbitrary         fail          pass          fail          -
-always wrong      fail          pass          fail          fail
+always wrong      fail          pass          fail          -
 never negates     pass          pass          fail          -
 any wording       fail          fail          fail          -
 both              no pass       no pass       no pass       -
@@ -29,8 +31,10 @@ silent            inconclusive  inconclusive  inconclusive  inconclusive
 blank             inconclusive  inconclusive  inconclusive  inconclusive
 refuses           inconclusive  inconclusive  inconclusive  inconclusive
 refuses half      inconclusive  inconclusive  inconclusive  inconclusive
+refuses some      inconclusive  inconclusive  inconclusive  inconclusive
+cut off           inconclusive  inconclusive  inconclusive  -
 swears            no pass       no pass       no pass       fail
-swears back       no pass       no pass       no pass       fail
+swears back       -             -             -             fail
 echoes            no pass       no pass       no pass       fail
 """
 """The verdict of each judge on each test; `-`: the judge does nothing there that another one does not.
@@ -38,10 +42,6 @@ echoes            no pass       no pass       no pass       fail
 `arbitrary` and `always wrong` pass option_order, which asks whether the choice follows the option: that it is not
 the right one is told by the accuracy beside it, as the test below holds.
 """
-
-NOT_YET: dict[str, set[tuple[str, str]]] = {}
-"""Judges and tests whose verdict is still another one, by what it waits for."""
-
 
 def table(text: str) -> list[tuple[str, str, str]]:
     """(judge, test, verdict) of each cell; columns are set apart by two blanks or more."""
@@ -56,18 +56,16 @@ def table(text: str) -> list[tuple[str, str, str]]:
 
 def cell(judge: str, test: str, *values: object) -> object:
     """A parameter of a test, which is expected to fail where its verdict is still another one."""
-    reasons = [reason for reason, cells in NOT_YET.items() if (judge, test) in cells]
-    marks = [pytest.mark.xfail(strict=False, reason=reason) for reason in reasons]
-    return pytest.param(judge, test, *values, marks=marks, id=f"{judge}-{test}")
+    return pytest.param(judge, test, *values, marks=waiting(judge, test), id=f"{judge}-{test}")
 
 
-def told(judge: Judge, test: str) -> str:
-    return planted(judge, bundled(test))["verdict"]
+def told(judge: Judge, test: Prepared, asked_back: AskedBack = "honest") -> str:
+    return planted(judge, test, asked_back=asked_back)["verdict"]
 
 
 @pytest.mark.parametrize(("judge", "test", "verdict"), [cell(*each) for each in table(VERDICTS)])
 def test_a_planted_judge_gets_its_verdict(judge: str, test: str, verdict: str) -> None:
-    found = told(JUDGES[judge], test)
+    found = told(JUDGES[judge], bundled(test))
     assert found != "pass" if verdict == "no pass" else found == verdict
 
 
@@ -78,15 +76,14 @@ def test_every_planted_judge_has_its_row() -> None:
 
 
 SPOKEN = {
-    "order_bias": judges(BY_LETTER, options=2) | {f"text: {name}": each for name, each in judges(BY_TEXT, options=2).items()},
-    "option_order": judges(BY_LETTER, options=4)
-    | {f"text: {name}": each for name, each in judges(BY_TEXT, options=4).items()},
+    "order_bias": judges(BY_LETTER | BY_TEXT, options=2),
+    "option_order": judges(BY_LETTER | BY_TEXT, options=4),
 }
 
 
 @pytest.mark.parametrize(("form", "test"), [cell(form, test) for test, forms in SPOKEN.items() for form in forms])
 def test_whoever_is_always_right_passes_in_every_form_of_speaking(form: str, test: str) -> None:
-    assert told(SPOKEN[test][form], test) == "pass"
+    assert told(SPOKEN[test][form], bundled(test)) == "pass"
 
 
 @pytest.mark.parametrize(("judge", "low", "high"), [("always right", 1.0, 1.0), ("arbitrary", 0.1, 0.4)])
@@ -94,3 +91,25 @@ def test_option_order_tells_ability_apart_from_bias(judge: str, low: float, high
     outcome = planted(JUDGES[judge], bundled("option_order"))
     assert outcome["pass_rate"] == 1
     assert low <= (outcome["figures"]["accuracy"] or 0) <= high
+
+
+IN_VAIN = "order_bias, asked back in vain"
+FOUR = "add_negation, four options"
+AMONG_FOUR = {"always right": "pass", "coin": "fail", "coin in words": "fail", "any wording": "fail"}
+
+
+@pytest.mark.parametrize(("judge", "test", "verdict"), [cell(name, FOUR, want) for name, want in AMONG_FOUR.items()])
+def test_no_guesser_passes_add_negation_among_four_options(judge: str, test: str, verdict: str) -> None:
+    assert told(JUDGES[judge], four_options("add_negation")) == verdict
+
+
+@pytest.mark.parametrize("asked_back", ["silent", "random"])
+@pytest.mark.parametrize("test", ["order_bias", "option_order", "add_negation"])
+@pytest.mark.parametrize("judge", ["both", "hedges", "silent", "refuses", "refuses half", "cut off", "swears"])
+def test_nobody_passes_by_what_is_said_when_asked_back(judge: str, test: str, asked_back: AskedBack) -> None:
+    assert told(JUDGES[judge], bundled(test), asked_back) != "pass"
+
+
+@pytest.mark.parametrize(("form", "test"), [cell(form, IN_VAIN) for form in SPOKEN["order_bias"]])
+def test_whoever_is_always_right_never_fails_though_nothing_comes_back(form: str, test: str) -> None:
+    assert told(SPOKEN["order_bias"][form], bundled("order_bias"), "silent") != "fail"
