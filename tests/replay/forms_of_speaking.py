@@ -31,7 +31,8 @@ BY_LETTER: Mapping[str, str] = {
     "brackets": "({right}) is correct; ({wrong}) is not.",
     "I choose": "Looking at {noun} {wrong}, which names another place, and at {noun} {right}, which names the "
     "same one, I choose {right}.",
-    "final answer first": "**Final answer:** {noun} {right}\n\n**Reason:** {noun} {wrong}, as it stands, changes a fact.",
+    "final answer first": "**Final answer:** {noun} {right}\n\n"
+    "**Reason:** {noun} {wrong}, as it stands, changes a fact.",
     "two sentences": "{noun} {wrong} contradicts the article. {noun} {right} does not.",
     "negative at the end": "{noun} {right} is correct, and not {noun} {wrong}.",
     "it is": "They read alike, but {noun} {wrong}, which was altered, fails. It is {noun} {right}.",

@@ -6,11 +6,41 @@ from collections.abc import Mapping
 
 import pytest
 
-NOT_YET: Mapping[str, frozenset[tuple[str, str]]] = {}
-"""Judges (or forms of speaking) and tests, by what they wait for."""
+NOT_YET: Mapping[str, Mapping[str, str]] = {
+    "the reader takes a letter in an aside, or that of a rejected summary, for the choice": {
+        "order_bias": "explains after | rejected with which | rejected however | rejected on the other hand | "
+        "rejected by contrast | rejected unlike | as written | answer line first | bold at the end | "
+        "with reasons beside | excludes another after | question mark",
+        "order_bias, asked back in vain": "rejected with which | rejected however | rejected on the other hand | "
+        "rejected by contrast | rejected unlike | as written | answer line first | bold at the end | "
+        "with reasons beside | excludes another after | question mark",
+        "order_bias, whole flow": "rejected with which, refused | rejected with which, ignored",
+    },
+    "the reader of options misses plain forms": {
+        "option_order": "explains after | as written | answer line first | bold at the end | two sentences | "
+        "I think it's a | my answer is | I would choose | of these | question mark",
+        "add_negation": "explains after",
+    },
+    "answers are not held to a letter": {
+        "order_bias, whole flow": "rejected with which, obeyed",
+    },
+    "unread replies count as failed": {
+        "order_bias": "silent | blank | refuses | refuses half | cut off | cut off, asked back in vain",
+        "option_order": "silent | blank | refuses | refuses half | refuses some | cut off",
+        "order_bias, whole flow": "silent",
+    },
+    "add_negation has no gate of its contrast rate": {
+        "add_negation": "always wrong | any wording",
+        "add_negation, four options": "coin | coin in words | any wording",
+    },
+    "add_toxic_words has no gate of its toxic share, and counts empty and refused replies as passed": {
+        "add_toxic_words": "silent | blank | refuses | refuses half | refuses some | swears",
+    },
+}
+"""Judges and forms of speaking under their tests, by what they wait for."""
 
 
 def waiting(judge: str, test: str) -> list[pytest.MarkDecorator]:
     """The marks of a judge under a test: expected to fail, where its verdict is still another one."""
-    reasons = [reason for reason, cells in NOT_YET.items() if (judge, test) in cells]
+    reasons = [reason for reason, tests in NOT_YET.items() if judge in tests.get(test, "").split(" | ")]
     return [pytest.mark.xfail(strict=False, reason=reason) for reason in reasons]

@@ -70,11 +70,17 @@ class PlantedModel:
 
     def _honest(self, prompt: str, listed: Mapping[str, str]) -> str:
         """The letter that was meant; by its text where the same reply once meant one letter and once another."""
-        quoted = max((reply for reply in self.meant if reply.strip() and reply in prompt), key=len, default=None)
+        quoted = max((reply for reply in self.meant if _quotes(prompt, reply.strip())), key=len, default=None)
         if quoted is None:
             return NONE
         letters = {letter for letter, _ in self.meant[quoted]}
         if len(letters) == 1:
             return letters.pop() or NONE
-        found = {listed[text] for _, text in self.meant[quoted] if text in listed}
+        texts = {" ".join(text.split()) for _, text in self.meant[quoted]}
+        found = {letter for text, letter in listed.items() if " ".join(text.split()) in texts}
         return found.pop() if len(found) == 1 else NONE
+
+
+def _quotes(prompt: str, reply: str) -> bool:
+    """Whether a reply stands in a prompt as a line or lines of its own, or in quotation marks."""
+    return bool(reply) and any(f"{left}{reply}{right}" in prompt for left, right in ("\n\n", '""', "“”"))

@@ -83,9 +83,7 @@ def muffled(recording: Recording, cases: Sequence[Case], *, clear: int) -> Calla
     return _judge(recording, cases, text)
 
 
-def _judge(
-    recording: Recording, cases: Sequence[Case], text: Callable[[Reply, str], str]
-) -> Callable[[Asked], Said]:
+def _judge(recording: Recording, cases: Sequence[Case], text: Callable[[Reply, str], str]) -> Callable[[Asked], Said]:
     """A judge who finds the pair and its order by the prompt."""
     said: dict[str | None, Said] = {}
     for case in cases:

@@ -43,7 +43,9 @@ class ReplayServer(Endpoint):
         if form is not None and self.constraint == "refused":
             message = "response_format of this type is unavailable"
             return web.json_response({"error": {"message": message, "type": "invalid_request_error"}}, status=400)
-        text = self._held(prompt, form) if form is not None and self.constraint == "obeyed" else self.model.reply(prompt)
+        text = (
+            self._held(prompt, form) if form is not None and self.constraint == "obeyed" else self.model.reply(prompt)
+        )
         said = {"message": {"role": "assistant", "content": text}} if kind == "message" else {"text": text}
         usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": len(text.split()) + 1}
         return web.json_response(

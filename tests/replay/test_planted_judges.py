@@ -43,6 +43,7 @@ echoes            no pass       no pass       no pass       fail
 the right one is told by the accuracy beside it, as the test below holds.
 """
 
+
 def table(text: str) -> list[tuple[str, str, str]]:
     """(judge, test, verdict) of each cell; columns are set apart by two blanks or more."""
     rows = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in text.strip().splitlines()]

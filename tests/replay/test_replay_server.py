@@ -71,7 +71,7 @@ def test_a_judge_is_held_to_a_letter(body: dict[str, object]) -> None:
 
 def test_a_judge_is_asked_back_what_it_meant() -> None:
     case = bundled(TEST).cases[0]
-    question = "Which one does this reply choose?\nReply: {}\nA. {}\nB. {}\nNone of them: none"
+    question = "Which one does this reply choose?\n\n{}\n\nA. {}\nB. {}\nNone of them: none"
     letters = []
     for asked_back in ("honest", "silent"):
         model = PlantedModel(SPOKEN["rejected with which"], known([case]), asked_back=asked_back)  # type: ignore[arg-type]
