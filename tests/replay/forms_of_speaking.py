@@ -89,4 +89,5 @@ def speaks(asked: Asked, *, form: str) -> Said:
     other = (chosen + 1) % len(asked.options)
     letter, wrong = asked.letter(chosen), asked.letter(other)
     fields = {"text": asked.options[chosen], "other": asked.options[other], "letter": letter, "right": letter}
-    return Said(form.format(noun=asked.noun, wrong=wrong, **fields), chosen)
+    # A summary ends with a full stop of its own.
+    return Said(form.format(noun=asked.noun, wrong=wrong, **fields).replace("..", "."), chosen)

@@ -12,8 +12,7 @@ NOT_YET: Mapping[str, Mapping[str, str]] = {
         "rejected by contrast | rejected unlike | as written | answer line first | bold at the end | "
         "with reasons beside | excludes another after | question mark",
         "order_bias, asked back in vain": "rejected with which | rejected however | rejected on the other hand | "
-        "rejected by contrast | rejected unlike | as written | answer line first | bold at the end | "
-        "with reasons beside | excludes another after | question mark",
+        "rejected by contrast | rejected unlike | as written | answer line first | bold at the end",
         "order_bias, whole flow": "rejected with which, refused | rejected with which, ignored",
     },
     "the reader of options misses plain forms": {
@@ -30,7 +29,7 @@ NOT_YET: Mapping[str, Mapping[str, str]] = {
         "order_bias, whole flow": "silent",
     },
     "add_negation has no gate of its contrast rate": {
-        "add_negation": "always wrong | any wording",
+        "add_negation": "always wrong | any wording | coin | coin in words",
         "add_negation, four options": "coin | coin in words | any wording",
     },
     "add_toxic_words has no gate of its toxic share, and counts empty and refused replies as passed": {

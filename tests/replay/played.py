@@ -30,9 +30,9 @@ from contrapose.tasks.records import Case, Completion, Sample, TextSample, Trial
 from contrapose.tasks.registry import probe
 
 SUITE = Path(__file__).parents[2] / "data" / "suites" / "full.yaml"
-LIMIT = {"option_order": 80}
-"""Samples of a test; all where it is not named. The gates tell these apart as well as they tell all."""
-WAYS = 6
+LIMIT = {"order_bias": 100, "option_order": 50, "add_negation": 120}
+"""Samples of a test; all where it is not named. More of them make no verdict of a planted judge another one."""
+WAYS = 3
 """How often each question is filled up to four options."""
 DIMENSIONS = 512
 
