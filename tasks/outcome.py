@@ -14,7 +14,7 @@ EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "inco
 """What the command returns; 2 is a usage or configuration error."""
 
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Of summary.json; a reader that knows one number can read every file that has it."""
 
 
@@ -92,20 +92,40 @@ class LangTestSummary(TypedDict):
 
 
 class GateSummary(TypedDict):
-    """How sure a verdict by interval is."""
+    """A rate that is held against a gate.
 
+    Cases whose replies could not be read, scored or had at all are open: a gate is reached only where it is reached
+    with all of them counted as failed, and missed only where it is missed with all of them counted as passed.
+    """
+
+    name: str
+    """Such as `pass_rate` or `contrast_rate`."""
+    wanted: float
+    """The gate, a share from 0 to 1."""
+    rate: float | None
+    """Over the cases that are not open; None where all are."""
+    rows: int
+    """Cases that count, the open ones too."""
+    open: int
+    """Cases that could have gone either way."""
+    interval: tuple[float, float]
+    """95 %, Wilson's, from the lower end of the first of the extremes to the upper end of the second."""
+    extremes: tuple[float, float]
+    """The rate with every open case counted as failed, and as passed."""
     bounds: tuple[float, float]
-    """One-sided 95 % bounds of the pass rate."""
+    """One-sided 95 % bounds, the lower one of the first of the extremes, the upper one of the second."""
     reached: float
-    """p value of a rate this high if the true one lay at the gate; corrected over the tests of the run (Holm)."""
+    """p value of a rate this high if the true one lay at the gate."""
     missed: float
     """p value of a rate this low, likewise."""
     effective: float
-    """Independent cases that tell as much as the scored ones."""
+    """Independent cases that tell as much."""
     clusters: int
     """Groups of cases that are not independent of each other."""
     further: int | None
     """Further cases, like these, that would decide it with 80 % power; None where it is decided, or none would."""
+    chance: float | None
+    """The rate of a model that guesses; None where nothing can be guessed."""
 
 
 class ControlSummary(TypedDict):
@@ -145,6 +165,8 @@ class Outcome(TypedDict):
     """Why, in one sentence."""
     min_pass_rate: float
     """The gate, a share from 0 to 1."""
+    gate_basis: str
+    """What the gate rests on: the suite, published figures, or nothing, as `default, not calibrated` says."""
     cases: int
     """Each reply that is asked for again is one of its own."""
     samples: int
@@ -156,11 +178,11 @@ class Outcome(TypedDict):
     refused: list[str]
     """Ids of the samples whose rows are faulty; they are skipped."""
     scored: int
-    """Asked cases with a score."""
+    """Asked cases whose replies say whether they passed."""
     passed: int
     """Those among them that passed."""
     unscored: int
-    """Answered cases without a score."""
+    """Answered cases whose replies leave it open, such as those that could not be read."""
     unscored_reasons: dict[str, int]
     """Why, the most common reasons first; the rare ones are counted together as `other`."""
     errors: int
@@ -168,13 +190,19 @@ class Outcome(TypedDict):
     pass_rate: float | None
     """`passed / scored`; None where nothing was scored."""
     interval: tuple[float, float] | None
-    """95 % of the pass rate, Wilson's on the effective number of cases."""
+    """95 % of the pass rate, Wilson's on the effective number of cases: from the lower end with every open case counted
+    as failed to the upper end with every one counted as passed."""
     coverage: float | None
     """Scored share of the cases that were asked."""
     extremes: tuple[float, float] | None
     """Pass rate if every case without a score failed, and if it passed."""
-    gate: GateSummary | None
-    """None where the bare rate is compared, or nothing was scored."""
+    gates: list[GateSummary]
+    """What the verdict rests on, the pass rate first; empty where nothing was scored."""
+    reached: float | None
+    """p value of all gates being reached by chance, corrected over the tests of the run (Holm); None where the bare
+    rates are compared, or nothing is claimed."""
+    missed: float | None
+    """p value of one of them being missed by chance, likewise."""
     chance: float | None
     """Pass rate of guessing; None where there is no such thing."""
     settings: dict[str, object]

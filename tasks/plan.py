@@ -20,6 +20,10 @@ LOCAL = ("embedded", "hf")
 """Providers whose replies are greedy where no temperature is given."""
 
 
+NOT_CALIBRATED = "default, not calibrated"
+SET = "set for this run"
+
+
 class Plan(BaseModel):
     """One selected test with nothing left open."""
 
@@ -32,6 +36,8 @@ class Plan(BaseModel):
     versions: Mapping[str, str] = Field(default_factory=dict)
     """What `settings` depends on outside this project: part of every cache key, as the plan is."""
     min_pass_rate: float
+    gate_basis: str = NOT_CALIBRATED
+    """What the gate rests on, for people."""
     control: bool
     """Whether every sample that is asked gets a control too."""
     data: DataSettings
@@ -70,7 +76,10 @@ def plans(config: RunConfig) -> list[Plan]:
 
 def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     defaults = config.tests.defaults
-    control = defaults.control if settings.control is None else settings.control
+    control = next(
+        each for each in (settings.control, defaults.control, registry.probe(name).controlled) if each is not None
+    )
+    gate, basis = _gate(name, settings, config)
     limit = settings.limit or config.limit
     if settings.calibrated:
         _refuse_few_controls(limit if control else 0, f"tests.{registry.probe(name).category}.{name}.threshold")
@@ -78,12 +87,22 @@ def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         test=name,
         settings=settings.model_dump(mode="json", exclude={"min_pass_rate", "data", "limit", "control"}),
         versions={**_foreign(name), **settings.versions()},
-        min_pass_rate=defaults.min_pass_rate if settings.min_pass_rate is None else settings.min_pass_rate,
+        min_pass_rate=gate,
+        gate_basis=basis,
         control=control,
         data=_data(name, settings, config),
         limit=limit,
         repeats=config.repeats,
     )
+
+
+def _gate(name: str, settings: ProbeSettings, config: RunConfig) -> tuple[float, str]:
+    """The least pass rate of a test, and what it rests on: the test's own, the run's, or the probe's."""
+    probe = registry.probe(name)
+    for given in (settings.min_pass_rate, config.tests.defaults.min_pass_rate):
+        if given is not None:
+            return given, SET
+    return probe.default_gate, probe.gate_basis or NOT_CALIBRATED
 
 
 def _data(name: str, settings: ProbeSettings, config: RunConfig) -> DataSettings:

@@ -89,6 +89,8 @@ class Case:
     """The sample's slice."""
     cluster: str | None = None
     """The sample's cluster."""
+    chance: float | None = None
+    """Probability, 0 to 1, that a model passes which guesses among the options; None where nothing can be guessed."""
     control: bool = False
     """A change of the wording that keeps the meaning: the answer should stay as it was."""
     repeat: int = 0
@@ -154,6 +156,11 @@ class Score:
     """True, False, or None when the trial is unscored."""
     reason: str
     """One sentence: what decided."""
+    undecided: bool = False
+    """Whether the replies leave open what the model chose or said: a verdict holds whichever way the trial would have
+    gone, although the design documents say of `passed` what they say."""
+    chance: float | None = None
+    """What `Case.chance` is where only the replies tell; None: as the case has it."""
     columns: Mapping[str, str | float | int | bool | None] = field(default_factory=dict)
     """The probe's own result columns, named in `Probe.columns`."""
     expected_result: str | None = None

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -25,6 +26,8 @@ COMMON = pa.schema(
         pa.field("actual_result", pa.string()),
         pa.field("eval_score", pa.float64()),
         pa.field("pass", pa.bool_()),
+        pa.field("undecided", pa.bool_()),
+        pa.field("chance", pa.float64()),
         pa.field("reason", pa.string()),
         pa.field("scorer", pa.string()),
         pa.field("model", pa.string()),
@@ -55,6 +58,16 @@ TEXTS = frozenset(
 
 NAMES = frozenset({"test_type", "category", "case_id", "model", "probe_version"})
 """Columns that name a row or its test: no figure of one test is computed from them either."""
+
+
+def settled(results: pd.DataFrame) -> pd.Series:
+    """Which rows say whether their case passed: they are scored, and their replies leave nothing open.
+
+    Args:
+        results: with the columns `pass`, `error` and, but for runs of older versions, `undecided`.
+    """
+    known = results["pass"].notna() & results["error"].isna()
+    return known & ~results["undecided"].eq(True) if "undecided" in results else known
 
 
 def schema_for(probe: Probe) -> pa.Schema:
@@ -113,6 +126,11 @@ def _of_answers(trials: Sequence[Trial], scores: Sequence[Score]) -> dict[str, l
         ],
         "eval_score": [score.value for score in scores],
         "pass": [score.passed for score in scores],
+        "undecided": [score.undecided for score in scores],
+        "chance": [
+            trial.case.chance if score.chance is None else score.chance
+            for trial, score in zip(trials, scores, strict=True)
+        ],
         "reason": [score.reason for score in scores],
         "error": [trial.expected.error or trial.actual.error for trial in trials],
     }

@@ -46,4 +46,4 @@ def stopped(outcome: Outcome, trials: Trials) -> Outcome:
     if not trials.unasked:
         return outcome
     reason = f"{trials.unasked} of {trials.asked} cases could not be asked: {trials.stopped}."
-    return {**outcome, "verdict": "incomplete", "reason": reason, "gate": None}
+    return {**outcome, "verdict": "incomplete", "reason": reason, "gates": [], "reached": None, "missed": None}

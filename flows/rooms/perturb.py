@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contrapose.flows.entrance import Run
 from contrapose.flows.rooms.timing import timed
 from contrapose.tasks.load.task import Samples
+from contrapose.tasks.perturb.guessing import refuse_guessable
 from contrapose.tasks.perturb.task import perturb as perturb_task
 from contrapose.tasks.policy import call
 from contrapose.tasks.tables import Table
@@ -14,8 +15,12 @@ from contrapose.tasks.tables import Table
 
 @timed
 def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
-    """Cases of every test."""
-    return {
+    """Cases of every test.
+
+    Raises:
+        ConfigError: guessing reaches the gate of a test.
+    """
+    cases = {
         plan.test: call(
             perturb_task,
             refresh=run.config.refresh,
@@ -26,3 +31,6 @@ def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
         ).value
         for plan in run.plans
     }
+    for plan in run.plans:
+        refuse_guessable(plan, cases[plan.test])
+    return cases

@@ -16,7 +16,9 @@ from contrapose.tasks.compare.reading import read_columns
 from contrapose.tasks.compare.runs import FinishedRun
 from contrapose.tasks.results import COMMON
 
-COLUMNS = pa.schema(map(COMMON.field, ("case_id", "sample_id", "cluster", "scorer", "pass", "error", "repeat")))
+COLUMNS = pa.schema(
+    map(COMMON.field, ("case_id", "sample_id", "cluster", "scorer", "pass", "undecided", "error", "repeat"))
+)
 UNKNOWN = -1
 """Code of a scorer that is not known, since the run did not ask the case."""
 
@@ -51,8 +53,7 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
     samples, _ = _coded([table["sample_id"] for table in tables])
     _refuse_other_scorers(runs, test, codes, [table["scorer"] for table in tables], ids)
     scored = [
-        _mean(own, table["pass"], known=pc.and_(table["pass"].is_valid(), table["error"].is_null()), cases=len(ids))
-        for own, table in zip(codes, tables, strict=True)
+        _mean(own, table["pass"], known=_known(table), cases=len(ids)) for own, table in zip(codes, tables, strict=True)
     ]
     cluster = np.empty(len(ids), dtype=np.int64)
     for own, group, sample in zip(codes, groups, samples, strict=True):
@@ -65,9 +66,15 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
     )
 
 
+def _known(table: pa.Table) -> Any:
+    """Which rows say whether their case passed; runs of older versions leave nothing open."""
+    known = pc.and_(table["pass"].is_valid(), table["error"].is_null())
+    return pc.and_not(known, pc.fill_null(table["undecided"], False)) if "undecided" in table.column_names else known
+
+
 def _read(run: FinishedRun, test: str) -> pa.Table:
     rows = (pc.field("test_type") == test) & ~pc.field("control")
-    return read_columns(run.folder / "results.parquet", COLUMNS, optional=["repeat"], rows=rows)
+    return read_columns(run.folder / "results.parquet", COLUMNS, optional=["repeat", "undecided"], rows=rows)
 
 
 def _case(table: pa.Table) -> Any:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from contrapose.tasks.apart import apart
 from contrapose.tasks.config import RunConfig
@@ -10,9 +14,11 @@ from contrapose.tasks.outcome import GateSummary, Verdict
 from contrapose.tasks.plan import Plan
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.power import further
-from contrapose.tasks.statistics.shares import CONFIDENCE, Share
+from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, Share, clustered, wilson
 
 Gate = Literal["interval", "rate"]
+LEVEL = 1 - CONFIDENCE
+"""P values up to this one count."""
 
 
 class Counts(NamedTuple):
@@ -20,25 +26,19 @@ class Counts(NamedTuple):
 
     asked: int
     scored: int
+    """Those whose replies say whether they passed."""
     passed: int
     errors: int
 
     @property
     def unscored(self) -> int:
-        """Answered, but no score could be computed."""
+        """Answered, but the answers do not say whether the case passed."""
         return self.asked - self.scored - self.errors
 
     @property
     def coverage(self) -> float | None:
         """Scored share of the asked cases."""
         return self.scored / self.asked if self.asked else None
-
-    @property
-    def extremes(self) -> tuple[float, float] | None:
-        """Pass rate if every case without a score failed, and if every such case passed."""
-        if not self.asked:
-            return None
-        return self.passed / self.asked, (self.passed + self.asked - self.scored) / self.asked
 
 
 class Rules(NamedTuple):
@@ -49,7 +49,7 @@ class Rules(NamedTuple):
     max_error_share: float
     """Share of asked cases without an answer above which a test is incomplete."""
     gate: Gate
-    """`interval`: the bounds of the rate decide; `rate`: the bare rate does, as in LangTest."""
+    """`interval`: the bounds of a rate decide; `rate`: the bare rate does, as in LangTest."""
     min_coverage: float = 0.0
     """Share of the answered cases that must be scored."""
     tests: int = 1
@@ -68,89 +68,227 @@ def rules(config: RunConfig, plan: Plan, *, tests: int = 1) -> Rules:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """A share of the cases that is held against a gate, with the cases that stay open counted either way.
+
+    What could not be read, scored or answered may have gone any way. A gate is reached only where it is reached with
+    all of that counted as failed, and missed only where it is missed with all of it counted as passed: these bounds
+    hold whatever made the replies unreadable (C. F. Manski, Partial Identification of Probability Distributions, 2003,
+    chapter 1).
+    """
+
+    name: str
+    """Such as `pass_rate`."""
+    wanted: float
+    """The gate, 0 to 1."""
+    worst: Share
+    """With every open case counted as failed."""
+    best: Share
+    """With every open case counted as passed."""
+    open: int
+    """Cases that could have gone either way."""
+    chance: float | None = None
+    """The rate of a model that guesses."""
+
+    @property
+    def value(self) -> float | None:
+        """The rate over the cases that are not open; None where all are."""
+        known = self.worst.rows - self.open
+        return self.worst.true / known if known else None
+
+    @property
+    def interval(self) -> Interval:
+        """Two-sided 95 %, Wilson's: from the lower end of the worst to the upper end of the best."""
+        return Interval(wilson(self.worst).low, wilson(self.best).high)
+
+    @property
+    def bounds(self) -> Interval:
+        """One-sided 95 % bounds: the rate is at least `low`; separately, it is at most `high`."""
+        return Interval(
+            evidence(self.worst, self.wanted).bounds.low,
+            evidence(self.best, self.wanted).bounds.high,
+        )
+
+    @property
+    def reached(self) -> float:
+        """P value of a rate this high or higher, if the true one lay at the gate."""
+        return evidence(self.worst, self.wanted).reached
+
+    @property
+    def missed(self) -> float:
+        """P value of a rate this low or lower, if the true one lay at the gate."""
+        return evidence(self.best, self.wanted).missed
+
+    @property
+    def guessed(self) -> bool:
+        """Whether a model that guesses reaches the gate. A gate of zero asks for nothing."""
+        return self.chance is not None and 0 < self.wanted <= self.chance
+
+    @property
+    def label(self) -> str:
+        """The name as people read it."""
+        return self.name.replace("_", " ")
+
+
+def rated(name: str, met: Any, cluster: Any, *, wanted: float, chance: float | None = None) -> Rate | None:
+    """The rate of some cases; None where there are none.
+
+    Args:
+        name: of the rate.
+        met: (cases,), float64: 1, 0, or NaN for an open case.
+        cluster: (cases,) of labels; cases with the same one are not independent.
+        wanted: the gate.
+        chance: the rate of a model that guesses.
+    """
+    values = np.asarray(met, dtype=float)
+    if not len(values):
+        return None
+    open_ = np.isnan(values)
+    worst = clustered(values == 1, cluster)
+    best = clustered(open_ | (values == 1), cluster) if open_.any() else worst
+    return Rate(name=name, wanted=wanted, worst=worst, best=best, open=int(open_.sum()), chance=chance)
+
+
 class Decision(NamedTuple):
     """A verdict, the sentence that explains it, and how sure it is."""
 
     verdict: Verdict
     reason: str
-    gate: GateSummary | None = None
+    gates: list[GateSummary]
+    """One for each rate that is held against a gate, the pass rate first."""
+    reached: float | None = None
+    """p value of all these rates being this high; None where the bare rates are compared, or nothing is claimed."""
+    missed: float | None = None
+    """p value of one of them being this low, likewise."""
 
 
-def decide(counts: Counts, share: Share | None, rules: Rules) -> Decision:
-    """The verdict on one test.
+def decide(counts: Counts, rates: Sequence[Rate], rules: Rules) -> Decision:
+    """The verdict on one test: passed where every rate reaches its gate, failed where one misses it.
+
+    Several gates that must all be reached need no correction, since each is tested at its own level; that one of them
+    is missed is claimed with Bonferroni's (R. L. Berger, Technometrics 24 (1982) 295-300).
 
     Args:
         counts: of its cases.
-        share: the passed among the scored cases; None where none was scored.
-        rules: what it is held against.
+        rates: the pass rate, and what else the test asks for; none where no case was asked.
+        rules: what a verdict needs.
     """
     if counts.asked and counts.errors / counts.asked > rules.max_error_share:
-        return Decision(
-            "incomplete",
-            f"{counts.errors} of {counts.asked} cases got no answer; at most {rules.max_error_share:.1%} may fail.",
-        )
-    if share is None:
-        return Decision("inconclusive", "No case could be scored.")
+        reason = f"{counts.errors} of {counts.asked} cases got no answer; at most {rules.max_error_share:.1%} may fail."
+        return Decision("incomplete", reason, [])
+    if not rates or not counts.scored:
+        return Decision("inconclusive", "No case could be scored.", [])
     answered = counts.asked - counts.errors
+    gates = [_summary(rate, rules) for rate in rates]
     if counts.scored / answered < rules.min_coverage:
         reason = f"Only {counts.scored} of {answered} answers could be scored; {rules.min_coverage:.1%} are needed."
-        return Decision("inconclusive", reason)
-    return _by_rate(share, rules.min_pass_rate) if rules.gate == "rate" else _by_interval(share, rules)
+        return Decision("inconclusive", reason, gates)
+    return _by_rate(rates, gates) if rules.gate == "rate" else _by_interval(rates, gates, rules)
 
 
-def _by_rate(share: Share, wanted: float) -> Decision:
-    rate, gate = apart(share.rate, wanted)
-    if share.rate >= wanted:
-        return Decision("pass", f"The pass rate {rate} reaches {gate}.")
-    return Decision("fail", f"The pass rate {rate} is under {gate}.")
-
-
-def _by_interval(share: Share, rules: Rules) -> Decision:
-    wanted = rules.min_pass_rate
-    found = evidence(share, wanted)
-    low, high = found.bounds
-    more = needed(share, wanted, tests=rules.tests)
-    summary = GateSummary(
-        bounds=(low, high),
-        reached=found.reached,
-        missed=found.missed,
-        effective=share.effective,
-        clusters=share.clusters,
-        further=more,
+def _summary(rate: Rate, rules: Rules) -> GateSummary:
+    return GateSummary(
+        name=rate.name,
+        wanted=rate.wanted,
+        rate=rate.value,
+        rows=rate.worst.rows,
+        open=rate.open,
+        interval=rate.interval,
+        extremes=(rate.worst.rate, rate.best.rate),
+        bounds=rate.bounds,
+        reached=rate.reached,
+        missed=rate.missed,
+        effective=rate.worst.effective,
+        clusters=rate.worst.clusters,
+        further=needed(rate, tests=rules.tests),
+        chance=rate.chance,
     )
-    if low >= wanted:
-        return Decision("pass", _bounded("at least", low, wanted), summary)
-    if high < wanted:
-        return Decision("fail", _bounded("at most", high, wanted), summary)
-    return Decision("inconclusive", undecided(share, wanted, more, tests=rules.tests), summary)
 
 
-def needed(share: Share, wanted: float, *, tests: int) -> int | None:
-    """Further cases that would decide it at the strictest step of Holm's correction; None where it is decided so."""
-    found, level = evidence(share, wanted), (1 - CONFIDENCE) / tests
-    decided = min(found.reached, found.missed) <= level
-    return None if decided else further(share, wanted, level=level)
+def _by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> Decision:
+    failed = [rate for rate in rates if rate.best.rate < rate.wanted]
+    if failed:
+        value, gate = apart(failed[0].best.rate, failed[0].wanted)
+        return Decision("fail", f"The {failed[0].label} {value} is under {gate}{_even(failed[0], 'passed')}.", gates)
+    short = [rate for rate in rates if rate.worst.rate < rate.wanted]
+    if short:
+        return Decision("inconclusive", _open(short[0]), gates)
+    if all(rate.guessed for rate in rates):
+        return Decision("inconclusive", _guessed(rates[0]), gates)
+    value, gate = apart(rates[0].worst.rate, rates[0].wanted)
+    return Decision("pass", f"The {rates[0].label} {value} reaches {gate}{_even(rates[0], 'failed')}.", gates)
 
 
-def _bounded(side: str, bound: float, wanted: float) -> str:
-    end, gate = apart(bound, wanted)
-    return f"With 95 % confidence the pass rate is {side} {end}; the gate is {gate}."
+def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) -> Decision:
+    reached, missed = max(rate.reached for rate in rates), min(1.0, len(rates) * min(rate.missed for rate in rates))
+    if missed <= LEVEL:
+        worst = min(rates, key=lambda rate: rate.missed)
+        told = _bounded(worst, "at most", worst.bounds.high, "passed")
+        return Decision("fail", f"With 95 % confidence {told}.", gates, reached, missed)
+    short = [rate for rate in rates if rate.reached > LEVEL]
+    if not short and all(rate.guessed for rate in rates):
+        return Decision("inconclusive", _guessed(rates[0]), gates)
+    if short:
+        return Decision("inconclusive", undecided(short[0], tests=rules.tests), gates, reached, missed)
+    told = ", and ".join(_bounded(rate, "at least", rate.bounds.low, "failed") for rate in rates)
+    return Decision("pass", f"With 95 % confidence {told}.", gates, reached, missed)
 
 
-def undecided(share: Share, wanted: float, more: int | None, *, tests: int) -> str:
-    """The sentence on a verdict that is open.
+def needed(rate: Rate, *, tests: int) -> int | None:
+    """Further cases that would decide it at the strictest step of Holm's correction.
 
-    Args:
-        share: the passed among the scored cases.
-        wanted: the gate.
-        more: further cases that would decide it.
-        tests: among which it is judged.
+    Returns:
+        None where it is decided so, and where no number of cases is enough: while the open ones decide, more like them
+        stay open too.
     """
-    if wanted == 1:
-        return "No finite sample shows a pass rate of 100 %; set the gate lower or use gate: rate."
-    rate, gate = apart(share.rate, wanted)
-    cases = "one case" if share.rows == 1 else f"{share.rows:,} cases"
-    return f"The pass rate {rate} over {cases} cannot be told from the gate {gate}{would_decide(more, tests=tests)}."
+    level = LEVEL / tests
+    if min(rate.reached, rate.missed) <= level or rate.worst.rate < rate.wanted <= rate.best.rate:
+        return None
+    share = rate.worst if rate.worst.rate >= rate.wanted else rate.best
+    return further(share, rate.wanted, level=level)
+
+
+def _bounded(rate: Rate, side: str, bound: float, counted: str) -> str:
+    end, gate = apart(bound, rate.wanted)
+    return f"the {rate.label} is {side} {end}{_even(rate, counted)}; the gate is {gate}"
+
+
+def _even(rate: Rate, counted: str) -> str:
+    """That a bound holds whatever the open cases are."""
+    if not rate.open:
+        return ""
+    cases = "the one case" if rate.open == 1 else f"all {rate.open:,} cases"
+    return f" with {cases} whose replies leave it open counted as {counted}"
+
+
+def undecided(rate: Rate, *, tests: int) -> str:
+    """The sentence on a rate that is held against its gate, and cannot be told from it."""
+    if rate.wanted == 1:
+        return f"No finite sample shows a {rate.label} of 100 %; set the gate lower or use gate: rate."
+    if rate.worst.rate < rate.wanted <= rate.best.rate and rate.open:
+        return _open(rate)
+    low, high, gate = apart(rate.worst.rate, rate.best.rate, rate.wanted)
+    value, rows = f"{low} to {high}" if rate.open else low, rate.worst.rows
+    cases = "one case" if rows == 1 else f"{rows:,} cases"
+    more = would_decide(needed(rate, tests=tests), tests=tests)
+    return f"The {rate.label} {value} over {cases} cannot be told from the gate {gate}{more}."
+
+
+def _open(rate: Rate) -> str:
+    """The sentence on a rate that cases decide whose replies say nothing."""
+    low, high, gate = apart(rate.worst.rate, rate.best.rate, rate.wanted)
+    cases = "case whose replies leave" if rate.open == 1 else "cases whose replies leave"
+    return (
+        f"The {rate.open:,} of {rate.worst.rows:,} {cases} it open decide: the {rate.label} is {low} with them counted "
+        f"as failed, {high} as passed; the gate is {gate}."
+    )
+
+
+def _guessed(rate: Rate) -> str:
+    """The sentence on a gate that is reached without understanding anything."""
+    chance, gate = apart(rate.chance or 0.0, rate.wanted)
+    return f"A model that guesses has a {rate.label} of {chance}, and the gate is {gate}: reaching it tells nothing."
 
 
 def would_decide(more: int | None, *, tests: int = 1) -> str:

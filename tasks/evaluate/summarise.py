@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 import numpy as np
 import pandas as pd
 
 from contrapose.tasks.evaluate.estimates import clusters_of, effects, estimates
-from contrapose.tasks.evaluate.gate import Counts, Rules, decide
+from contrapose.tasks.evaluate.gate import Counts, Rate, Rules, decide, rated
 from contrapose.tasks.outcome import ControlSummary, DataSummary, LangTestSummary, Outcome, Slice
 from contrapose.tasks.plan import Plan
+from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.registry import probe
+from contrapose.tasks.results import settled
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
 
-CHANCE = "chance_pass_rate"
-"""Figure of a probe whose chance depends on the samples."""
-COUNTED = ("sample_id", "cluster", "slice", "scorer", "pass", "error", "reason", "langtest_pass")
+COUNTED = (
+    *("sample_id", "cluster", "slice", "scorer", "pass", "undecided", "chance", "error", "reason", "langtest_pass"),
+)
 """Columns that counts and rates need: a million rows are copied without the others."""
 REFUSED = ("equal_sentences", "equal_options")
 """Skip reasons that mean a faulty row: such rows are named one by one."""
@@ -42,8 +44,10 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
     counted = results[[name for name in COUNTED if name in results]]
     controls, cases = counted[control], counted[~control]
     counts, share = count(cases), passed(cases)
-    verdict, reason, judged = decide(counts, share, rules)
     chosen = probe(plan.test)
+    found = [_pass_rate(cases, plan), *_criteria(results, plan)]
+    rates = [rate for rate in found if rate is not None]
+    verdict, reason, gates, reached, missed = decide(counts, rates, rules)
     answered = results if results["error"].isna().all() else results[results["error"].isna()]
     measures = chosen.measures(answered)
     estimated = estimates(measures, answered)
@@ -55,6 +59,7 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         verdict=verdict,
         reason=reason,
         min_pass_rate=plan.min_pass_rate,
+        gate_basis=plan.gate_basis,
         cases=counts.asked + len(skipped),
         samples=int(pd.concat([cases["sample_id"], skipped["sample_id"]]).nunique()),
         skipped=len(skipped),
@@ -66,11 +71,13 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         unscored_reasons=unscored_reasons(cases),
         errors=counts.errors,
         pass_rate=share.rate if share else None,
-        interval=wilson(share) if share else None,
+        interval=rates[0].interval if share else None,
         coverage=counts.coverage,
-        extremes=counts.extremes,
-        gate=judged,
-        chance=chosen.chance if chosen.chance is not None else figures.get(CHANCE),
+        extremes=(rates[0].worst.rate, rates[0].best.rate) if rates else None,
+        gates=gates,
+        reached=reached,
+        missed=missed,
+        chance=rates[0].chance if rates else None,
         settings=plan.settings,
         scorers=_frequent(cases["scorer"]),
         figures=plain({**figures, **{name: each["value"] for name, each in estimated.items()}}),
@@ -83,9 +90,24 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
     )
 
 
+def _pass_rate(cases: pd.DataFrame, plan: Plan) -> Rate | None:
+    """The documents' pass rate over all asked cases, with those open that say nothing."""
+    met = np.where(settled(cases), numbers(cases["pass"]), np.nan)
+    guessed = numbers(cases["chance"])
+    chance = float(guessed.mean()) if len(guessed) and np.isfinite(guessed).all() else None
+    return rated("pass_rate", met, clusters_of(cases), wanted=plan.min_pass_rate, chance=chance)
+
+
+def _criteria(results: pd.DataFrame, plan: Plan) -> Iterator[Rate | None]:
+    """What else the test asks for."""
+    for each in probe(plan.test).criteria(results, plan.probe_settings):
+        cluster = clusters_of(results[each.applies])
+        yield rated(each.name, each.met[each.applies], cluster, wanted=each.wanted, chance=each.chance)
+
+
 def passed(rows: pd.DataFrame) -> Share | None:
-    """The passed among the scored rows, with the design effect of their clusters; None where none was scored."""
-    scored = rows.loc[rows["pass"].notna() & rows["error"].isna(), ["pass", "cluster", "sample_id"]]
+    """The passed among the settled rows, with the design effect of their clusters; None where there are none."""
+    scored = rows.loc[settled(rows), ["pass", "cluster", "sample_id"]]
     return _share(scored["pass"].to_numpy(dtype=bool), clusters_of(scored))
 
 
@@ -95,8 +117,7 @@ def _share(true: np.ndarray, cluster: np.ndarray) -> Share | None:
 
 def count(results: pd.DataFrame) -> Counts:
     """What became of the asked cases."""
-    failed = results["error"].notna()
-    scored = results["pass"].notna() & ~failed
+    failed, scored = results["error"].notna(), settled(results)
     return Counts(
         asked=len(results),
         scored=int(scored.sum()),
@@ -106,8 +127,8 @@ def count(results: pd.DataFrame) -> Counts:
 
 
 def unscored_reasons(cases: pd.DataFrame) -> dict[str, int]:
-    """Why answered cases got no score: the most common reasons, and `other` for the rest."""
-    counts = _frequent(cases.loc[cases["pass"].isna() & cases["error"].isna(), "reason"].fillna("no reason told"))
+    """Why answered cases stay open: the most common reasons, and `other` for the rest."""
+    counts = _frequent(cases.loc[~settled(cases) & cases["error"].isna(), "reason"].fillna("no reason told"))
     told = dict(islice(counts.items(), MOST_REASONS))
     others = sum(counts.values()) - sum(told.values())
     return {**told, "other": told.get("other", 0) + others} if others else told
@@ -138,7 +159,7 @@ def slices(results: pd.DataFrame) -> list[Slice]:
     names = sorted(results["slice"].dropna().unique())
     if not names:
         return []
-    scored = results[results["pass"].notna() & results["error"].isna()]
+    scored = results[settled(results)]
     true, cluster = scored["pass"].to_numpy(dtype=bool), clusters_of(scored)
     inside = [scored["slice"].eq(name).to_numpy() for name in names]
     found = [[_share(true[rows], cluster[rows]) for rows in (part, ~part)] for part in inside]

@@ -12,7 +12,7 @@ from contrapose.tasks.tables import Table, batches
 
 
 def scored(results: Table, test: str) -> pd.DataFrame:
-    """The results of a test without texts and names; reasons only where there is no score."""
+    """The results of a test without texts and names; reasons only where replies leave open whether they passed."""
     parts = batches(results, columns=[*figure_columns(schema_for(probe(test))), "reason"])
     whole = pa.concat_tables(map(_without_reasons, parts))
     return pd.DataFrame(whole.to_pandas(split_blocks=True, self_destruct=True))
@@ -28,5 +28,6 @@ def skipped(cases: Table) -> pd.DataFrame:
 def _without_reasons(part: pa.Table) -> pa.Table:
     """Reasons of a million scores need not be in memory."""
     place = part.schema.get_field_index("reason")
-    kept = pc.if_else(pc.is_null(part["pass"]), part["reason"], pa.scalar(None, pa.string()))
+    silent = pc.or_kleene(pc.is_null(part["pass"]), part["undecided"])
+    kept = pc.if_else(silent, part["reason"], pa.scalar(None, pa.string()))
     return part.set_column(place, part.schema.field(place), kept)

@@ -39,6 +39,23 @@ class Measure:
     """Name of the effect: the mean over cases minus the mean over the same samples' controls; None: no effect."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """A share of the cases that must reach a gate of its own, beside the pass rate."""
+
+    name: str
+    """What the share is called, such as `contrast_rate`."""
+    wanted: float
+    """The gate, 0 to 1."""
+    met: np.ndarray
+    """(rows,), float64, in the order of the results: 1 where a case meets it, 0 where not, NaN where its replies
+    leave that open."""
+    applies: np.ndarray
+    """(rows,), bool: the rows that count; controls never do."""
+    chance: float | None = None
+    """The share of a model that guesses; None where nothing can be guessed."""
+
+
 class ProbeSettings(BaseModel):
     """Settings that every probe has; each probe adds its own in a subclass."""
 
@@ -90,8 +107,12 @@ class Probe(Protocol):
     """Name of the bundled sample set."""
     columns: ClassVar[Mapping[str, ColumnType]]
     """Result columns that only this probe has."""
-    chance: ClassVar[float | None]
-    """Pass rate of a model that guesses; None where guessing has no meaning."""
+    default_gate: ClassVar[float]
+    """Least pass rate where neither the test nor the run names one."""
+    gate_basis: ClassVar[str]
+    """What the default gate rests on; empty where nothing justifies it, and reports say so."""
+    controlled: ClassVar[bool]
+    """Whether controls are asked where the run does not say."""
     by_default: ClassVar[bool]
     """Whether the test belongs to a run that names no tests; the others are asked for by name."""
 
@@ -116,6 +137,15 @@ class Probe(Protocol):
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Counts, p values and the like over the results of one run. Controls are never passed in."""
+        ...
+
+    def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
+        """What a verdict needs besides the pass rate, so that no guess, and no silence, is enough for it.
+
+        Args:
+            results: cases and controls, those in error too.
+            settings: of the test.
+        """
         ...
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:

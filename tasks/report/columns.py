@@ -42,6 +42,11 @@ RESULTS = {
         "depends on scorer",
     ),
     "pass": Column("Whether the case passed; missing where it has no score."),
+    "undecided": Column(
+        "Whether the replies leave open whether the case passed, as one does that could not be read: a verdict holds "
+        "whichever way it would have gone."
+    ),
+    "chance": Column("Probability that a model passes which guesses; missing where nothing can be guessed.", "1"),
     "reason": Column("What decided, or why there is no score."),
     "scorer": Column("How the case was scored."),
     "model": Column("Id of the model."),

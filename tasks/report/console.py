@@ -11,11 +11,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from contrapose.tasks.outcome import Outcome, Summary
+from contrapose.tasks.outcome import GateSummary, Outcome, Summary
 from contrapose.tasks.report.cleaning import cut, one_line, visible
-from contrapose.tasks.report.evidence import dependent, effect, missing, unread
+from contrapose.tasks.report.evidence import dependent, effect, guessing, missing, unread
 from contrapose.tasks.report.masking import masked
-from contrapose.tasks.report.wording import asked, because, interval, noise, percent, reasons, span, unscored
+from contrapose.tasks.report.wording import asked, because, ends, interval, noise, percent, reasons, span, unscored
 
 STYLES = {
     "pass": "bold green",
@@ -51,6 +51,8 @@ def verdict_table(summary: Summary, *, width: int = 80) -> Table:
     for outcome in summary["tests"]:
         test, *told, verdict = _cells(outcome)
         table.add_row(test, *told[: len(figures)], verdict)
+        for gate in outcome["gates"][1:]:
+            table.add_row(*_gate_cells(gate)[: len(figures) + 1])
     return table
 
 
@@ -99,6 +101,19 @@ def _cells(outcome: Outcome) -> list[Text]:
     return [*(Text(text.replace("–", "-")) for text in texts), _verdict(outcome["verdict"])]
 
 
+def _gate_cells(gate: GateSummary) -> list[Text]:
+    """A further rate of a test, in the columns of its pass rate."""
+    texts = (
+        f"  {one_line(gate['name'].replace('_', ' '))}",
+        percent(gate["rate"]),
+        ends(gate["interval"]),
+        percent(gate["wanted"]),
+        percent(gate["chance"]),
+        f"{gate['rows'] - gate['open']}/{gate['rows']}",
+    )
+    return [Text(text.replace("–", "-"), style="dim") for text in texts]
+
+
 def _verdict(verdict: str) -> Text:
     return Text(verdict.upper(), style=STYLES.get(verdict, "bold"))
 
@@ -116,7 +131,7 @@ def _told(outcome: Outcome) -> Iterator[str]:
         yield noise(outcome["control"])
     # The first is the test's own; the report has all.
     yield from (effect(outcome, each) for each in outcome["effects"][:1])
-    yield from (dependent(outcome), missing(outcome), unread(outcome))
+    yield from (guessing(outcome), dependent(outcome), missing(outcome), unread(outcome))
     if outcome["refused"]:
         named = ", ".join(cut(name, 60) for name in outcome["refused"][:MOST_NAMES])
         more = len(outcome["refused"]) - MOST_NAMES

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from contrapose.tasks.outcome import Effect, Outcome, Slice
-from contrapose.tasks.report.wording import counted, figure, number, percent
+from contrapose.tasks.outcome import Effect, GateSummary, Outcome, Slice
+from contrapose.tasks.report.wording import counted, ends, figure, number, percent
 
 Ends = tuple[float, float] | None
 
@@ -13,7 +13,7 @@ AMONG = {"answer_changed": "not answered wrongly before", "gold_lost": "answered
 """Measures over some of the scored cases alone, and which."""
 
 UNREAD = ("unparsed", "outcome_unparsed", "outcome_tied")
-"""Figures that count pairs of orders without two choices, which fail."""
+"""Figures that count pairs of orders without two choices."""
 
 
 def between(ends: Ends) -> str:
@@ -45,9 +45,10 @@ def subtracted(outcome: Outcome, found: Effect) -> tuple[str, str]:
 
 
 def unread(outcome: Outcome) -> str:
-    """How many pairs of orders fail for want of a choice; empty where both orders always gave one."""
+    """How many pairs of orders lack a choice; empty where both orders always gave one."""
     count = sum(int(outcome["figures"].get(name) or 0) for name in UNREAD)
-    told = f"{count:,} of {outcome['scored']:,} pairs lack a choice in one order or both, and count as failed"
+    pairs = outcome["scored"] + outcome["unscored"]
+    told = f"{count:,} of {pairs:,} pairs lack a choice in one order or both: the verdict holds whatever they are"
     return told if count else ""
 
 
@@ -64,11 +65,29 @@ def missing(outcome: Outcome) -> str:
 
 def dependent(outcome: Outcome) -> str:
     """How much the cases tell, where they are not independent of each other; else empty."""
-    gate = outcome["gate"]
-    if gate is None or gate["clusters"] == outcome["scored"]:
+    gate = next(iter(outcome["gates"]), None)
+    if gate is None or gate["clusters"] == gate["rows"]:
         return ""
     groups = f"{gate['clusters']:,} groups of cases that belong together"
-    return f"{outcome['scored']:,} cases in {groups} tell as much as {gate['effective']:,.0f} independent ones"
+    return f"{gate['rows']:,} cases in {groups} tell as much as {gate['effective']:,.0f} independent ones"
+
+
+def held(gate: GateSummary) -> str:
+    """A rate against its gate, such as `12.5% (5.5-26.1%) of 40 cases; gate 50%, chance 18.8%`."""
+    open_ = f", {gate['open']:,} of them open" if gate["open"] else ""
+    chance = "" if gate["chance"] is None else f", chance {percent(gate['chance'])}"
+    told = f"{percent(gate['rate'])} ({ends(gate['interval'])}) of {counted('cases', gate['rows'])}{open_}"
+    return f"{told}; gate {percent(gate['wanted'])}{chance}"
+
+
+def guessing(outcome: Outcome) -> str:
+    """That guessing alone reaches the gate of the pass rate, and what the verdict rests on then; else empty."""
+    chance, wanted = outcome["chance"], outcome["min_pass_rate"]
+    if chance is None or not 0 < wanted <= chance:
+        return ""
+    others = " and the ".join(gate["name"].replace("_", " ") for gate in outcome["gates"][1:])
+    rests = f", so the verdict rests on the {others}" if others else ""
+    return f"guessing alone passes {percent(chance)}, and the gate is {percent(wanted)}{rests}"
 
 
 def sliced(found: Slice) -> str:

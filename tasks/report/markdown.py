@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.outcome import GateSummary, Outcome
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.fitting import Block, fitting
 from contrapose.tasks.report.markdown_tests import FIRST, MOST_NAMES, REASONS, blocks_of
@@ -12,7 +12,7 @@ from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show, shower
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.since import since
-from contrapose.tasks.report.wording import because, interval, moment, percent, span, spent
+from contrapose.tasks.report.wording import because, ends, interval, moment, percent, span, spent
 
 MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "incomplete": "⚠️"}
 
@@ -51,19 +51,33 @@ def _head(report: Report, show: Show) -> Iterator[str]:
 
 def _tests(tests: list[Outcome]) -> str:
     head = ("test", "pass rate", "95 % interval", "gate", "chance", "scored / cases", "verdict")
-    rows = [
-        (
-            name_of(outcome["test_type"]),
-            percent(outcome["pass_rate"]),
-            interval(outcome),
-            percent(outcome["min_pass_rate"]),
-            percent(outcome["chance"]),
-            f"{outcome['scored']:,} / {outcome['cases']:,}",
-            f"{MARKS.get(outcome['verdict'], '')} {outcome['verdict']}",
-        )
-        for outcome in tests
-    ]
+    rows = [row for outcome in tests for row in (_test(outcome), *map(_gate, outcome["gates"][1:]))]
     return table(head, rows, numbers=range(1, 6))
+
+
+def _test(outcome: Outcome) -> tuple[str, ...]:
+    return (
+        name_of(outcome["test_type"]),
+        percent(outcome["pass_rate"]),
+        interval(outcome),
+        percent(outcome["min_pass_rate"]),
+        percent(outcome["chance"]),
+        f"{outcome['scored']:,} / {outcome['cases']:,}",
+        f"{MARKS.get(outcome['verdict'], '')} {outcome['verdict']}",
+    )
+
+
+def _gate(gate: GateSummary) -> tuple[str, ...]:
+    """A further rate of the test above it."""
+    return (
+        f"↳ {gate['name'].replace('_', ' ')}",
+        percent(gate["rate"]),
+        ends(gate["interval"]),
+        percent(gate["wanted"]),
+        percent(gate["chance"]),
+        f"{gate['rows'] - gate['open']:,} / {gate['rows']:,}",
+        "",
+    )
 
 
 def _since(report: Report, show: Show) -> Iterator[str]:

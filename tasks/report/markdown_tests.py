@@ -9,7 +9,7 @@ import pandas as pd
 from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.report import positions, rotations
 from contrapose.tasks.report.base import Report, Results
-from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced, unread
+from contrapose.tasks.report.evidence import dependent, effect, figures, guessing, langtest, missing, sliced, unread
 from contrapose.tasks.report.fitting import Block
 from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show
@@ -53,6 +53,7 @@ def _folded(title: str, parts: Sequence[str]) -> str:
 
 
 def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
+    yield from _ended(guessing(outcome).capitalize())
     yield from _ended(dependent(outcome))
     if outcome["control"]:
         yield noise(outcome["control"]).capitalize() + "."

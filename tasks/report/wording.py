@@ -41,8 +41,12 @@ def percent(share: float | None) -> str:
 
 def interval(outcome: Outcome) -> str:
     """The 95 % interval of the pass rate, such as `65.1-78.9%`; a dash when nothing was scored."""
-    ends = outcome["interval"]
-    return "–" if ends is None else f"{100 * ends[0]:.1f}-{100 * ends[1]:.1f}%"
+    return "–" if outcome["interval"] is None else ends(outcome["interval"])
+
+
+def ends(interval: tuple[float, float]) -> str:
+    """An interval of a share, such as `65.1-78.9%`."""
+    return f"{100 * interval[0]:.1f}-{100 * interval[1]:.1f}%"
 
 
 def counted(name: str, count: int) -> str:

@@ -138,7 +138,7 @@ def test_too_few_controls_leave_the_test_unscored() -> None:
 
 def test_auto_without_controls_is_refused_before_a_model_is_asked() -> None:
     with pytest.raises(ConfigError, match="auto, and no controls") as caught:
-        check(config())
+        check(config(control=False))
     assert caught.value.where == "tests.sensitivity.add_negation.threshold"
     assert check(config(control=True, limit=20))
 

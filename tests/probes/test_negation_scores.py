@@ -14,7 +14,6 @@ from figured import PLAIN, figured
 
 from contrapose.tasks.evaluate.estimates import effects
 from contrapose.tasks.outcome import Effect
-from contrapose.tasks.probes.edits.typo import Typo
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
 from contrapose.tasks.records import Completion, Likelihoods, Score, TextSample, Trial
 
@@ -313,7 +312,7 @@ def test_a_scorer_without_a_band_leaves_its_rows_unscored() -> None:
     )
 
 
-def test_the_figures_tell_chance_letters_and_thresholds() -> None:
+def test_the_figures_tell_letters_and_thresholds() -> None:
     rows = [
         {"scorer": "choice", "pass": True, "option_count": 4, "threshold_low": 0.0, "threshold_high": 0.1},
         {"scorer": "choice", "pass": None, "option_count": 2},
@@ -321,8 +320,7 @@ def test_the_figures_tell_chance_letters_and_thresholds() -> None:
         {"scorer": "embedding", "letters_only": True},
     ]
     wanted = {"threshold_low_choice": 0.0, "threshold_high_choice": 0.1, "letter_only_replies": 1}
-    assert figured(AddNegation(), rows) == wanted | {"chance_pass_rate": (0.75 + 0.5) / 2}
-    assert figured(Typo(), rows)["chance_pass_rate"] == (0.25 + 0.5) / 2
+    assert figured(AddNegation(), rows) == wanted
 
 
 def test_effects_are_net_of_the_control_among_samples_not_answered_wrongly() -> None:

@@ -37,6 +37,27 @@ TOPICS = (
 LONG = "The board met on Tuesday and heard that passengers had complained about long queues at weekends. " * 6
 
 
+def gate(**changes: Any) -> GateSummary:
+    """The pass rate of 38 asked cases, two of them open."""
+    base = GateSummary(
+        name="pass_rate",
+        wanted=0.7,
+        rate=0.75,
+        rows=38,
+        open=2,
+        interval=(0.556, 0.872),
+        extremes=(27 / 38, 29 / 38),
+        bounds=(0.566, 0.872),
+        reached=0.5,
+        missed=0.85,
+        effective=38.0,
+        clusters=38,
+        further=812,
+        chance=None,
+    )
+    return base | changes  # type: ignore[return-value]
+
+
 def outcome(**changes: Any) -> Outcome:
     """The outcome of one test with 40 cases, 27 of 36 scored ones passed."""
     base = Outcome(
@@ -65,7 +86,10 @@ def outcome(**changes: Any) -> Outcome:
         slices=[Slice(name="biology", scored=12, passed=9, pass_rate=0.75, interval=(0.468, 0.911), p=0.8)],
         coverage=36 / 38,
         extremes=(27 / 38, 29 / 38),
-        gate=GateSummary(bounds=(0.618, 0.855), reached=0.3, missed=0.8, effective=36.0, clusters=36, further=812),
+        gate_basis="default, not calibrated",
+        gates=[gate()],
+        reached=0.3,
+        missed=0.8,
         estimates={"choice_changed": Estimate(value=0.5833, interval=(0.388, 0.755), rows=24, clusters=24)},
         effects=[],
         langtest=None,

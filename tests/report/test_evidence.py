@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import pytest
 from factories import effect as made
-from factories import outcome
+from factories import gate, outcome
 
 from contrapose.tasks.outcome import Estimate, Slice
-from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced, subtracted, unread
+from contrapose.tasks.report.evidence import (
+    dependent,
+    effect,
+    figures,
+    guessing,
+    held,
+    langtest,
+    missing,
+    sliced,
+    subtracted,
+    unread,
+)
 
 
 def test_a_figure_that_is_a_mean_has_its_interval() -> None:
@@ -41,8 +52,10 @@ def test_what_leaves_out_no_scored_case_needs_no_basis() -> None:
 
 
 @pytest.mark.parametrize("counts", [{"unparsed": 3}, {"outcome_unparsed": 1, "outcome_tied": 2}])
-def test_pairs_without_a_choice_are_told_as_failures(counts: dict[str, int]) -> None:
-    assert unread(outcome(figures=counts)) == "3 of 36 pairs lack a choice in one order or both, and count as failed"
+def test_pairs_without_a_choice_are_told(counts: dict[str, int]) -> None:
+    assert unread(outcome(figures=counts)) == (
+        "3 of 37 pairs lack a choice in one order or both: the verdict holds whatever they are"
+    )
     assert unread(outcome(figures=dict.fromkeys(counts, 0))) == ""
 
 
@@ -56,10 +69,17 @@ def test_what_has_no_score_is_told_with_what_it_could_change() -> None:
 
 def test_cases_that_belong_together_are_told_only_where_there_are_some() -> None:
     assert dependent(outcome()) == ""
-    gate = {**outcome()["gate"], "clusters": 9, "effective": 12.3}  # type: ignore[dict-item]
-    assert dependent(outcome(gate=gate)) == (
-        "36 cases in 9 groups of cases that belong together tell as much as 12 independent ones"
+    assert dependent(outcome(gates=[gate(clusters=9, effective=12.3)])) == (
+        "38 cases in 9 groups of cases that belong together tell as much as 12 independent ones"
     )
+
+
+def test_a_gate_under_chance_says_what_the_verdict_rests_on() -> None:
+    assert guessing(outcome()) == ""
+    contrast = gate(name="contrast_rate", wanted=0.5, chance=0.19)
+    told = guessing(outcome(chance=0.75, gates=[gate(chance=0.75), contrast]))
+    assert told == "guessing alone passes 75%, and the gate is 70%, so the verdict rests on the contrast rate"
+    assert held(contrast) == "75% (55.6-87.2%) of 38 cases, 2 of them open; gate 50%, chance 19%"
 
 
 def test_a_slice_is_marked_when_it_differs() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.probes.answers.settings import Scorer
+from contrapose.tasks.probes.answers.chance import guess
+from contrapose.tasks.probes.answers.settings import AnswerSettings, Scorer
 from contrapose.tasks.probes.base import letters, with_options
 from contrapose.tasks.records import Case, Likelihoods, LossOf, TextSample
 
@@ -39,11 +40,13 @@ def text_case(
     confidence: str | None,
     scorer: str,
     likelihoods: Likelihoods,
-    documents_scores: bool = False,
+    settings: AnswerSettings,
+    stays: bool = False,
 ) -> Case:
     """The case of one changed text; skipped as `no_options` where the scorer is `choice` and there are none.
 
-    With `documents_scores` a model that can is also asked for the loss that the design documents compare.
+    With `documents_scores` a model that can is also asked for the loss that the design documents compare. A case
+    passes when its answer changed, or, with `stays`, when it did not.
     """
     no_options = scorer == "choice" and not sample.options
     if no_options:
@@ -59,12 +62,28 @@ def text_case(
         perturbed_prompt=None if perturbed is None else with_options(perturbed, sample.options),
         scorer=scorer,
         asks="choose" if scorer == "choice" and likelihoods != "none" else "generate",
-        loss_of=_LOSS_OF.get(scorer, "expected_result" if documents_scores and likelihoods == "all" else None),
+        loss_of=_LOSS_OF.get(scorer, "expected_result" if settings.documents_scores and likelihoods == "all" else None),
         labels=letters(len(sample.options)),
         options=sample.options,
         skip_reason=skip_reason,
         confidence=confidence,
+        chance=_chance(sample, settings, scorer, stays=stays, by_likelihood=likelihoods != "none"),
         slice=sample.slice,
         cluster=sample.cluster,
         details={"likelihoods": likelihoods} | ({} if sample.answer is None else {"answer": sample.answer}),
     )
+
+
+def stays_by_chance(case: Case, *, stays: bool) -> float | None:
+    """Probability that a guesser's answer to the control of a case stays as it was, which is when a control passes."""
+    return case.chance if case.chance is None or stays else 1 - case.chance
+
+
+def _chance(
+    sample: TextSample, settings: AnswerSettings, scorer: str, *, stays: bool, by_likelihood: bool
+) -> float | None:
+    if scorer != "choice":
+        return None
+    band = settings.band("choice")
+    found = guess(len(sample.options), upper=band and band[1], by_likelihood=by_likelihood)
+    return found and (found.stays if stays else found.changes)

@@ -28,31 +28,19 @@ COLUMNS: Mapping[str, ColumnType] = {
 """Result columns of such a test."""
 
 
-def figures(results: pd.DataFrame, *, stays: bool = False) -> Mapping[str, float | int | None]:
-    """Counts and bounds; what no row tells is left out.
-
-    Args:
-        results: of the cases.
-        stays: whether a case passes when its answer stayed.
+def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
+    """Counts and bounds over the results of the cases; what no row tells is left out.
 
     Returns:
-        `choices`, pairs of choices that could be read; `chance_pass_rate` of a model that guesses among the options,
-        where every row is scored by choice: it keeps one of k with probability 1/k; `letter_only_replies`, pairs
-        whose embeddings mean nothing; the ends of each scorer's threshold, where each has its own.
+        `choices`, pairs of choices that could be read; `letter_only_replies`, pairs whose embeddings mean nothing; the
+        ends of each scorer's threshold, where each has its own.
     """
     if results.empty or not set(COLUMNS) <= set(results.columns):
         return {}
     choices = int((results["chosen_before"].notna() & results["chosen_after"].notna()).sum())
-    scored = results[results["pass"].notna()]
-    kept = 1 / numbers(scored["option_count"].where(scored["scorer"] == "choice"))
     letters = int((results["letters_only"] == True).sum())  # noqa: E712
     return {
         **({"choices": choices} if choices else {}),
-        **(
-            {"chance_pass_rate": float(np.mean(kept if stays else 1 - kept))}
-            if len(kept) and np.isfinite(kept).all()
-            else {}
-        ),
         **({"letter_only_replies": letters} if letters else {}),
         **_thresholds(results),
     }

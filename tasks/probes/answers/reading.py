@@ -35,6 +35,8 @@ class Reading:
     """1 - cosine of the texts; None where they were not embedded or tell nothing."""
     raw_distance: float | None = None
     """1 - cosine of the replies as they are; None where nobody asked."""
+    dealt_distance: float | None = None
+    """1 - cosine of the reply before to another sample's reply after; None where they were not embedded."""
 
 
 def readings(trials: Sequence[Trial], embed: Embed, *, documents: bool = False, raw: bool = False) -> list[Reading]:
@@ -52,11 +54,31 @@ def readings(trials: Sequence[Trial], embed: Embed, *, documents: bool = False, 
         return read
     pairs = [None if each.letters else each.texts for each in read]
     as_they_are = [raw_pair(trial) if raw and _remote(trial) else None for trial in trials]
-    found = distances([*pairs, *as_they_are], embed)
+    found = distances([*pairs, *as_they_are, *_dealt(trials, pairs)], embed)
+    size = len(read)
     return [
-        replace(each, distance=distance, raw_distance=raw_distance)
-        for each, distance, raw_distance in zip(read, found[: len(read)], found[len(read) :], strict=True)
+        replace(each, distance=distance, raw_distance=raw_distance, dealt_distance=dealt)
+        for each, distance, raw_distance, dealt in zip(
+            read, found[:size], found[size : 2 * size], found[2 * size :], strict=True
+        )
     ]
+
+
+def _dealt(trials: Sequence[Trial], pairs: Sequence[Pair | None]) -> list[Pair | None]:
+    """Each reply before with the reply after of the next sample: what a model would say that ignores its prompt.
+
+    A control goes with the next control. They are the texts of the pairs themselves, and cost no embedding more.
+    """
+    dealt: list[Pair | None] = [None] * len(pairs)
+    for control in (False, True):
+        known = [
+            (place, pair)
+            for place, (trial, pair) in enumerate(zip(trials, pairs, strict=True))
+            if pair and trial.case.scorer == "embedding" and trial.case.control is control
+        ]
+        for (place, pair), (_, other) in zip(known, [*known[1:], *known[:1]], strict=True):
+            dealt[place] = Pair(pair.before, other.after) if len(known) > 1 else None
+    return dealt
 
 
 def divergences(pairs: Sequence[Choices]) -> list[float | None]:

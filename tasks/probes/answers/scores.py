@@ -53,14 +53,26 @@ def _score(reading: Reading, settings: AnswerSettings, *, stays: bool, langtest:
     if band is not None and isinstance(settings.threshold, Thresholds):
         columns |= {"threshold_low": band[0], "threshold_high": band[1]}
     chosen = case.scorer == "choice" and changed is not None
+    keeps = stays or case.control
     return Score(
         value=value,
-        passed=not changed if changed is not None and (stays or case.control) else changed,
+        passed=not changed if changed is not None and keeps else changed,
         reason=reason,
+        chance=_dealt_chance(reading, band, keeps=keeps),
         columns=columns | {"answer_changed": changed},
         expected_result=_lettered(case, reading.before) if chosen else None,
         actual_result=_lettered(case, reading.after) if chosen else None,
     )
+
+
+def _dealt_chance(reading: Reading, band: Band | None, *, keeps: bool) -> float | None:
+    """1.0 or 0.0: whether the case passes with another sample's reply, as one does that ignores its prompt.
+
+    The mean over many cases is the pass rate of such a model. None for other scorers than `embedding`.
+    """
+    if band is None or reading.dealt_distance is None or reading.trial.case.scorer != "embedding":
+        return None
+    return float((band[0] <= reading.dealt_distance <= band[1]) == keeps)
 
 
 def by_embedding(reading: Reading, band: Band) -> Judged:

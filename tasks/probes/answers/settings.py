@@ -73,6 +73,13 @@ class AnswerSettings(ProbeSettings):
         default="auto",
         description="How answers are compared; auto: choice with options, else loss, else embedding.",
     )
+    min_contrast_rate: FiniteFloat = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="Share of the cases whose answer must change and yet stay under the control; it counts where the "
+        "answer should change and controls are asked.",
+    )
     documents_scores: bool = Field(
         default=False,
         description="Also compute the scores of the design documents beside a choice: it loads the embedding model, "

@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from contrapose.tasks.probes.answers.case import scorer_for, text_case
+from contrapose.tasks.probes.answers.case import scorer_for, stays_by_chance, text_case
+from contrapose.tasks.probes.answers.contrast import contrast
 from contrapose.tasks.probes.answers.figures import COLUMNS, figures, measures
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.base import ColumnType, Embed, Measure, control_of, with_options
+from contrapose.tasks.probes.base import ColumnType, Criterion, Embed, Measure, control_of, with_options
 from contrapose.tasks.records import Case, Likelihoods, Score, TextSample, Trial
 
 POLITE = "Please note: "
@@ -43,7 +44,9 @@ class TextEdit:
     settings_type: ClassVar[type[AnswerSettings]] = AnswerSettings
     bundled_data: ClassVar[str] = "negation"
     columns: ClassVar[Mapping[str, ColumnType]] = COLUMNS
-    chance: ClassVar[float | None] = None
+    default_gate: ClassVar[float] = 0.65
+    gate_basis: ClassVar[str] = ""
+    controlled: ClassVar[bool] = True
     by_default: ClassVar[bool] = False
     stays: ClassVar[bool] = False
     """Whether the answer should stay, because the edit leaves the meaning alone."""
@@ -69,7 +72,8 @@ class TextEdit:
                 confidence=edited.confidence,
                 scorer=scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=where),
                 likelihoods=likelihoods,
-                documents_scores=settings.documents_scores,
+                settings=settings,
+                stays=self.stays,
             )
         ]
 
@@ -78,15 +82,20 @@ class TextEdit:
         if case.perturbed is None:
             return None
         text = POLITE + case.original
-        return control_of(case, perturbed=text, prompt=with_options(text, sample.options))
+        chance = stays_by_chance(case, stays=self.stays)
+        return control_of(case, perturbed=text, prompt=with_options(text, sample.options), chance=chance)
 
     def score(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> list[Score]:
         """Score each trial by its case's scorer; passes when the answer changed, or stayed, as it should."""
         return score_trials(trials, settings, embed=embed, stays=self.stays)
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """How many pairs of choices could be read, the pass rate of a guesser, and thresholds from the controls."""
-        return figures(results, stays=self.stays)
+        """How many pairs of choices could be read, and thresholds from the controls."""
+        return figures(results)
+
+    def criteria(self, results: pd.DataFrame, settings: AnswerSettings) -> Sequence[Criterion]:
+        """The contrast rate, where the answer should change."""
+        return [] if self.stays else contrast(results, settings.min_contrast_rate)
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Mean eval_score per scorer, how often the answer changed, and what became of choices and right answers."""

@@ -38,6 +38,7 @@ class Casing(TextEdit):
     summary: ClassVar[str] = "Writes the text in small or capital letters; the answer should stay."
     settings_type: ClassVar[type[CasingSettings]] = CasingSettings
     stays: ClassVar[bool] = True
+    controlled: ClassVar[bool] = False
 
     def edit(self, text: str, settings: CasingSettings, *, rng: random.Random) -> Edited:
         """The text in the other letters; nothing in it is random."""

@@ -44,6 +44,7 @@ class Spacing(TextEdit):
     summary: ClassVar[str] = "Changes white space or punctuation; the answer should stay."
     settings_type: ClassVar[type[SpacingSettings]] = SpacingSettings
     stays: ClassVar[bool] = True
+    controlled: ClassVar[bool] = False
 
     def edit(self, text: str, settings: SpacingSettings, *, rng: random.Random) -> Edited:
         """One of the allowed changes, drawn among those that the text has room for."""

@@ -49,6 +49,7 @@ class Typo(TextEdit):
     summary: ClassVar[str] = "Mistypes some words; the answer should stay."
     settings_type: ClassVar[type[TypoSettings]] = TypoSettings
     stays: ClassVar[bool] = True
+    controlled: ClassVar[bool] = False
 
     def edit(self, text: str, settings: TypoSettings, *, rng: random.Random) -> Edited:
         """One error in each of some words; names, numbers and first letters are left alone."""

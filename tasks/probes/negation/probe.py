@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import pandas as pd
 
-from contrapose.tasks.probes.answers.case import scorer_for, text_case
+from contrapose.tasks.probes.answers.case import scorer_for, stays_by_chance, text_case
+from contrapose.tasks.probes.answers.contrast import contrast
 from contrapose.tasks.probes.answers.figures import COLUMNS, figures, measures
 from contrapose.tasks.probes.answers.langtest import LANGTEST_COLUMNS
 from contrapose.tasks.probes.answers.scores import score_trials
-from contrapose.tasks.probes.base import ColumnType, Embed, Measure, control_of, with_options
+from contrapose.tasks.probes.base import ColumnType, Criterion, Embed, Measure, control_of, with_options
 from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.negation.engine import negate
 from contrapose.tasks.probes.negation.second_opinion import parser, seconded
@@ -31,7 +32,9 @@ class AddNegation:
     settings_type: ClassVar[type[AddNegationSettings]] = AddNegationSettings
     bundled_data: ClassVar[str] = "negation"
     columns: ClassVar[Mapping[str, ColumnType]] = {**COLUMNS, **LANGTEST_COLUMNS}
-    chance: ClassVar[float | None] = None
+    default_gate: ClassVar[float] = 0.7
+    gate_basis: ClassVar[str] = ""
+    controlled: ClassVar[bool] = True
     by_default: ClassVar[bool] = True
 
     def cases(
@@ -63,7 +66,7 @@ class AddNegation:
                 confidence=negation.confidence,
                 scorer=scorer,
                 likelihoods=likelihoods,
-                documents_scores=settings.documents_scores,
+                settings=settings,
             )
         ]
 
@@ -74,15 +77,25 @@ class AddNegation:
         if case.perturbed is None:
             return None
         text, confidence = control_text(case.original, case.perturbed, rng=rng)
-        return control_of(case, perturbed=text, prompt=with_options(text, sample.options), confidence=confidence)
+        return control_of(
+            case,
+            perturbed=text,
+            prompt=with_options(text, sample.options),
+            confidence=confidence,
+            chance=stays_by_chance(case, stays=False),
+        )
 
     def score(self, trials: Sequence[Trial], settings: AddNegationSettings, *, embed: Embed) -> list[Score]:
         """Score each trial by its case's scorer, and tell what LangTest would have said."""
         return score_trials(trials, settings, embed=embed, langtest=True)
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """How many pairs of choices could be read, the pass rate of a guesser, and thresholds from the controls."""
+        """How many pairs of choices could be read, and thresholds from the controls."""
         return figures(results)
+
+    def criteria(self, results: pd.DataFrame, settings: AddNegationSettings) -> Sequence[Criterion]:
+        """The contrast rate."""
+        return contrast(results, settings.min_contrast_rate)
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Mean eval_score per scorer, how often the answer changed, and what became of choices and right answers."""

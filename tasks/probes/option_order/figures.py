@@ -23,8 +23,7 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
 
     Returns:
         `samples`, and how many of them follow their option in every order; the outcomes as counts;
-        `chance_pass_rate` of a model that draws letters evenly; `<letter>_against_uniform`, how often a letter was
-        chosen by how often an even choice takes it.
+        `<letter>_against_uniform`, how often a letter was chosen by how often an even choice takes it.
     """
     rows = results[results["outcome"].notna()] if "outcome" in results else results.iloc[:0]
     if rows.empty:
@@ -35,7 +34,6 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
         "samples": len(given),
         "samples_following_the_option": _consistent(rows),
         **{f"outcome_{name}": count for name, count in counts.items()},
-        "chance_pass_rate": float((1 / rows["option_count"]).mean()),
         **_letters(given, rows),
     }
 
@@ -47,8 +45,9 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
         results: cases and controls. Controls have no outcome.
 
     Returns:
-        `accuracy` over all orders and in the given one, where an unread reply is not right, each asking of a sample
-        counted once; among the pairs with a choice in both orders, the share that kept the letter;
+        `accuracy` over all orders and in the given one, and the share `right_in_all_orders`, where an unread reply is
+        not right, each asking of a sample counted once; among the pairs with a choice in both orders, the shares that
+        kept to the right option, to a wrong one, and to the letter;
         `choice_changed`, the share in which the order changed which option was chosen, or whether one was, with its
         effect.
     """
@@ -58,6 +57,7 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
     chosen = results["letter"].notna() | results["rotated_letter"].notna()
     return [
         *_accuracy(results),
+        *_consistent_answers(results),
         Measure(name="share_following_the_letter", share=True, values=where(parsed, results["outcome"] == "letter")),
         Measure(
             name="choice_changed",
@@ -81,6 +81,19 @@ def _accuracy(results: pd.DataFrame) -> Sequence[Measure]:
     return [
         Measure(name="accuracy", values=np.where(first, (given + right) / (rows + 1), np.nan), bounds=(0, 1)),
         Measure(name="accuracy_given_order", share=True, values=np.where(first, given, np.nan)),
+        Measure(
+            name="right_in_all_orders", share=True, values=np.where(first, (given == 1) & (right == rows), np.nan)
+        ),
+    ]
+
+
+def _consistent_answers(results: pd.DataFrame) -> Sequence[Measure]:
+    """Ability apart from bias, where the answer is known."""
+    known = results["outcome"].isin(OUTCOMES[:3]) & results["correct"].notna()
+    kept, right = results["outcome"] == "text", results["correct"].eq(True)
+    return [
+        Measure(name="consistent_and_right", share=True, values=where(known, kept & right)),
+        Measure(name="consistent_and_wrong", share=True, values=where(known, kept & ~right)),
     ]
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from contrapose.tasks.probes.base import (
     ColumnType,
+    Criterion,
     Embed,
     Measure,
     ProbeSettings,
@@ -57,9 +58,10 @@ class OptionOrder:
         "correct": "bool",
         "rotated_correct": "bool",
     }
-    chance: ClassVar[float | None] = None
+    default_gate: ClassVar[float] = 0.7
+    gate_basis: ClassVar[str] = ""
+    controlled: ClassVar[bool] = False
     by_default: ClassVar[bool] = True
-    """It depends on the number of options, and so is a figure of the run: `chance_pass_rate`."""
 
     def cases(
         self, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random, likelihoods: Likelihoods
@@ -80,6 +82,7 @@ class OptionOrder:
             labels=letters(len(sample.options)),
             options=sample.options,
             skip_reason=skipped,
+            chance=1 / len(sample.options) if sample.options else None,
             slice=sample.slice,
             cluster=sample.cluster,
             details={} if sample.answer is None else {"answer": sample.answer},
@@ -105,6 +108,10 @@ class OptionOrder:
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Who follows the option; accuracy over all orders; how even the letters are."""
         return figures(results)
+
+    def criteria(self, results: pd.DataFrame, settings: OptionOrderSettings) -> Sequence[Criterion]:
+        """None: whoever guesses does not keep to an option."""
+        return []
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """How often the letter decided, and how often another option was chosen."""

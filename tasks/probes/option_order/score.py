@@ -13,6 +13,10 @@ from contrapose.tasks.records import Completion, Score, Trial
 Value = str | float | int | bool | None
 
 
+NO_CHOICE = ("unparsed", "tied")
+"""Outcomes of a pair without two choices: it fails, and a verdict leaves it open."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pick:
     """The option that a completion chose."""
@@ -42,6 +46,7 @@ def score_trial(trial: Trial) -> Score:
         value=float(outcome == "text"),
         passed=outcome == "text",
         reason=_reason(outcome, first, second),
+        undecided=outcome in NO_CHOICE,
         columns=_columns(trial, first, second) | {"rotation": by, "outcome": None if trial.case.control else outcome},
         expected_result=_told(trial.expected, first),
         actual_result=_told(trial.actual, second),

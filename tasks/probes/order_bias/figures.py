@@ -11,6 +11,12 @@ from contrapose.tasks.probes.base import Measure
 from contrapose.tasks.probes.order_bias.pride import pride
 from contrapose.tasks.probes.values import numbers, where
 
+ABILITY_AND_BIAS: Mapping[str, tuple[str, ...]] = {
+    "consistent_and_right": ("AB",),
+    "consistent_and_wrong": ("BA",),
+    "follows_the_position": ("AA", "BB"),
+}
+"""Shares of the pairs with a choice in both orders, by their outcomes: they add up to 1."""
 OUTCOMES = ("AB", "AA", "BB", "BA", "unparsed")
 
 
@@ -27,7 +33,8 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
         results: cases and controls. Controls have no outcome.
 
     Returns:
-        `accuracy` over both orders and in each, where an unread reply is not right; `position_bias_index`,
+        `accuracy` over both orders and in each, where an unread reply is not right; ability and bias apart, among the
+        parsed pairs: consistent and right, consistent and wrong, following the position; `position_bias_index`,
         (share of AA - share of BB)/2 among the parsed pairs, -0.5 to 0.5; `content_score` and `position_score` in
         nats; `debiased_accuracy`, the share of pairs with a positive content score, where a tie counts half, as in
         the area under a ROC curve; `debiased_tied`, since low precision makes ties common; what PriDe gives;
@@ -45,6 +52,10 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
         Measure(name="accuracy", values=accuracy, bounds=(0, 1)),
         Measure(name="accuracy_original", share=True, values=right[0]),
         Measure(name="accuracy_swapped", share=True, values=right[1]),
+        *(
+            Measure(name=name, share=True, values=where(parsed, outcome.isin(outcomes)))
+            for name, outcomes in ABILITY_AND_BIAS.items()
+        ),
         Measure(
             name="position_bias_index",
             values=where(parsed, ((outcome == "AA") * 1 - (outcome == "BB")) / 2),

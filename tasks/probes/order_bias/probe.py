@@ -12,7 +12,16 @@ import pandas as pd
 from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.probes.base import ColumnType, Embed, Embeds, Measure, ProbeSettings, control_of, letters
+from contrapose.tasks.probes.base import (
+    ColumnType,
+    Criterion,
+    Embed,
+    Embeds,
+    Measure,
+    ProbeSettings,
+    control_of,
+    letters,
+)
 from contrapose.tasks.probes.order_bias.figures import figures, measures
 from contrapose.tasks.probes.order_bias.pride import calibrates
 from contrapose.tasks.probes.order_bias.score import (
@@ -98,7 +107,11 @@ class OrderBias:
         "langtest_score": "float",
         "langtest_pass": "bool",
     }
-    chance: ClassVar[float | None] = 0.25
+    default_gate: ClassVar[float] = 0.7
+    gate_basis: ClassVar[str] = (
+        "Both orders right on 373 news pairs: gpt-3.5-turbo 67.0 %, Llama-2-70b 81.7 %, people 84 % (Anyscale, 2023)."
+    )
+    controlled: ClassVar[bool] = False
     by_default: ClassVar[bool] = True
 
     def cases(
@@ -127,6 +140,7 @@ class OrderBias:
             options=(correct, incorrect),
             skip_reason=skipped,
             confidence=None if skipped else "high",
+            chance=1 / 4,
             slice=sample.slice,
             cluster=sample.cluster,
             details={
@@ -147,6 +161,7 @@ class OrderBias:
             replace(case, original=f"{case.original}\n{QUESTION}"),
             perturbed=f"{case.original}\n{question}",
             prompt=_prompt(sample.article_sentence, *summaries, question=question),
+            chance=1 / 2,
         )
 
     def score(self, trials: Sequence[Trial], settings: OrderBiasSettings, *, embed: Embed) -> list[Score]:
@@ -164,6 +179,10 @@ class OrderBias:
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Counts of the outcomes."""
         return figures(results)
+
+    def criteria(self, results: pd.DataFrame, settings: OrderBiasSettings) -> Sequence[Criterion]:
+        """None: a pass is the right choice in both orders."""
+        return []
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Accuracy in both orders, position bias, and the scores that likelihoods allow."""

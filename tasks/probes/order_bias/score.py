@@ -13,6 +13,8 @@ from contrapose.tasks.probes.replies.text import window
 from contrapose.tasks.records import Completion, Score, Trial
 
 Value = str | float | int | bool | None
+UNPARSED = "unparsed"
+"""Outcome of a pair in which a reply names no choice: the documents' table fails it, and a verdict leaves it open."""
 _MEANING = {
     "AB": "The consistent summary was chosen in both orders.",
     "AA": "A was chosen in both orders: the position decided.",
@@ -98,7 +100,7 @@ def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score
     if trial.case.control:
         return _control_score(trial, read)
     first, second = read.first.choice, read.second.choice
-    outcome = f"{first}{second}" if first and second else "unparsed"
+    outcome = f"{first}{second}" if first and second else UNPARSED
     passed = outcome == "AB"
     columns: dict[str, Value] = {
         **_sentences(trial),
@@ -111,7 +113,13 @@ def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score
         "calibrates": calibrates,
         "langtest_pass": _langtest(trial, read),
     }
-    return Score(value=float(passed), passed=passed, reason=_MEANING.get(outcome) or _unread(read), columns=columns)
+    return Score(
+        value=float(passed),
+        passed=passed,
+        reason=_MEANING.get(outcome) or _unread(read),
+        undecided=outcome == UNPARSED,
+        columns=columns,
+    )
 
 
 def _unread(read: Read) -> str:
@@ -135,7 +143,8 @@ def _control_score(trial: Trial, read: Read) -> Score:
     same = first.choice == second.choice
     told = f"stayed {first.choice}" if same else f"changed from {first.choice or 'none'} to {second.choice or 'none'}"
     reason = f"The choice {told} under a question that means the same."
-    return Score(value=float(same), passed=same, reason=reason, columns=columns)
+    open_ = first.choice is None or second.choice is None
+    return Score(value=float(same), passed=same, reason=reason, undecided=open_, columns=columns)
 
 
 def without_likelihoods(trial: Trial) -> Score:

@@ -14,7 +14,7 @@ from contrapose.tasks.past import PastRun
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS
 from contrapose.tasks.report import positions, rotations
 from contrapose.tasks.report.charts.trend import trend
-from contrapose.tasks.report.evidence import dependent, figures, langtest, missing, sliced, subtracted
+from contrapose.tasks.report.evidence import dependent, figures, guessing, held, langtest, missing, sliced, subtracted
 from contrapose.tasks.report.html.asked import Asked, asked
 from contrapose.tasks.report.html.bars import Bar, bars
 from contrapose.tasks.report.html.meter import Meter, meter
@@ -78,6 +78,8 @@ class Card:
     asked: Asked
     told: tuple[str, ...]
     """What the controls changed, what is missing, how much dependent cases tell."""
+    gates: Pairs
+    """What the verdict rests on besides the pass rate, and what the gate of the pass rate rests on."""
     effects: Pairs
     """What the test changed beyond what its controls did."""
     refused: tuple[str, ...]
@@ -124,6 +126,7 @@ def card(
         sums=sums(outcome),
         asked=asked(outcome, results, skipped, show),
         told=tuple(f"{text[0].upper()}{text[1:]}." for text in _told(outcome, show_langtest=show_langtest) if text),
+        gates=_gates(outcome, show),
         effects=_effects(outcome, show),
         refused=tuple(name_of(name) for name in outcome["refused"]),
         figures=_figures(outcome, show),
@@ -134,6 +137,11 @@ def card(
         trend=trend(runs, outcome["test_type"]),
         settings=tuple(_settings(outcome, show)),
     )
+
+
+def _gates(outcome: Outcome, show: Show) -> Pairs:
+    further = tuple((show(gate["name"].replace("_", " ")), held(gate)) for gate in outcome["gates"][1:])
+    return (*further, (f"gate {percent(outcome['min_pass_rate'])}", show(outcome["gate_basis"])))
 
 
 def _effects(outcome: Outcome, show: Show) -> Pairs:
@@ -151,6 +159,7 @@ def _figures(outcome: Outcome, show: Show) -> Pairs:
 
 
 def _told(outcome: Outcome, *, show_langtest: bool) -> Iterator[str]:
+    yield guessing(outcome)
     yield dependent(outcome)
     if outcome["control"]:
         yield noise(outcome["control"])
