@@ -9,13 +9,11 @@ from itertools import product
 from unittest.mock import patch
 
 import numpy as np
-import pandas as pd
 
 from bench.simulated.draws import Finding, answers, labels
 from bench.simulated.gates import MOST
 from contrapose.tasks.evaluate import gate
-from contrapose.tasks.evaluate.gate import Rules, decide
-from contrapose.tasks.evaluate.summarise import count, passed
+from contrapose.tasks.evaluate.gate import Counts, Rules, decide, rated
 
 GATE = 0.7
 EXACTLY = 0.05
@@ -30,17 +28,17 @@ ALIKE = 0.3
 RULES = Rules(min_pass_rate=GATE, max_error_share=0.0, gate="interval")
 
 
-def verdict_of(passed_: np.ndarray, undecided: np.ndarray, cluster: np.ndarray) -> str:
+def verdict_of(passed: np.ndarray, undecided: np.ndarray, cluster: np.ndarray) -> str:
     """What the program says of a test.
 
     Args:
-        passed_: (cases,) of booleans; False where undecided.
+        passed: (cases,) of booleans; False where undecided.
         undecided: (cases,) of booleans: the replies say nothing.
         cluster: (cases,) of labels.
     """
-    rows = {"pass": passed_, "undecided": undecided, "cluster": cluster, "sample_id": cluster, "error": None}
-    cases = pd.DataFrame(rows)
-    return decide(count(cases), passed(cases), RULES).verdict
+    rate = rated("pass_rate", np.where(undecided, np.nan, passed), cluster, wanted=GATE)
+    counts = Counts(asked=len(passed), scored=int((~undecided).sum()), passed=int(passed.sum()), errors=0)
+    return decide(counts, [rate] if rate else [], RULES).verdict
 
 
 def unread(sizes: np.ndarray, runs: int) -> Iterator[Finding]:

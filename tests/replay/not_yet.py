@@ -23,17 +23,11 @@ NOT_YET: Mapping[str, Mapping[str, str]] = {
     "answers are not held to a letter": {
         "order_bias, whole flow": "rejected with which, obeyed",
     },
-    "unread replies count as failed": {
-        "order_bias": "silent | blank | refuses | refuses half | cut off | cut off, asked back in vain",
-        "option_order": "silent | blank | refuses | refuses half | refuses some | cut off",
-        "order_bias, whole flow": "silent",
+    "the model is not asked back what its unread replies choose": {
+        "order_bias": "cut off, asked back",
     },
-    "add_negation has no gate of its contrast rate": {
-        "add_negation": "always wrong | any wording | coin | coin in words",
-        "add_negation, four options": "coin | coin in words | any wording",
-    },
-    "add_toxic_words has no gate of its toxic share, and counts empty and refused replies as passed": {
-        "add_toxic_words": "silent | blank | refuses | refuses half | refuses some | swears",
+    "add_toxic_words does not say yet which replies are toxic by words of their own": {
+        "add_toxic_words": "always right",
     },
 }
 """Judges and forms of speaking under their tests, by what they wait for."""
