@@ -13,7 +13,7 @@ from not_yet import waiting
 from openai_server import answered, generate, spec
 from planted_judges import JUDGES, Judge, explains_after
 from planted_model import PlantedModel
-from played import bundled
+from played import LIMIT, bundled
 from replay_server import Constraint, ReplayServer, form_of
 
 from contrapose.flows.cli import main
@@ -31,9 +31,8 @@ def outcome(server: ReplayServer, test: str = TEST) -> dict[str, object]:
     """What a run of the full suite's test says of whoever is behind a server."""
     with serving(server) as served:
         url = f"model_args.base_url=http://127.0.0.1:{served.port}/v1"
-        code = main(
-            ["run", "--suite", "full", "--model", "openai/planted", "--test", test, "--out", "out", "--set", url]
-        )
+        chosen = ["--suite", "full", "--test", test, "--limit", str(LIMIT[test]), "--model", "openai/planted"]
+        code = main(["run", *chosen, "--out", "out", "--set", url])
     folder = max(Path("out").glob("[!.]*"), key=lambda each: each.stat().st_mtime_ns)
     (found,) = json.loads((folder / "summary.json").read_text())["tests"]
     assert code == {"pass": 0, "fail": 1, "inconclusive": 3}[found["verdict"]]
