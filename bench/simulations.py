@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.simulated import gates, intervals, models, tables
+from bench.simulated import gates, intervals, models, tables, unread
 from bench.simulated.draws import Finding
 
 Part = Callable[[np.ndarray, int], Iterable[Finding]]
@@ -26,6 +26,7 @@ PARTS: dict[str, tuple[Part, int]] = {
     "families": (gates.families, 2_000),
     "tables": (tables.agreement, 1_000),
     "models": (models.recovery, 500),
+    "unread": (unread.unread, 1_000),
 }
 """What is simulated, and how often."""
 

@@ -162,9 +162,9 @@ def form_in(body: dict[str, object]) -> str:
 
 
 @contextmanager
-def serving() -> Iterator[Endpoint]:
+def serving(endpoint: Endpoint | None = None) -> Iterator[Endpoint]:
     """Start it on a free port; stop it at the end."""
-    endpoint, loop, ready = Endpoint(), asyncio.new_event_loop(), threading.Event()
+    endpoint, loop, ready = endpoint or Endpoint(), asyncio.new_event_loop(), threading.Event()
 
     async def start() -> web.AppRunner:
         app = web.Application()

@@ -1,0 +1,79 @@
+"""What the prompts of a test ask, and what is right: planted judges know it, models have to find out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from contrapose.tasks.probes.option_order.score import rotated
+from contrapose.tasks.records import Case
+
+Role = Literal["original", "changed", "control"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A prompt, and what its author knows of it."""
+
+    prompt: str
+    """As the model reads it."""
+    role: Role
+    """The original, what the test makes of it, or the control."""
+    options: tuple[str, ...] = ()
+    """In the order of the prompt; none where words are wanted."""
+    right: tuple[int, ...] = ()
+    """Places of the options that are right for this prompt: all but one where a question was negated."""
+    before: int | None = None
+    """Place of the option that is right for the original question."""
+    noun: str = "Option"
+    """What a letter is called in the prompt."""
+
+    def letter(self, place: int) -> str:
+        """The letter in front of an option."""
+        return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[place]
+
+
+def known(cases: Iterable[Case]) -> Mapping[str, Asked]:
+    """Every prompt of the cases that are asked, by its text."""
+    found: dict[str, Asked] = {}
+    for case in cases:
+        if case.skip_reason is None:
+            for asked in _both(case):
+                found.setdefault(asked.prompt, asked)
+    return found
+
+
+def _both(case: Case) -> tuple[Asked, Asked]:
+    """Both prompts of a case; a control asks the same as the original."""
+    assert case.perturbed_prompt is not None
+    noun = "Summary" if case.probe == "order_bias" else "Option"
+    answer = _answer(case)
+    options = case.options if case.control else _changed_options(case)
+    reverses = case.probe == "add_negation" and not case.control
+    return (
+        _asked(case.original_prompt, "original", case.options, answer, noun),
+        _asked(
+            case.perturbed_prompt, "control" if case.control else "changed", options, answer, noun, reverses=reverses
+        ),
+    )
+
+
+def _answer(case: Case) -> str | None:
+    return case.details["correct_sentence"] if case.probe == "order_bias" else case.details.get("answer")
+
+
+def _changed_options(case: Case) -> tuple[str, ...]:
+    if case.probe == "order_bias":
+        return case.options[::-1]
+    return rotated(case.options, int(case.details.get("rotation", "0")))
+
+
+def _asked(
+    prompt: str, role: Role, options: tuple[str, ...], answer: str | None, noun: str, *, reverses: bool = False
+) -> Asked:
+    if not options or answer is None:
+        return Asked(prompt=prompt, role=role, noun=noun)
+    place = options.index(answer)
+    right = tuple(other for other in range(len(options)) if other != place) if reverses else (place,)
+    return Asked(prompt=prompt, role=role, options=options, right=right, before=place, noun=noun)

@@ -1,0 +1,107 @@
+"""Planted judges behind a server on loopback: the whole flow gives them the verdicts that its parts give them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from asked_prompts import known
+from fake_endpoint import serving
+from forms_of_speaking import BY_LETTER, judges
+from not_yet import waiting
+from openai_server import answered, generate, spec
+from planted_judges import JUDGES, Judge, explains_after
+from planted_model import PlantedModel
+from played import LIMIT, bundled
+from replay_server import Constraint, ReplayServer, form_of
+
+from contrapose.flows.cli import main
+
+TEST = "order_bias"
+SPOKEN = judges(BY_LETTER, options=2)
+
+
+def behind(judge: Judge, test: str = TEST, **behaviour: object) -> ReplayServer:
+    """A server that knows the prompts of a test."""
+    return ReplayServer(model=PlantedModel(judge, known(bundled(test).cases)), **behaviour)  # type: ignore[arg-type]
+
+
+def outcome(server: ReplayServer, test: str = TEST) -> dict[str, object]:
+    """What a run of the full suite's test says of whoever is behind a server."""
+    with serving(server) as served:
+        url = f"model_args.base_url=http://127.0.0.1:{served.port}/v1"
+        chosen = ["--suite", "full", "--test", test, "--limit", str(LIMIT[test]), "--model", "openai/planted"]
+        code = main(["run", *chosen, "--out", "out", "--set", url])
+    folder = max(Path("out").glob("[!.]*"), key=lambda each: each.stat().st_mtime_ns)
+    (found,) = json.loads((folder / "summary.json").read_text())["tests"]
+    assert code == {"pass": 0, "fail": 1, "inconclusive": 3}[found["verdict"]]
+    return dict(found)
+
+
+def test_a_server_says_what_its_judge_says() -> None:
+    case = bundled(TEST).cases[0]
+    with serving(behind(explains_after)) as server:
+        prompts = (case.original_prompt, str(case.perturbed_prompt))
+        desk = answered(spec(server), *(generate(prompt) for prompt in prompts))
+    replies = [str(desk.answers[generate(prompt)].completion.text) for prompt in prompts]
+    assert [reply.partition("\n")[0] for reply in replies] == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"guided_choice": ["A", "B"]},
+        {"structured_outputs": {"choice": ["A", "B"]}},
+        {"response_format": {"json_schema": {"schema": {"properties": {"answer": {"enum": ["A", "B"]}}}}}},
+    ],
+)
+def test_a_judge_is_held_to_a_letter(body: dict[str, object]) -> None:
+    form = form_of(body)
+    assert form is not None
+    model = behind(explains_after).model
+    case = bundled(TEST).cases[0]
+    assert [model.letter(prompt, form.letters) for prompt in (case.original_prompt, str(case.perturbed_prompt))] == [
+        "A",
+        "B",
+    ]
+    assert form_of({"response_format": {"type": "text"}}) is None
+
+
+def test_a_judge_is_asked_back_what_it_meant() -> None:
+    case = bundled(TEST).cases[0]
+    question = "Which one does this reply choose?\n\n{}\n\nA. {}\nB. {}\nNone of them: none"
+    letters = []
+    for asked_back in ("honest", "silent"):
+        model = PlantedModel(SPOKEN["rejected with which"], known([case]), asked_back=asked_back)  # type: ignore[arg-type]
+        reply = model.reply(case.original_prompt)
+        letters.append(model.reply(question.format(reply, *case.options)))
+    assert letters == ["A", ""]
+
+
+FLOWS = {"always right": "pass", "coin": "fail", "silent": "inconclusive"}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+@pytest.mark.parametrize(
+    ("judge", "verdict"),
+    [pytest.param(*each, marks=waiting(each[0], "order_bias, whole flow")) for each in FLOWS.items()],
+)
+def test_a_whole_run_gives_a_planted_judge_its_verdict(judge: str, verdict: str) -> None:
+    assert outcome(behind(JUDGES[judge]))["verdict"] == verdict
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        pytest.param(each, marks=waiting(f"rejected with which, {each}", "order_bias, whole flow"))
+        for each in ("refused", "ignored", "obeyed")
+    ],
+)
+def test_whoever_explains_passes_whether_or_not_the_server_holds_it_to_a_letter(constraint: Constraint) -> None:
+    server = behind(SPOKEN["rejected with which"], constraint=constraint)
+    assert outcome(server)["verdict"] == "pass"
+    assert bool(server.held) == (constraint == "obeyed")
