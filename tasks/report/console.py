@@ -15,6 +15,7 @@ from contrapose.tasks.outcome import Outcome, Summary
 from contrapose.tasks.report.cleaning import cut, one_line, visible
 from contrapose.tasks.report.evidence import dependent, effect, missing, unread
 from contrapose.tasks.report.masking import masked
+from contrapose.tasks.report.source_rows import left_out, not_all, taken_by
 from contrapose.tasks.report.wording import asked, because, interval, noise, percent, reasons, span, unscored
 
 STYLES = {
@@ -56,7 +57,7 @@ def verdict_table(summary: Summary, *, width: int = 80) -> Table:
 
 def print_verdict(summary: Summary, *, console: Console, show_toxic: bool = False) -> None:
     """Print the verdict and its reason: one line, whatever the width."""
-    reason = _line(because(summary), console, show_toxic=show_toxic)
+    reason = _line(" ".join(filter(None, (because(summary), not_all(summary)))), console, show_toxic=show_toxic)
     console.print(_verdict(summary["verdict"]), reason, sep="  ", soft_wrap=True)
 
 
@@ -74,12 +75,13 @@ def print_summary(summary: Summary, *, console: Console, folder: str, show_toxic
     console.print(_verdict(summary["verdict"]), line(because(summary)), sep="  ")
     console.print()
     console.print(verdict_table(summary, width=console.width))
-    noted = [(outcome, notes) for outcome in summary["tests"] if (notes := list(_notes(outcome)))]
-    if noted or summary["warnings"]:
-        console.print()
-    for outcome, notes in noted:
-        console.print(line(f"{outcome['test_type']}:"), _verdict(outcome["verdict"]))
-        console.print(*(Padding(line(note), (0, 0, 0, 2), expand=False) for note in notes), sep="")
+    console.print()
+    for outcome in summary["tests"]:
+        console.print(line(f"{outcome['test_type']}:"), _verdict(outcome["verdict"]), line(_judged(outcome)))
+        console.print(*(_inset(line(note)) for note in _notes(outcome)), sep="", end="")
+    for found in left_out(summary["tests"]):
+        console.print(Text("Left out:", style="yellow"), line(found.title))
+        console.print(*(_inset(line(told)) for told in found.lines()), sep="", end="")
     for warning in summary["warnings"]:
         console.print(Text("Warning:", style="yellow"), line(warning))
     console.print()
@@ -97,6 +99,15 @@ def _cells(outcome: Outcome) -> list[Text]:
         f"{outcome['scored']}/{outcome['cases']}",
     )
     return [*(Text(text.replace("–", "-")) for text in texts), _verdict(outcome["verdict"])]
+
+
+def _judged(outcome: Outcome) -> str:
+    told = taken_by(outcome)
+    return f"on {told}" if told else ""
+
+
+def _inset(text: Text) -> Padding:
+    return Padding(text, (0, 0, 0, 2), expand=False)
 
 
 def _verdict(verdict: str) -> Text:

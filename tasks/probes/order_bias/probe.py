@@ -77,7 +77,7 @@ class OrderBias:
 
     name: ClassVar[str] = "order_bias"
     category: ClassVar[str] = "factuality"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     summary: ClassVar[str] = "Swaps two summaries: the choice must follow the content, not the position."
     sample_type: ClassVar[type[SummaryPair]] = SummaryPair
     settings_type: ClassVar[type[OrderBiasSettings]] = OrderBiasSettings
@@ -196,8 +196,8 @@ def _skip_reason(sample: SummaryPair) -> str | None:
 
 
 def _plain(text: str) -> str:
-    """A sentence as equality sees it: without case, compatibility forms and spacing."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """A sentence as equality sees it: spacing makes no difference; case and compatibility forms do."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def _prompt(article: str, first: str, second: str, *, question: str = QUESTION) -> str:
