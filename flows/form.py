@@ -35,7 +35,10 @@ def opened(values: Any) -> Any:
         given["data"] = {"source": given["data"]}
     suite = given.get("suite")
     base = load_config(suite)[0].model_dump(exclude_unset=True) if suite in bundled_suites() else {}
-    whole = merged({**base, **given}, _filled(values.get("advanced") or {}))
+    further = _filled(values.get("advanced") or {})
+    # A limit that is filled in is the suite's no longer.
+    origin = {"limit_from": "given"} if {"limit"} & {*given, *further} else {}
+    whole = merged({**base, **origin, **given}, further)
     return select(validate(whole, where="form"), values.get("only"))
 
 

@@ -19,6 +19,7 @@ PLAIN = {
     "model": "model",
     "data": "data",
     "limit": "limit",
+    "skip_bad_rows": "skip_bad_rows",
     "out": "output",
     "refresh": "refresh",
     "expectations": "expectations",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, model_validator
 
@@ -13,6 +13,8 @@ from contrapose.tasks.model_spec import BatchSize, Generation, ModelSpec
 from contrapose.tasks.prices import Price
 from contrapose.tasks.secrets import holds_password
 
+LimitFrom = Literal["bundled", "suite", "given"]
+"""Who set a limit: a bundled suite, a suite of one's own, or the command line or form."""
 SECRET = re.compile("key|token|secret|password", re.IGNORECASE)
 NO_SECRETS = ("api_key_env", "api_key_block", "max_tokens_field", "tokens_per_minute")
 """Arguments whose names match SECRET and that hold none."""
@@ -45,6 +47,14 @@ class RunConfig(BaseModel):
         default=None, description="Data source of every test; empty: the bundled samples of each."
     )
     limit: int | None = Field(default=None, ge=1, description="At most this many samples a test; empty: all.")
+    limit_from: LimitFrom = Field(
+        default="given",
+        description="Who set the limit: a bundled suite, whose limit is for the bundled samples alone; "
+        "a suite of one's own; or given on the command line or in a form.",
+    )
+    skip_bad_rows: bool = Field(
+        default=False, description="Leave out rows of any source that cannot be used, and list them in the report."
+    )
     repeats: int = Field(
         default=1, ge=1, le=100, description="How often each prompt is asked; more than one only for sampled replies."
     )

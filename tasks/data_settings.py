@@ -62,6 +62,9 @@ class DataSettings(BaseModel):
     )
     split: str = Field(default="test", min_length=1, description="Split of a Hugging Face dataset.")
     sheet: str | None = Field(default=None, description="Sheet of an Excel file; empty: the first.")
+    skip_bad_rows: bool = Field(
+        default=False, description="Leave out rows that cannot be used, and list them; off: one refuses the source."
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -18,6 +18,30 @@ SCHEMA_VERSION = 4
 """Of summary.json; a reader that knows one number can read every file that has it."""
 
 
+LimitedBy = Literal["suite", "test", "given"]
+"""Who set the limit that cuts a source: the suite, the settings of the test, or the command line or form."""
+
+
+class LeftOutRow(TypedDict):
+    """A row that could not be used."""
+
+    row: int
+    """As a person counts in the file: a CSV file's header is row 1."""
+    column: str | None
+    """Where the trouble is; None where it is the whole row."""
+    why: str
+    """What was found, and what was expected; one line, raw."""
+
+
+class LeftOut(TypedDict):
+    """Rows that could not be used, and were left out because the run was to skip them."""
+
+    count: int
+    """All of them."""
+    rows: list[LeftOutRow]
+    """The first ones."""
+
+
 class DataSummary(TypedDict):
     """Where a test's samples came from."""
 
@@ -26,7 +50,11 @@ class DataSummary(TypedDict):
     sha256: str
     """Of the samples that were read."""
     rows: int
-    """Samples that were read."""
+    """Rows that could be used; of these, `samples` of the test were taken."""
+    limited_by: NotRequired[LimitedBy]
+    """Whose limit cut the rows; absent where all of them were taken."""
+    left_out: NotRequired[LeftOut]
+    """Rows that could not be used; absent where there are none."""
 
 
 class Slice(TypedDict):

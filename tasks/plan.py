@@ -12,6 +12,7 @@ from contrapose.tasks.config import RunConfig
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.layers import data_of
+from contrapose.tasks.outcome import LimitedBy
 from contrapose.tasks.probes.answers.settings import LEAST_CONTROLS
 from contrapose.tasks.probes.base import ProbeSettings
 from contrapose.tasks.wrong_values import told
@@ -42,6 +43,8 @@ class Plan(BaseModel):
     """Whether every sample that is asked gets a control too."""
     data: DataSettings
     limit: int | None
+    limited_by: LimitedBy | None = Field(default=None, exclude=True)
+    """Whose limit it is, for the reports: it changes no outcome, and so is no part of a cache key."""
     repeats: int = 1
     """How often a case is asked whose replies are generated."""
 
@@ -80,7 +83,8 @@ def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         each for each in (settings.control, defaults.control, registry.probe(name).controlled) if each is not None
     )
     gate, basis = _gate(name, settings, config)
-    limit = settings.limit or config.limit
+    data = _data(name, settings, config)
+    limit, limited_by = _limit(name, settings, config, data)
     if settings.calibrated:
         _refuse_few_controls(limit if control else 0, f"tests.{registry.probe(name).category}.{name}.threshold")
     return Plan(
@@ -90,8 +94,9 @@ def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         min_pass_rate=gate,
         gate_basis=basis,
         control=control,
-        data=_data(name, settings, config),
+        data=data,
         limit=limit,
+        limited_by=limited_by,
         repeats=config.repeats,
     )
 
@@ -108,10 +113,22 @@ def _gate(name: str, settings: ProbeSettings, config: RunConfig) -> tuple[float,
 def _data(name: str, settings: ProbeSettings, config: RunConfig) -> DataSettings:
     probe = registry.probe(name)
     try:
-        return data_of(settings.data, config.data or probe.bundled_data)
+        found = data_of(settings.data, config.data or probe.bundled_data)
     except ValidationError as error:
         # Without its cause, which repeats the values: one may hold a password.
         raise told(error, DataSettings, where=f"tests.{probe.category}.{name}.data") from None
+    return found.model_copy(update={"skip_bad_rows": found.skip_bad_rows or config.skip_bad_rows})
+
+
+def _limit(
+    name: str, settings: ProbeSettings, config: RunConfig, data: DataSettings
+) -> tuple[int | None, LimitedBy | None]:
+    """The limit of a test, and whose it is: a bundled suite's is for its bundled samples, and cuts no other data."""
+    if settings.limit:
+        return settings.limit, "test"
+    if config.limit is None or (config.limit_from == "bundled" and data.source != registry.probe(name).bundled_data):
+        return None, None
+    return config.limit, "given" if config.limit_from == "given" else "suite"
 
 
 def _foreign(name: str) -> dict[str, str]:

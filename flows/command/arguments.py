@@ -39,7 +39,16 @@ def add_changes(command: argparse.ArgumentParser, *, test: str | None = None, da
         metavar="SOURCE",
         help=f"bundled name, file, URL or hf/<dataset> for every test{_same(data)}",
     )
-    command.add_argument("--limit", type=int, metavar="N", help="at most N samples a test")
+    command.add_argument(
+        "--limit",
+        type=int,
+        metavar="N",
+        help="at most N samples a test; without it, all of a SOURCE of your own (a bundled suite's limit is "
+        "for its bundled samples)",
+    )
+    command.add_argument(
+        "--skip-bad-rows", action="store_true", help="leave out rows that cannot be used, and list them in the report"
+    )
     command.add_argument(
         *("--test", *filter(None, [test])),
         action="append",

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from contrapose.flows.command import decidable
 from contrapose.flows.command.decidable import Decidable
-from contrapose.flows.command.preview import Preview, previews
+from contrapose.flows.command.preview import Preview, left_out, previews
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import Form, Question
@@ -50,6 +50,10 @@ class Estimate:
     """What the configuration allows."""
     unreachable: str | None
     """Why answered questions could not be looked up; None when they were."""
+    rows: dict[str, str]
+    """How many rows of its source each test takes."""
+    left_out: list[str]
+    """Rows that cannot be used, line by line."""
     power: Decidable | None
     """What the cases could decide; None where bare pass rates are compared."""
 
@@ -74,6 +78,8 @@ def estimate(config: RunConfig) -> Estimate:
         forecast=forecast(counter.total, config.model_spec(), past=experience_of(config), price=budget.price),
         limits=budget.limits,
         unreachable=unreachable,
+        rows={preview.plan.test: preview.taken() for preview in found},
+        left_out=list(left_out(found, show_toxic=config.show_toxic)),
         power=decidable.decidable(found, groups) if config.tests.defaults.gate == "interval" else None,
     )
 
@@ -120,6 +126,8 @@ def as_json(found: Estimate) -> str:
             "limits": asdict(found.limits),
             "stops_at": _stops(found),
             "unreachable": found.unreachable,
+            "rows": found.rows,
+            "left_out": found.left_out,
             "power": None if found.power is None else decidable.as_plain(found.power),
         },
         indent=2,
@@ -146,6 +154,9 @@ def as_text(found: Estimate, *, console: Console) -> Iterator[str]:
 
 
 def _notes(found: Estimate) -> Iterator[str]:
+    yield f"Rows: {'; '.join(f'{test} {told}' for test, told in found.rows.items())}."
+    if found.left_out:
+        yield "\n".join(found.left_out)
     if found.unreachable:
         yield f"Every prompt counts as unanswered: {one_line(found.unreachable)}"
     for name in _stops(found):

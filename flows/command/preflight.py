@@ -23,6 +23,8 @@ from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.records import Case, Sample
 from contrapose.tasks.registry import find, probe
+from contrapose.tasks.report.masking import shower
+from contrapose.tasks.report.source_rows import left_out_rows, taken
 from contrapose.tasks.validate.kinds import drawn, handed
 from contrapose.tasks.validate.wellformed import own_suites
 from contrapose.tasks.validation import Checked, Suite
@@ -99,7 +101,19 @@ def _checked(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None, most
         pass
     if not counts.asked:
         raise _nothing_to_ask(plan, counts)
-    return _Found(told=f"{plan.test} on {plan.data.source}: rows {drawing.rows}, {counts.told()}", held=held)
+    return _Found(told="\n".join(_told(plan, drawing, counts, show_toxic=config.show_toxic)), held=held)
+
+
+def _told(plan: Plan, drawing: Drawing, counts: _Counts, *, show_toxic: bool) -> Iterator[str]:
+    """The rows and what became of them; then those that were left out, if any."""
+    count = min(drawing.rows, plan.limit or drawing.rows)
+    told = taken(count, drawing.rows, limited_by=plan.limited_by, left_out=drawing.left_out)
+    part = f"{told} of " if count < drawing.rows or drawing.left_out else ""
+    yield f"{plan.test} on {part}{plan.data.source}: rows {drawing.rows}, {counts.told()}"
+    if drawing.left_out:
+        found = left_out_rows(plan.data.source, drawing.rows, drawing.left_out, [plan.test])
+        shown = found.shown(shower(show_toxic=show_toxic))
+        yield from (f"  {line}" for line in (shown.title, *shown.lines()))
 
 
 def _held(drawing: Drawing, cases: Iterable[Case], plan: Plan, *, own: Sequence[Suite]) -> tuple[Checked, ...]:

@@ -20,6 +20,7 @@ from contrapose.tasks.registry import find, probe
 from contrapose.tasks.report.diff import edits
 from contrapose.tasks.report.masking import shower
 from contrapose.tasks.report.preview import Tally, print_indented, sample_lines, section
+from contrapose.tasks.report.source_rows import left_out_rows, taken
 
 PORTION = 200
 """Samples whose cases exist at a time."""
@@ -40,6 +41,11 @@ class Preview:
     """Of the run."""
     likelihoods: Likelihoods
     """Which log-likelihoods the model gives."""
+
+    def taken(self) -> str:
+        """How many rows of its source it takes."""
+        loaded = self.loaded
+        return taken(len(loaded.samples), loaded.rows, limited_by=self.plan.limited_by, left_out=loaded.left_out)
 
     def once(self) -> Preview:
         """The same without repeats, which ask the same prompts again."""
@@ -82,6 +88,16 @@ def without_default_controls(config: RunConfig) -> RunConfig:
         return config
     defaults = config.tests.defaults.model_copy(update={"control": False})
     return config.model_copy(update={"tests": config.tests.model_copy(update={"defaults": defaults})})
+
+
+def left_out(found: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
+    """What was left out of each source, line by line, for people."""
+    show = shower(show_toxic=show_toxic)
+    for preview in found:
+        loaded = preview.loaded
+        if loaded.left_out:
+            told = left_out_rows(preview.plan.data.source, loaded.rows, loaded.left_out, [preview.plan.test])
+            yield from (show(line) for line in (told.title, *told.lines()))
 
 
 def as_json(found: Sequence[Preview]) -> Iterator[str]:
@@ -139,7 +155,7 @@ def _print_section(preview: Preview, console: Console, *, most: int, skipped: bo
     tally = Tally()
     for cases in preview.cases():
         tally.add(cases)
-    for line in section(preview.plan.test, preview.plan.data.source, tally):
+    for line in section(preview.plan.test, preview.plan.data.source, tally, judged=preview.taken()):
         print_indented(line, console, by=0)
     positions = tally.skipped if skipped else tally.changed
     chosen = spread(positions, most)

@@ -110,9 +110,15 @@ def _facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, o
         "data": outcome["data"]["sha256"],
         **_named("data", data.model_dump(mode="json", exclude=PLACE)),
         "probe version": outcome["probe_version"],
-        "limit": own.get("limit") or config.get("limit"),
+        "limit": own.get("limit") or _limit(outcome, config),
         **_named("settings", outcome["settings"]),
     }
+
+
+def _limit(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> object:
+    """The run's limit as far as it is one for this test: a bundled suite's cuts no data of one's own."""
+    bundled = config.get("limit_from") == "bundled"
+    return None if bundled and "limited_by" not in outcome["data"] else config.get("limit")
 
 
 def _named(group: str, values: Mapping[str, object]) -> dict[str, object]:

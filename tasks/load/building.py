@@ -65,7 +65,7 @@ class Builder:
         found = self._optional(row, name, text)
         if found is None:
             column = candidates(name, self.data)[-1]
-            raise Unfit(f"column {shown(column)} is missing", expected="every row to have it")
+            raise Unfit(f"column {shown(column)} is missing", expected="every row to have it", column=column)
         return found
 
     def _optional(self, row: Row, name: str, read: Callable[[Any], Value]) -> Value | None:
@@ -77,7 +77,7 @@ class Builder:
             return read(found.value)
         except Unfit as error:
             where = f"column {shown(found.column)}: {error.problem.found}"
-            raise Unfit(where, expected=error.problem.expected) from error
+            raise Unfit(where, expected=error.problem.expected, column=found.column) from error
 
 
 def _options(value: Any) -> Options | None:

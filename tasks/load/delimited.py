@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
@@ -15,7 +15,7 @@ from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.headers import header, row_of
 from contrapose.tasks.load.opening import decoded
-from contrapose.tasks.load.rows import Row, escaped
+from contrapose.tasks.load.rows import Problem, Row, escaped
 
 
 def read_csv(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
@@ -24,7 +24,7 @@ def read_csv(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
     Spreadsheet programs of many countries write semicolons, and call the file .csv all the same.
 
     Raises:
-        DataError: it is not UTF-8, has NUL bytes, or a record has too many fields.
+        DataError: it is not UTF-8, or has NUL bytes or a quote that is never closed.
     """
     return _read(file, data.source, ",;\t")
 
@@ -42,9 +42,7 @@ def _read(file: IO[bytes], source: str, separators: str) -> Iterator[Row]:
             return
         names = header(first, source)
         for number, cells in enumerate(records, start=2):
-            if len(cells) > len(names):
-                raise _too_many(len(cells), len(names), where=f"{escaped(source)}, row {number}")
-            row = row_of(number, cells, names)
+            row = _too_long(number, cells, names) or row_of(number, cells, names)
             if row is not None:
                 yield row
 
@@ -105,13 +103,16 @@ def _nul(where: str) -> DataError:
     )
 
 
-def _too_many(seen: int, wanted: int, where: str) -> DataError:
-    return DataError(
-        f"{seen} fields",
-        expected=f"{wanted} fields, as in the header",
-        remedy="Put quotes around a text that holds the separator.",
-        where=where,
+def _too_long(number: int, cells: Sequence[object], names: Sequence[object]) -> Row | None:
+    """A record with more fields than the header, empty ones too: a text that holds the separator lacks its quotes."""
+    if len(cells) <= len(names):
+        return None
+    problem = Problem(
+        f"{len(cells)} fields",
+        f"{len(names)} fields, as in the header",
+        remedy="Put quotes around a text that holds the separator",
     )
+    return Row(number=number, problem=problem)
 
 
 def _open_quote(where: str) -> DataError:

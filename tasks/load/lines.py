@@ -20,9 +20,16 @@ def parse_lines(file: IO[bytes]) -> Iterator[Row]:
         content = line.removeprefix(BOM) if number == 1 else line
         if content.strip():
             yield _row(number, content, offset + len(line) - len(content))
-        if len(line) == MAX_LINE:
-            return
-        offset += len(line)
+        offset += len(line) + _rest_of(line, file)
+
+
+def _rest_of(line: bytes, file: IO[bytes]) -> int:
+    """Read on to the end of a line that is too long, keeping none of it; the number of bytes."""
+    passed = 0
+    while len(line) == MAX_LINE and not line.endswith(b"\n"):
+        line = file.readline(MAX_LINE)
+        passed += len(line)
+    return passed
 
 
 def _row(number: int, line: bytes, offset: int) -> Row:

@@ -16,11 +16,18 @@ from contrapose.tasks.load.columns import check_shape
 from contrapose.tasks.load.naming import format_of, stem_of
 from contrapose.tasks.load.opening import failure
 from contrapose.tasks.load.rows import Problem, escaped, shown
+from contrapose.tasks.outcome import LeftOut, LeftOutRow
 from contrapose.tasks.records import Sample
 from contrapose.tasks.registry import find
 
 SHOWN_ROWS = 5
 """Bad rows that one error describes; the others it counts."""
+
+KEPT_ROWS = 20
+"""Bad rows whose problem is kept; the others are counted."""
+
+OPTION = "leave out what cannot be used with --skip-bad-rows (skip_bad_rows: true in a suite)"
+"""The other remedy, where good rows would be left."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,7 +60,8 @@ class Reading:
             most: read only so many rows.
 
         Raises:
-            DataError: there are no rows, a column is missing, or rows cannot be used.
+            DataError: there are no rows, a column is missing, or rows cannot be used: any of them, or, where bad ones
+                are to be left out, all of them.
         """
         builder = Builder(data=self.data, sample_type=self.sample_type, stem=stem_of(self.data))
         for row in islice(find("sources", format_of(self.data))(self.data), most):
@@ -64,10 +72,26 @@ class Reading:
                 yield built
                 continue
             self.bad += 1
-            if len(self.problems) < SHOWN_ROWS:
+            if len(self.problems) < KEPT_ROWS:
                 self.problems.append((row.number, built))
-        self._refuse_repeated(most)
+        if not self.data.skip_bad_rows:
+            self._refuse_repeated(most)
         _refuse_unusable(self)
+
+    def left_out(self) -> LeftOut | None:
+        """What could not be used; None where all could."""
+        if not self.bad:
+            return None
+        rows = [
+            LeftOutRow(row=number, column=problem.column, why=f"{problem.found}; expected {problem.expected}")
+            for number, problem in self.problems
+        ]
+        return LeftOut(count=self.bad, rows=rows)
+
+    def repeated(self) -> frozenset[int]:
+        """Hashes of ids that look repeated; two ids may share one."""
+        values, counts = np.unique(np.array(self.hashes, dtype=np.int64), return_counts=True)
+        return frozenset(values[counts > 1].tolist())
 
     def _new(self, built: Sample | Problem, number: int) -> Sample | Problem:
         """The sample, or the problem that its id is that of an earlier row."""
@@ -82,9 +106,7 @@ class Reading:
 
     def _refuse_repeated(self, most: int | None) -> None:
         """Read again where ids look repeated, and tell which rows share one."""
-        values, counts = np.unique(np.array(self.hashes, dtype=np.int64), return_counts=True)
-        repeated = frozenset(values[counts > 1].tolist())
-        if repeated:
+        if repeated := self.repeated():
             again = Reading(data=self.data, sample_type=self.sample_type, suspects=repeated)
             for _ in again.samples(most=most):
                 pass
@@ -96,23 +118,33 @@ def _refuse_unusable(reading: Reading) -> None:
     # Without any column no row could be parsed, and the rows' own problems tell more.
     if reading.columns:
         check_shape(list(reading.columns), reading.sample_type, reading.data)
+    if reading.good and reading.data.skip_bad_rows:
+        return
     if reading.bad == 1:
-        raise _one_bad_row(*reading.problems[0], reading.data)
+        raise _one_bad_row(reading)
     if reading.bad:
         raise _bad_rows(reading)
 
 
-def _one_bad_row(number: int, problem: Problem, data: DataSettings) -> DataError:
-    where = f"{escaped(data.source)}, row {number}"
-    return DataError(problem.found, expected=problem.expected, remedy="Correct that row.", where=where)
+def _one_bad_row(reading: Reading) -> DataError:
+    ((number, problem),) = reading.problems
+    where = f"{escaped(reading.data.source)}, row {number}"
+    remedy = _or_skipped(problem.remedy, reading)
+    return DataError(problem.found, expected=problem.expected, remedy=remedy, where=where)
+
+
+def _or_skipped(remedy: str, reading: Reading) -> str:
+    """A remedy, and the other one where rows would be left."""
+    return f"{remedy}, or {OPTION}." if reading.good else f"{remedy}."
 
 
 def _bad_rows(reading: Reading) -> DataError:
-    told = "; ".join(f"row {number}: {problem.found}" for number, problem in reading.problems)
-    rest = reading.bad - len(reading.problems)
+    shown = reading.problems[:SHOWN_ROWS]
+    told = "; ".join(f"row {number}: {problem.found}" for number, problem in shown)
+    rest = reading.bad - len(shown)
     return DataError(
         f"{reading.bad} rows cannot be used: {told}" + (f"; …and {rest} more" if rest else ""),
-        expected=" and ".join(dict.fromkeys(problem.expected for _, problem in reading.problems)),
-        remedy="Correct these rows.",
+        expected=" and ".join(dict.fromkeys(problem.expected for _, problem in shown)),
+        remedy=_or_skipped("Correct these rows", reading),
         where=escaped(reading.data.source),
     )

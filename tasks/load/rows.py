@@ -34,15 +34,19 @@ class Problem:
     """What was met, with its value; reads on after "row 7: "."""
     expected: str
     """What would have been right."""
+    column: str | None = None
+    """Where it was met; None where it is the whole row."""
+    remedy: str = "Correct that row"
+    """What to do about it, without the full stop."""
 
 
 class Unfit(Exception):  # noqa: N818 - it never leaves this room; what users see is a DataError
     """A cell that cannot be used."""
 
-    def __init__(self, found: str, *, expected: str) -> None:
+    def __init__(self, found: str, *, expected: str, column: str | None = None) -> None:
         """Take the words of the error to come."""
         super().__init__(found)
-        self.problem = Problem(found, expected)
+        self.problem = Problem(found, expected, column)
 
 
 def shown(value: object) -> str:

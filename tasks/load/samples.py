@@ -12,6 +12,7 @@ from contrapose.tasks.load import bundled, huggingface, opening
 from contrapose.tasks.load.naming import format_of
 from contrapose.tasks.load.reading import Reading
 from contrapose.tasks.load.rows import escaped
+from contrapose.tasks.outcome import LeftOut
 from contrapose.tasks.records import Sample, TextSample
 
 
@@ -25,6 +26,8 @@ class Loaded:
     """Rows in the source, of which the samples were drawn."""
     warnings: tuple[str, ...]
     """What the user should know although nothing is wrong."""
+    left_out: LeftOut | None = None
+    """Rows that could not be used; None where all could."""
 
 
 def load_samples(
@@ -40,7 +43,8 @@ def load_samples(
         most: read only so many rows of the source.
     """
     drawing = Drawing(data=data, sample_type=sample_type, limit=limit, seed=seed, most=most)
-    return Loaded(samples=list(drawing.samples()), rows=drawing.rows, warnings=drawing.warnings())
+    samples = list(drawing.samples())
+    return Loaded(samples=samples, rows=drawing.rows, warnings=drawing.warnings(), left_out=drawing.left_out)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,6 +66,10 @@ class Drawing:
     """Rows of which the samples are drawn; known when the last sample is."""
     columns: tuple[str, ...] = ()
     """Every column that a row had; known when the last sample is."""
+    left_out: LeftOut | None = None
+    """Rows that could not be used; known when the last sample is, and None where all could."""
+    suspects: frozenset[int] | None = None
+    """Hashes of ids that look repeated, once they are known."""
 
     def samples(self) -> Iterator[Any]:
         """Samples in the order of the source; without a limit they come before all rows are checked.
@@ -88,9 +96,18 @@ class Drawing:
         return (f"{escaped(self.data.source)}: column 'choices' is not used; {hint}",)
 
     def _pass(self) -> Iterator[Sample]:
-        reading = Reading(data=self.data, sample_type=self.sample_type)
+        if self.data.skip_bad_rows and self.suspects is None:
+            self.suspects = self._repeated()
+        reading = Reading(data=self.data, sample_type=self.sample_type, suspects=self.suspects)
         yield from reading.samples(most=self.most)
-        self.rows, self.columns = reading.good, tuple(reading.columns)
+        self.rows, self.columns, self.left_out = reading.good, tuple(reading.columns), reading.left_out()
+
+    def _repeated(self) -> frozenset[int]:
+        """Read all ids once, so that a repeated one is known before its first row is left behind."""
+        reading = Reading(data=self.data, sample_type=self.sample_type)
+        for _ in reading.samples(most=self.most):
+            pass
+        return reading.repeated()
 
 
 def content_sha256(data: DataSettings) -> str:

@@ -22,7 +22,14 @@ class Samples(TypedDict):
 
 @room_task(
     "load",
-    sources=("tasks/load", "tasks/data_settings.py", "tasks/records.py", "tasks/columnar.py", "tasks/tables.py"),
+    sources=(
+        "tasks/load",
+        "tasks/data_settings.py",
+        "tasks/outcome.py",
+        "tasks/records.py",
+        "tasks/columnar.py",
+        "tasks/tables.py",
+    ),
     run_name="load {test}",
 )
 def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: int) -> Samples:
@@ -38,8 +45,7 @@ def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: in
     sample_type = probe(test).sample_type
     drawing = Drawing(data=data, sample_type=sample_type, limit=limit, seed=seed)
     table = write(drawing.samples(), sample_type)
-    return Samples(
-        table=table,
-        data=DataSummary(source=data.source, sha256=sha256, rows=drawing.rows),
-        warnings=list(drawing.warnings()),
-    )
+    summary = DataSummary(source=data.source, sha256=sha256, rows=drawing.rows)
+    if drawing.left_out:
+        summary["left_out"] = drawing.left_out
+    return Samples(table=table, data=summary, warnings=list(drawing.warnings()))

@@ -15,6 +15,7 @@ from contrapose.tasks.outcome import GateSummary, Outcome, Summary
 from contrapose.tasks.report.cleaning import cut, one_line, visible
 from contrapose.tasks.report.evidence import dependent, effect, guessing, missing, unread
 from contrapose.tasks.report.masking import masked
+from contrapose.tasks.report.source_rows import left_out, not_all, taken_by
 from contrapose.tasks.report.wording import asked, because, ends, interval, noise, percent, reasons, span, unscored
 
 STYLES = {
@@ -58,7 +59,7 @@ def verdict_table(summary: Summary, *, width: int = 80) -> Table:
 
 def print_verdict(summary: Summary, *, console: Console, show_toxic: bool = False) -> None:
     """Print the verdict and its reason: one line, whatever the width."""
-    reason = _line(because(summary), console, show_toxic=show_toxic)
+    reason = _line(" ".join(filter(None, (because(summary), not_all(summary)))), console, show_toxic=show_toxic)
     console.print(_verdict(summary["verdict"]), reason, sep="  ", soft_wrap=True)
 
 
@@ -76,12 +77,13 @@ def print_summary(summary: Summary, *, console: Console, folder: str, show_toxic
     console.print(_verdict(summary["verdict"]), line(because(summary)), sep="  ")
     console.print()
     console.print(verdict_table(summary, width=console.width))
-    noted = [(outcome, notes) for outcome in summary["tests"] if (notes := list(_notes(outcome)))]
-    if noted or summary["warnings"]:
-        console.print()
-    for outcome, notes in noted:
-        console.print(line(f"{outcome['test_type']}:"), _verdict(outcome["verdict"]))
-        console.print(*(Padding(line(note), (0, 0, 0, 2), expand=False) for note in notes), sep="")
+    console.print()
+    for outcome in summary["tests"]:
+        console.print(line(f"{outcome['test_type']}:"), _verdict(outcome["verdict"]), line(_judged(outcome)))
+        console.print(*(_inset(line(note)) for note in _notes(outcome)), sep="", end="")
+    for found in left_out(summary["tests"]):
+        console.print(Text("Left out:", style="yellow"), line(found.title))
+        console.print(*(_inset(line(told)) for told in found.lines()), sep="", end="")
     for warning in summary["warnings"]:
         console.print(Text("Warning:", style="yellow"), line(warning))
     console.print()
@@ -112,6 +114,15 @@ def _gate_cells(gate: GateSummary) -> list[Text]:
         f"{gate['rows'] - gate['open']}/{gate['rows']}",
     )
     return [Text(text.replace("–", "-"), style="dim") for text in texts]
+
+
+def _judged(outcome: Outcome) -> str:
+    told = taken_by(outcome)
+    return f"on {told}" if told else ""
+
+
+def _inset(text: Text) -> Padding:
+    return Padding(text, (0, 0, 0, 2), expand=False)
 
 
 def _verdict(verdict: str) -> Text:

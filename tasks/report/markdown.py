@@ -12,6 +12,7 @@ from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show, shower
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.since import since
+from contrapose.tasks.report.source_rows import in_part, left_out, taken_by
 from contrapose.tasks.report.wording import because, ends, interval, moment, percent, span, spent
 
 MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "incomplete": "⚠️"}
@@ -30,6 +31,7 @@ def render(report: Report) -> bytes:
     blocks += [Block(REASONS, text) for text in _since(report, show)]
     for outcome in report.summary["tests"]:
         blocks += blocks_of(outcome, report, show)
+    blocks += [Block(REASONS, text) for text in _left_out(report.summary["tests"], show)]
     blocks += [Block(REASONS, text) for text in _warnings(report.summary["warnings"], show)]
     return f"{fitting([*blocks, Block(FIRST, _foot(report))])}\n".encode()
 
@@ -63,7 +65,7 @@ def _test(outcome: Outcome) -> tuple[str, ...]:
         percent(outcome["min_pass_rate"]),
         percent(outcome["chance"]),
         f"{outcome['scored']:,} / {outcome['cases']:,}",
-        f"{MARKS.get(outcome['verdict'], '')} {outcome['verdict']}",
+        _verdict(outcome),
     )
 
 
@@ -80,6 +82,11 @@ def _gate(gate: GateSummary) -> tuple[str, ...]:
     )
 
 
+def _verdict(outcome: Outcome) -> str:
+    part = f" on {taken_by(outcome)}" if in_part(outcome) else ""
+    return f"{MARKS.get(outcome['verdict'], '')} {outcome['verdict']}{part}"
+
+
 def _since(report: Report, show: Show) -> Iterator[str]:
     found = since(report.summary, report.history, show)
     if found is None:
@@ -94,6 +101,12 @@ def _since(report: Report, show: Show) -> Iterator[str]:
     yield table(("what", "which", "then", "now"), differences[:MOST_NAMES])
     if len(differences) > MOST_NAMES:
         yield f"and {len(differences) - MOST_NAMES:,} more"
+
+
+def _left_out(tests: Sequence[Outcome], show: Show) -> Iterator[str]:
+    for found in left_out(tests):
+        listed = [f"- {escape(show(text))}" for text in found.lines()]
+        yield "\n".join(["### Rows left out", "", f"{escape(show(found.title))}.", "", *listed])
 
 
 def _warnings(warnings: Sequence[str], show: Show) -> Iterator[str]:

@@ -58,9 +58,10 @@ class Tally:
         return f"{counted('samples', samples)}: {'; '.join(parts)}"
 
 
-def section(title: str, source: str, tally: Tally) -> Iterator[Text]:
-    """The lines about a test that come before its samples."""
-    yield Text.assemble((one_line(title), "bold"), "  ", (one_line(source), "dim"))
+def section(title: str, source: str, tally: Tally, *, judged: str = "") -> Iterator[Text]:
+    """The lines about a test that come before its samples; `judged`: how many rows it takes."""
+    of = f", {judged}" if judged else ""
+    yield Text.assemble((one_line(title), "bold"), "  ", (f"{one_line(source)}{of}", "dim"))
     yield Text(tally.told())
     if tally.confidence:
         yield Text(one_line(f"changed with confidence {reasons(dict(tally.confidence.most_common()))}"))

@@ -59,7 +59,8 @@ def test_the_prompts_differ_in_the_summaries_alone() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"incorrect_sentence": PAIR.correct_sentence.upper() + "  "}, "equal_sentences"),
+        ({"incorrect_sentence": f" {PAIR.correct_sentence.replace(' ', chr(10) + chr(160))}  "}, "equal_sentences"),
+        ({"correct_sentence": "A caf\u00e9.", "incorrect_sentence": "A cafe\u0301."}, "equal_sentences"),
         ({"article_sentence": " "}, "empty"),
         ({"correct_sentence": "", "incorrect_sentence": ""}, "empty"),
     ],
@@ -67,6 +68,18 @@ def test_the_prompts_differ_in_the_summaries_alone() -> None:
 def test_a_pair_that_cannot_be_asked_is_skipped(change: dict[str, str], reason: str) -> None:
     case = make(replace(PAIR, **change))
     assert (case.skip_reason, case.perturbed, case.perturbed_prompt) == (reason, None, None)
+
+
+@pytest.mark.parametrize(
+    ("correct", "incorrect"),
+    [
+        ("It was said in the US.", "It was said in the us."),
+        ("The area is 5 m².", "The area is 5 m2."),
+        ("May will come.", "may will come."),
+    ],
+)
+def test_summaries_that_differ_in_case_or_in_form_are_asked(correct: str, incorrect: str) -> None:
+    assert make(replace(PAIR, correct_sentence=correct, incorrect_sentence=incorrect)).skip_reason is None
 
 
 @pytest.mark.parametrize(

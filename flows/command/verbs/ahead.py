@@ -38,12 +38,14 @@ def _estimate_options(command: argparse.ArgumentParser) -> None:
 
 
 def _preview(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.command.preview import as_json, as_text, previews, without_default_controls
+    from contrapose.flows.command.preview import as_json, as_text, left_out, previews, without_default_controls
 
     config = config_of(arguments)
     found = [each.once() for each in previews(without_default_controls(config))]
     for warning in dict.fromkeys(warning for each in found for warning in each.loaded.warnings):
         say(warning)
+    for line in left_out(found, show_toxic=config.show_toxic):
+        say(line)
     if arguments.json:
         return print_lines(as_json(found))
     from rich.console import Console

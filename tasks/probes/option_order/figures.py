@@ -81,9 +81,7 @@ def _accuracy(results: pd.DataFrame) -> Sequence[Measure]:
     return [
         Measure(name="accuracy", values=np.where(first, (given + right) / (rows + 1), np.nan), bounds=(0, 1)),
         Measure(name="accuracy_given_order", share=True, values=np.where(first, given, np.nan)),
-        Measure(
-            name="right_in_all_orders", share=True, values=np.where(first, (given == 1) & (right == rows), np.nan)
-        ),
+        Measure(name="right_in_all_orders", share=True, values=np.where(first, (given == 1) & (right == rows), np.nan)),
     ]
 
 

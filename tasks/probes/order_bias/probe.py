@@ -215,8 +215,8 @@ def _skip_reason(sample: SummaryPair) -> str | None:
 
 
 def _plain(text: str) -> str:
-    """A sentence as equality sees it: without case, compatibility forms and spacing."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """A sentence as equality sees it: spacing makes no difference; case and compatibility forms do."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def _prompt(article: str, first: str, second: str, *, question: str = QUESTION) -> str:

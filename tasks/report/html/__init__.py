@@ -23,6 +23,7 @@ from contrapose.tasks.report.html.tallies import tallies
 from contrapose.tasks.report.masking import Show, shower
 from contrapose.tasks.report.rows import tested
 from contrapose.tasks.report.since import since
+from contrapose.tasks.report.source_rows import left_out
 
 SCRIPTS = ("diff.js", "data.js", "page.js")
 
@@ -49,6 +50,7 @@ def render(report: Report) -> Iterator[bytes]:
         since=since(report.summary, report.history, show),
         cards=list(_cards(report, figures, show)),
         asks=asks(report.calls, show),
+        left_out=[found.shown(show) for found in left_out(report.summary["tests"])],
         warnings=[show(text) for text in report.summary["warnings"]],
         first_rows=first_rows(report.results, figures, places, show, show_langtest=report.show_langtest),
         controls=len(figures.loc[places]) - len(tested(figures.loc[places])),

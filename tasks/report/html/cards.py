@@ -23,6 +23,7 @@ from contrapose.tasks.report.html.tallies import Tally
 from contrapose.tasks.report.masking import Show
 from contrapose.tasks.report.positions import PAIRS, Positions
 from contrapose.tasks.report.rows import name_of
+from contrapose.tasks.report.source_rows import taken_by
 from contrapose.tasks.report.wording import COUNTED, interval, noise, percent, sums
 
 Pairs = tuple[tuple[str, str], ...]
@@ -172,7 +173,7 @@ def _settings(outcome: Outcome, show: Show) -> Iterator[tuple[str, str]]:
     for name, value in outcome["settings"].items():
         yield show(name.replace("_", " ")), show(json.dumps(value, ensure_ascii=False, default=str))
     yield "scorers", show(", ".join(f"{name} ({count:,})" for name, count in outcome["scorers"].items()))
-    yield "data", show(f"{outcome['data']['source']}, {outcome['data']['rows']:,} rows")
+    yield "data", show(", ".join(filter(None, (outcome["data"]["source"], taken_by(outcome)))))
     yield "data sha256", show(outcome["data"]["sha256"])
     yield "probe version", show(outcome["probe_version"])
 

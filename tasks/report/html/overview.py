@@ -8,6 +8,7 @@ from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.report.html.meter import Meter, meter
 from contrapose.tasks.report.masking import Show
 from contrapose.tasks.report.rows import name_of
+from contrapose.tasks.report.source_rows import taken_by
 from contrapose.tasks.report.wording import interval, percent
 
 
@@ -17,6 +18,8 @@ class Line:
 
     name: str
     verdict: str
+    judged: str
+    """How many rows it was judged on."""
     rate: str
     interval: str
     meter: Meter
@@ -29,6 +32,7 @@ def line(outcome: Outcome, show: Show) -> Line:
     return Line(
         name=name_of(outcome["test_type"]),
         verdict=outcome["verdict"],
+        judged=taken_by(outcome),
         rate=percent(outcome["pass_rate"]),
         interval=interval(outcome),
         meter=meter(outcome),

@@ -1,0 +1,137 @@
+"""Bad rows that are to be left out: what is kept, what is told, and what is still refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.errors import DataError
+from contrapose.tasks.load import lines
+from contrapose.tasks.load.reading import KEPT_ROWS
+from contrapose.tasks.load.samples import Drawing, Loaded, load_samples
+from contrapose.tasks.records import SummaryPair, TextSample
+
+
+def loaded(path: Path, *, limit: int | None = None, most: int | None = None, shuffle: bool = True) -> Loaded:
+    data = DataSettings(source=str(path), skip_bad_rows=True, shuffle=shuffle)
+    return load_samples(data, TextSample, limit=limit, seed=0, most=most)
+
+
+def jsonl(folder: Path, *rows: object) -> Path:
+    path = folder / "rows.jsonl"
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    return path
+
+
+def test_good_rows_are_kept_and_bad_ones_told_with_row_column_and_reason(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,text\n1,x\n2,\n3,y,z\n4,v\n")
+    found = loaded(path)
+    assert [each.id for each in found.samples] == ["1", "4"]
+    assert found.rows == 2
+    assert found.left_out == {
+        "count": 2,
+        "rows": [
+            {"row": 3, "column": "text", "why": "column 'text': null; expected a text"},
+            {"row": 4, "column": None, "why": "3 fields; expected 2 fields, as in the header"},
+        ],
+    }
+
+
+def test_a_blank_cell_of_a_sheet_is_left_out(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["question"], ["x"], ["  "], ["y"]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    found = loaded(tmp_path / "a.xlsx")
+    assert found.left_out is not None
+    assert ([each.text for each in found.samples], found.left_out["rows"][0]["row"]) == (["x", "y"], 3)
+
+
+def test_rows_that_are_no_json_no_object_or_no_text_are_left_out(tmp_path: Path) -> None:
+    options = {"text": "q", "options": ["a", "b"], "answer": "c"}
+    found = loaded(jsonl(tmp_path, {"text": "x"}, "{no", [1], {"text": 5}, {"other": 1}, options, {"text": "y"}))
+    assert found.left_out is not None
+    assert [each.text for each in found.samples] == ["x", "y"]
+    assert [(each["row"], each["column"]) for each in found.left_out["rows"]] == [
+        (2, None),
+        (3, None),
+        (4, "text"),
+        (5, "text"),
+        (6, "answer"),
+    ]
+
+
+def test_of_rows_that_share_an_id_the_first_good_one_is_kept(tmp_path: Path) -> None:
+    rows = [{"id": 1, "text": None}, {"id": 1, "text": "x"}, {"id": 2, "text": "y"}, {"id": 1, "text": "z"}]
+    found = loaded(jsonl(tmp_path, *rows))
+    assert found.left_out is not None
+    assert [each.text for each in found.samples] == ["x", "y"]
+    assert [each["row"] for each in found.left_out["rows"]] == [1, 4]
+    assert "id '1' is that of row 2 too" in found.left_out["rows"][1]["why"]
+
+
+def test_a_limit_draws_from_the_good_rows(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, *({"text": f"text {number}" if number % 3 else " "} for number in range(60)))
+    found = loaded(path, limit=30)
+    assert found.left_out is not None
+    assert (len(found.samples), found.rows, found.left_out["count"]) == (30, 40, 20)
+    assert [each.id for each in loaded(path, limit=2, shuffle=False).samples] == ["rows-0002", "rows-0003"]
+
+
+def test_the_first_are_listed_and_all_are_counted(tmp_path: Path) -> None:
+    found = loaded(jsonl(tmp_path, {"text": "x"}, *[{"text": None}] * (KEPT_ROWS + 9)))
+    assert found.left_out is not None
+    assert (len(found.left_out["rows"]), found.left_out["count"]) == (KEPT_ROWS, KEPT_ROWS + 9)
+
+
+def test_where_every_row_is_good_nothing_is_left_out(tmp_path: Path) -> None:
+    assert loaded(jsonl(tmp_path, {"text": "x"})).left_out is None
+
+
+@pytest.mark.parametrize("limit", [None, 1])
+def test_a_source_of_bad_rows_alone_is_refused(limit: int | None, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="2 rows cannot be used: row 1") as caught:
+        loaded(jsonl(tmp_path, {"text": None}, "{no"), limit=limit)
+    assert "skip" not in str(caught.value)
+
+
+def test_a_missing_column_is_no_bad_row(tmp_path: Path) -> None:
+    data = DataSettings(source=str(jsonl(tmp_path, {"text": "x"})), skip_bad_rows=True)
+    with pytest.raises(DataError, match="no column 'article_sentence'"):
+        load_samples(data, SummaryPair, limit=None, seed=0)
+    with pytest.raises(DataError, match="names column 'topci'"):
+        load_samples(data.model_copy(update={"slice_by": "topci"}), TextSample, limit=None, seed=0)
+
+
+@pytest.mark.parametrize("bad", [1, 2])
+def test_a_refusal_names_the_option(bad: int, tmp_path: Path) -> None:
+    data = DataSettings(source=str(jsonl(tmp_path, {"text": "x"}, *[{"text": None}] * bad)))
+    with pytest.raises(DataError, match="--skip-bad-rows") as caught:
+        load_samples(data, TextSample, limit=None, seed=0)
+    assert "skip_bad_rows: true" in str(caught.value)
+
+
+def test_rows_after_a_line_that_is_too_long_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "MAX_LINE", 40)
+    found = loaded(jsonl(tmp_path, {"text": "x"}, {"text": "y" * 300}, {"text": "z"}, {"text": 5}))
+    assert found.left_out is not None
+    assert [each.id for each in found.samples] == ["rows-0001", "rows-0003"]
+    assert [each["row"] for each in found.left_out["rows"]] == [2, 4]
+
+
+def test_only_so_many_rows_are_looked_at(tmp_path: Path) -> None:
+    found = loaded(jsonl(tmp_path, {"text": "x"}, {"text": None}, {"text": None}), most=2)
+    assert found.left_out is not None
+    assert (found.rows, found.left_out["count"]) == (1, 1)
+
+
+def test_what_is_left_out_is_known_after_the_last_sample(tmp_path: Path) -> None:
+    data = DataSettings(source=str(jsonl(tmp_path, {"text": "x"}, {"text": None})), skip_bad_rows=True)
+    drawing = Drawing(data=data, sample_type=TextSample, limit=None, seed=0)
+    assert len(list(drawing.samples())) == 1
+    assert drawing.left_out is not None

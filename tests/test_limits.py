@@ -1,0 +1,119 @@
+"""Whose limit holds for which data, and where bad rows may be left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contrapose.flows.form import opened
+from contrapose.flows.options import configured
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config_file import load_config
+from contrapose.tasks.plan import plans
+from contrapose.tasks.policy import cache_key
+
+Limit = tuple[int | None, str | None]
+
+
+def limits(config: RunConfig) -> dict[str, Limit]:
+    return {plan.test: (plan.limit, plan.limited_by) for plan in plans(config)}
+
+
+def quickstart(**changes: Any) -> dict[str, Limit]:
+    return limits(load_config("quickstart", {key.replace("__", "."): value for key, value in changes.items()})[0])
+
+
+def own(folder: Path, text: str, **changes: Any) -> dict[str, Limit]:
+    path = folder / "own.yaml"
+    path.write_text(text + "tests: {factuality: {order_bias: {}}}\n")
+    return limits(load_config(str(path), changes)[0])
+
+
+def test_a_bundled_suites_limit_cuts_the_bundled_samples() -> None:
+    assert set(quickstart().values()) == {(40, "suite")}
+
+
+def test_a_bundled_suites_limit_is_not_for_data_of_ones_own() -> None:
+    assert set(quickstart(data="pairs.csv").values()) == {(None, None)}
+    assert set(quickstart(data__source="pairs.csv").values()) == {(None, None)}
+
+
+def test_a_test_with_data_of_its_own_is_judged_whole_and_the_others_are_cut() -> None:
+    found = quickstart(tests__factuality__order_bias__data="pairs.csv")
+    assert (found["order_bias"], found["add_negation"]) == ((None, None), (40, "suite"))
+
+
+def test_other_settings_of_the_bundled_samples_are_no_data_of_ones_own() -> None:
+    found = quickstart(tests__sensitivity__add_negation__data={"slice_by": "topic"})
+    assert found["add_negation"] == (40, "suite")
+
+
+@pytest.mark.parametrize("limit", [7, 40])
+def test_a_limit_that_is_given_holds_for_any_data(limit: int) -> None:
+    assert set(quickstart(data="pairs.csv", limit=limit).values()) == {(limit, "given")}
+    assert set(quickstart(limit=limit).values()) == {(limit, "given")}
+
+
+def test_no_limit_can_be_given() -> None:
+    assert set(quickstart(limit=None).values()) == {(None, None)}
+
+
+def test_the_limit_of_a_test_comes_first() -> None:
+    found = quickstart(data="pairs.csv", tests__factuality__order_bias__limit=9)
+    assert found["order_bias"] == (9, "test")
+
+
+def test_a_suite_of_ones_own_means_its_limit(tmp_path: Path) -> None:
+    assert own(tmp_path, "limit: 40\ndata: pairs.csv\n") == {"order_bias": (40, "suite")}
+    assert own(tmp_path, "limit: 40\n", data="pairs.csv") == {"order_bias": (40, "suite")}
+    assert own(tmp_path, "limit: 40\n", data="pairs.csv", limit=40) == {"order_bias": (40, "given")}
+    assert own(tmp_path, "data: pairs.csv\n") == {"order_bias": (None, None)}
+
+
+def test_without_a_suite_a_limit_is_given() -> None:
+    assert limits(configured(None, {"data": "pairs.csv", "limit": 3})[0])["order_bias"] == (3, "given")
+
+
+@pytest.mark.parametrize(
+    ("filled", "expected"),
+    [
+        ({}, (40, "suite")),
+        ({"data": "pairs.csv"}, (None, None)),
+        ({"data": "pairs.csv", "limit": 40}, (40, "given")),
+        ({"data": "pairs.csv", "advanced": {"limit": 40}}, (40, "given")),
+        ({"advanced": {"data": {"source": "pairs.csv"}}}, (None, None)),
+    ],
+)
+def test_a_form_follows_the_same_rule(filled: dict[str, Any], expected: Limit) -> None:
+    found = limits(opened({"suite": "quickstart", "model": "mock", **filled}))
+    assert found["order_bias"] == expected
+
+
+def test_a_configuration_that_was_stored_keeps_whose_limit_it_is() -> None:
+    config, _ = load_config("quickstart", {"data": "pairs.csv"})
+    again = RunConfig.model_validate_json(config.model_dump_json())
+    assert limits(again) == limits(opened(config.model_dump(mode="json"))) == limits(config)
+    assert set(limits(again).values()) == {(None, None)}
+
+
+def test_whose_limit_it_is_changes_no_cache_key() -> None:
+    (suites, *_), (given, *_) = plans(load_config("quickstart")[0]), plans(load_config("quickstart", {"limit": 40})[0])
+    assert (suites.limited_by, given.limited_by) == ("suite", "given")
+    assert cache_key("perturb", (), {"plan": suites}) == cache_key("perturb", (), {"plan": given})
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, False),
+        ({"skip_bad_rows": True}, True),
+        ({"data": {"source": "a.csv", "skip_bad_rows": True}}, True),
+        ({"tests.factuality.order_bias.data": {"skip_bad_rows": True}}, True),
+        ({"skip_bad_rows": True, "tests.factuality.order_bias.data": "b.csv"}, True),
+    ],
+)
+def test_bad_rows_are_left_out_where_the_run_or_the_data_say_so(changes: dict[str, Any], expected: bool) -> None:
+    found = {plan.test: plan.data.skip_bad_rows for plan in plans(load_config("quickstart", changes)[0])}
+    assert found["order_bias"] is expected
