@@ -7,7 +7,7 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -37,6 +37,8 @@ class Endpoint:
     """Log-probabilities of the first tokens, for those who ask for them."""
     most_listed: int = 20
     """Status 400 above as many log-probabilities."""
+    says: Callable[[str], str] | None = None
+    """What it replies to a prompt; None: something drawn by its hash."""
     compress: bool = False
     """Pack replies."""
     delay: float = 0.0
@@ -106,7 +108,8 @@ class Endpoint:
         listed = max(int(str(body.get("top_logprobs", 0))), int(body.get("logprobs", 0)))  # type: ignore[call-overload]
         if listed > self.most_listed:
             return web.json_response({"error": {"message": f"logprobs: at most {self.most_listed}"}}, status=400)
-        text = LETTERS[hashlib.sha256(prompt.encode()).digest()[0] % len(LETTERS)]
+        drawn = LETTERS[hashlib.sha256(prompt.encode()).digest()[0] % len(LETTERS)]
+        text = drawn if self.says is None else self.says(prompt)
         choice = {"index": 0, "finish_reason": "stop"}
         choice |= {"message": {"role": "assistant", "content": text}} if kind == "message" else {"text": text}
         if listed and self.logprobs:

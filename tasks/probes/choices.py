@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, follow_up
+from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.replies.options import choose
-from contrapose.tasks.records import Completion
+from contrapose.tasks.records import Completion, FollowUp, Side, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +27,27 @@ def read_choice(completion: Completion, *, labels: Sequence[str], options: Seque
     if completion.option_loglikelihoods is not None:
         return _by_likelihood(completion.option_loglikelihoods)
     index = read_option(completion.text or "", labels=labels, options=options)
+    if index is None and (said := answered(completion.asked_back, options)) in labels:
+        index = labels.index(said)
     if index is None:
         return None
     return Choice(index, tuple(float(i == index) for i in range(len(labels))))
+
+
+def about(trial: Trial, *, changed: Sequence[str]) -> Iterator[FollowUp]:
+    """Questions about the replies of a trial whose choice cannot be read, and that do not plainly decline to choose.
+
+    Args:
+        trial: with options, in the order of the original prompt.
+        changed: the same options in the order of the changed one.
+    """
+    sides: tuple[tuple[Side, Completion, Sequence[str]], ...]
+    sides = ("expected", trial.expected, trial.case.options), ("actual", trial.actual, changed)
+    for side, reply, options in sides:
+        if not can_be_asked(reply) or declines(reply.text or ""):
+            continue
+        if read_choice(reply, labels=letters(len(options)), options=options) is None:
+            yield follow_up(trial, side, options)
 
 
 def read_option(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> int | None:

@@ -39,6 +39,7 @@ def text_case(
     confidence: str | None,
     scorer: str,
     likelihoods: Likelihoods,
+    by_likelihood: bool,
     documents_scores: bool = False,
 ) -> Case:
     """The case of one changed text; skipped as `no_options` where the scorer is `choice` and there are none.
@@ -58,7 +59,7 @@ def text_case(
         original_prompt=with_options(original, sample.options),
         perturbed_prompt=None if perturbed is None else with_options(perturbed, sample.options),
         scorer=scorer,
-        asks="choose" if scorer == "choice" and likelihoods != "none" else "generate",
+        asks="choose" if scorer == "choice" and by_likelihood else "generate",
         loss_of=_LOSS_OF.get(scorer, "expected_result" if documents_scores and likelihoods == "all" else None),
         labels=letters(len(sample.options)),
         options=sample.options,

@@ -9,8 +9,8 @@ import numpy as np
 
 from contrapose.tasks.probes.answers.embedded import Pair, distances, letters_only, raw_pair, reply_text
 from contrapose.tasks.probes.base import Embed
-from contrapose.tasks.probes.choices import Choice, read_choice
-from contrapose.tasks.records import Completion, Trial
+from contrapose.tasks.probes.choices import Choice, about, read_choice
+from contrapose.tasks.records import Completion, FollowUp, Trial
 
 Choices = tuple[Choice | None, Choice | None]
 
@@ -56,6 +56,13 @@ def readings(trials: Sequence[Trial], embed: Embed, *, documents: bool = False, 
     return [
         replace(each, distance=distance, raw_distance=raw_distance)
         for each, distance, raw_distance in zip(read, found[: len(read)], found[len(read) :], strict=True)
+    ]
+
+
+def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
+    """Questions about the replies whose choice could not be read, where the choice is what is scored."""
+    return [
+        each for trial in trials if trial.case.scorer == "choice" for each in about(trial, changed=trial.case.options)
     ]
 
 

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from contrapose.tasks.probes.asking_back import answered
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.replies.decision import weigh
 from contrapose.tasks.probes.replies.text import canonical, window
 
 Letter = Literal["A", "B"]
-Step = Literal["letter", "pattern", "restated", "embedding", "likelihood", "unparsed"]
+Step = Literal["letter", "pattern", "restated", "embedding", "asked", "likelihood", "unparsed"]
 REMEMBERED = 1_000
 """Texts whose reading is kept: most replies are one of a few, and a sentence is compared with several of them."""
 
@@ -80,6 +81,15 @@ def read_words(reply: str, *, option_a: str | None = None, option_b: str | None 
 def needs_meaning(read: Choice) -> bool:
     """Whether embeddings may decide: never where a reply declines, or says two things at once."""
     return read.choice is None and read.reason == "no choice found"
+
+
+def said(answer: str | None, option_a: str, option_b: str) -> Choice | None:
+    """What the model said that its reply chooses; None where it said nothing that can be read."""
+    told = answered(answer, (option_a, option_b))
+    if told is None:
+        return None
+    choice = None if told == "none" else _letter(told)
+    return Choice(choice=choice, step="asked", reason=f"asked back, the model says {told}")
 
 
 def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: float) -> Choice:
