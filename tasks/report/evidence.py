@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contrapose.tasks.outcome import Effect, Outcome, Slice
+from contrapose.tasks.probes.replies.known_errors import KNOWN_ERRORS, MEASURED_ON
+from contrapose.tasks.probes.steps import UNREAD as UNREAD_REPLIES
+from contrapose.tasks.probes.steps import read_by_rules, step_shares
 from contrapose.tasks.report.wording import counted, figure, number, percent
 
 Ends = tuple[float, float] | None
@@ -49,6 +52,31 @@ def unread(outcome: Outcome) -> str:
     count = sum(int(outcome["figures"].get(name) or 0) for name in UNREAD)
     told = f"{count:,} of {outcome['scored']:,} pairs lack a choice in one order or both, and count as failed"
     return told if count else ""
+
+
+def steps(outcome: Outcome) -> str:
+    """How the choices were read, such as `choices were read by the letter alone 81%, a statement 16%; unread 3%`."""
+    shares = step_shares(outcome["figures"])
+    by = ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if name != UNREAD_REPLIES)
+    unread_share = shares.get(UNREAD_REPLIES)
+    more = f"unread {percent(unread_share)}" if unread_share else ""
+    return "; ".join(filter(None, (f"choices were read by {by}" if by else "", more)))
+
+
+def known_error(outcome: Outcome) -> str:
+    """How often rules miss or misread a choice, by letter, where they read some; empty where nothing was measured."""
+    if not read_by_rules(outcome["figures"]) or not KNOWN_ERRORS:
+        return ""
+    told = ", ".join(
+        f"{each.letter}: missed {percent(each.missed)}, read wrongly {percent(each.wrong)} of {each.replies:,}"
+        for each in KNOWN_ERRORS
+    )
+    return f"the known error of the rules, on {MEASURED_ON}: {told}"
+
+
+def ended(told: str) -> str:
+    """Words as a sentence with capital letter and full stop; empty where there is nothing to tell."""
+    return f"{told[0].upper()}{told[1:].removesuffix('.')}." if told else ""
 
 
 def missing(outcome: Outcome) -> str:

@@ -9,7 +9,18 @@ import pandas as pd
 from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.report import positions, rotations
 from contrapose.tasks.report.base import Report, Results
-from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced, unread
+from contrapose.tasks.report.evidence import (
+    dependent,
+    effect,
+    ended,
+    figures,
+    known_error,
+    langtest,
+    missing,
+    sliced,
+    steps,
+    unread,
+)
 from contrapose.tasks.report.fitting import Block
 from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show
@@ -61,6 +72,8 @@ def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
     yield sums(outcome) + "."
     yield from _ended(missing(outcome))
     yield from _ended(unread(outcome))
+    yield from _ended(steps(outcome))
+    yield from _ended(known_error(outcome))
     if outcome["skip_reasons"]:
         yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."
     if outcome["unscored_reasons"]:
@@ -76,9 +89,9 @@ def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
 
 
 def _ended(told: str) -> Iterator[str]:
-    """A sentence with its full stop; nothing where there is nothing to tell."""
+    """A sentence; nothing where there is nothing to tell."""
     if told:
-        yield f"{told}."
+        yield ended(told)
 
 
 def _examples(figures: pd.DataFrame, results: Results, show: Show) -> Iterator[str]:

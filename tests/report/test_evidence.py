@@ -7,7 +7,21 @@ from factories import effect as made
 from factories import outcome
 
 from contrapose.tasks.outcome import Estimate, Slice
-from contrapose.tasks.report.evidence import dependent, effect, figures, langtest, missing, sliced, subtracted, unread
+from contrapose.tasks.probes.replies.known_errors import KnownError
+from contrapose.tasks.report import evidence
+from contrapose.tasks.report.evidence import (
+    dependent,
+    effect,
+    ended,
+    figures,
+    known_error,
+    langtest,
+    missing,
+    sliced,
+    steps,
+    subtracted,
+    unread,
+)
 
 
 def test_a_figure_that_is_a_mean_has_its_interval() -> None:
@@ -72,3 +86,29 @@ def test_langtest_is_told_where_it_was_computed() -> None:
     assert langtest(outcome()) == ""
     told = langtest(outcome(langtest={"judged": 36, "passed": 18, "agreed": 27}))
     assert told == "LangTest would have passed 50% of 36 cases, 27 of them as here"
+
+
+READ = {"read_by_letter": 0.8, "read_by_asked": 0.15, "unread": 0.05}
+
+
+def test_how_choices_were_read_is_told_with_what_stayed_unread() -> None:
+    told = "choices were read by the letter alone 80%, asking back 15%; unread 5%"
+    assert steps(outcome(figures=READ)) == told
+    assert steps(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0})) == "choices were read by likelihood 100%"
+    assert steps(outcome(figures={"unread": 1.0})) == "unread 100%"
+    assert steps(outcome()) == ""
+
+
+def test_the_known_error_stands_beside_what_rules_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = (KnownError(letter="A", missed=0.008, wrong=0.0004, replies=2_500),)
+    monkeypatch.setattr(evidence, "KNOWN_ERRORS", known)
+    monkeypatch.setattr(evidence, "MEASURED_ON", "replies of chat models")
+    told = "the known error of the rules, on replies of chat models: A: missed 0.8%, read wrongly <0.1% of 2,500"
+    assert known_error(outcome(figures=READ)) == told
+    assert known_error(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0})) == ""
+    assert ended(told).startswith("The known")
+
+
+def test_no_error_is_told_that_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "KNOWN_ERRORS", ())
+    assert known_error(outcome(figures=READ)) == ""

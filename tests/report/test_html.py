@@ -336,3 +336,12 @@ def past_of(now: Summary, *, changes: tuple[Change, ...] = ()) -> History:
 
     before = run("earlier", 0.9)
     return History(runs=(before, run(now["run_id"], None)), green=before, previous=before, changes=changes)
+
+
+def test_the_card_shows_how_the_choices_were_read() -> None:
+    read = {"read_by_letter": 0.8, "read_by_asked": 0.15, "unread": 0.05}
+    page = page_of(summary=summary(tests=[outcome(figures=read)]))
+    assert "How the choices were read" in page
+    assert '<span class="name">asking back</span>' in page
+    assert "read by asked" not in page
+    assert "How the choices were read" not in page_of()

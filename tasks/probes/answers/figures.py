@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.probes.base import ColumnType, Measure
+from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import numbers, where
 
 COLUMNS: Mapping[str, ColumnType] = {
@@ -38,7 +39,7 @@ def figures(results: pd.DataFrame, *, stays: bool = False) -> Mapping[str, float
     Returns:
         `choices`, pairs of choices that could be read; `chance_pass_rate` of a model that guesses among the options,
         where every row is scored by choice: it keeps one of k with probability 1/k; `letter_only_replies`, pairs
-        whose embeddings mean nothing; the ends of each scorer's threshold, where each has its own.
+        whose embeddings mean nothing; the ends of each scorer's threshold, where each has its own; how they were read.
     """
     if results.empty or not set(COLUMNS) <= set(results.columns):
         return {}
@@ -55,7 +56,15 @@ def figures(results: pd.DataFrame, *, stays: bool = False) -> Mapping[str, float
         ),
         **({"letter_only_replies": letters} if letters else {}),
         **_thresholds(results),
+        **_steps(results),
     }
+
+
+def _steps(results: pd.DataFrame) -> dict[str, float]:
+    """How the choices among options were read."""
+    names = ("chosen_before_step", "chosen_after_step")
+    choosing = results[results["option_count"].notna()]
+    return step_figures(choosing[name] for name in names) if set(names) <= set(choosing.columns) else {}
 
 
 def _thresholds(results: pd.DataFrame) -> dict[str, float]:

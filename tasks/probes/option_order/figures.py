@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.probes.base import Measure, letters
+from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import where
 
 OUTCOMES = ("text", "letter", "other", "tied", "unparsed")
@@ -24,7 +25,7 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
     Returns:
         `samples`, and how many of them follow their option in every order; the outcomes as counts;
         `chance_pass_rate` of a model that draws letters evenly; `<letter>_against_uniform`, how often a letter was
-        chosen by how often an even choice takes it.
+        chosen by how often an even choice takes it; how the choices were read.
     """
     rows = results[results["outcome"].notna()] if "outcome" in results else results.iloc[:0]
     if rows.empty:
@@ -37,6 +38,7 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
         **{f"outcome_{name}": count for name, count in counts.items()},
         "chance_pass_rate": float((1 / rows["option_count"]).mean()),
         **_letters(given, rows),
+        **(step_figures((given["choice_step"], rows["rotated_choice_step"])) if "choice_step" in rows else {}),
     }
 
 

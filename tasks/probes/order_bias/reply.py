@@ -16,7 +16,7 @@ from contrapose.tasks.probes.replies.decision import weigh
 from contrapose.tasks.probes.replies.text import canonical, window
 
 Letter = Literal["A", "B"]
-Step = Literal["letter", "pattern", "restated", "embedding", "asked", "likelihood", "unparsed"]
+Step = Literal["constrained", "letter", "pattern", "restated", "embedding", "asked", "likelihood", "unparsed"]
 REMEMBERED = 1_000
 """Texts whose reading is kept: most replies are one of a few, and a sentence is compared with several of them."""
 
