@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Asks = Literal["generate", "choose"]
+Side = Literal["expected", "actual"]
+"""The completions of a trial: for the original prompt, and for the perturbed one."""
 LossOf = Literal["expected_result", "prompt"]
 Likelihoods = Literal["none", "choices", "all"]
 """Which log-likelihoods a model gives: none, those of option letters, or those of any text."""
@@ -134,6 +136,8 @@ class Completion:
     """What it took."""
     error: str | None = None
     """Why there is no answer; None when there is one."""
+    asked_back: str | None = None
+    """What the model said when it was asked which option `text` chooses; None where it was not, or gave no answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +150,18 @@ class Trial:
     """For the original prompt."""
     actual: Completion
     """For the perturbed prompt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowUp:
+    """A question about a reply whose choice could not be read."""
+
+    case_id: str
+    """The case that was asked."""
+    side: Side
+    """Which of its replies."""
+    prompt: str
+    """What the model is asked about it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -57,6 +57,8 @@ class Endpoint:
     """What is replied to a plain prompt, if it is always the same."""
     refusal: str = ""
     """What the model declines with, in the field that schemas have for it."""
+    says: Callable[[str], str] | None = None
+    """What it replies to a prompt; None: something drawn by its hash."""
     compress: bool = False
     """Pack replies."""
     delay: float = 0.0
@@ -129,7 +131,7 @@ class Endpoint:
         for status, forms in ((400, self.refuses), (500, self.falls_over)):
             if form_in(body) in forms:
                 return web.json_response({"error": {"message": "Unrecognized request argument"}}, status=status)
-        text = self.text(body, prompt)
+        text = self.text(body, prompt) if self.says is None else self.says(prompt)
         choice = {"index": 0, "finish_reason": "stop"}
         choice |= {"message": {"role": "assistant", "content": text}} if kind == "message" else {"text": text}
         if self.refusal and form_in(body) in self.takes:

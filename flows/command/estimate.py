@@ -44,8 +44,12 @@ class Estimate:
     """What each test asks."""
     total: Count
     """What all ask together."""
+    asked_back: dict[str, int]
+    """Most further calls of each test that asks about replies that cannot be read; none of them is in the counts."""
+    asked_back_in_all: int
+    """The same of all tests together."""
     forecast: Forecast
-    """What it takes."""
+    """What it takes, but for those further calls."""
     limits: Limits
     """What the configuration allows."""
     unreachable: str | None
@@ -70,11 +74,15 @@ def estimate(config: RunConfig) -> Estimate:
     counter = Counter(look_up=look_up, form=form)
     groups = {preview.plan.test: Groups() for preview in found}
     for preview in found:
-        counter.add(preview.plan.test, groups[preview.plan.test].counting(_portions(preview)))
+        portions = groups[preview.plan.test].counting(_portions(preview))
+        asks_back = preview.plan.probe_settings.asks_back(preview.likelihoods)
+        counter.add(preview.plan.test, portions, asks_back=asks_back)
     return Estimate(
         model=config.model,
         tests=counter.tests,
         total=counter.total,
+        asked_back=counter.asked_back,
+        asked_back_in_all=counter.asked_back_in_all,
         forecast=forecast(counter.total, config.model_spec(), past=experience_of(config), price=budget.price),
         limits=budget.limits,
         unreachable=unreachable,
@@ -122,6 +130,7 @@ def as_json(found: Estimate) -> str:
             "model": found.model,
             "tests": counts,
             "total": _counts(found.total),
+            "asked_back_at_most": {"tests": found.asked_back, "total": found.asked_back_in_all},
             **asdict(found.forecast),
             "limits": asdict(found.limits),
             "stops_at": _stops(found),
@@ -159,6 +168,12 @@ def _notes(found: Estimate) -> Iterator[str]:
         yield "\n".join(found.left_out)
     if found.unreachable:
         yield f"Every prompt counts as unanswered: {one_line(found.unreachable)}"
+    if found.asked_back_in_all:
+        yield (
+            f"Up to {found.asked_back_in_all:,} further calls, in no figure above: about each reply of "
+            f"{', '.join(found.asked_back)} that cannot be read, the model is asked what it chooses. "
+            "read_with: reply asks nothing."
+        )
     for name in _stops(found):
         yield f"The run will stop before its end: {name} is {getattr(found.limits, name):,}."
     if found.power is not None:

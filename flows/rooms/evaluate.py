@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from contrapose.flows.entrance import Run
-from contrapose.flows.rooms.infer import Trials
 from contrapose.flows.rooms.timing import timed
+from contrapose.flows.rooms.trials import Trials
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.evaluate.task import evaluate as evaluate_task
 from contrapose.tasks.policy import call

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from contrapose.flows.account import usage_summary
 from contrapose.flows.entrance import Run
 from contrapose.flows.progress import watched
+from contrapose.flows.rooms.ask_back import ask_back
 from contrapose.flows.rooms.timing import timed
+from contrapose.flows.rooms.trials import Trials, terms
 from contrapose.tasks.infer.chunks import chunks, questions_in
 from contrapose.tasks.infer.task import Asked
 from contrapose.tasks.infer.task import infer as infer_task
@@ -16,22 +17,6 @@ from contrapose.tasks.policy import call
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.report.wording import spent
 from contrapose.tasks.tables import Table
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trials:
-    """The trials of one test."""
-
-    tables: list[Table]
-    """In the order of the cases."""
-    asked: int
-    """How many cases they hold."""
-    unasked: int
-    """Those among them in which something was not asked, because the run was stopped."""
-    stopped: str | None
-    """Why it was stopped, if it was."""
-    notes: dict[str, str | float]
-    """What the model says about how it computed."""
 
 
 @timed
@@ -45,20 +30,11 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
         for plan in run.plans:
             for chunk in chunks(plan.test, cases[plan.test], run.provider.cases_per_task):
                 asked: Asked = call(
-                    infer_task,
-                    label=chunk.label,
-                    cases=chunk.table,
-                    spec=run.spec,
-                    identity=run.identity,
-                    run=run.id,
-                    limits=run.limits,
-                    price=run.price,
-                    again=run.config.refresh,
-                    stopped=stopped,
+                    infer_task, label=chunk.label, cases=chunk.table, stopped=stopped, **terms(run)
                 ).value
                 stopped = asked["stopped"]
                 answered[plan.test] = _add(answered[plan.test], asked)
-    return answered
+    return ask_back(run, answered, stopped=stopped)
 
 
 def _add(trials: Trials, asked: Asked) -> Trials:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from contrapose.flows.entrance import Run
-from contrapose.flows.rooms.infer import Trials
+from contrapose.flows.rooms.trials import Trials
 from contrapose.tasks.evaluate.family import corrected
 from contrapose.tasks.evaluate.gate import rules
 from contrapose.tasks.evaluate.task import judge as judge_task

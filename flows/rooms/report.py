@@ -11,9 +11,9 @@ from typing import TypedDict
 from contrapose.flows.account import manifest, model_summary, usage_summary
 from contrapose.flows.entrance import Run
 from contrapose.flows.history_record import record, remember
-from contrapose.flows.rooms.infer import Trials
 from contrapose.flows.rooms.judge import judge
 from contrapose.flows.rooms.timing import timed
+from contrapose.flows.rooms.trials import Trials
 from contrapose.tasks.infer.store import open_calls, open_runs
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.outcome import SCHEMA_VERSION, Summary, overall
@@ -58,7 +58,10 @@ def report(
         model=model_summary(run, notes=notes),
         usage=usage_summary(run),
         tests=outcomes,
-        warnings=[warning for each in samples.values() for warning in each["warnings"]],
+        warnings=[
+            *(warning for each in samples.values() for warning in each["warnings"]),
+            *(warning for each in trials.values() for warning in each.warnings),
+        ],
     )
     remembered = remember(run, summary)
     summary["warnings"] += remembered.warnings

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from contrapose.flows.entrance import Run
 from contrapose.flows.gate import admit
-from contrapose.flows.rooms.infer import Trials
 from contrapose.flows.rooms.timing import timed
+from contrapose.flows.rooms.trials import Trials
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.policy import call
 from contrapose.tasks.tables import Table

@@ -1,4 +1,4 @@
-"""Tasks: evaluate and judge."""
+"""Tasks: find unread replies, evaluate and judge."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.evaluate.tallied import scored, skipped
+from contrapose.tasks.evaluate.unread import follow_ups
 from contrapose.tasks.outcome import DataSummary, Outcome
 from contrapose.tasks.plan import Plan
 from contrapose.tasks.policy import room_task
-from contrapose.tasks.records import Trial
+from contrapose.tasks.records import FollowUp, Trial
 from contrapose.tasks.registry import probe
 from contrapose.tasks.results import schema_for
-from contrapose.tasks.tables import ROWS, Table, iterate, write_arrow
+from contrapose.tasks.tables import ROWS, Table, iterate, write, write_arrow
 
 SOURCES = (
     "tasks/evaluate",
@@ -47,6 +48,20 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
     records = (trial for table in trials for trial in iterate(table, Trial))
     parts = (score_trials(portion, plan, model=model, embed=embed) for portion in batched(records, ROWS))
     return write_arrow(parts, schema_for(probe(plan.test)))
+
+
+@room_task("find unread replies", sources=SOURCES, run_name="find unread replies of {plan.test}")
+def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revision: str) -> Table:
+    """Questions about the replies whose choice neither rules nor embeddings can read.
+
+    Args:
+        plan: the selected test, whose settings ask back.
+        trials: some of its trials.
+        embedding_model: with which replies in other words are read.
+        embedding_revision: what that name stands for now; part of the cache key.
+    """
+    portions = batched(iterate(trials, Trial), ROWS)
+    return write(follow_ups(portions, plan, embed=embedder(embedding_model)), FollowUp)
 
 
 @room_task("judge", sources=SOURCES, run_name="judge {plan.test}")

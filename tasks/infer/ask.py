@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from contrapose.tasks.infer.base import UNASKED, Form, Model, Question
 from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.meter import current_meter
-from contrapose.tasks.infer.questions import asked, losses, trials
-from contrapose.tasks.records import Case, Completion, Trial
+from contrapose.tasks.infer.questions import about, answered, asked, losses, trials
+from contrapose.tasks.records import Case, Completion, FollowUp, Trial
 
 POLL_SECONDS = 0.2
 """How often to look for answers that another run is asking for."""
@@ -35,6 +35,27 @@ def ask(cases: Sequence[Case], desk: StoreDesk, *, model: Callable[[], Model], f
     settle(losses(cases, desk.answers), desk, model=model)
     meter.done = end
     return trials(cases, desk.answers, missing=lambda: Completion(error=f"{UNASKED}: {desk.stopped}"), form=form)
+
+
+def ask_back(
+    trials: Sequence[Trial], follow_ups: Sequence[FollowUp], desk: StoreDesk, *, model: Callable[[], Model]
+) -> list[Trial]:
+    """Put questions about replies to a model.
+
+    Args:
+        trials: with the replies.
+        follow_ups: about some of them.
+        desk: between the model and the store.
+        model: opens the model; called only when something must be asked.
+
+    Returns:
+        The trials, with what the model said of each reply. A failed call says nothing, and is no error of the trial.
+    """
+    meter = current_meter()
+    end = meter.done + len(follow_ups)
+    settle(list(dict.fromkeys(map(about, follow_ups))), desk, model=model)
+    meter.done = end
+    return answered(trials, follow_ups, desk.answers)
 
 
 def weight(case: Case) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from contrapose.tasks.infer.base import Form, Question
-from contrapose.tasks.records import Case, Completion, Trial
+from contrapose.tasks.records import Case, Completion, FollowUp, Trial
 
 Answers = Mapping[Question, Completion]
 
@@ -40,6 +40,28 @@ def trials(
 ) -> list[Trial]:
     """One trial per case, in order; a question without an answer becomes what `missing` returns."""
     return [_trial(case, answers, missing, form) for case in cases]
+
+
+def about(follow_up: FollowUp) -> Question:
+    """The question that asks about a reply: the same one where the same reply stands to the same options."""
+    return Question(kind="generate", prompt=follow_up.prompt)
+
+
+def answered(trials: Sequence[Trial], follow_ups: Iterable[FollowUp], answers: Answers) -> list[Trial]:
+    """The trials, with what was said of their replies; a question without an answer leaves its reply as it is."""
+    said = {
+        (each.case_id, each.side): answer.text
+        for each in follow_ups
+        if (answer := answers.get(about(each))) is not None and not answer.error
+    }
+    return [
+        replace(
+            trial,
+            expected=replace(trial.expected, asked_back=said.get((trial.case.id, "expected"))),
+            actual=replace(trial.actual, asked_back=said.get((trial.case.id, "actual"))),
+        )
+        for trial in trials
+    ]
 
 
 def _trial(case: Case, answers: Answers, missing: Callable[[], Completion], form: Form) -> Trial:

@@ -1,12 +1,12 @@
-"""Task: infer."""
+"""Tasks: infer, and ask back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from typing import TypedDict
 
-from contrapose.tasks.infer.ask import ask, unasked
+from contrapose.tasks.infer.ask import ask, ask_back, unasked
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.desk import StoreDesk
@@ -16,7 +16,7 @@ from contrapose.tasks.infer.store import open_runs
 from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.prices import Price
-from contrapose.tasks.records import Case, Trial
+from contrapose.tasks.records import Case, FollowUp, Trial
 from contrapose.tasks.registry import find
 from contrapose.tasks.tables import Table, read, write
 
@@ -28,6 +28,8 @@ class Asked(TypedDict):
     """Their trials."""
     unasked: int
     """Trials in which something was not asked, because the run was stopped."""
+    answered: int
+    """Replies about which the model gave an answer when it was asked back."""
     stopped: str | None
     """Why the run was stopped, if it was."""
     notes: dict[str, str | float]
@@ -59,26 +61,77 @@ def infer(
         again: take only answers that this run asked for itself.
         stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
     """
-    budget = Budget(limits=limits, price=price, spent=open_runs().spent(run))
     notes: dict[str, str | float] = {}
 
-    def model() -> Model:
-        return _open(spec.model_copy(update={"found": dict(identity)}).model_dump_json())
-
-    desk = StoreDesk(Keys(spec, identity), run=run, model=spec.id, budget=budget, again=again, stopped=stopped)
-    with desk:
+    def asking(desk: StoreDesk, model: Callable[[], Model]) -> list[Trial]:
         chosen = read(cases, Case)
         form = form_for(chosen, desk, model=model, forms=forms_of(find("providers", spec.provider)(), spec))
-        found = ask(chosen, desk, model=model, form=form or "plain")
-        if desk.asked:
-            notes = dict(model().notes())
         if form is not None:
             # Answers that were found in the store were asked in it, too.
             notes["constrained"] = "no" if form == "plain" else form
+        return ask(chosen, desk, model=model, form=form or "plain")
+
+    asked = _put(asking, spec, identity, run=run, limits=limits, price=price, again=again, stopped=stopped)
+    return {**asked, "notes": {**asked["notes"], **notes}}
+
+
+@room_task("ask back", sources=(), run_name="ask back {label}", persist=False)
+def ask_about(
+    label: str,
+    trials: Table,
+    follow_ups: Table,
+    spec: ModelSpec,
+    identity: Mapping[str, str],
+    run: str,
+    limits: Limits,
+    price: Price | None = None,
+    again: bool = False,
+    stopped: str | None = None,
+) -> Asked:
+    """Ask the model about replies that could not be read; stored, counted and paid for as any other question.
+
+    Args:
+        label: which part of which test, for people.
+        trials: with the replies.
+        follow_ups: questions about them.
+        spec: the model and its settings.
+        identity: what the provider found the model to be; part of every answer's key.
+        run: id of the run; what it has spent so far is in the store.
+        limits: what the run may spend.
+        price: what tokens cost; None where it is unknown.
+        again: take only answers that this run asked for itself.
+        stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
+    """
+
+    def asking(desk: StoreDesk, model: Callable[[], Model]) -> list[Trial]:
+        return ask_back(read(trials, Trial), read(follow_ups, FollowUp), desk, model=model)
+
+    return _put(asking, spec, identity, run=run, limits=limits, price=price, again=again, stopped=stopped)
+
+
+def _put(
+    asking: Callable[[StoreDesk, Callable[[], Model]], list[Trial]],
+    spec: ModelSpec,
+    identity: Mapping[str, str],
+    *,
+    run: str,
+    limits: Limits,
+    price: Price | None,
+    again: bool,
+    stopped: str | None,
+) -> Asked:
+    """Ask at a desk of the run's store and budget."""
+    budget = Budget(limits=limits, price=price, spent=open_runs().spent(run))
+    desk = StoreDesk(Keys(spec, identity), run=run, model=spec.id, budget=budget, again=again, stopped=stopped)
+    model = partial(_open, spec.model_copy(update={"found": dict(identity)}).model_dump_json())
+    with desk:
+        found = asking(desk, model)
+        notes = dict(model().notes()) if desk.asked else {}
     open_runs().add_hits(run, desk.hits)
     return Asked(
         table=write(found, Trial),
         unasked=sum(unasked(trial) for trial in found),
+        answered=sum(reply.asked_back is not None for trial in found for reply in (trial.expected, trial.actual)),
         stopped=desk.stopped,
         notes=notes,
     )

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from contrapose.tasks.records import Case, Likelihoods, Sample, Score, Trial
+from contrapose.tasks.records import Case, FollowUp, Likelihoods, Sample, Score, Trial
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors, shape (n, dimensions), float32."""
@@ -82,6 +82,10 @@ class ProbeSettings(BaseModel):
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
         """Which replies may be read by embedding, of a model that gives these log-likelihoods."""
         return "none"
+
+    def asks_back(self, likelihoods: Likelihoods) -> bool:
+        """Whether a model that gives these log-likelihoods is asked about replies that could not be read."""
+        return False
 
     def versions(self) -> Mapping[str, str]:
         """Versions of what the cases depend on outside this project, by name.
@@ -153,6 +157,17 @@ class Probe(Protocol):
 
         Args:
             results: cases and controls (column `control`), without rows in error.
+        """
+        ...
+
+
+class AsksBack(Protocol):
+    """What a probe has besides whose settings may ask back."""
+
+    def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
+        """Questions about the replies that could not be read. Trials with an error are never passed in.
+
+        The answers come back in the trials that are scored, as `Completion.asked_back`.
         """
         ...
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, follow_up
+from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.replies.options import choose
-from contrapose.tasks.records import Completion
+from contrapose.tasks.records import Completion, FollowUp, Side, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,30 @@ def read_choice(completion: Completion, *, labels: Sequence[str], options: Seque
         return _one(list(labels).index(reply), len(labels), "constrained")
     chosen = choose(reply, labels=labels, options=options)
     if chosen.index is None:
-        return None
+        said = answered(completion.asked_back, options) or ""
+        return _one(list(labels).index(said), len(labels), "asked") if said in labels else None
     return _one(chosen.index, len(labels), chosen.step)
 
 
 def _one(index: int, count: int, step: str) -> Choice:
     """One option and no other."""
     return Choice(index, tuple(float(i == index) for i in range(count)), step)
+
+
+def about(trial: Trial, *, changed: Sequence[str]) -> Iterator[FollowUp]:
+    """Questions about the replies of a trial whose choice cannot be read, and that do not plainly decline to choose.
+
+    Args:
+        trial: with options, in the order of the original prompt.
+        changed: the same options in the order of the changed one.
+    """
+    sides: tuple[tuple[Side, Completion, Sequence[str]], ...]
+    sides = ("expected", trial.expected, trial.case.options), ("actual", trial.actual, changed)
+    for side, reply, options in sides:
+        if not can_be_asked(reply) or declines(reply.text or ""):
+            continue
+        if read_choice(reply, labels=letters(len(options)), options=options) is None:
+            yield follow_up(trial, side, options)
 
 
 def read_option(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> int | None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contrapose.tasks.outcome import Effect, GateSummary, Outcome, Slice
+from contrapose.tasks.probes.replies.known_errors import MEASURED
+from contrapose.tasks.probes.steps import UNREAD as UNREAD_REPLIES
+from contrapose.tasks.probes.steps import read_by_rules, step_shares
 from contrapose.tasks.report.wording import counted, ends, figure, number, percent
 
 Ends = tuple[float, float] | None
@@ -50,6 +53,33 @@ def unread(outcome: Outcome) -> str:
     pairs = outcome["scored"] + outcome["unscored"]
     told = f"{count:,} of {pairs:,} pairs lack a choice in one order or both: the verdict holds whatever they are"
     return told if count else ""
+
+
+def steps(outcome: Outcome) -> str:
+    """How the choices were read, such as `choices were read by the letter alone 81%, a statement 16%; unread 3%`."""
+    shares = step_shares(outcome["figures"])
+    by = ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if name != UNREAD_REPLIES)
+    unread_share = shares.get(UNREAD_REPLIES)
+    more = f"unread {percent(unread_share)}" if unread_share else ""
+    return "; ".join(filter(None, (f"choices were read by {by}" if by else "", more)))
+
+
+def known_errors(outcome: Outcome) -> Iterator[str]:
+    """How often rules miss or misread a choice, by letter, a line for each set; none where rules read nothing."""
+    if not read_by_rules(outcome["figures"]):
+        return
+    for found in MEASURED:
+        told = ", ".join(
+            f"{each.letter}: missed {percent(each.missed_share)}, read wrongly {percent(each.misread_share)} "
+            f"of {each.replies:,}"
+            for each in found.by_letter
+        )
+        yield f"known error of the rules: {told} ({found.source})"
+
+
+def ended(told: str) -> str:
+    """Words as a sentence with capital letter and full stop; empty where there is nothing to tell."""
+    return f"{told[0].upper()}{told[1:].removesuffix('.')}." if told else ""
 
 
 def missing(outcome: Outcome) -> str:

@@ -9,7 +9,19 @@ import pandas as pd
 from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.report import positions, rotations
 from contrapose.tasks.report.base import Report, Results
-from contrapose.tasks.report.evidence import dependent, effect, figures, guessing, langtest, missing, sliced, unread
+from contrapose.tasks.report.evidence import (
+    dependent,
+    effect,
+    ended,
+    figures,
+    guessing,
+    known_errors,
+    langtest,
+    missing,
+    sliced,
+    steps,
+    unread,
+)
 from contrapose.tasks.report.fitting import Block
 from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show
@@ -62,6 +74,8 @@ def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
     yield sums(outcome) + "."
     yield from _ended(missing(outcome))
     yield from _ended(unread(outcome))
+    yield from _ended(steps(outcome))
+    yield from map(ended, known_errors(outcome))
     if outcome["skip_reasons"]:
         yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."
     if outcome["unscored_reasons"]:
@@ -77,9 +91,9 @@ def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
 
 
 def _ended(told: str) -> Iterator[str]:
-    """A sentence with its full stop; nothing where there is nothing to tell."""
+    """A sentence; nothing where there is nothing to tell."""
     if told:
-        yield f"{told}."
+        yield ended(told)
 
 
 def _examples(figures: pd.DataFrame, results: Results, show: Show) -> Iterator[str]:

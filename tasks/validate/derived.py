@@ -86,6 +86,12 @@ def answered_error(part: pa.Table, plan: Plan) -> pa.Array:
     return pc.and_(pc.is_valid(part["error"]), answered)
 
 
+def asked_about_nothing(part: pa.Table, plan: Plan) -> pa.Array:
+    """Whether a model was asked which option a completion chooses that is no reply in words."""
+    nothing = any_of(pc.is_valid(part["error"]), pc.is_null(part["text"]), pc.is_valid(part["option_loglikelihoods"]))
+    return pc.and_(pc.is_valid(part["asked_back"]), nothing)
+
+
 def foreign_choice(part: pa.Table, plan: Plan) -> pa.Array:
     """Whether a completion chooses a letter that its case does not offer."""
     return all_of(pc.equal(part["asks"], "choose"), pc.is_valid(part["text"]), missing(part, "text", "labels"))
@@ -138,7 +144,10 @@ DERIVED: Mapping[Kind, Mapping[str, Derive]] = {
     },
     "completions": {
         "silent": silent_completion,
-        **{each.__name__: each for each in (answered_error, foreign_choice, uneven_likelihoods, overly_likely)},
+        **{
+            each.__name__: each
+            for each in (answered_error, asked_about_nothing, foreign_choice, uneven_likelihoods, overly_likely)
+        },
     },
     "results": {
         "silent": silent_result,

@@ -22,6 +22,9 @@ KEYS: Mapping[Kind, str] = {"samples": "id", "cases": "id", "completions": "case
 PROMPTS = ("original", "perturbed")
 """The prompts of a trial, in the order of its completions."""
 
+TOLD = ("text", "option_loglikelihoods", "loss", "error", "asked_back")
+"""What a completion tells."""
+
 LINKS: Mapping[Kind, str] = {"cases": "sample_id", "completions": "case_id", "results": "case_id"}
 """Column that names what a row was made from: an id that the room before handed over."""
 
@@ -92,7 +95,7 @@ def rows_of(kind: Kind, part: pa.Table) -> pa.Table:
 
 def _completions(case: pa.StructArray, completion: pa.StructArray, prompt: str) -> pa.Table:
     asked = {name: pc.struct_field(case, name) for name in ("asks", "labels", "loss_of")}
-    told = {name: pc.struct_field(completion, name) for name in ("text", "option_loglikelihoods", "loss", "error")}
+    told = {name: pc.struct_field(completion, name) for name in TOLD}
     usage = pc.struct_field(completion, "usage")
     used = {name: pc.struct_field(usage, name) for name in ("calls", "prompt_tokens", "completion_tokens")}
     named = {"case_id": pc.struct_field(case, "id"), "prompt": pa.repeat(pa.scalar(prompt), len(case))}

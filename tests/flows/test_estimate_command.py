@@ -180,3 +180,12 @@ def test_the_text_tells_rates_and_what_they_rest_on(
     assert "fails up to passes from models apart" in out
     assert "0.05 over 2 tests: the strictest step of Holm's correction" in out
     assert "order_bias: true pass rates between" in out
+
+
+def test_what_may_be_asked_back_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    assert figures(capsys)["asked_back_at_most"] == {"tests": {}, "total": 0}
+    found = figures(capsys, "--set", "tests.factuality.order_bias.read_with=ask")
+    assert found["asked_back_at_most"] == {"tests": {"order_bias": 60}, "total": 60}
+    assert found["tests"]["order_bias"]["calls"] == 60
+    assert main(["estimate", *OPTIONS, "--set", "tests.factuality.order_bias.read_with=ask"]) == 0
+    assert "Up to 60 further calls" in " ".join(capsys.readouterr().out.split())

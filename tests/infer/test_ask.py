@@ -10,7 +10,7 @@ import pytest
 from asked_case import case
 
 from contrapose.tasks.errors import ContraposeError
-from contrapose.tasks.infer.ask import ask, unasked
+from contrapose.tasks.infer.ask import ask, ask_back, unasked
 from contrapose.tasks.infer.base import Answer, Desk, Question
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.desk import StoreDesk
@@ -19,7 +19,7 @@ from contrapose.tasks.infer.meter import Meter, metered
 from contrapose.tasks.infer.mock import MockModel
 from contrapose.tasks.infer.store import open_answers, open_runs
 from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.records import Case, Completion, Trial, Usage
+from contrapose.tasks.records import Case, Completion, FollowUp, Side, Trial, Usage
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -217,3 +217,45 @@ def test_what_cannot_be_kept_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(ContraposeError, match="the disk is full"):
         put(cases, model)
     assert len(model.asked) < 20
+
+
+def follow_up(trial: Trial, side: Side, prompt: str) -> FollowUp:
+    return FollowUp(case_id=trial.case.id, side=side, prompt=prompt)
+
+
+def test_a_question_about_a_reply_is_asked_once_kept_and_put_beside_the_reply() -> None:
+    trials = put([case("one"), case("two", perturbed_prompt="Is it?")], Counting())
+    about = [
+        follow_up(trials[0], "expected", "which"),
+        follow_up(trials[1], "expected", "which"),
+        follow_up(trials[1], "actual", "and which"),
+    ]
+    model = Counting()
+    with desk_of() as desk:
+        found = ask_back(trials, about, desk, model=lambda: model)
+    assert prompts(model) == ["which", "and which"]
+    assert [trial.expected.asked_back for trial in found] == ["re: which", "re: which"]
+    assert [trial.actual.asked_back for trial in found] == [None, "re: and which"]
+    again = Counting()
+    with desk_of() as desk:
+        assert ask_back(trials, about, desk, model=lambda: again) == found
+    assert again.asked == []
+
+
+def test_a_question_about_a_reply_that_fails_leaves_the_trial_as_it_is() -> None:
+    trials = put([case()], Counting())
+    with desk_of() as desk:
+        found = ask_back(trials, [follow_up(trials[0], "actual", "broken")], desk, model=Counting)
+    assert found == trials
+
+
+def test_questions_about_replies_are_counted_and_stop_with_the_budget() -> None:
+    trials = put([case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(5)], Counting())
+    about = [follow_up(trial, "actual", f"which {trial.case.id}") for trial in trials]
+    run = open_runs().begin("run", config="{}", folder=".")
+    with metered(Meter()) as meter, desk_of(run, budget=Budget(limits=Limits(max_calls=2))) as desk:
+        found = ask_back(trials, about, desk, model=MockModel)
+        assert desk.stopped is not None
+    assert meter.done == 5
+    assert sum(trial.actual.asked_back is not None for trial in found) == 2
+    assert not any(unasked(trial) for trial in found)

@@ -7,15 +7,19 @@ from factories import effect as made
 from factories import gate, outcome
 
 from contrapose.tasks.outcome import Estimate, Slice
+from contrapose.tasks.probes.replies.known_errors import KnownError, Measured
+from contrapose.tasks.report import evidence
 from contrapose.tasks.report.evidence import (
     dependent,
     effect,
     figures,
     guessing,
     held,
+    known_errors,
     langtest,
     missing,
     sliced,
+    steps,
     subtracted,
     unread,
 )
@@ -92,3 +96,27 @@ def test_langtest_is_told_where_it_was_computed() -> None:
     assert langtest(outcome()) == ""
     told = langtest(outcome(langtest={"judged": 36, "passed": 18, "agreed": 27}))
     assert told == "LangTest would have passed 50% of 36 cases, 27 of them as here"
+
+
+READ = {"read_by_letter": 0.8, "read_by_asked": 0.15, "unread": 0.05}
+
+
+def test_how_choices_were_read_is_told_with_what_stayed_unread() -> None:
+    told = "choices were read by the letter alone 80%, asking back 15%; unread 5%"
+    assert steps(outcome(figures=READ)) == told
+    assert steps(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0})) == "choices were read by likelihood 100%"
+    assert steps(outcome(figures={"unread": 1.0})) == "unread 100%"
+    assert steps(outcome()) == ""
+
+
+def test_the_known_errors_stand_beside_what_rules_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    letters = tuple(KnownError(letter=each, replies=2_500, missed=20, misread=1) for each in "AB")
+    monkeypatch.setattr(evidence, "MEASURED", (Measured(source="chat models", date="2026-11-22", by_letter=letters),))  # type: ignore[arg-type]
+    (told,) = known_errors(outcome(figures=READ))
+    each = "missed 0.8%, read wrongly <0.1% of 2,500"
+    assert told == f"known error of the rules: A: {each}, B: {each} (chat models)"
+    assert list(known_errors(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0}))) == []
+
+
+def test_what_was_measured_is_told() -> None:
+    assert len(list(known_errors(outcome(figures=READ)))) == len(evidence.MEASURED)

@@ -343,3 +343,12 @@ def test_how_letters_were_asked_for_is_told() -> None:
     asked = summary()
     asked["model"]["constrained"] = "json_schema"
     assert "held to a letter by a JSON schema" in written(report(summary=asked))
+
+
+def test_the_card_shows_how_the_choices_were_read() -> None:
+    read = {"read_by_letter": 0.8, "read_by_asked": 0.15, "unread": 0.05}
+    page = page_of(summary=summary(tests=[outcome(figures=read)]))
+    assert "How the choices were read" in page
+    assert '<span class="name">asking back</span>' in page
+    assert "read by asked" not in page
+    assert "How the choices were read" not in page_of()

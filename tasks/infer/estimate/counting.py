@@ -54,14 +54,27 @@ class Counter:
     """Count of each test."""
     total: Count = field(default_factory=Count)
     """Of all tests together."""
+    asked_back: dict[str, int] = field(default_factory=dict)
+    """Of each test that asks back: most calls about replies that cannot be read, on top of its count."""
     _seen: set[int] = field(default_factory=set)
+    _replies: set[int] = field(default_factory=set)
 
-    def add(self, test: str, portions: Iterable[Sequence[Case]]) -> None:
-        """Count the cases of one test, a portion at a time."""
+    def add(self, test: str, portions: Iterable[Sequence[Case]], *, asks_back: bool = False) -> None:
+        """Count the cases of one test, a portion at a time.
+
+        Args:
+            test: its name.
+            portions: its cases.
+            asks_back: whether the model is asked about replies that cannot be read.
+        """
         own: set[int] = set()
+        replies: set[int] = set()
         count = Count()
-        for cases in portions:
-            for question, known in self._questions([case for case in cases if case.skip_reason is None]):
+        for portion in portions:
+            cases = [case for case in portion if case.skip_reason is None]
+            if asks_back:
+                replies |= _replies(cases)
+            for question, known in self._questions(cases):
                 # Hashes, for a million questions: their texts need not stay.
                 if (name := hash(question)) not in own:
                     own.add(name)
@@ -70,6 +83,14 @@ class Counter:
                     self.total += Count() if name in self._seen else one
         self._seen |= own
         self.tests[test] = count
+        if replies:
+            self.asked_back[test] = len(replies)
+            self._replies |= replies
+
+    @property
+    def asked_back_in_all(self) -> int:
+        """Most calls about replies that cannot be read; a reply that two tests share is asked about once."""
+        return len(self._replies)
 
     def _questions(self, cases: Sequence[Case]) -> Iterator[tuple[Question, bool]]:
         """The questions of a portion, and whether each is answered."""
@@ -88,6 +109,11 @@ def _later_still(cases: Sequence[Case], replies: Answers) -> Iterator[Question]:
         pair = asked([case]) if case.loss_of == "expected_result" else []
         if not all(question in replies for question in pair):
             yield from (Question(kind="loss", prompt=question.prompt, repeat=question.repeat) for question in pair)
+
+
+def _replies(cases: Iterable[Case]) -> set[int]:
+    """The distinct replies in words that choose among options, by the hash of their question."""
+    return set(map(hash, asked(case for case in cases if case.options and case.asks == "generate")))
 
 
 def _one(question: Question, *, known: bool) -> Count:

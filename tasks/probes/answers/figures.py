@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.probes.base import ColumnType, Measure
+from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import numbers, where
 
 COLUMNS: Mapping[str, ColumnType] = {
@@ -35,7 +36,7 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
 
     Returns:
         `choices`, pairs of choices that could be read; `letter_only_replies`, pairs whose embeddings mean nothing; the
-        ends of each scorer's threshold, where each has its own.
+        ends of each scorer's threshold, where each has its own; how the choices were read.
     """
     if results.empty or not set(COLUMNS) <= set(results.columns):
         return {}
@@ -45,7 +46,15 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
         **({"choices": choices} if choices else {}),
         **({"letter_only_replies": letters} if letters else {}),
         **_thresholds(results),
+        **_steps(results),
     }
+
+
+def _steps(results: pd.DataFrame) -> dict[str, float]:
+    """How the choices among options were read."""
+    names = ("chosen_before_step", "chosen_after_step")
+    choosing = results[results["option_count"].notna()]
+    return step_figures(choosing[name] for name in names) if set(names) <= set(choosing.columns) else {}
 
 
 def _thresholds(results: pd.DataFrame) -> dict[str, float]:

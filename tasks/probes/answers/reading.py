@@ -9,8 +9,8 @@ import numpy as np
 
 from contrapose.tasks.probes.answers.embedded import Pair, distances, letters_only, raw_pair, reply_text
 from contrapose.tasks.probes.base import Embed
-from contrapose.tasks.probes.choices import Choice, read_choice
-from contrapose.tasks.records import Completion, Trial
+from contrapose.tasks.probes.choices import Choice, about, read_choice
+from contrapose.tasks.records import Completion, FollowUp, Trial
 
 Choices = tuple[Choice | None, Choice | None]
 
@@ -79,6 +79,13 @@ def _dealt(trials: Sequence[Trial], pairs: Sequence[Pair | None]) -> list[Pair |
         for (place, pair), (_, other) in zip(known, [*known[1:], *known[:1]], strict=True):
             dealt[place] = Pair(pair.before, other.after) if len(known) > 1 else None
     return dealt
+
+
+def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
+    """Questions about the replies whose choice could not be read, where the choice is what is scored."""
+    return [
+        each for trial in trials if trial.case.scorer == "choice" for each in about(trial, changed=trial.case.options)
+    ]
 
 
 def divergences(pairs: Sequence[Choices]) -> list[float | None]:

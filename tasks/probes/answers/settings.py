@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, TypeAdapter
 
-from contrapose.tasks.probes.base import Embeds, ProbeSettings
+from contrapose.tasks.probes.base import Embeds
+from contrapose.tasks.probes.read_with import ReadSettings
 from contrapose.tasks.records import Likelihoods
 
 Scorer = Literal["auto", "embedding", "loss", "choice", "langtest_loss"]
@@ -61,7 +62,7 @@ Threshold = Annotated[
 ]
 
 
-class AnswerSettings(ProbeSettings):
+class AnswerSettings(ReadSettings):
     """How two answers are compared, and when they count as different."""
 
     threshold: Threshold = Field(

@@ -12,10 +12,12 @@ import pandas as pd
 from contrapose.tasks.probes.answers.case import scorer_for, stays_by_chance, text_case
 from contrapose.tasks.probes.answers.contrast import contrast
 from contrapose.tasks.probes.answers.figures import COLUMNS, figures, measures
+from contrapose.tasks.probes.answers.reading import follow_ups
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import ColumnType, Criterion, Embed, Measure, control_of, with_options
-from contrapose.tasks.records import Case, Likelihoods, Score, TextSample, Trial
+from contrapose.tasks.probes.read_with import by_likelihood
+from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
 
 POLITE = "Please note: "
 """Before a text, it changes neither what the text says nor what it asks."""
@@ -38,7 +40,7 @@ class TextEdit:
 
     name: ClassVar[str]
     category: ClassVar[str] = "sensitivity"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     summary: ClassVar[str]
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[AnswerSettings]] = AnswerSettings
@@ -72,6 +74,7 @@ class TextEdit:
                 confidence=edited.confidence,
                 scorer=scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=where),
                 likelihoods=likelihoods,
+                by_likelihood=by_likelihood(settings, likelihoods, where=f"tests.{self.category}.{self.name}"),
                 settings=settings,
                 stays=self.stays,
             )
@@ -88,6 +91,10 @@ class TextEdit:
     def score(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> list[Score]:
         """Score each trial by its case's scorer; passes when the answer changed, or stayed, as it should."""
         return score_trials(trials, settings, embed=embed, stays=self.stays)
+
+    def follow_ups(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> Sequence[FollowUp]:
+        """Questions about the replies that name no one option, and do not decline to."""
+        return follow_ups(trials)
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """How many pairs of choices could be read, and thresholds from the controls."""

@@ -12,13 +12,15 @@ from contrapose.tasks.probes.answers.case import scorer_for, stays_by_chance, te
 from contrapose.tasks.probes.answers.contrast import contrast
 from contrapose.tasks.probes.answers.figures import COLUMNS, figures, measures
 from contrapose.tasks.probes.answers.langtest import LANGTEST_COLUMNS
+from contrapose.tasks.probes.answers.reading import follow_ups
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.base import ColumnType, Criterion, Embed, Measure, control_of, with_options
 from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.negation.engine import negate
 from contrapose.tasks.probes.negation.second_opinion import parser, seconded
 from contrapose.tasks.probes.negation.settings import AddNegationSettings
-from contrapose.tasks.records import Case, Likelihoods, Score, TextSample, Trial
+from contrapose.tasks.probes.read_with import by_likelihood
+from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
 
 
 class AddNegation:
@@ -67,6 +69,7 @@ class AddNegation:
                 confidence=negation.confidence,
                 scorer=scorer,
                 likelihoods=likelihoods,
+                by_likelihood=by_likelihood(settings, likelihoods, where=f"tests.{self.category}.{self.name}"),
                 settings=settings,
             )
         ]
@@ -89,6 +92,10 @@ class AddNegation:
     def score(self, trials: Sequence[Trial], settings: AddNegationSettings, *, embed: Embed) -> list[Score]:
         """Score each trial by its case's scorer, and tell what LangTest would have said."""
         return score_trials(trials, settings, embed=embed, langtest=True)
+
+    def follow_ups(self, trials: Sequence[Trial], settings: AddNegationSettings, *, embed: Embed) -> Sequence[FollowUp]:
+        """Questions about the replies that name no one option, and do not decline to."""
+        return follow_ups(trials)
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """How many pairs of choices could be read, and thresholds from the controls."""

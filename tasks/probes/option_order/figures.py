@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.probes.base import Measure, letters
+from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import where
 
 OUTCOMES = ("text", "letter", "other", "tied", "unparsed")
@@ -23,7 +24,8 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
 
     Returns:
         `samples`, and how many of them follow their option in every order; the outcomes as counts;
-        `<letter>_against_uniform`, how often a letter was chosen by how often an even choice takes it.
+        `<letter>_against_uniform`, how often a letter was chosen by how often an even choice takes it; how the choices
+        were read.
     """
     rows = results[results["outcome"].notna()] if "outcome" in results else results.iloc[:0]
     if rows.empty:
@@ -35,6 +37,7 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
         "samples_following_the_option": _consistent(rows),
         **{f"outcome_{name}": count for name, count in counts.items()},
         **_letters(given, rows),
+        **(step_figures((given["choice_step"], rows["rotated_choice_step"])) if "choice_step" in rows else {}),
     }
 
 

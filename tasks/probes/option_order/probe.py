@@ -15,22 +15,22 @@ from contrapose.tasks.probes.base import (
     Criterion,
     Embed,
     Measure,
-    ProbeSettings,
     control_of,
     lettered,
     letters,
     with_options,
 )
 from contrapose.tasks.probes.option_order.figures import figures, measures
-from contrapose.tasks.probes.option_order.score import rotated, score_trial
-from contrapose.tasks.records import Case, Likelihoods, Score, TextSample, Trial
+from contrapose.tasks.probes.option_order.score import follow_ups, rotated, score_trial
+from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
+from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
 
 OTHER_WORDS = ("The answer:", "Your answer:", "The answer is:")
 """What may stand for "Answer:" and means the same: the controls."""
 
 
-class OptionOrderSettings(ProbeSettings):
-    """Settings of `option_order`: those that every probe has."""
+class OptionOrderSettings(ReadSettings):
+    """Settings of `option_order`: how a choice is read, and those that every probe has."""
 
 
 class OptionOrder:
@@ -70,6 +70,7 @@ class OptionOrder:
     ) -> Sequence[Case]:
         """The given order against each of its rotations, 1 to N - 1 places to the left. Nothing is random."""
         skipped = _skip_reason(sample)
+        likely = by_likelihood(settings, likelihoods, where=f"tests.{self.category}.{self.name}")
         base = Case(
             id=f"{self.name}/{sample.id}",
             sample_id=sample.id,
@@ -79,8 +80,8 @@ class OptionOrder:
             perturbed=None,
             original_prompt=with_options(sample.text, sample.options),
             perturbed_prompt=None,
-            scorer="likelihood" if likelihoods != "none" else "reply",
-            asks="choose" if likelihoods != "none" else "generate",
+            scorer="likelihood" if likely else "reply",
+            asks="choose" if likely else "generate",
             labels=letters(len(sample.options)),
             options=sample.options,
             skip_reason=skipped,
@@ -106,6 +107,10 @@ class OptionOrder:
     def score(self, trials: Sequence[Trial], settings: OptionOrderSettings, *, embed: Embed) -> list[Score]:
         """1.0 and a pass when the same option was chosen in both orders, else 0.0."""
         return [score_trial(trial) for trial in trials]
+
+    def follow_ups(self, trials: Sequence[Trial], settings: OptionOrderSettings, *, embed: Embed) -> Sequence[FollowUp]:
+        """Questions about the replies that name no one option, and do not decline to."""
+        return follow_ups(trials)
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Who follows the option; accuracy over all orders; how even the letters are."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contrapose.tasks.probes.base import letters, unscored
-from contrapose.tasks.probes.choices import read_choice, step_of
-from contrapose.tasks.records import Completion, Score, Trial
+from contrapose.tasks.probes.choices import about, read_choice, step_of
+from contrapose.tasks.records import Completion, FollowUp, Score, Trial
 
 Value = str | float | int | bool | None
 
@@ -63,6 +63,15 @@ def pick(completion: Completion, options: Sequence[str]) -> Pick | None:
     if choice is None:
         return None
     return Pick(letter=letters(len(options))[choice.index], option=options[choice.index], step=choice.step)
+
+
+def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
+    """Questions about the replies whose choice could not be read, each with the options in its own order."""
+    return [
+        each
+        for trial in trials
+        for each in about(trial, changed=rotated(trial.case.options, int(trial.case.details["rotation"])))
+    ]
 
 
 def _is_tied(completion: Completion) -> bool:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from contrapose.tasks.probes.base import Measure
 from contrapose.tasks.probes.order_bias.pride import pride
+from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import numbers, where
 
 ABILITY_AND_BIAS: Mapping[str, tuple[str, ...]] = {
@@ -21,9 +22,13 @@ OUTCOMES = ("AB", "AA", "BB", "BA", "unparsed")
 
 
 def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
-    """Counts of the outcomes; rows without one (errors, unscored) are left out."""
+    """Counts of the outcomes, and how the choices were read; rows without one (errors, unscored) are left out."""
     counted = results["outcome"].value_counts() if "outcome" in results else pd.Series(dtype=int)
-    return {name: int(counted.get(name, 0)) for name in OUTCOMES}
+    counts = {name: int(counted.get(name, 0)) for name in OUTCOMES}
+    if "result_step" not in results:
+        return counts
+    judged = results[results["outcome"].notna()]
+    return {**counts, **step_figures((judged["result_step"], judged["swapped_step"]))}
 
 
 def measures(results: pd.DataFrame) -> Sequence[Measure]:

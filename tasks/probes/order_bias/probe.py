@@ -6,32 +6,24 @@ import random
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import pandas as pd
 from pydantic import Field, FiniteFloat
 
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.probes.base import (
-    ColumnType,
-    Criterion,
-    Embed,
-    Embeds,
-    Measure,
-    ProbeSettings,
-    control_of,
-    letters,
-)
+from contrapose.tasks.probes.base import ColumnType, Criterion, Embed, Embeds, Measure, control_of, letters
 from contrapose.tasks.probes.order_bias.figures import figures, measures
 from contrapose.tasks.probes.order_bias.pride import calibrates
 from contrapose.tasks.probes.order_bias.score import (
     Read,
+    follow_ups,
     likelier,
     read_replies,
     scored,
     without_likelihoods,
 )
-from contrapose.tasks.records import Case, Likelihoods, Score, SummaryPair, Trial
+from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
+from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, SummaryPair, Trial
 
 # What both orders share comes first, so that a server can reuse the longest possible prefix.
 PROMPT = """\
@@ -54,14 +46,9 @@ OTHER_WORDS = (
 """Questions that mean the same: the controls."""
 
 
-class OrderBiasSettings(ProbeSettings):
+class OrderBiasSettings(ReadSettings):
     """Settings of order_bias."""
 
-    read_with: Literal["auto", "reply", "likelihood"] = Field(
-        default="auto",
-        description="How the choice is read: from the reply's text, or by the likelier letter; "
-        "auto: by likelihood where the model gives it.",
-    )
     similarity_threshold: FiniteFloat = Field(
         default=0.85,
         ge=0,
@@ -78,7 +65,7 @@ class OrderBiasSettings(ProbeSettings):
 
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
         """Any reply that is read may say in other words which summary it means."""
-        return "all" if self.read_with == "reply" or (self.read_with == "auto" and likelihoods == "none") else "none"
+        return "none" if self.by_likelihood(likelihoods) else "all"
 
 
 class OrderBias:
@@ -122,7 +109,7 @@ class OrderBias:
         Raises:
             ConfigError: `read_with: likelihood`, and the model gives no log-likelihoods.
         """
-        by_likelihood = _by_likelihood(settings, likelihoods=likelihoods)
+        likely = by_likelihood(settings, likelihoods, where=f"tests.{self.category}.{self.name}")
         correct, incorrect = sample.correct_sentence, sample.incorrect_sentence
         skipped = _skip_reason(sample)
         case = Case(
@@ -134,8 +121,8 @@ class OrderBias:
             perturbed=None if skipped else f"A: {incorrect}\nB: {correct}",
             original_prompt=_prompt(sample.article_sentence, correct, incorrect),
             perturbed_prompt=None if skipped else _prompt(sample.article_sentence, incorrect, correct),
-            scorer="likelihood" if by_likelihood else "reply",
-            asks="choose" if by_likelihood else "generate",
+            scorer="likelihood" if likely else "reply",
+            asks="choose" if likely else "generate",
             labels=letters(2),
             options=(correct, incorrect),
             skip_reason=skipped,
@@ -176,6 +163,10 @@ class OrderBias:
             for trial in trials
         ]
 
+    def follow_ups(self, trials: Sequence[Trial], settings: OrderBiasSettings, *, embed: Embed) -> Sequence[FollowUp]:
+        """Questions about the replies that name neither summary, and do not decline to."""
+        return follow_ups([trial for trial in trials if trial.case.scorer == "reply"], settings, embed=embed)
+
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Counts of the outcomes."""
         return figures(results)
@@ -194,17 +185,6 @@ def _by_labels(trial: Trial, settings: OrderBiasSettings) -> Score:
     if first is None or second is None:
         return without_likelihoods(trial)
     return scored(trial, Read(first, second), calibrates=calibrates(trial.case.sample_id, settings.calibration))
-
-
-def _by_likelihood(settings: OrderBiasSettings, *, likelihoods: Likelihoods) -> bool:
-    if settings.read_with == "likelihood" and likelihoods == "none":
-        raise ConfigError(
-            "read_with is 'likelihood', but this model gives no log-likelihoods",
-            expected="reply or auto",
-            remedy="Set read_with to auto, or run a local model.",
-            where="tests.factuality.order_bias.read_with",
-        )
-    return settings.embeds(likelihoods) == "none"
 
 
 def _skip_reason(sample: SummaryPair) -> str | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from contrapose.tasks.probes.asking_back import answered
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.replies.decision import weigh
 from contrapose.tasks.probes.replies.text import canonical, sentences, window
@@ -94,6 +95,15 @@ def _is_in_other_words(seen: str, option_a: str, option_b: str) -> bool:
     """
     longest = 2 * max(len(option_a), len(option_b)) + ROOM
     return len(seen) <= longest and len(list(sentences(seen))) <= 2 and _NAMES_LETTER.search(seen) is None
+
+
+def said(answer: str | None, option_a: str, option_b: str) -> Choice | None:
+    """What the model said that its reply chooses; None where it said nothing that can be read."""
+    told = answered(answer, (option_a, option_b))
+    if told is None:
+        return None
+    choice = None if told == "none" else _letter(told)
+    return Choice(choice=choice, step="asked", reason=f"asked back, the model says {told}")
 
 
 def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: float) -> Choice:

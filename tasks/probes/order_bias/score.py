@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from contrapose.tasks.probes.asking_back import can_be_asked, declines, follow_up
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.order_bias.langtest import passes, taken
-from contrapose.tasks.probes.order_bias.reply import Choice, Letter, nearer, needs_meaning, read_words
+from contrapose.tasks.probes.order_bias.reply import Choice, Letter, nearer, needs_meaning, read_words, said
 from contrapose.tasks.probes.replies.text import window
-from contrapose.tasks.records import Completion, Score, Trial
+from contrapose.tasks.records import Completion, FollowUp, Score, Side, Trial
 
 Value = str | float | int | bool | None
 UNPARSED = "unparsed"
@@ -50,18 +51,18 @@ class Read(NamedTuple):
 
 def read_replies(trials: Sequence[Trial], settings: Reading, *, embed: Embed) -> list[Read]:
     """The choices of trials under both orders; all replies that need embeddings share one batch."""
-    asked = [
-        (reply, options)
-        for trial in trials
-        for reply, options in ((trial.expected, trial.case.options), (trial.actual, _second_order(trial)))
-    ]
-    read = [held(reply) or read_words(reply.text or "", option_a=a, option_b=b) for reply, (a, b) in asked]
+    replies = [each for trial in trials for each in _replies(trial)]
+    asked = [(reply.text or "", options) for _, reply, options in replies]
+    read = [held(reply) or read_words(reply.text or "", option_a=a, option_b=b) for _, reply, (a, b) in replies]
     unread = [index for index, choice in enumerate(read) if needs_meaning(choice)]
     meant: list[Letter | None] = [None] * len(read)
-    texts = [(asked[index][0].text or "", asked[index][1]) for index in unread]
-    for index, (a, b) in zip(unread, _cosines(texts, embed), strict=True):
+    for index, (a, b) in zip(unread, _cosines([asked[index] for index in unread], embed), strict=True):
         read[index] = nearer((a, b), similarity_threshold=settings.similarity_threshold, margin=settings.margin)
         meant[index] = "A" if a > b else "B" if b > a else None
+    read = [
+        choice if choice.choice else said(reply.asked_back, *options) or choice
+        for choice, (_, reply, options) in zip(read, replies, strict=True)
+    ]
     both = zip(meant[::2], meant[1::2], strict=True)
     return [Read(*each) for each in zip(read[::2], read[1::2], both, strict=True)]
 
@@ -71,6 +72,22 @@ def held(reply: Completion) -> Choice | None:
     if not reply.constrained or reply.text not in ("A", "B"):
         return None
     return Choice(choice="A" if reply.text == "A" else "B", step="constrained", reason="held to the letters")
+
+
+def follow_ups(trials: Sequence[Trial], settings: Reading, *, embed: Embed) -> list[FollowUp]:
+    """Questions about the replies that neither rules nor embeddings could read."""
+    chosen = [choice for each in read_replies(trials, settings, embed=embed) for choice in (each.first, each.second)]
+    replies = [(trial, *each) for trial in trials for each in _replies(trial)]
+    return [
+        follow_up(trial, side, options)
+        for (trial, side, reply, options), choice in zip(replies, chosen, strict=True)
+        if choice.choice is None and can_be_asked(reply) and not declines(reply.text or "", choice.reason)
+    ]
+
+
+def _replies(trial: Trial) -> tuple[tuple[Side, Completion, tuple[str, ...]], ...]:
+    """Both replies, with the options as they stood in their prompts."""
+    return ("expected", trial.expected, trial.case.options), ("actual", trial.actual, _second_order(trial))
 
 
 def _second_order(trial: Trial) -> tuple[str, ...]:

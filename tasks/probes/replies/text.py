@@ -63,13 +63,18 @@ def window(reply: str) -> str:
 
     Whatever follows the last `</think>` is the answer; thoughts that never end leave none.
     """
-    text = _spaced(reply.rpartition("</think>")[2].partition("<think>")[0].translate(_INVISIBLE))
+    text = _spaced(spoken(reply))
     if len(text) <= READ_FIRST + READ_LAST:
         return text
     start = text[:READ_FIRST].rsplit(None, 1)[0]
     # A sentence that is cut in two could lose its "not": the end starts with the first whole one.
     whole = re.search(r"[.!?\n]", text[-READ_LAST:])
     return start + "\n" + (text[-READ_LAST:][whole.end() :] if whole else "")
+
+
+def spoken(reply: str) -> str:
+    """A reply without a reasoning model's thoughts and without invisible characters, stripped."""
+    return reply.rpartition("</think>")[2].partition("<think>")[0].translate(_INVISIBLE).strip()
 
 
 def _spaced(text: str) -> str:

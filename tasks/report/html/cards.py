@@ -11,10 +11,22 @@ from markupsafe import Markup
 
 from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.past import PastRun
+from contrapose.tasks.probes.steps import READ_BY, UNREAD, step_shares
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS
 from contrapose.tasks.report import positions, rotations
 from contrapose.tasks.report.charts.trend import trend
-from contrapose.tasks.report.evidence import dependent, figures, guessing, held, langtest, missing, sliced, subtracted
+from contrapose.tasks.report.evidence import (
+    dependent,
+    ended,
+    figures,
+    guessing,
+    held,
+    known_errors,
+    langtest,
+    missing,
+    sliced,
+    subtracted,
+)
 from contrapose.tasks.report.html.asked import Asked, asked
 from contrapose.tasks.report.html.bars import Bar, bars
 from contrapose.tasks.report.html.meter import Meter, meter
@@ -88,6 +100,10 @@ class Card:
     slices: Pairs
     grid: Grid | None
     orders: Orders | None
+    read: tuple[Bar, ...]
+    """How the choices were read: the share of every step, and of the unread."""
+    known_errors: tuple[str, ...]
+    """How often the rules are known to be wrong, where they read replies."""
     tallied: Tallied
     trend: Markup | None
     """Pass rate over the runs of the suite."""
@@ -126,7 +142,7 @@ def card(
         counts=tuple((name, f"{outcome[name]:,}") for name in ("cases", "passed", *COUNTED)),  # type: ignore[literal-required]
         sums=sums(outcome),
         asked=asked(outcome, results, skipped, show),
-        told=tuple(f"{text[0].upper()}{text[1:]}." for text in _told(outcome, show_langtest=show_langtest) if text),
+        told=tuple(filter(None, map(ended, _told(outcome, show_langtest=show_langtest)))),
         gates=_gates(outcome, show),
         effects=_effects(outcome, show),
         refused=tuple(name_of(name) for name in outcome["refused"]),
@@ -134,6 +150,8 @@ def card(
         slices=tuple((show(each["name"]), sliced(each)) for each in outcome["slices"]),
         grid=_grid(positions.positions(results)),
         orders=_orders(rotations.rotations(results), show),
+        read=tuple(_step(name, share, show) for name, share in step_shares(outcome["figures"]).items()),
+        known_errors=tuple(map(ended, known_errors(outcome))),
         tallied=tallied(outcome, tally, show),
         trend=trend(runs, outcome["test_type"]),
         settings=tuple(_settings(outcome, show)),
@@ -156,7 +174,12 @@ def _figures(outcome: Outcome, show: Show) -> Pairs:
         *(*PAIRS, "unparsed", *(f"mean_added_{tier}" for tier in TIERS)),
         *(f"outcome_{name}" for name in (*rotations.SENTENCES, *rotations.UNDECIDED)),
     }
+    told |= {name for name in outcome["figures"] if name.startswith(READ_BY) or name == UNREAD}
     return tuple((show(name.replace("_", " ")), value) for name, value in figures(outcome) if name not in told)
+
+
+def _step(name: str, share: float, show: Show) -> Bar:
+    return Bar(name=show(name), count="", share=percent(share), width=round(100 * share, 1))
 
 
 def _told(outcome: Outcome, *, show_langtest: bool) -> Iterator[str]:

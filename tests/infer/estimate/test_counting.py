@@ -65,3 +65,16 @@ def test_losses_of_known_replies_are_looked_up() -> None:
     cases = [[case(loss_of="expected_result")]]
     assert counted(cases, answers=replies).total.calls == 2
     assert counted(cases, answers=replies | losses).total.calls == 0
+
+
+def test_what_may_be_asked_back_is_bounded_by_the_distinct_replies_that_choose_among_options() -> None:
+    options = {"labels": ("A", "B"), "options": ("x", "y")}
+    first = [case("one", **options), case("two", perturbed_prompt="Is it?", **options), case("three")]
+    counter = Counter(look_up=lambda questions: {})
+    counter.add("asks", [first], asks_back=True)
+    counter.add("too", [[case("one", **options)]], asks_back=True)
+    counter.add("never", [[case("four", **options)]])
+    counter.add("likelihood", [[case("five", asks="choose", **options)]], asks_back=True)
+    assert counter.asked_back == {"asks": 3, "too": 2}
+    assert counter.asked_back_in_all == 3
+    assert counter.tests["asks"].calls == 3

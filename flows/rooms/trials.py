@@ -1,0 +1,39 @@
+"""What the infer room hands on, and what every question of a run is asked under."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from contrapose.flows.entrance import Run
+from contrapose.tasks.tables import Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trials:
+    """The trials of one test."""
+
+    tables: list[Table]
+    """In the order of the cases."""
+    asked: int
+    """How many cases they hold."""
+    unasked: int
+    """Those among them in which something was not asked, because the run was stopped."""
+    stopped: str | None
+    """Why it was stopped, if it was."""
+    notes: dict[str, str | float]
+    """What the model says about how it computed."""
+    warnings: list[str] = field(default_factory=list)
+    """What people should know of the asking."""
+
+
+def terms(run: Run) -> dict[str, Any]:
+    """Model, budget and store: the same for every question of a run."""
+    return {
+        "spec": run.spec,
+        "identity": run.identity,
+        "run": run.id,
+        "limits": run.limits,
+        "price": run.price,
+        "again": run.config.refresh,
+    }

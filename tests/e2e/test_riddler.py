@@ -1,0 +1,94 @@
+"""An endpoint whose replies cannot be read is asked back: the verdict follows what it says, nothing is paid twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from fake_endpoint import Endpoint, serving
+
+from contrapose.flows.cli import main
+
+pytestmark = pytest.mark.usefixtures("prefect_server", "in_tmp", "own_store")
+
+PAIRS = 12
+RIDDLE = "Whoever reads the article with some care will know which of them I would hang on my wall: number {}."
+
+
+@pytest.fixture
+def riddler() -> Iterator[Endpoint]:
+    """Speaks in riddles that it alone can solve: it is always right."""
+
+    def says(prompt: str) -> str:
+        if "Which one does this reply choose?" in prompt:
+            told = prompt.partition("Answer with one letter")[0]
+            return "Answer: A" if "number one" in told else "B"
+        right = prompt.index("It rained") < prompt.index("It snowed", prompt.index("Summary A"))
+        return RIDDLE.format("one" if right else "two")
+
+    with serving() as endpoint:
+        endpoint.says = says
+        yield endpoint
+
+
+def run(endpoint: Endpoint, *arguments: str) -> tuple[int, Path]:
+    rows = [
+        {
+            "article_sentence": f"In week {number} rain fell.",
+            "correct_sentence": f"It rained in week {number}.",
+            "incorrect_sentence": f"It snowed in week {number}.",
+        }
+        for number in range(PAIRS)
+    ]
+    Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = ["run", "--model", "openai/any", "--test", "order_bias", "--data", "pairs.jsonl", "--out", "out"]
+    address = f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1"
+    code = main([*given, "--set", address, "--set", "model_args.retries=0", *arguments])
+    return code, max(Path("out").glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
+
+
+def summary(folder: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads((folder / "summary.json").read_text())
+    return found
+
+
+def outcomes(folder: Path) -> list[tuple[str, str, str]]:
+    rows = pd.read_parquet(folder / "results.parquet")
+    return list(zip(rows["outcome"], rows["result_step"], rows["swapped_step"], strict=True))
+
+
+def test_an_always_right_model_that_speaks_in_riddles_passes(riddler: Endpoint) -> None:
+    code, folder = run(riddler)
+    assert outcomes(folder) == [("AB", "asked", "asked")] * PAIRS
+    assert code in (0, 3)
+    usage = summary(folder)["usage"]
+    assert usage["requests"] == sum(riddler.asked.values())  # type: ignore[index]
+    assert set(riddler.asked.values()) == {1}
+    before = sum(riddler.asked.values())
+    _, again = run(riddler)
+    assert sum(riddler.asked.values()) == before
+    assert outcomes(again) == outcomes(folder)
+
+
+def test_read_with_reply_asks_nothing_back(riddler: Endpoint) -> None:
+    _, folder = run(riddler, "--set", "tests.factuality.order_bias.read_with=reply")
+    assert outcomes(folder) == [("unparsed", "unparsed", "unparsed")] * PAIRS
+    assert not any("Which one does this reply choose?" in prompt for prompt in riddler.asked)
+
+
+def test_a_spent_budget_leaves_replies_unread_and_says_so(
+    riddler: Endpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, folder = run(riddler, "--max-calls", str(2 * PAIRS + 1))
+    found = summary(folder)
+    assert found["usage"]["requests"] == 2 * PAIRS + 1  # type: ignore[index]
+    assert code != 4
+    told = " ".join(found["warnings"])  # type: ignore[arg-type]
+    assert f"order_bias: 23 of {2 * PAIRS} replies" in told
+    assert f"max_calls = {2 * PAIRS + 1}" in told
+    assert "not asked about" in " ".join(capsys.readouterr().out.split())
+    _, whole = run(riddler)
+    assert outcomes(whole) == [("AB", "asked", "asked")] * PAIRS
