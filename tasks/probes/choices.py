@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, follow_up
 from contrapose.tasks.probes.base import letters
@@ -65,9 +66,20 @@ def read_option(reply: str, *, labels: Sequence[str], options: Sequence[str]) ->
     return choose(reply, labels=labels, options=options).index
 
 
-def step_of(completion: Completion, step: str | None) -> str:
+class Told(Protocol):
+    """A choice that knows what told it."""
+
+    @property
+    def step(self) -> str:
+        """`likelihood`, or the step that read the reply."""
+        ...
+
+
+def step_of(completion: Completion, choice: Told | None) -> str:
     """What told a choice, as result rows record it; `unparsed` where a reply told none."""
-    return "likelihood" if completion.option_loglikelihoods is not None else step or "unparsed"
+    if completion.option_loglikelihoods is not None:
+        return "likelihood"
+    return "unparsed" if choice is None else choice.step
 
 
 def _by_likelihood(values: Sequence[float]) -> Choice | None:

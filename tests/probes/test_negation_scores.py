@@ -201,6 +201,7 @@ def test_the_choice_is_told_beside_an_embedding_score() -> None:
     columns = result.columns
     assert (columns["chosen_before"], columns["chosen_after"], columns["js_divergence"]) == ("B", "A", 1.0)
     assert (columns["option_count"], columns["right_before"], columns["gold_lost"]) == (3, True, True)
+    assert (columns["chosen_before_step"], columns["chosen_after_step"]) == ("letter", "pattern")
     assert columns["embedding_score"] == result.value
 
 

@@ -104,6 +104,13 @@ def test_the_columns_tell_letter_and_option_of_both_replies() -> None:
     assert (columns["rotation"], columns["option_count"]) == (1, 3)
 
 
+def test_the_step_that_read_each_choice_is_recorded() -> None:
+    read = says("B", "The answer is liquid.").columns
+    assert (read["choice_step"], read["rotated_choice_step"]) == ("letter", "restated")
+    assert says("liquid", "dunno").columns["rotated_choice_step"] == "unparsed"
+    assert weighs((-3, -1, -2), (-1, -2, -3)).columns["choice_step"] == "likelihood"
+
+
 def test_without_an_answer_nothing_is_right_or_wrong() -> None:
     columns = says("B", "C", sample=TextSample(id="w", text="Water is", options=WATER.options)).columns
     assert (columns["correct"], columns["rotated_correct"]) == (None, None)

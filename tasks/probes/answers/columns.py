@@ -19,8 +19,8 @@ def choice_columns(reading: Reading) -> Columns:
         "option_count": len(case.options),
         "chosen_before": None if reading.before is None else case.labels[reading.before.index],
         "chosen_after": None if reading.after is None else case.labels[reading.after.index],
-        "chosen_before_step": step_of(reading.trial.expected, reading.before.step if reading.before else None),
-        "chosen_after_step": step_of(reading.trial.actual, reading.after.step if reading.after else None),
+        "chosen_before_step": step_of(reading.trial.expected, reading.before),
+        "chosen_after_step": step_of(reading.trial.actual, reading.after),
         "js_divergence": reading.divergence,
     }
 

@@ -110,7 +110,7 @@ def _columns(trial: Trial, first: Pick | None, second: Pick | None) -> dict[str,
     answer = trial.case.details.get("answer")
     for prefix, chosen, reply in (("", first, trial.expected), ("rotated_", second, trial.actual)):
         found[f"{prefix}choice"] = chosen.option if chosen else None
-        found[f"{prefix}choice_step"] = step_of(reply, chosen.step if chosen else None)
+        found[f"{prefix}choice_step"] = step_of(reply, chosen)
         found[f"{prefix}letter"] = chosen.letter if chosen else None
         found[f"{prefix}correct"] = None if answer is None else _is_right(chosen, answer)
     return found
