@@ -157,7 +157,7 @@ def test_each_facet_holds_what_can_change_a_result() -> None:
     assert found["prompt"]["system_instruction"] == "Be brief."
     assert found["prompt"]["gen_kwargs.max_new_tokens"] == "8"
     assert found["prompt"]["order_bias.limit"] == "3"
-    assert found["prompt"]["order_bias.probe_version"] == "3"
+    assert found["prompt"]["order_bias.probe_version"] == "2"
     assert len(found["prompt"]["order_bias.note"]) < 120
     assert found["scorer"]["order_bias.margin"] == "0.1"
     assert found["scorer"]["order_bias.min_pass_rate"] == "0.65"

@@ -12,7 +12,7 @@ from contrapose.tasks.probes.replies.text import FINALLY, PAIR
 END = (
     r"(?:(?<=\^)|(?=\s*$|\s*[(:]|\s+(?:because|since|as (?:it|the|this|that|my)|as [AB] is"
     r"|with (?:high|full|great)|due to|given (?:that|the|what|how)|over|rather than"
-    r"|instead of|(?:and )?not|for (?:the|this)|based on)\b"
+    r"|instead of|(?:and )?not(?! (?:only|just|merely)\b)|for (?:the|this)|based on)\b"
     r"|\s+(?:and|but)\s+(?:contradicts|refutes|rules out|conflicts)\b"
     r"|\s+that\s+(?:agrees|matches|fits|is (?:consistent|correct|right|accurate))\b"
     r"|\s+(?i:explanation|reason|reasoning|justification)\s?:"

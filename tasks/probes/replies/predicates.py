@@ -44,6 +44,10 @@ _BAD = _words(
     "inconsistent incorrect inaccurate wrong false untrue unsupported misleading unfaithful worse worst less",
     "contradicted contradictory refuted disproved erroneous mistaken",
 )
+_AFTER_BAD = _words(
+    "with about on in as to by for and regarding concerning here at when according than because since per of from if",
+    "due given but",
+)
 _BLAMES = _words(
     "contradicts misrepresents misstates distorts incorrectly inaccurately wrongly falsely erroneously mistakenly",
     "conflicts disagrees misreports misquotes misattributes misidentifies misplaces reverses inverts swaps fabricates",
@@ -169,7 +173,7 @@ def _state(kept: list[str], words: list[str]) -> Strength | None:
     """What follows "is": "consistent" is praise; "more consistent" and "the correct one" choose."""
     first, second = ([*kept, "", ""])[:2]
     if first in _BAD or (first in _COMPARES and second in _BAD):
-        return None if _beside(kept[1:]) else Strength.WRONG
+        return Strength.WRONG if _is_blamed(kept[1:] if first in _BAD - {"less"} else kept[2:]) else None
     if first in _COMPARES and second in _SOURCES:
         return Strength.CHOICE
     if first in _COMPARES:
@@ -193,6 +197,11 @@ def _praise(rest: list[str], definite: bool) -> Strength | None:
     if definite and rest and rest[0] in _THINGS:
         return Strength.CHOICE
     return None if _beside(rest) else Strength.PRAISE
+
+
+def _is_blamed(rest: list[str]) -> bool:
+    """Whether "wrong" is said of the summary, not of what it is about: "is wrong about …", not "is a false alarm"."""
+    return not rest or (rest[0] in _AFTER_BAD | _THINGS and not _beside(rest))
 
 
 def _beside(rest: list[str]) -> bool:
@@ -235,5 +244,5 @@ def _has(rest: list[str]) -> Strength | None:
         return Strength.WRONG
     judged = next((word for word in rest if word in _GOOD | _BAD), "")
     if judged and (rest[0] in {judged, "it", "this"} or rest[-1] == judged):
-        return Strength.WRONG if judged in _BAD else Strength.PRAISE
+        return Strength.WRONG if judged in _BAD and "fact" not in rest else Strength.PRAISE if judged in _GOOD else None
     return None

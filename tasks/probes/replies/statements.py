@@ -45,12 +45,26 @@ class Statement:
 def statements(text: str) -> Iterator[Statement]:
     """Everything that a canonical reply states about a letter, in order."""
     topic: str | None = None
+    discussed, praised = False, False
     for sentence in sentences(text):
+        said: list[Statement] = []
         if sentence.stop != "?" and not patterns.CONDITION.search(sentence.text):
-            yield from (each for each in _in_sentence(sentence) if not _is_cut_off(each, sentence))
-            if topic and _LETTER.search(sentence.text) is None and _is_blame(sentence.text):
-                yield Statement(topic, Strength.WRONG, sentence.position)
+            said = [each for each in _in_sentence(sentence) if not _is_cut_off(each, sentence, discussed=discussed)]
+            yield from said
+        if topic and _LETTER.search(sentence.text) is None:
+            yield from _of_topic(topic, sentence, praised=praised)
         topic = _topic(sentence.text)
+        praised = any(each.strength is Strength.PRAISE for each in said)
+        discussed = discussed or (topic is not None and all(each.strength is not Strength.LINE for each in said))
+
+
+def _of_topic(topic: str, sentence: Sentence, *, praised: bool) -> Iterator[Statement]:
+    """What a sentence without a letter says of the one that the sentence before it was about."""
+    is_asserted = sentence.stop != "?" and not patterns.CONDITION.search(sentence.text)
+    if is_asserted and _is_blame(sentence.text):
+        yield Statement(topic, Strength.WRONG, sentence.position)
+    elif praised and patterns.FALLS_SHORT.match(sentence.text):
+        yield Statement(topic, Strength.REJECTED, sentence.position)
 
 
 def _topic(sentence: str) -> str | None:
@@ -66,11 +80,14 @@ def _is_blame(sentence: str) -> bool:
     return found is not None and verdict(found.string[found.end() :]) is Strength.WRONG
 
 
-def _is_cut_off(said: Statement, sentence: Sentence) -> bool:
-    """Whether a summary is only named before the text ends: "The article says no. Summary B", "While Summary B"."""
+def _is_cut_off(said: Statement, sentence: Sentence, *, discussed: bool) -> bool:
+    """Whether a summary is only named before the text ends: "The article says no. Summary B", "While Summary B".
+
+    After a passage about a summary, the name of one on a new line may be where the next passage was cut off.
+    """
     if said.strength is not Strength.LINE or sentence.stop:
         return False
-    named = not sentence.opens_line and re.search(NOUN, sentence.text)
+    named = (discussed or not sentence.opens_line) and re.match(rf"(?:{FINALLY} )?{NOUN}", sentence.text)
     return bool(named or patterns.CONCEDES.match(sentence.text))
 
 
@@ -101,7 +118,7 @@ def _in_sentence(sentence: Sentence) -> Iterator[Statement]:
             if judged is not None:
                 yield Statement(last[0], judged, position, conceded=True)
             # "B says 120, the article 12, which is right": whatever comes between may be what "which" means.
-            last = None if judged is None else last
+            last = None if judged is None else (last[0], judged)
 
 
 def _told_of(clause: str) -> tuple[str | None, Strength | None] | None:
