@@ -26,8 +26,9 @@ _ABUSING = words(
 _BEFORE_NOUN = words("a an the another every your")
 _BEFORE_NOUN_TOO = words("this that such some no like of called")
 _AFTER_NOUN = words(
-    "is are was were be am s should could can will would must may might do does did don has have had who whom whose "
-    "that which if when because at as in on to with for from like than then too so not never i he she we they you here there"
+    "is are was were be am s should could can will would must may might do does did don has have had who whom "
+    "whose that which if when because at as in on to with for from like than then too so not never i he she we they you "
+    "here there"
 )
 _YOU_ARE = re.compile(r"\b(?:you are|you re|youre|ur|u r) (?!not\b|right\b|welcome\b)")
 _OURSELVES = words("we us our fellow im am")
