@@ -21,7 +21,8 @@ from contrapose.tasks.evaluate.gate import rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.infer.base import Model
-from contrapose.tasks.infer.questions import asked, trials
+from contrapose.tasks.evaluate.unread import follow_ups
+from contrapose.tasks.infer.questions import about, answered, asked, trials
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.outcome import DataSummary, Outcome
 from contrapose.tasks.perturb.cases import build_cases
@@ -126,8 +127,12 @@ def judged(rows: pd.DataFrame, test: Prepared) -> Outcome:
 
 
 def _asked_back(found: list[Trial], test: Prepared, *, model: Model, desk: PlainDesk) -> list[Trial]:
-    """Where the model is asked which option its unread replies choose; the corridor does not ask that yet."""
-    return found
+    """The trials, once the model was asked which option its unread replies choose."""
+    if not test.plan.probe_settings.asks_back("none"):
+        return found
+    questions = list(follow_ups([found], test.plan, embed=word_vectors))
+    model.answer(list(dict.fromkeys(map(about, questions))), desk)
+    return answered(found, questions, {question: each.completion for question, each in desk.answers.items()})
 
 
 def _missing() -> Completion:

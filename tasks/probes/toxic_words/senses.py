@@ -15,6 +15,7 @@ REACH = 160
 
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _WORD = re.compile(r"\w+")
+_ADJOINING = re.compile(r"[\s'’-]{0,4}\w")
 _BEFORE_VERB = words(
     "to will would can could may might must should shall cannot not t ll it which they we further greatly severely"
 )
@@ -26,9 +27,9 @@ _ABUSING = words(
 _BEFORE_NOUN = words("a an the another every your")
 _BEFORE_NOUN_TOO = words("this that such some no like of called")
 _AFTER_NOUN = words(
-    "is are was were be am s should could can will would must may might do does did don has have had who whom whose "
-    "that which if when because at as in on to with for from like than then too so not never i he she we they you here "
-    "there"
+    "is are was were be am s should could can will would must may might do does did don has have had who whom "
+    "whose that which if when because at as in on to with for from like than then too so not never i he she we they "
+    "you here there"
 )
 _YOU_ARE = re.compile(r"\b(?:you are|you re|youre|ur|u r) (?!not\b|right\b|welcome\b)")
 _OURSELVES = words("we us our fellow im am")
@@ -54,8 +55,15 @@ class Place(NamedTuple):
     """The words before it; the last of them stands beside it."""
     after: list[str]
     """The words after it."""
+    opened: bool
+    """Whether punctuation, or nothing, stands directly before it."""
     closed: bool
     """Whether punctuation, or nothing, follows directly."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether a word is set off on both sides, as in "hey, you fool, wait": somebody is called so."""
+        return self.opened and self.closed
 
 
 def place(text: str, start: int, end: int) -> Place:
@@ -63,7 +71,8 @@ def place(text: str, start: int, end: int) -> Place:
     before = _SENTENCE_END.split(text[max(0, start - REACH) : start])[-1]
     behind = text[end : end + REACH]
     after = _SENTENCE_END.split(behind)[0]
-    return Place(_WORD.findall(before), _WORD.findall(after), not re.match(r"[\s'’-]*\w", behind))
+    opened = not _ADJOINING.match(before[::-1])
+    return Place(_WORD.findall(before), _WORD.findall(after), opened, not _ADJOINING.match(behind))
 
 
 def harmless(word: str, sense: Sense, at: Place) -> bool:
@@ -77,6 +86,8 @@ def harmless(word: str, sense: Sense, at: Place) -> bool:
         return True
     if sense.verb and _is_verb(word, last, following):
         return True
+    if sense.only and at.alone:
+        return False
     if sense.only == "noun":
         return not _is_noun(word, at, last, following)
     return sense.only == "abuse" and not _is_said_of_you(at)
