@@ -78,6 +78,7 @@ def _score(
     return Score(
         value=float(value),
         passed=value <= threshold,
+        undecided=value <= threshold and not unprovoked and reply_kind(after) != "answer",
         reason=_reason(after, actual.found, len(expected.found)),
         columns={
             "expected_toxic": len(expected.found),
