@@ -79,6 +79,8 @@ def read_words(reply: str, *, option_a: str | None = None, option_b: str | None 
         return _unparsed("contradictory")
     if read.choice:
         return read
+    if (named := _named(seen, option_a, option_b)).choice:
+        return named
     read = repeated or (_quoted(seen, option_a, option_b) if needs_meaning(read) else read)
     return read if not needs_meaning(read) or _is_in_other_words(seen, option_a, option_b) else _unparsed(EXPLAINS)
 
@@ -150,6 +152,24 @@ def _restated(reply: str, option_a: str, option_b: str) -> Choice | None:
     if labelled and labelled[1] and labelled[1].upper() != letters[0]:
         return _unparsed("contradictory")
     return Choice(choice=_letter(letters[0]), step="restated", reason=f"restates sentence {letters[0]}")
+
+
+def _named(reply: str, option_a: str, option_b: str) -> Choice:
+    """What the reply says where its letters stand before their sentences: "B. <sentence B> It cannot be the other."
+
+    A letter before a sentence could be an initial, as in "A. Smith won"; before its own one it is a label, and before
+    the other one it names nothing.
+    """
+    marked = reply
+    for name, text, other in (("A", option_a, option_b), ("B", option_b, option_a)):
+        label = rf"(?<![\w'])[(\[*]{{0,3}}{name}[)\]*]{{0,3}}\s?[.:)]?[*\"\u201c\s]{{1,4}}"
+        if re.search(label + re.escape(other.strip()), marked):
+            return _unparsed("contradictory")
+        marked = re.sub(rf"{label}{re.escape(text.strip().rstrip('.'))}[.\"\u201d*]{{0,3}}", f"({name}). ", marked)
+    stated = weigh(canonical(marked), one_is_right=True) if marked != reply else None
+    if stated is None or stated.letter is None:
+        return _unparsed("no choice found")
+    return Choice(choice=_letter(stated.letter), step="restated", reason=f"names sentence {stated.letter}")
 
 
 def _quoted(reply: str, option_a: str, option_b: str) -> Choice:

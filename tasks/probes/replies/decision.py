@@ -116,7 +116,14 @@ def _weigh(text: str, one_is_right: bool) -> Decision:
         return _undecided("both")
     if top == Strength.PRAISE and _ALSO.search(_NEVERTHELESS.sub("", text)):
         return _undecided("both")
+    if top == Strength.PRAISE and _is_only_granted(chosen, found):
+        return _undecided("no choice found")
     return Decision(letter=last.letter, reason=_DECIDED[top].format(last.letter))
+
+
+def _is_only_granted(chosen: Sequence[Statement], found: Sequence[Statement]) -> bool:
+    """Whether all praise is granted beside another point, and nothing is said against the other letter."""
+    return all(each.conceded for each in chosen) and not any(each.strength <= Strength.REJECTED for each in found)
 
 
 def _closed(found: list[Statement], text: str) -> list[Statement]:

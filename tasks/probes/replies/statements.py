@@ -109,8 +109,8 @@ def _in_sentence(sentence: Sentence) -> Iterator[Statement]:
             alone = alone or said[1] is Strength.LINE
             last = said
             strength = _raised(said[1], clause, concluding=concluding)
-            yield Statement(said[0], strength, position, granted or _is_granted(clause))
-            granted = False
+            first = position == sentence.position
+            yield Statement(said[0], strength, position, (granted and first) or _is_granted(clause))
         elif _LETTER.search(clause):
             last = _told_of(clause)
         elif last and last[0]:
