@@ -14,11 +14,13 @@ from contrapose.tasks.report.evidence import (
     effect,
     ended,
     figures,
+    in_words,
     known_error,
     langtest,
     missing,
     sliced,
     steps,
+    unlike,
     unread,
 )
 from contrapose.tasks.report.fitting import Block
@@ -74,6 +76,7 @@ def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
     yield from _ended(unread(outcome))
     yield from _ended(steps(outcome))
     yield from _ended(known_error(outcome))
+    yield from _ended(unlike(outcome) or in_words(outcome))
     if outcome["skip_reasons"]:
         yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."
     if outcome["unscored_reasons"]:

@@ -6,7 +6,7 @@ import pytest
 from factories import effect as made
 from factories import outcome
 
-from contrapose.tasks.outcome import Estimate, Slice
+from contrapose.tasks.outcome import Estimate, Outcome, Slice
 from contrapose.tasks.probes.replies.known_errors import KnownError
 from contrapose.tasks.report import evidence
 from contrapose.tasks.report.evidence import (
@@ -14,12 +14,14 @@ from contrapose.tasks.report.evidence import (
     effect,
     ended,
     figures,
+    in_words,
     known_error,
     langtest,
     missing,
     sliced,
     steps,
     subtracted,
+    unlike,
     unread,
 )
 
@@ -112,3 +114,26 @@ def test_the_known_error_stands_beside_what_rules_read(monkeypatch: pytest.Monke
 def test_no_error_is_told_that_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evidence, "KNOWN_ERRORS", ())
     assert known_error(outcome(figures=READ)) == ""
+
+
+def worded(agreed: float | None, unread_share: float) -> Outcome:
+    found = {"reply_unread": Estimate(value=unread_share, interval=(0.1, 0.3), rows=50, clusters=50)}
+    if agreed is not None:
+        found["reply_agreement"] = Estimate(value=agreed, interval=(0.41, 0.69), rows=40, clusters=40)
+    return outcome(estimates=found)
+
+
+def test_a_warning_stands_where_replies_and_likelihoods_disagree() -> None:
+    told = (
+        "55% (41.0-69.0%) of 40 replies say what the likelihoods say, among 50 samples that were also answered in "
+        "words; 20% of the replies could not be read"
+    )
+    assert in_words(worded(0.55, 0.2)) == told
+    assert told in unlike(worded(0.55, 0.2))
+    assert unlike(worded(0.9, 0.2)) == ""
+    assert unlike(worded(0.899, 0.0)) != ""
+
+
+def test_replies_of_which_none_could_be_read_are_a_warning_too() -> None:
+    assert "100% of the replies could not be read" in unlike(worded(None, 1.0))
+    assert (in_words(outcome()), unlike(outcome())) == ("", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from contrapose.tasks.probes.answers.reading import Reading
+from contrapose.tasks.probes.choices import in_words
 
 Columns = dict[str, str | float | int | bool | None]
 
@@ -19,6 +20,7 @@ def choice_columns(reading: Reading) -> Columns:
         "chosen_before": None if reading.before is None else case.labels[reading.before.index],
         "chosen_after": None if reading.after is None else case.labels[reading.after.index],
         "js_divergence": reading.divergence,
+        **in_words(reading.trial, None if reading.before is None else case.labels[reading.before.index]),
     }
 
 

@@ -19,6 +19,7 @@ from contrapose.tasks.probes.base import (
     letters,
     with_options,
 )
+from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.option_order.figures import figures, measures
 from contrapose.tasks.probes.option_order.score import follow_ups, rotated, score_trial
 from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
@@ -56,6 +57,7 @@ class OptionOrder:
         "outcome": "string",
         "correct": "bool",
         "rotated_correct": "bool",
+        **IN_WORDS,
     }
     chance: ClassVar[float | None] = None
     by_default: ClassVar[bool] = True

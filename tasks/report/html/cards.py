@@ -19,11 +19,13 @@ from contrapose.tasks.report.evidence import (
     dependent,
     ended,
     figures,
+    in_words,
     known_error,
     langtest,
     missing,
     sliced,
     subtracted,
+    unlike,
 )
 from contrapose.tasks.report.html.asked import Asked, asked
 from contrapose.tasks.report.html.bars import Bar, bars
@@ -176,6 +178,7 @@ def _told(outcome: Outcome, *, show_langtest: bool) -> Iterator[str]:
     if outcome["control"]:
         yield noise(outcome["control"])
     yield missing(outcome)
+    yield unlike(outcome) or in_words(outcome)
     if show_langtest:
         yield langtest(outcome)
 
