@@ -97,6 +97,8 @@ class Case:
     """A change of the wording that keeps the meaning: the answer should stay as it was."""
     repeat: int = 0
     """Which of several replies to the same prompts it asks for."""
+    also_in_words: bool = False
+    """Whether the original prompt is also answered in words, beside a choice by likelihood."""
     details: Mapping[str, str] = field(default_factory=dict)
     """What the probe itself needs again when it scores."""
 
@@ -138,6 +140,8 @@ class Completion:
     """Why there is no answer; None when there is one."""
     asked_back: str | None = None
     """What the model said when it was asked which option `text` chooses; None where it was not, or gave no answer."""
+    in_words: str | None = None
+    """Beside log-likelihoods: its reply to the same prompt; None where none was asked for, or none came."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

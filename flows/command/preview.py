@@ -13,7 +13,7 @@ from rich.text import Text
 
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.load.samples import Loaded, load_samples
-from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.perturb.cases import build_cases, drawn_in_words
 from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.records import Case, Likelihoods
 from contrapose.tasks.registry import find, probe
@@ -51,13 +51,18 @@ class Preview:
         """The same without repeats, which ask the same prompts again."""
         return replace(self, plan=self.plan.model_copy(update={"repeats": 1}))
 
+    def _in_words(self) -> frozenset[str]:
+        ids = (sample.id for sample in self.loaded.samples)
+        return drawn_in_words(ids, self.plan, seed=self.seed, likelihoods=self.likelihoods)
+
     def cases(self, positions: Sequence[int] | None = None) -> Iterator[list[Case]]:
         """The cases of each sample, in order; with `positions`, of these samples."""
         samples = self.loaded.samples
         chosen = samples if positions is None else [samples[position] for position in positions]
+        in_words = self._in_words()
         for start in range(0, len(chosen), PORTION):
             portion = chosen[start : start + PORTION]
-            built = build_cases(portion, self.plan, seed=self.seed, likelihoods=self.likelihoods)
+            built = build_cases(portion, self.plan, seed=self.seed, likelihoods=self.likelihoods, in_words=in_words)
             for _, own in groupby(built, key=lambda case: case.sample_id):
                 yield list(own)
 

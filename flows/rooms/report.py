@@ -17,6 +17,7 @@ from contrapose.flows.rooms.trials import Trials
 from contrapose.tasks.infer.store import open_calls, open_runs
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.outcome import SCHEMA_VERSION, Summary, overall
+from contrapose.tasks.report.evidence import unlike
 from contrapose.tasks.report.publish import free_folder
 from contrapose.tasks.report.task import publish, track
 from contrapose.tasks.tables import Table
@@ -61,6 +62,7 @@ def report(
         warnings=[
             *(warning for each in samples.values() for warning in each["warnings"]),
             *(warning for each in trials.values() for warning in each.warnings),
+            *(f"{outcome['test_type']}: {told}." for outcome in outcomes if (told := unlike(outcome))),
         ],
     )
     remembered = remember(run, summary)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contrapose.tasks.infer.base import UNASKED, Form, Model, Question
 from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.meter import current_meter
-from contrapose.tasks.infer.questions import about, answered, asked, losses, trials
+from contrapose.tasks.infer.questions import about, answered, asked, in_words, losses, trials
 from contrapose.tasks.records import Case, Completion, FollowUp, Trial
 
 POLL_SECONDS = 0.2
@@ -33,6 +33,7 @@ def ask(cases: Sequence[Case], desk: StoreDesk, *, model: Callable[[], Model], f
     end = meter.done + sum(map(weight, cases))
     settle(asked(cases, form=form), desk, model=model)
     settle(losses(cases, desk.answers), desk, model=model)
+    settle(in_words(cases), desk, model=model)
     meter.done = end
     return trials(cases, desk.answers, missing=lambda: Completion(error=f"{UNASKED}: {desk.stopped}"), form=form)
 
@@ -60,7 +61,7 @@ def ask_back(
 
 def weight(case: Case) -> int:
     """How many questions a case has, those that it shares with others too."""
-    return 2 if case.loss_of is None else 4
+    return (2 if case.loss_of is None else 4) + case.also_in_words
 
 
 def unasked(trial: Trial) -> bool:

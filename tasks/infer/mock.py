@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Mapping, Sequence
+from string import ascii_uppercase
 from typing import ClassVar
 
 from contrapose.tasks.errors import ModelError
@@ -33,7 +34,7 @@ class Mock:
         refuse_unknown(spec, ARGUMENTS)
         _share(spec.args.get("slip", 0))
         given = {name: str(spec.args[name]) for name in ARGUMENTS if name in spec.args}
-        return {"dtype": "none", "device": "none", "revision": "mock-1"} | given
+        return {"dtype": "none", "device": "none", "revision": "mock-2"} | given
 
     def open(self, spec: ModelSpec) -> MockModel:
         """A mock model.
@@ -76,11 +77,11 @@ class MockModel:
         return self._loss(question) if question.kind == "loss" else self._reply(question)
 
     def _reply(self, question: Question) -> Completion:
-        """A letter where options stand in the prompt, else a few harmless words."""
+        """The likeliest letter where options stand in the prompt, else a few harmless words."""
         prompt = question.prompt
+        letters = [each for each in ascii_uppercase if f"\n{each}. " in prompt or f"\nSummary {each}: " in prompt]
         rng = _rng(f"{prompt}\x00{question.repeat}" if question.repeat else prompt)
-        letters = [letter for letter in "ABCD" if f"\n{letter}. " in prompt or f"\nSummary {letter}: " in prompt]
-        text = rng.choice(letters) if letters else " ".join(rng.choices(WORDS, k=WRITTEN)) + "."
+        text = _likeliest(letters, rng)[0] if letters else " ".join(rng.choices(WORDS, k=WRITTEN)) + "."
         text = self.reply if self.reply is not None else text
         return Completion(text=self.slip_reply if self._slips(prompt) else text, usage=_usage(prompt, WRITTEN))
 
@@ -89,9 +90,7 @@ class MockModel:
 
     def _choice(self, question: Question) -> Completion:
         """Log-likelihoods drawn from the hash; they need not sum to one, as those of letters never do."""
-        rng = _rng(question.prompt)
-        scores = tuple(rng.uniform(-4, -0.1) for _ in question.labels)
-        best = max(zip(scores, question.labels, strict=True))[1]
+        best, scores = _likeliest(question.labels, _rng(question.prompt))
         return Completion(text=best, option_loglikelihoods=scores, usage=_usage(question.prompt, 1))
 
     def _loss(self, question: Question) -> Completion:
@@ -99,6 +98,12 @@ class MockModel:
         rng = _rng(f"{question.prompt}\x00{question.text}")
         usage = _usage(f"{question.prompt} {question.text}", 0)
         return Completion(loss=1 + 3 * rng.random() if question.text.strip() else None, usage=usage)
+
+
+def _likeliest(letters: Sequence[str], rng: random.Random) -> tuple[str, tuple[float, ...]]:
+    """The letter with the greatest log-likelihood of those that are drawn, and all of them."""
+    scores = tuple(rng.uniform(-4, -0.1) for _ in letters)
+    return max(zip(scores, letters, strict=True))[1], scores
 
 
 def _share(value: object) -> float:

@@ -35,6 +35,11 @@ def losses(cases: Iterable[Case], answers: Answers) -> list[Question]:
     return list(dict.fromkeys(question for pair in wanted for question in pair))
 
 
+def in_words(cases: Iterable[Case]) -> list[Question]:
+    """The distinct questions of cases whose original prompt is also answered in words."""
+    return list(dict.fromkeys(_in_words(case) for case in cases if case.also_in_words))
+
+
 def trials(
     cases: Sequence[Case], answers: Answers, *, missing: Callable[[], Completion], form: Form = "plain"
 ) -> list[Trial]:
@@ -69,7 +74,15 @@ def _trial(case: Case, answers: Answers, missing: Callable[[], Completion], form
     if case.loss_of is not None and not (first.error or second.error):
         before, after = (answers.get(question) or missing() for question in _loss_pair(case, answers))
         first, second = _with_loss(first, before), _with_loss(second, after)
+    words = answers.get(_in_words(case)) if case.also_in_words else None
+    # A reply that failed is no error of the case, whose likelihoods are there.
+    if words is not None and not words.error and not first.error:
+        first = replace(first, in_words=words.text)
     return Trial(case=case, expected=first, actual=second)
+
+
+def _in_words(case: Case) -> Question:
+    return Question(kind="generate", prompt=case.original_prompt)
 
 
 def _with_loss(reply: Completion, loss: Completion) -> Completion:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from heapq import nsmallest
 
 from contrapose.tasks.plan import Plan
 from contrapose.tasks.probes.base import rng_for
@@ -11,7 +13,14 @@ from contrapose.tasks.records import Case, Likelihoods, Sample
 from contrapose.tasks.registry import probe
 
 
-def build_cases(samples: Iterable[Sample], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> Iterator[Case]:
+def build_cases(
+    samples: Iterable[Sample],
+    plan: Plan,
+    *,
+    seed: int,
+    likelihoods: Likelihoods,
+    in_words: frozenset[str] = frozenset(),
+) -> Iterator[Case]:
     """The cases of every sample, one after the other; those that cannot be perturbed carry their reason.
 
     Where the plan asks for several replies, a case whose replies are generated is followed by its repeats.
@@ -22,16 +31,38 @@ def build_cases(samples: Iterable[Sample], plan: Plan, *, seed: int, likelihoods
         plan: the selected test.
         seed: seed of the run; a case depends on it, the sample and the probe alone.
         likelihoods: which log-likelihoods the model gives.
+        in_words: ids of the samples that are also answered in words, where their choice is read by likelihood.
     """
     chosen, settings = probe(plan.test), plan.probe_settings
     for sample in samples:
         rng = rng_for(seed, sample.id, plan.test)
         cases = chosen.cases(sample, settings, rng=rng, likelihoods=likelihoods)
-        yield from repeated(cases, plan.repeats)
         asked = next((case for case in cases if case.skip_reason is None), None)
+        worded = asked if sample.id in in_words and asked is not None and asked.asks == "choose" else None
+        marked = (replace(case, also_in_words=True) if case is worded else case for case in cases)
+        yield from repeated(marked, plan.repeats)
         if plan.control and asked is not None:
             twin = chosen.control(asked, sample, settings, rng=rng_for(seed, sample.id, f"{plan.test}/control"))
             yield from repeated(() if twin is None else (twin,), plan.repeats)
+
+
+def drawn_in_words(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> frozenset[str]:
+    """The samples that are also answered in words: those whose hashes are least, in any order of the data.
+
+    Args:
+        ids: of all samples of the test; not touched where no choice is read by likelihood.
+        plan: the selected test.
+        seed: seed of the run.
+        likelihoods: which log-likelihoods the model gives.
+    """
+    count = plan.probe_settings.answers_in_words(likelihoods)
+    if not count:
+        return frozenset()
+
+    def digest(name: str) -> bytes:
+        return hashlib.sha256(f"in words\x00{seed}\x00{name}".encode("utf-8", "surrogatepass")).digest()
+
+    return frozenset(nsmallest(count, ids, key=digest))
 
 
 def repeated(cases: Iterable[Case], times: int) -> Iterator[Case]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.perturb.cases import build_cases, drawn_in_words
 from contrapose.tasks.plan import Plan
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.records import Case, Likelihoods
 from contrapose.tasks.registry import probe
-from contrapose.tasks.tables import Table, iterate, write
+from contrapose.tasks.tables import Table, batches, iterate, write
 
 
 @room_task(
@@ -31,5 +31,7 @@ def perturb(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods) -> 
         seed: of the run.
         likelihoods: which log-likelihoods the model gives.
     """
+    ids = (name for part in batches(samples, columns=["id"]) for name in part["id"].to_pylist())
+    drawn = drawn_in_words(ids, plan, seed=seed, likelihoods=likelihoods)
     records = iterate(samples, probe(plan.test).sample_type)
-    return write(build_cases(records, plan, seed=seed, likelihoods=likelihoods), Case)
+    return write(build_cases(records, plan, seed=seed, likelihoods=likelihoods, in_words=drawn), Case)

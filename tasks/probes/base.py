@@ -87,6 +87,10 @@ class ProbeSettings(BaseModel):
         """Whether a model that gives these log-likelihoods is asked about replies that could not be read."""
         return False
 
+    def answers_in_words(self, likelihoods: Likelihoods) -> int:
+        """How many samples are also answered in words, of a model whose choices are read by these log-likelihoods."""
+        return 0
+
     def versions(self) -> Mapping[str, str]:
         """Versions of what the cases depend on outside this project, by name.
 

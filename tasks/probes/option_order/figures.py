@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.probes.base import Measure, letters
+from contrapose.tasks.probes.in_words import in_words_measures
 from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import where
 
@@ -52,7 +53,7 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
         not right, each asking of a sample counted once; among the pairs with a choice in both orders, the shares that
         kept to the right option, to a wrong one, and to the letter;
         `choice_changed`, the share in which the order changed which option was chosen, or whether one was, with its
-        effect.
+        effect; what replies in words say beside likelihoods.
     """
     if "outcome" not in results:
         return []
@@ -68,6 +69,7 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
             values=where(chosen & results["pass"].notna(), results["pass"].eq(False)),
             net="net_order_sensitivity",
         ),
+        *in_words_measures(results),
     ]
 
 

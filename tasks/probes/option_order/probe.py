@@ -20,6 +20,7 @@ from contrapose.tasks.probes.base import (
     letters,
     with_options,
 )
+from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.option_order.figures import figures, measures
 from contrapose.tasks.probes.option_order.score import follow_ups, rotated, score_trial
 from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
@@ -59,6 +60,7 @@ class OptionOrder:
         "outcome": "string",
         "correct": "bool",
         "rotated_correct": "bool",
+        **IN_WORDS,
     }
     default_gate: ClassVar[float] = 0.7
     gate_basis: ClassVar[str] = ""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contrapose.tasks.probes.base import letters, unscored
-from contrapose.tasks.probes.choices import about, read_choice, step_of
+from contrapose.tasks.probes.choices import about, in_words, read_choice, step_of
 from contrapose.tasks.records import Completion, FollowUp, Score, Trial
 
 Value = str | float | int | bool | None
@@ -49,7 +49,9 @@ def score_trial(trial: Trial) -> Score:
         passed=outcome == "text",
         reason=_reason(outcome, first, second),
         undecided=outcome in NO_CHOICE,
-        columns=_columns(trial, first, second) | {"rotation": by, "outcome": None if trial.case.control else outcome},
+        columns=_columns(trial, first, second)
+        | {"rotation": by, "outcome": None if trial.case.control else outcome}
+        | in_words(trial, first.letter if first else None),
         expected_result=_told(trial.expected, first),
         actual_result=_told(trial.actual, second),
     )

@@ -12,6 +12,7 @@ import pandas as pd
 from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.probes.base import ColumnType, Criterion, Embed, Embeds, Measure, control_of, letters
+from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.order_bias.figures import figures, measures
 from contrapose.tasks.probes.order_bias.pride import calibrates
 from contrapose.tasks.probes.order_bias.score import (
@@ -93,6 +94,7 @@ class OrderBias:
         "calibrates": "bool",
         "langtest_score": "float",
         "langtest_pass": "bool",
+        **IN_WORDS,
     }
     default_gate: ClassVar[float] = 0.7
     gate_basis: ClassVar[str] = (

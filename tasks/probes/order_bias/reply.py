@@ -155,7 +155,7 @@ def _restated(reply: str, option_a: str, option_b: str) -> Choice | None:
 
 
 def _named(reply: str, option_a: str, option_b: str) -> Choice:
-    """What the reply says where its letters stand before their sentences: "B. <sentence B> It cannot be the other."
+    """What the reply says where its letters stand before their sentences: "B. <sentence B> It cannot be …".
 
     A letter before a sentence could be an initial, as in "A. Smith won"; before its own one it is a label, and before
     the other one it names nothing.

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from contrapose.tasks.probes.asking_back import can_be_asked, declines, follow_up
 from contrapose.tasks.probes.base import Embed
+from contrapose.tasks.probes.in_words import in_words_columns
 from contrapose.tasks.probes.order_bias.langtest import passes, taken
 from contrapose.tasks.probes.order_bias.reply import Choice, Letter, nearer, needs_meaning, read_words, said
 from contrapose.tasks.probes.replies.text import window
@@ -136,6 +137,7 @@ def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score
         "swapped_step": read.second.step,
         **_debiased(trial),
         "calibrates": calibrates,
+        **_in_words(trial, read.first),
         "langtest_pass": _langtest(trial, read),
     }
     return Score(
@@ -145,6 +147,13 @@ def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score
         undecided=outcome == UNPARSED,
         columns=columns,
     )
+
+
+def _in_words(trial: Trial, likeliest: Choice) -> dict[str, str | bool | None]:
+    """What the reply to the original prompt says beside the likelihoods; rules alone read it."""
+    reply, (a, b) = trial.expected.in_words, trial.case.options
+    said = None if reply is None else read_words(reply, option_a=a, option_b=b).choice
+    return in_words_columns(reply, read=said, likeliest=likeliest.choice)
 
 
 def _unread(read: Read) -> str:

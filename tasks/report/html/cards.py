@@ -21,11 +21,13 @@ from contrapose.tasks.report.evidence import (
     figures,
     guessing,
     held,
+    in_words,
     known_errors,
     langtest,
     missing,
     sliced,
     subtracted,
+    unlike,
 )
 from contrapose.tasks.report.html.asked import Asked, asked
 from contrapose.tasks.report.html.bars import Bar, bars
@@ -188,6 +190,7 @@ def _told(outcome: Outcome, *, show_langtest: bool) -> Iterator[str]:
     if outcome["control"]:
         yield noise(outcome["control"])
     yield missing(outcome)
+    yield unlike(outcome) or in_words(outcome)
     if show_langtest:
         yield langtest(outcome)
 
