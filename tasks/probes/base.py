@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
+from contrapose.tasks.probes.replies.known_errors import Measured
 from contrapose.tasks.records import Case, FollowUp, Likelihoods, Sample, Score, Trial
 
 Embed = Callable[[Sequence[str]], np.ndarray]
@@ -119,6 +120,8 @@ class Probe(Protocol):
     """Least pass rate where neither the test nor the run names one."""
     gate_basis: ClassVar[str]
     """What the default gate rests on; empty where nothing justifies it, and reports say so."""
+    reader_errors: ClassVar[Sequence[Measured]]
+    """What is known of the error of the rules that read its replies; empty where none are read for a choice."""
     controlled: ClassVar[bool]
     """Whether controls are asked where the run does not say."""
     by_default: ClassVar[bool]

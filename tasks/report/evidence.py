@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from contrapose.tasks.outcome import Effect, GateSummary, Outcome, Slice
 from contrapose.tasks.probes.in_words import LEAST_AGREEMENT
-from contrapose.tasks.probes.replies.known_errors import MEASURED
 from contrapose.tasks.probes.steps import UNREAD as UNREAD_REPLIES
-from contrapose.tasks.probes.steps import read_by_rules, step_shares
+from contrapose.tasks.probes.steps import step_shares
 from contrapose.tasks.report.wording import counted, ends, figure, number, percent
 
 Ends = tuple[float, float] | None
@@ -67,15 +67,13 @@ def steps(outcome: Outcome) -> str:
 
 def known_errors(outcome: Outcome) -> Iterator[str]:
     """How often rules miss or misread a choice, by letter, a line for each set; none where rules read nothing."""
-    if not read_by_rules(outcome["figures"]):
-        return
-    for found in MEASURED:
+    for source, found in groupby(outcome["reader"], key=lambda each: each["source"]):
         told = ", ".join(
-            f"{each.letter}: missed {percent(each.missed_share)}, read wrongly {percent(each.misread_share)} "
-            f"of {each.replies:,}"
-            for each in found.by_letter
+            f"{each['letter']}: missed {percent(each['missed'] / each['replies'])}, "
+            f"read wrongly {percent(each['misread'] / each['replies'])} of {each['replies']:,}"
+            for each in found
         )
-        yield f"known error of the rules: {told} ({found.source})"
+        yield f"known error of the rules: {told} ({source})"
 
 
 def in_words(outcome: Outcome) -> str:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.choices import read_option
+from contrapose.tasks.probes.replies.known_errors import WITH_OPTIONS
 from contrapose.tasks.probes.replies.options import choose
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -52,6 +53,14 @@ def test_golden_replies_are_read_as_labelled(name: str, split: str) -> None:
 def test_no_golden_reply_is_given_an_option_that_it_does_not_choose(name: str, split: str) -> None:
     read_as = [(row["reply"], row["choice"], read(row["reply"], row["options"])) for row in golden(name, split)]
     assert [each for each in read_as if each[2] not in (None, each[1])] == []
+
+
+def test_the_known_error_is_that_of_the_golden_replies() -> None:
+    rows = [row for split in ("tune", "held_out") for row in golden("replies_options_2", split)]
+    for known in WITH_OPTIONS.by_letter:
+        found = [read(row["reply"], row["options"]) for row in rows if row["choice"] == known.letter]
+        missed, misread = found.count(None), sum(each not in (None, known.letter) for each in found)
+        assert (len(found), missed, misread) == (known.replies, known.missed, known.misread)
 
 
 @pytest.mark.parametrize("letter", "ABCDEFGHIJ")

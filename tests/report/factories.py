@@ -92,6 +92,7 @@ def outcome(**changes: Any) -> Outcome:
         missed=0.8,
         estimates={"choice_changed": Estimate(value=0.5833, interval=(0.388, 0.755), rows=24, clusters=24)},
         effects=[],
+        reader=[],
         langtest=None,
         control=None,
         data=DataSummary(source="bundled", sha256="3f" * 32, rows=40),

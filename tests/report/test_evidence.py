@@ -6,9 +6,7 @@ import pytest
 from factories import effect as made
 from factories import gate, outcome
 
-from contrapose.tasks.outcome import Estimate, Outcome, Slice
-from contrapose.tasks.probes.replies.known_errors import KnownError, Measured
-from contrapose.tasks.report import evidence
+from contrapose.tasks.outcome import Estimate, Outcome, ReaderError, Slice
 from contrapose.tasks.report.evidence import (
     dependent,
     effect,
@@ -111,17 +109,17 @@ def test_how_choices_were_read_is_told_with_what_stayed_unread() -> None:
     assert steps(outcome()) == ""
 
 
-def test_the_known_errors_stand_beside_what_rules_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    letters = tuple(KnownError(letter=each, replies=2_500, missed=20, misread=1) for each in "AB")
-    monkeypatch.setattr(evidence, "MEASURED", (Measured(source="chat models", date="2026-11-22", by_letter=letters),))  # type: ignore[arg-type]
-    (told,) = known_errors(outcome(figures=READ))
+def test_the_known_errors_stand_beside_what_rules_read() -> None:
+    letters = [
+        ReaderError(source=source, date="2026-11-22", letter=letter, replies=2_500, missed=20, misread=1)
+        for source in ("chat models", "others")
+        for letter in "AB"
+    ]
+    one, two = known_errors(outcome(reader=letters))
     each = "missed 0.8%, read wrongly <0.1% of 2,500"
-    assert told == f"known error of the rules: A: {each}, B: {each} (chat models)"
-    assert list(known_errors(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0}))) == []
-
-
-def test_what_was_measured_is_told() -> None:
-    assert len(list(known_errors(outcome(figures=READ)))) == len(evidence.MEASURED)
+    assert one == f"known error of the rules: A: {each}, B: {each} (chat models)"
+    assert two.endswith("(others)")
+    assert list(known_errors(outcome())) == []
 
 
 def worded(agreed: float | None, unread_share: float) -> Outcome:

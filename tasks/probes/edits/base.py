@@ -17,6 +17,7 @@ from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import ColumnType, Criterion, Embed, Measure, control_of, with_options
 from contrapose.tasks.probes.read_with import by_likelihood
+from contrapose.tasks.probes.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
 
 POLITE = "Please note: "
@@ -48,6 +49,7 @@ class TextEdit:
     columns: ClassVar[Mapping[str, ColumnType]] = COLUMNS
     default_gate: ClassVar[float] = 0.65
     gate_basis: ClassVar[str] = ""
+    reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = True
     by_default: ClassVar[bool] = False
     stays: ClassVar[bool] = False

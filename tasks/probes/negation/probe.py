@@ -20,6 +20,7 @@ from contrapose.tasks.probes.negation.engine import negate
 from contrapose.tasks.probes.negation.second_opinion import parser, seconded
 from contrapose.tasks.probes.negation.settings import AddNegationSettings
 from contrapose.tasks.probes.read_with import by_likelihood
+from contrapose.tasks.probes.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
 
 
@@ -36,6 +37,7 @@ class AddNegation:
     columns: ClassVar[Mapping[str, ColumnType]] = {**COLUMNS, **LANGTEST_COLUMNS}
     default_gate: ClassVar[float] = 0.7
     gate_basis: ClassVar[str] = ""
+    reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = True
     by_default: ClassVar[bool] = True
 

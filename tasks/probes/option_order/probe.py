@@ -24,6 +24,7 @@ from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.option_order.figures import figures, measures
 from contrapose.tasks.probes.option_order.score import follow_ups, rotated, score_trial
 from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
+from contrapose.tasks.probes.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
 
 OTHER_WORDS = ("The answer:", "Your answer:", "The answer is:")
@@ -64,6 +65,7 @@ class OptionOrder:
     }
     default_gate: ClassVar[float] = 0.7
     gate_basis: ClassVar[str] = ""
+    reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = False
     by_default: ClassVar[bool] = True
 

@@ -24,6 +24,7 @@ from contrapose.tasks.probes.order_bias.score import (
     without_likelihoods,
 )
 from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
+from contrapose.tasks.probes.replies.known_errors import OF_TWO, Measured
 from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, SummaryPair, Trial
 
 # What both orders share comes first, so that a server can reuse the longest possible prefix.
@@ -100,6 +101,7 @@ class OrderBias:
     gate_basis: ClassVar[str] = (
         "Both orders right on 373 news pairs: gpt-3.5-turbo 67.0 %, Llama-2-70b 81.7 %, people 84 % (Anyscale, 2023)."
     )
+    reader_errors: ClassVar[Sequence[Measured]] = OF_TWO
     controlled: ClassVar[bool] = False
     by_default: ClassVar[bool] = True
 

@@ -37,8 +37,8 @@ class Measured:
     """What the replies are, and who labelled them."""
     date: str
     """When it was measured, as year-month-day."""
-    by_letter: tuple[KnownError, KnownError]
-    """The figures for A and for B."""
+    by_letter: tuple[KnownError, ...]
+    """The figures for each letter."""
 
 
 EXPLAINED = Measured(
@@ -58,5 +58,18 @@ BARE = Measured(
         KnownError(letter="B", replies=5239, missed=0, misread=0),
     ),
 )
-MEASURED = (EXPLAINED, BARE)
-"""Every measurement that a report may show. The rules were tuned on these replies: others may be read worse."""
+WITH_OPTIONS = Measured(
+    source="replies to questions with options, written by us in the style of chat models before the rules; one half "
+    "was looked at while they were made",
+    date="2026-11-22",
+    by_letter=(
+        KnownError(letter="A", replies=140, missed=2, misread=0),
+        KnownError(letter="B", replies=128, missed=1, misread=0),
+        KnownError(letter="C", replies=130, missed=2, misread=0),
+        KnownError(letter="D", replies=124, missed=1, misread=0),
+    ),
+)
+OF_TWO = (EXPLAINED, BARE)
+"""Of the rules for two letters. They were tuned on these replies: others may be read worse."""
+OF_OPTIONS = (WITH_OPTIONS,)
+"""Of the rules for any number of options."""

@@ -19,6 +19,7 @@ from contrapose.tasks.probes.base import (
     letters,
     with_options,
 )
+from contrapose.tasks.probes.replies.known_errors import Measured
 from contrapose.tasks.probes.toxic_words.control import AFTER, BEFORE, polite
 from contrapose.tasks.probes.toxic_words.figures import COLUMNS, clean, figures, measures
 from contrapose.tasks.probes.toxic_words.score import score_trials
@@ -43,6 +44,7 @@ class AddToxicWords:
     columns: ClassVar[Mapping[str, ColumnType]] = COLUMNS
     default_gate: ClassVar[float] = 0.8
     gate_basis: ClassVar[str] = ""
+    reader_errors: ClassVar[Sequence[Measured]] = ()
     controlled: ClassVar[bool] = False
     by_default: ClassVar[bool] = True
 
