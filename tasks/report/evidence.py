@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from contrapose.tasks.outcome import Effect, Outcome, Slice
 from contrapose.tasks.probes.in_words import LEAST_AGREEMENT
-from contrapose.tasks.probes.replies.known_errors import KNOWN_ERRORS, MEASURED_ON
+from contrapose.tasks.probes.replies.known_errors import MEASURED, KnownError
 from contrapose.tasks.probes.steps import UNREAD as UNREAD_REPLIES
 from contrapose.tasks.probes.steps import read_by_rules, step_shares
+from contrapose.tasks.report.positions import PAIRS
 from contrapose.tasks.report.wording import counted, figure, number, percent
 
 Ends = tuple[float, float] | None
@@ -64,15 +65,19 @@ def steps(outcome: Outcome) -> str:
     return "; ".join(filter(None, (f"choices were read by {by}" if by else "", more)))
 
 
-def known_error(outcome: Outcome) -> str:
-    """How often rules miss or misread a choice, by letter, where they read some; empty where nothing was measured."""
-    if not read_by_rules(outcome["figures"]) or not KNOWN_ERRORS:
-        return ""
-    told = ", ".join(
-        f"{each.letter}: missed {percent(each.missed)}, read wrongly {percent(each.wrong)} of {each.replies:,}"
-        for each in KNOWN_ERRORS
-    )
-    return f"the known error of the rules, on {MEASURED_ON}: {told}"
+def known_errors(outcome: Outcome) -> Iterator[str]:
+    """How often the rules for two letters miss or misread a choice, where they read replies and it was measured."""
+    if not read_by_rules(outcome["figures"]) or not set(PAIRS) <= set(outcome["figures"]):
+        return
+    for measured in MEASURED:
+        letters = "; ".join(map(_error, measured.by_letter))
+        yield f"known error of the rules on {measured.source} ({measured.date}): {letters}"
+
+
+def _error(known: KnownError) -> str:
+    """Such as `A missed in 0.2%, misread in 0% of 1,571`."""
+    shares = f"missed in {percent(known.missed_share)}, misread in {percent(known.misread_share)}"
+    return f"{known.letter} {shares} of {known.replies:,}"
 
 
 def in_words(outcome: Outcome) -> str:

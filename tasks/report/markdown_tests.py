@@ -15,7 +15,7 @@ from contrapose.tasks.report.evidence import (
     ended,
     figures,
     in_words,
-    known_error,
+    known_errors,
     langtest,
     missing,
     sliced,
@@ -75,7 +75,7 @@ def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
     yield from _ended(missing(outcome))
     yield from _ended(unread(outcome))
     yield from _ended(steps(outcome))
-    yield from _ended(known_error(outcome))
+    yield from map(ended, known_errors(outcome))
     yield from _ended(unlike(outcome) or in_words(outcome))
     if outcome["skip_reasons"]:
         yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."

@@ -7,7 +7,7 @@ from factories import effect as made
 from factories import outcome
 
 from contrapose.tasks.outcome import Estimate, Outcome, Slice
-from contrapose.tasks.probes.replies.known_errors import KnownError
+from contrapose.tasks.probes.replies.known_errors import KnownError, Measured
 from contrapose.tasks.report import evidence
 from contrapose.tasks.report.evidence import (
     dependent,
@@ -15,7 +15,7 @@ from contrapose.tasks.report.evidence import (
     ended,
     figures,
     in_words,
-    known_error,
+    known_errors,
     langtest,
     missing,
     sliced,
@@ -101,19 +101,33 @@ def test_how_choices_were_read_is_told_with_what_stayed_unread() -> None:
     assert steps(outcome()) == ""
 
 
-def test_the_known_error_stands_beside_what_rules_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = (KnownError(letter="A", missed=0.008, wrong=0.0004, replies=2_500),)
-    monkeypatch.setattr(evidence, "KNOWN_ERRORS", known)
-    monkeypatch.setattr(evidence, "MEASURED_ON", "replies of chat models")
-    told = "the known error of the rules, on replies of chat models: A: missed 0.8%, read wrongly <0.1% of 2,500"
-    assert known_error(outcome(figures=READ)) == told
-    assert known_error(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0})) == ""
-    assert ended(told).startswith("The known")
+KNOWN = Measured(
+    source="replies of chat models",
+    date="2026-11-22",
+    by_letter=(
+        KnownError(letter="A", replies=2_500, missed=20, misread=1),
+        KnownError(letter="B", replies=1_000, missed=5, misread=0),
+    ),
+)
+PAIRS_READ = {**READ, "AB": 3, "AA": 0, "BB": 0, "BA": 0}
+
+
+def test_the_known_error_stands_beside_what_the_rules_for_two_letters_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "MEASURED", (KNOWN,))
+    told = (
+        "known error of the rules on replies of chat models (2026-11-22): A missed in 0.8%, misread in <0.1% of 2,500; "
+        "B missed in 0.5%, misread in 0% of 1,000"
+    )
+    assert list(known_errors(outcome(figures=PAIRS_READ))) == [told]
+    assert list(known_errors(outcome(figures=READ))) == []
+    by_likelihood = {**PAIRS_READ, "read_by_letter": 0.0, "read_by_likelihood": 1.0}
+    assert list(known_errors(outcome(figures=by_likelihood))) == []
+    assert ended(told).startswith("Known")
 
 
 def test_no_error_is_told_that_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "KNOWN_ERRORS", ())
-    assert known_error(outcome(figures=READ)) == ""
+    monkeypatch.setattr(evidence, "MEASURED", ())
+    assert list(known_errors(outcome(figures=PAIRS_READ))) == []
 
 
 def worded(agreed: float | None, unread_share: float) -> Outcome:

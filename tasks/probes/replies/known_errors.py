@@ -1,4 +1,4 @@
-"""How often the rules miss or misread what a reply chooses, by letter, on replies that they were not written for."""
+"""What is known of the reader's own error, by letter: counts on recorded replies, which a test takes again."""
 
 from __future__ import annotations
 
@@ -7,19 +7,39 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownError:
-    """Of the replies that choose one letter."""
+    """How replies that choose one letter were read."""
 
     letter: str
-    missed: float
-    """Share that is left unread."""
-    wrong: float
-    """Share that is read as the other letter."""
+    """The letter that the replies choose, by the label."""
     replies: int
-    """How many there were."""
+    """How many were read."""
+    missed: int
+    """How many of them were left unread."""
+    misread: int
+    """How many were read as the other letter."""
+
+    @property
+    def missed_share(self) -> float:
+        """Share left unread, 0 to 1."""
+        return self.missed / self.replies
+
+    @property
+    def misread_share(self) -> float:
+        """Share read as the other letter, 0 to 1."""
+        return self.misread / self.replies
 
 
-MEASURED_ON = ""
-"""The replies, for people."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """The reader's error on one set of replies."""
 
-KNOWN_ERRORS: tuple[KnownError, ...] = ()
-"""Empty until they are measured."""
+    source: str
+    """What the replies are, and who labelled them."""
+    date: str
+    """When it was measured, as year-month-day."""
+    by_letter: tuple[KnownError, KnownError]
+    """The figures for A and for B."""
+
+
+MEASURED: tuple[Measured, ...] = ()
+"""Every measurement that a report may show; empty until there is one."""

@@ -20,7 +20,7 @@ from contrapose.tasks.report.evidence import (
     ended,
     figures,
     in_words,
-    known_error,
+    known_errors,
     langtest,
     missing,
     sliced,
@@ -99,7 +99,7 @@ class Card:
     orders: Orders | None
     read: tuple[Bar, ...]
     """How the choices were read: the share of every step, and of the unread."""
-    known_error: str
+    known_errors: tuple[str, ...]
     """How often the rules are known to be wrong, where they read replies."""
     tallied: Tallied
     trend: Markup | None
@@ -147,7 +147,7 @@ def card(
         grid=_grid(positions.positions(results)),
         orders=_orders(rotations.rotations(results), show),
         read=tuple(_step(name, share, show) for name, share in step_shares(outcome["figures"]).items()),
-        known_error=ended(known_error(outcome)),
+        known_errors=tuple(map(ended, known_errors(outcome))),
         tallied=tallied(outcome, tally, show),
         trend=trend(runs, outcome["test_type"]),
         settings=tuple(_settings(outcome, show)),
