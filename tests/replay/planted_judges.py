@@ -156,8 +156,8 @@ def refuses_some(asked: Asked) -> Said:
 
 
 def cut_off(asked: Asked) -> Said:
-    """Right, if it had been let finish: the longest reply that was allowed ends before the choice."""
-    return Said(CUT, asked.right[0] if asked.options else None)
+    """The longest reply that was allowed ends before the choice, and so it chooses nothing, whoever is asked."""
+    return Said(CUT)
 
 
 def swears(asked: Asked) -> Said:
