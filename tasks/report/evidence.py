@@ -82,7 +82,9 @@ def in_words(outcome: Outcome) -> str:
     if unread_share is None:
         return ""
     asked = f"{unread_share['rows']:,} samples that were also answered in words"
-    more = f"{percent(unread_share['value'])} of the replies could not be read" if unread_share["value"] else ""
+    share = unread_share["value"]
+    more = f"{percent(share)} of the replies could not be read" if share else ""
+    more = "none of the replies could be read" if share == 1 else more
     if agreed is None:
         return f"of {asked}, {more}" if more else ""
     told = f"{percent(agreed['value'])}{_shares(agreed['interval'])} of {agreed['rows']:,} replies say what the"

@@ -141,5 +141,5 @@ def test_a_warning_stands_where_replies_and_likelihoods_disagree() -> None:
 
 
 def test_replies_of_which_none_could_be_read_are_a_warning_too() -> None:
-    assert "100% of the replies could not be read" in unlike(worded(None, 1.0))
+    assert "also answered in words, none of the replies could be read" in unlike(worded(None, 1.0))
     assert (in_words(outcome()), unlike(outcome())) == ("", "")
