@@ -65,7 +65,9 @@ def question(reply: str, options: Sequence[str]) -> str:
 
 def can_be_asked(reply: Completion) -> bool:
     """Whether there is a reply in words that the model could be asked about."""
-    return not reply.error and reply.option_loglikelihoods is None and bool(re.search(r"\w", spoken(reply.text or "")))
+    if reply.error or reply.constrained or reply.option_loglikelihoods is not None:
+        return False
+    return re.search(r"\w", spoken(reply.text or "")) is not None
 
 
 def declines(reply: str, reason: str | None = None) -> bool:

@@ -99,6 +99,11 @@ RESULTS = {
     "outcome": Column("Both choices: AB, AA, BB, BA or unparsed; of option_order text, letter, other, tied, unparsed."),
     "result_step": Column("Which step read the choice in the unchanged order."),
     "swapped_step": Column("Which step read the choice in the swapped order."),
+    "in_words_choice": Column(
+        "Letter that the model chooses when it answers the unchanged prompt in words; empty where none could be read, "
+        "missing where it was not asked."
+    ),
+    "words_agree": Column("Whether that letter is the likeliest one; missing where none could be read."),
     "content_score": Column("Pull of the content towards the correct summary, (m1 + m2) / 2.", "nat"),
     "position_score": Column("Pull of the letter A, (m1 - m2) / 2.", "nat"),
     "debiased_choice_right": Column("Whether the content alone speaks for the correct summary."),

@@ -320,7 +320,7 @@ def test_the_figures_tell_letters_and_thresholds() -> None:
         {"scorer": "choice", "pass": False, "option_count": 2, "threshold_low": 0.0, "threshold_high": 0.1},
         {"scorer": "embedding", "letters_only": True},
     ]
-    wanted = {"threshold_low_choice": 0.0, "threshold_high_choice": 0.1, "letter_only_replies": 1}
+    wanted = {"threshold_low_choice": 0.0, "threshold_high_choice": 0.1, "letter_only_replies": 1, "unread": 1.0}
     assert figured(AddNegation(), rows) == wanted
 
 
