@@ -56,8 +56,9 @@ def test_a_run_leaves_a_folder_that_people_can_read() -> None:
 def test_counts_are_conserved_from_room_to_room() -> None:
     _, folder = run()
     summary = json.loads((folder / "summary.json").read_text())
-    cases = pq.read_table(folder / "cases.parquet").to_pandas()
-    results = pq.read_table(folder / "results.parquet").to_pandas()
+    cases, results = (pq.read_table(folder / f"{name}.parquet").to_pandas() for name in ("cases", "results"))
+    assert cases["control"].any()
+    cases, results = (table[~table["control"]] for table in (cases, results))
     for outcome in summary["tests"]:
         assert outcome["cases"] == 12 == (cases["probe"] == outcome["test_type"]).sum()
         assert outcome["cases"] == outcome["skipped"] + outcome["scored"] + outcome["unscored"] + outcome["errors"]
@@ -134,7 +135,7 @@ def test_equal_pairs_are_refused_by_name_and_the_rest_is_scored(capsys: pytest.C
         "correct_sent": "It rained.",
         "incorrect_sent": "It snowed.",
     }
-    same = {**pair, "incorrect_sent": "It  RAINED."}
+    same = {**pair, "incorrect_sent": "It  rained."}
     Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in (pair, same, pair)))
     _, folder = run("--test", "order_bias", "--data", "pairs.jsonl")
     outcome = json.loads((folder / "summary.json").read_text())["tests"][0]

@@ -22,14 +22,19 @@ def run(out: str, *arguments: str) -> tuple[dict[str, Any], pd.DataFrame, pd.Dat
     return summary, pd.read_parquet(folder / "cases.parquet"), pd.read_parquet(folder / "results.parquet")
 
 
-def test_controls_are_asked_counted_apart_and_change_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+JUDGED = ("control", "effects", "gates", "verdict", "reason", "reached", "missed")
+"""What controls are for: besides the noise, the contrast rate, which decides with the pass rate."""
+
+
+def test_controls_are_asked_and_change_no_rate(capsys: pytest.CaptureFixture[str]) -> None:
     summary, cases, results = run("with")
     printed = " ".join(capsys.readouterr().out.split())
     plain, plain_cases, plain_results = run("without", "--set", "tests.defaults.control=false")
 
     for outcome, alone in zip(summary["tests"], plain["tests"], strict=True):
         assert alone["control"] is None
-        assert {**outcome, "control": None, "effects": []} == alone
+        assert {**outcome, **{name: alone[name] for name in JUDGED}} == alone
+        assert outcome["gates"][0] == alone["gates"][0]
         own = results[results["test_type"] == outcome["test_type"]]
         tested, twins = own[~own["control"]], own[own["control"]]
         assert len(tested) == outcome["cases"] - outcome["skipped"]

@@ -54,7 +54,7 @@ def configured() -> RunConfig:
 def test_it_counts_calls_per_test_and_in_all(capsys: pytest.CaptureFixture[str]) -> None:
     found = figures(capsys)
     assert set(found["tests"]) == {"add_negation", "order_bias"}
-    assert found["tests"]["order_bias"] == {"prompts": 60 + 30, "answered": 0, "calls": 60 + 30}
+    assert found["tests"]["order_bias"] == {"prompts": 60 + 15, "answered": 0, "calls": 60 + 15}
     assert found["total"]["calls"] == sum(test["calls"] for test in found["tests"].values())
 
 
