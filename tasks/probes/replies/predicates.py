@@ -38,11 +38,11 @@ _FILLERS = _words(
 _COMPARES = _words("more most better best only closer closest stronger superior preferable")
 _GOOD = _words(
     "consistent accurate correct right faithful factual true truthful aligned supported",
-    "reliable precise valid compatible",
+    "reliable precise valid compatible confirmed corroborated verified backed",
 )
 _BAD = _words(
     "inconsistent incorrect inaccurate wrong false untrue unsupported misleading unfaithful worse worst less",
-    "contradicted contradictory refuted disproved erroneous mistaken",
+    "contradicted contradictory refuted disproved erroneous mistaken swapped reversed inverted backwards",
 )
 _AFTER_BAD = _words(
     "with about on in as to by for and regarding concerning here at when according than because since per of from if",
@@ -59,14 +59,15 @@ _ERRORS = _words(
     "error errors mistake mistakes inaccuracy inaccuracies contradiction contradictions falsehood misstatement"
 )
 _AGREES = _words(
-    "matches reflects aligns agrees represents conveys captures summarizes summarises states follows fits corresponds",
-    "mirrors",
+    "matches reflects aligns agrees represents conveys captures summarizes summarises follows fits corresponds",
+    "mirrors sticks adheres",
 )
 _AGREE = _words("match reflect align agree represent convey capture follow fit correspond mirror")
 _BARE = _words("matches agrees fits corresponds wins")
 _HAS = _words("has gives provides contains offers gets makes introduces includes")
 _SOURCES = _words("article text source original facts passage content information it")
 _FACTS = _SOURCES | _words("this that what fact report story news figure date number statement article's text's")
+_FORM = _words("style tone length wording title headline structure format language")
 _THINGS = _words(
     "one summary answer choice option statement match fit response output version text representation reflection",
     "candidate pick account description",
@@ -110,6 +111,19 @@ _NEAR = 6
 _READ = 14
 """Words of a judgement that are read."""
 _ARTICLE = re.compile(r"\ban? (?=[a-z])")
+_HOLDS = re.compile(r"(?:holds (?:up|true)|stands up|checks out|gets it right)(?: \w+ly)?$")
+_NOWHERE = re.compile(
+    r"(?:is|was|are) (?:nowhere|(?:not|never) (?:\w+ly )?(?:what|(?:(?:in|mentioned|stated|said|supported|found|reported"
+    r"|present|backed|confirmed|borne)\b)))"
+    r"(?: \w+){0,3} the (?:article|text|source|passage|original)\b(?: (?:says?|states?|reports?|itself))?$"
+)
+"""How something told is said to be no part of the article."""
+_ADDS = re.compile(
+    r"(?:\w+ly )?(?:introduces|adds|includes|contains|mentions|presents|makes|gives|provides|has) "
+    r"(?:\w+ ){0,2}(?:information|details?|claims?|facts?|statements?|events?|elements?|figures?)"
+    r" (?:(?:that|which) )?(?:(?:is|are|was|were) )?(?:not|never|nowhere) (?:\w+ ){0,3}the"
+    r" (?:article|text|source|passage|original)\b"
+)
 _CUT_OFF = _words("with than to the of an or and but")
 _CLEARED = _words("contradict misrepresent misstate distort conflict")
 _NOT = _words("not isn't wasn't doesn't never")
@@ -132,9 +146,9 @@ def verdict(predicate: str) -> Strength | None:
             return Strength.CHOICE if inner is Strength.PRAISE else inner
     if _PICKED.match(predicate) or _BETTER_JOB.match(predicate):
         return Strength.CHOICE
-    if _OPPOSITE.match(predicate):
+    if _OPPOSITE.match(predicate) or _NOWHERE.match(predicate) or _ADDS.match(predicate):
         return Strength.WRONG
-    if _REPORTS.match(predicate):
+    if _REPORTS.match(predicate) or _HOLDS.match(predicate):
         return Strength.PRAISE
     predicate = _BECAUSE.split(predicate, maxsplit=1)[0]
     words = [word.strip("()^:") for word in predicate.split()]
@@ -224,9 +238,15 @@ def _action(kept: list[str]) -> Strength | None:
     if kept[1:2] and kept[0] in _AGREES and kept[1] in {"better", "best"}:
         return Strength.CHOICE
     after = kept[2 if compared else 1 :]
-    if verb not in _AGREES or not ((_SOURCES - {"it"}) & set(after[:_NEAR]) or "it" in after[:2]):
+    if verb not in _AGREES or not _names_source(after[:_NEAR]):
         return None
     return Strength.CHOICE if compared else Strength.PRAISE
+
+
+def _names_source(after: list[str]) -> bool:
+    """Whether what is matched is the article, or what it says: "the article's statement", but not its style."""
+    owned = {word.removesuffix("'s") for word in after} if not _FORM & set(after) else set(after)
+    return bool((_SOURCES - {"it"}) & owned) or after[-1:] == ["it"]
 
 
 def _is_about_facts(kept: list[str]) -> bool:

@@ -96,6 +96,10 @@ _INITIALS = (
     (r"\b[AB]\. (?=(?:and|et|von|van|de|der)\b)", "someone "),
 )
 _PHRASES = (
+    (
+        r"(?m)(?:^|(?<=[.!?] ))A (?=(?:[a-z]+ ){0,2}(?:check|look|reading|comparison|review|glance|analysis|examination)\b)",
+        "The ",
+    ),
     (r"(\b[AB]\b\^?) and the (article|text|source) (?:agree|match|are consistent)\b", r"\1 agrees with the \2"),
     (
         r"(\b[AB]\b\^?) and the (article|text|source) (?:do not(?: agree)?|don't|disagree)\b",
