@@ -17,6 +17,7 @@ _PARTS = tuple(
     re.compile(pattern)
     for pattern in (
         rf"(?i:the (?!(?:\w+ )?{_FORM}\b)(?:\w+ ){{1,4}}?(?:in|of|by|from)) {_LETTER}(?![\w'])\^?\s",
+        rf"(?i:what) {_LETTER}(?![\w'])\^? (?=(?:says|states|claims|reports|tells|writes|asserts)\b)",
         rf"{_LETTER}\^?'s (?!(?:\w+ )?{_FORM}\b)(?=\w)",
     )
 )

@@ -16,7 +16,7 @@ END = (
     r"|\s+(?:and|but)\s+(?:contradicts|refutes|rules out|conflicts)\b"
     r"|\s+that\s+(?:agrees|matches|fits|is (?:consistent|correct|right|accurate))\b"
     r"|\s+(?i:explanation|reason|reasoning|justification)\s?:"
-    r"|\s+(?i:only|alone|indeed|here|of course|for sure|for certain|instead|imo|in my (?:view|opinion)"
+    r"|\s+(?i:only|alone|indeed|here|of course|for sure|for certain|instead|imo|in my (?:view|opinion)|on this(?: one)?"
     r"|i (?:think|guess|believe))\s*$))"
 )
 SUBJECT = rf"(?:{NOUN})?\b([AB])(?![\w'])\^?"
@@ -54,7 +54,7 @@ SUPPORTED = re.compile(
     r"(?i:(?:the (?:[\w']+ ){0,3}?(?:article|text|source|passage)(?:'s)?(?: \w+)?|the (?:weight of (?:the )?)?"
     r"(?:evidence|facts)"
     r"|this|that|which|it)\s+(?:\w+ly\s+)?(?:supports?|confirms?|favou?rs?|match(?:es)?|fits?|backs?(?: up)?"
-    rf"|(?:agrees?|aligns?|(?:is|are) (?:consistent|in line)) with|corresponds? to))\s+{SUBJECT}{END}"
+    rf"|points? to|speaks? for|(?:agrees?|aligns?|(?:is|are) (?:consistent|in line)) with|corresponds? to))\s+{SUBJECT}{END}"
 )
 _WRONG = r"(?:wrong|incorrect|inconsistent|inaccurate|false|untrue|unfaithful|contradicting|contradictory)"
 _ERRS = (
@@ -180,8 +180,8 @@ LEAD_IN = re.compile(
     r"|it(?: is|'s) (?:clear|evident|obvious|apparent)"
     r"|(?:this|that|which) (?:means|suggests|indicates|shows))(?: that)?"
     r"|i(?: am|'m) (?:\w+ly |pretty |quite |very )?(?:confident|sure|certain)(?: that)?"
-    rf"|{_REMARK}(?=:)|{_OPENING})(?:\s?[:,.]\s*|\s+)){{1,3}}(?=\S)"
+    rf"|where(?= (?:summary )?(?-i:[AB])\b)|{_REMARK}(?=:)|{_OPENING})(?:\s?[:,.]\s*|\s+)){{1,3}}(?=\S)"
 )
 CLAUSES = re.compile(
-    rf"[,;]\s+|\s+[-\u2013\u2014]{{1,3}}(?:\s+|$)|\s+(?=(?:but|while|whereas|although)\b)|\s+and\s+(?=(?:choose|pick|select)\b|(?:{NOUN})?\b[AB]\b\^?\s)"
+    rf"[,;]\s+|\s+[-\u2013\u2014]{{1,3}}(?:\s+|$)|\s+(?=(?:but|while|whereas|although)\b)|\s+and\s+(?=(?:choose|pick|select)\b|(?:the (?:\w+ ){{1,4}}(?:in|of|by) )?(?:{NOUN})?\b[AB]\b\^?\s)"
 )

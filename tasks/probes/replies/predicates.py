@@ -51,7 +51,7 @@ _AFTER_BAD = _words(
 _BLAMES = _words(
     "contradicts misrepresents misstates distorts incorrectly inaccurately wrongly falsely erroneously mistakenly",
     "conflicts disagrees misreports misquotes misattributes misidentifies misplaces reverses inverts swaps fabricates",
-    "invents falsifies",
+    "invents falsifies confuses",
 )
 _CONTRADICTS = _words("contradicts conflicts disagrees")
 _FALLS_SHORT = _words("fails omits")
@@ -60,13 +60,14 @@ _ERRORS = _words(
 )
 _AGREES = _words(
     "matches reflects aligns agrees represents conveys captures summarizes summarises follows fits corresponds",
-    "mirrors sticks adheres",
+    "mirrors sticks adheres preserves keeps retains",
 )
 _AGREE = _words("match reflect align agree represent convey capture follow fit correspond mirror")
-_BARE = _words("matches agrees fits corresponds wins")
+_BARE = _words("matches agrees fits corresponds wins passes")
 _HAS = _words("has gives provides contains offers gets makes introduces includes")
 _SOURCES = _words("article text source original facts passage content information it")
 _FACTS = _SOURCES | _words("this that what fact report story news figure date number statement article's text's")
+_FITTING = _words("convincing trustworthy appropriate suitable credible")
 _FORM = _words("style tone length wording title headline structure format language")
 _THINGS = _words(
     "one summary answer choice option statement match fit response output version text representation reflection",
@@ -124,6 +125,19 @@ _ADDS = re.compile(
     r" (?:(?:that|which) )?(?:(?:is|are|was|were) )?(?:not|never|nowhere) (?:\w+ ){0,3}the"
     r" (?:article|text|source|passage|original)\b"
 )
+_WRONG_ONE = re.compile(
+    r"(?:\w+ly )?(?:attributes|gives|names|places|puts|cites|quotes|identifies|uses|reports|credits|blames|assigns|locates"
+    r"|dates|has|gets|lists|ascribes|picks|provides|contains) (?:(?!not\b|no\b)[\w']+ ){0,6}?the wrong \w+"
+    r"(?: (?:of|for|in|at|to|as)\b|$)"
+)
+"""The wrong person, place or time is named: "attributes the quote to the wrong minister"."""
+_ALTERS = re.compile(
+    r"(?:\w+ly )?(?:alters|changes|twists|garbles|flips|reverses|inverts|misunderstands) (?:an? |the |one )?(?:\w+ )?"
+    r"(?:facts?|meaning|sense|outcome|details?)\b(?! (?:of|in) (?:summary|[ab])\b)"
+    r"|mistakes (?:[\w']+ ){1,5}for "
+    r"|(?:\w+ly )?(?:turns|has|gets) (?:it|this|that|things|(?:the )?\w+) (?:upside down|backwards?|(?:the wrong )?way round"
+    r"|on its head|around the wrong way|into its opposite)$"
+)
 _CUT_OFF = _words("with than to the of an or and but")
 _CLEARED = _words("contradict misrepresent misstate distort conflict")
 _NOT = _words("not isn't wasn't doesn't never")
@@ -146,7 +160,7 @@ def verdict(predicate: str) -> Strength | None:
             return Strength.CHOICE if inner is Strength.PRAISE else inner
     if _PICKED.match(predicate) or _BETTER_JOB.match(predicate):
         return Strength.CHOICE
-    if _OPPOSITE.match(predicate) or _NOWHERE.match(predicate) or _ADDS.match(predicate):
+    if _OPPOSITE.match(predicate) or _NOWHERE.match(predicate) or _ADDS.match(predicate) or _misplaces(predicate):
         return Strength.WRONG
     if _REPORTS.match(predicate) or _HOLDS.match(predicate):
         return Strength.PRAISE
@@ -165,6 +179,11 @@ def verdict(predicate: str) -> Strength | None:
     if words[0] == "does" and kept[1:] and kept[1] in _AGREE:
         return Strength.PRAISE if _SOURCES & set(kept) else None
     return _state([word for word in kept if word not in _BE], words) if kept[0] in _BE else _action(kept)
+
+
+def _misplaces(predicate: str) -> bool:
+    """Whether a fact is said to be altered, or the wrong one to be named."""
+    return _ALTERS.match(predicate) is not None or _WRONG_ONE.match(predicate) is not None
 
 
 def _denied(words: list[str]) -> Strength | None:
@@ -192,7 +211,7 @@ def _state(kept: list[str], words: list[str]) -> Strength | None:
         return Strength.CHOICE
     if first in _COMPARES:
         bare = first not in {"more", "most"} and (second == "" or (second in {"than", "to"} and _is_rival(kept[2:])))
-        return Strength.CHOICE if bare or second in _GOOD | _THINGS else None
+        return Strength.CHOICE if bare or second in _GOOD | _THINGS | _FITTING else None
     if first in _GOOD:
         return _praise(kept[1:], "the" in words)
     the_one = (
@@ -215,6 +234,8 @@ def _praise(rest: list[str], definite: bool) -> Strength | None:
 
 def _is_blamed(rest: list[str]) -> bool:
     """Whether "wrong" is said of the summary, not of what it is about: "is wrong about …", not "is a false alarm"."""
+    if rest[:1] == ["than"] and not _is_rival(rest[1:]):
+        return False
     return not rest or (rest[0] in _AFTER_BAD | _THINGS and not _beside(rest))
 
 
@@ -246,7 +267,7 @@ def _action(kept: list[str]) -> Strength | None:
 def _names_source(after: list[str]) -> bool:
     """Whether what is matched is the article, or what it says: "the article's statement", but not its style."""
     owned = {word.removesuffix("'s") for word in after} if not _FORM & set(after) else set(after)
-    return bool((_SOURCES - {"it"}) & owned) or after[-1:] == ["it"]
+    return bool((_SOURCES - {"it"}) & owned) or after[-1:] == ["it"] or after[:1] == ["fact"]
 
 
 def _is_about_facts(kept: list[str]) -> bool:

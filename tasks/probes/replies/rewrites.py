@@ -97,6 +97,16 @@ _INITIALS = (
 )
 _PHRASES = (
     (
+        r"(?i)\b(?:one|the other)(?: (?:one|of (?:the )?(?:two )?(?:summaries|them|two)))?,"
+        r" ((?:summary )?(?-i:[AB])\b\^?),",
+        r"\1",
+    ),
+    (
+        r"(?mi)^((?:final |my )?(?:answer|verdict|conclusion|decision|choice))\s*\n\s*"
+        r"(?=summary (?-i:[AB])\b\^?\W*(?:$|\n))",
+        r"\1: ",
+    ),
+    (
         r"(?m)(?:^|(?<=[.!?] ))A (?=(?:[a-z]+ ){0,2}(?:check|look|reading|comparison|review|glance|analysis|examination)\b)",
         "The ",
     ),
@@ -108,11 +118,12 @@ _PHRASES = (
     (r"(?i)\b((?:my |the )?(?:answer|choice|option)) (?-i:A or B)\s?:", r"\1:"),
     (
         r"(?i)\b(?:find|consider|deem) ((?:summary )?(?-i:[AB])\b\^?) (?:to be )?"
-        r"(?=(?:in)?(?:correct|consistent|right))",
+        r"(?=(?:in)?(?:correct|consistent|right|accurate)|(?:the )?(?:more|most|better|best)\b)",
         r"find \1 is ",
     ),
     (
-        r"(?i)\b(?:looking at|having (?:read|compared)|after (?:reading|comparing)|comparing|of|from) both"
+        r"(?i)\b(?:(?:i|we|having|after|have) (?:check(?:ed|ing)|read|compar(?:ed|ing)|examin(?:ed|ing)|review(?:ed|ing))"
+        r"|looking at|having (?:read|compared)|after (?:reading|comparing)|comparing|of|from) both"
         r"(?: (?:summaries|options|statements|texts|of them))?\b",
         "",
     ),

@@ -13,6 +13,7 @@ _TELLS = (
 )
 _OPENS = r"(?m:^|(?<=[.;!?:,\n] )|(?<=[Ss]ince )|(?<=[Bb]ecause )|(?<=[Ww]hile )|(?<=[Ww]hereas ))"
 _DENIES = r"(?:not|never|no|n't|nothing|rather|instead|only|without|but|omits|fails|if|whether)\b"
+_ANY = r"(?:(?!\b[AB]\b)[^.;!?\n]){0,150}?"
 _WITHIN = rf"(?:(?!\b[AB]\b|\b{_DENIES}|n't\b)[^.;:!?\n]){{1,150}}?"
 """What the article tells, without another summary and without a denial that could reach further."""
 _SUMMARY = rf"((?:{NOUN})?\b[AB](?![\w']))\^?"
@@ -44,6 +45,29 @@ _REFERRING = tuple(
             r"(?:stated|reported|described|mentioned|confirmed|given|written|noted) (?:in|by) the (?:article|text|source"
             rf"|passage){_ENDS}",
             r"\1, which is what the article says",
+        ),
+        (
+            rf"{_OPENS}(?i:contrary to|(?:in|by) contrast (?:to|with)|unlike|as opposed to)(?: what)? {_SUMMARY}"
+            rf"{_SAYS}?, (?={_ARTICLE} {_TELLS})",
+            r"the article contradicts \1. ",
+        ),
+        (
+            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? (?:contrary to|in contrast (?:to|with)|unlike)(?: what)? "
+            rf"{_SUMMARY}{_SAYS}?{_ENDS}",
+            r"\1. The article contradicts \2",
+        ),
+        (
+            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? (?:and )?(?:not|rather than) (?:(?!\b[AB]\b)[^,.;:!?\n]){{1,60}}?"
+            rf" as (?:{_SUMMARY} (?:wrongly |incorrectly )?(?:claims|says|states|suggests|has it|reports)"
+            rf"|(?:claimed|stated|suggested|said|reported) (?:by|in) {_SUMMARY}){_ENDS}",
+            r"\1. The article contradicts \2\3",
+        ),
+        (
+            rf"({_OPENS}{_SUMMARY} (?:\w+ly )?(?:claims|alleges|asserts|suggests|implies|says|states){_ANY}), "
+            rf"(?:but|whereas|when) (?:in fact |actually )?(?:(?:according to|in) {_ARTICLE},? "
+            rf"|{_ARTICLE} (?:\w+ly )?{_TELLS})"
+            rf"(?!{_ANY} (?:also|too|same|as well|so|agrees?|either|if|may|might|both|more|[AB])\b)",
+            r"\1. The article contradicts \2. The article says ",
         ),
         (
             rf"\b(?i:in) {_SUMMARY}, (?i:the|its|his|her|their) (?=\w)",
