@@ -74,8 +74,9 @@ BLAMED = tuple(
         r"(?:the (?:article|text|source|passage)|this|that|which)"
         r" (?:(?:clearly|directly|plainly|flatly|explicitly) )?(?:contradicts|refutes|disproves"
         r"|conflicts with|is at odds with|(?:does not|doesn't) (?:\w+ )?(?:support|back up|bear out|confirm"
-        r"|agree with|match))",
-        r"nothing in the (?:article|text|source|passage) (?:\w+ )?(?:supports|confirms|backs up)",
+        r"|agree with|match)(?= (?:the )?(?:summary|option)))",
+        r"(?:there is )?nothing in the (?:article|text|source|passage)(?: (?:that|to))? (?:\w+ly )?"
+        r"(?:supports?|confirms?|backs? up)",
     )
 )
 """Clauses that lead up to a letter and say that it is wrong."""
@@ -89,7 +90,7 @@ MAKES = re.compile(
     r"(?:correct|consistent|right|accurate|true|best|better|answer|only))"
 )
 LESS = re.compile(
-    rf"{SUBJECT}\s+is\s+(?:\w+ly\s+)?(?:(?:less|not as)\s+(?!(?:\w+ly )?{_WRONG})(?:\w+\s+){{1,3}}(?:than|as)"
+    rf"{SUBJECT}\s+is\s+(?:\w+ly\s+)?(?:(?:less|not as)\s+(?!(?:\w+ly )?{_WRONG})(?:\w+\s+){{1,6}}(?:than|as)"
     rf"|(?:much |far )?worse\s+than|inferior\s+to)\s+{SUBJECT}{END}"
 )
 FALLS_SHORT = re.compile(r"(?i)(?:but|yet|except|though|although|however)\b")
@@ -180,6 +181,7 @@ LEAD_IN = re.compile(
     r"|it(?: is|'s) (?:clear|evident|obvious|apparent)"
     r"|(?:this|that|which) (?:means|suggests|indicates|shows))(?: that)?"
     r"|i(?: am|'m) (?:\w+ly |pretty |quite |very )?(?:confident|sure|certain)(?: that)?"
+    r"|(?:that|this|which)(?: is|'s) why|(?:my|the) (?:\w+ )?(?:objection|point|reason|fact) is that"
     rf"|where(?= (?:summary )?(?-i:[AB])\b)|{_REMARK}(?=:)|{_OPENING})(?:\s?[:,.]\s*|\s+)){{1,3}}(?=\S)"
 )
 CLAUSES = re.compile(

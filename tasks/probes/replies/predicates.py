@@ -38,15 +38,16 @@ _FILLERS = _words(
 _COMPARES = _words("more most better best only closer closest stronger superior preferable")
 _GOOD = _words(
     "consistent accurate correct right faithful factual true truthful aligned supported",
-    "reliable precise valid compatible confirmed corroborated verified backed",
+    "reliable precise valid compatible",
 )
+_CONFIRMED = _words("confirmed corroborated verified backed")
 _BAD = _words(
     "inconsistent incorrect inaccurate wrong false untrue unsupported misleading unfaithful worse worst less",
     "contradicted contradictory refuted disproved erroneous mistaken swapped reversed inverted backwards",
 )
 _AFTER_BAD = _words(
     "with about on in as to by for and regarding concerning here at when according than because since per of from if",
-    "due given but",
+    "due given but say saying state stating claim claiming",
 )
 _BLAMES = _words(
     "contradicts misrepresents misstates distorts incorrectly inaccurately wrongly falsely erroneously mistakenly",
@@ -56,7 +57,8 @@ _BLAMES = _words(
 _CONTRADICTS = _words("contradicts conflicts disagrees")
 _FALLS_SHORT = _words("fails omits")
 _ERRORS = _words(
-    "error errors mistake mistakes inaccuracy inaccuracies contradiction contradictions falsehood misstatement"
+    "error errors mistake mistakes inaccuracy inaccuracies contradiction contradictions falsehood misstatement",
+    "inconsistency inconsistencies discrepancy discrepancies",
 )
 _AGREES = _words(
     "matches reflects aligns agrees represents conveys captures summarizes summarises follows fits corresponds",
@@ -101,6 +103,12 @@ _PICKED = re.compile(
 _IN_LINE = re.compile(r"\bin (?:line|agreement|accordance|keeping|accord) with\b")
 _AT_ODDS = re.compile(
     r"\b(?:at odds|in (?:\w+ )?(?:conflict|contradiction|disagreement)) (?:with|to)\b|\bcontrary to\b"
+)
+_AGAINST = re.compile(r"^(?:\w+ly )?(?:goes against|runs (?:counter|contrary) to|clashes with|(?:departs|deviates|strays) from)\b")
+_DENIED_THERE = re.compile(
+    r"(?:\w+ly )?(?:says|states|asserts|claims|reports|tells) (?:something|things|what) (?:that )?the"
+    r" (?:article|text|source|passage) (?:\w+ly )?(?:denies|contradicts|rules out|does not say|never says)\b"
+    r"|is (?:\w+ly )?(?:off|in error)$"
 )
 _BECAUSE = re.compile(
     r"\s+(?:because|since|in that|due to|given|as (?:it|the|this|that|its|both)|for (?:the|this|that|these) reasons?"
@@ -153,7 +161,7 @@ def verdict(predicate: str) -> Strength | None:
         `WRONG`, `REJECTED`, `PRAISE` or `CHOICE`; None when the words are no judgement.
     """
     predicate = _IN_LINE.sub("consistent with", _ARTICLE.sub("", predicate).lower())
-    predicate = _AT_ODDS.sub("inconsistent with", predicate)
+    predicate = _AGAINST.sub("contradicts", _AT_ODDS.sub("inconsistent with", predicate))
     if found := _THE_ONE_THAT.match(predicate):
         inner = verdict(predicate[found.end() :])
         if inner is not None:
@@ -183,13 +191,16 @@ def verdict(predicate: str) -> Strength | None:
 
 def _misplaces(predicate: str) -> bool:
     """Whether a fact is said to be altered, or the wrong one to be named."""
-    return _ALTERS.match(predicate) is not None or _WRONG_ONE.match(predicate) is not None
+    predicate = _BECAUSE.split(predicate, maxsplit=1)[0]
+    return any(pattern.match(predicate) for pattern in (_ALTERS, _WRONG_ONE, _DENIED_THERE))
 
 
 def _denied(words: list[str]) -> Strength | None:
     """Read "is not consistent" and "does not match" as rejections; "is not wrong" says nothing."""
     passed = _FILLERS | _NOT | _BE | _COMPARES | {"does", "as"}
     judged = next((word for word in words if word not in passed and not _is_manner(word)), "")
+    if judged in _CONFIRMED:
+        return Strength.WRONG if _SOURCES & set(words) else None
     if judged in _CLEARED:
         return Strength.PRAISE if _SOURCES & set(words) else None
     if judged in _GOOD | _AGREE:
@@ -212,7 +223,7 @@ def _state(kept: list[str], words: list[str]) -> Strength | None:
     if first in _COMPARES:
         bare = first not in {"more", "most"} and (second == "" or (second in {"than", "to"} and _is_rival(kept[2:])))
         return Strength.CHOICE if bare or second in _GOOD | _THINGS | _FITTING else None
-    if first in _GOOD:
+    if first in _GOOD | _CONFIRMED:
         return _praise(kept[1:], "the" in words)
     the_one = (
         first in _THINGS and {"the", "my"} & set(words) and (second in _GOOD | _AGREES | {""} or first == "answer")
@@ -248,6 +259,8 @@ def _action(kept: list[str]) -> Strength | None:
     """Read "contradicts" as a rejection, "matches the article" as praise, "better matches …" as a choice."""
     if kept[0] in _FALLS_SHORT:
         return Strength.WRONG if kept[1:2] and kept[1] in _AGREE else Strength.REJECTED
+    if kept[0] == "confuses" and set(kept[1:3]) & {"me", "us", "reader", "readers", "people"}:
+        return None
     if kept[0] in _BLAMES:
         return Strength.WRONG if _is_about_facts(kept) else None
     if kept[0] in _HAS:
@@ -267,7 +280,7 @@ def _action(kept: list[str]) -> Strength | None:
 def _names_source(after: list[str]) -> bool:
     """Whether what is matched is the article, or what it says: "the article's statement", but not its style."""
     owned = {word.removesuffix("'s") for word in after} if not _FORM & set(after) else set(after)
-    return bool((_SOURCES - {"it"}) & owned) or after[-1:] == ["it"] or after[:1] == ["fact"]
+    return bool((_SOURCES - {"it"}) & owned) or after[-1:] == ["it"]
 
 
 def _is_about_facts(kept: list[str]) -> bool:

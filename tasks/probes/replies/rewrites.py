@@ -59,6 +59,7 @@ _MARKUP = (
     (r"(?<=[a-z])_(?=[a-z])", " "),
     (rf"(?i)\b({_DASHED})\s?(?:[=-]>|\u2192|\u21d2)\s?", r"\1: "),
     (r"(?m)^\s{0,3}[=-]{1,3}>\s*", ""),
+    (r"(?<=[a-z]{2}\.)\s?(?:[=-]{1,3}>|\u2192|\u21d2)\s", " therefore "),
     (r"(?<=[a-z]{2})\s?(?:[=-]{1,3}>|\u2192|\u21d2)\s", " therefore "),
     (r"[*`\"#>\[\]{}$~_]+", ""),
 )
@@ -97,6 +98,10 @@ _INITIALS = (
 )
 _PHRASES = (
     (
+        r"(?i)\bthe (article|text|source) and ((?:summary )?(?-i:[AB])\b\^?) (?:both |also )?(?:say|state|agree|report|give)\b",
+        r"\2 agrees with the \1, which says",
+    ),
+    (
         r"(?i)\b(?:one|the other)(?: (?:one|of (?:the )?(?:two )?(?:summaries|them|two)))?,"
         r" ((?:summary )?(?-i:[AB])\b\^?),",
         r"\1",
@@ -117,7 +122,7 @@ _PHRASES = (
     ),
     (r"(?i)\b((?:my |the )?(?:answer|choice|option)) (?-i:A or B)\s?:", r"\1:"),
     (
-        r"(?i)\b(?:find|consider|deem) ((?:summary )?(?-i:[AB])\b\^?) (?:to be )?"
+        r"(?i)\b(?:find|consider|deem|judge|hold|rate|believe) ((?:summary )?(?-i:[AB])\b\^?) (?:to be )?"
         r"(?=(?:in)?(?:correct|consistent|right|accurate)|(?:the )?(?:more|most|better|best)\b)",
         r"find \1 is ",
     ),

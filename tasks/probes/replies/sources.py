@@ -70,7 +70,7 @@ _REFERRING = tuple(
             r"\1. The article contradicts \2. The article says ",
         ),
         (
-            rf"\b(?i:in) {_SUMMARY}, (?i:the|its|his|her|their) (?=\w)",
+            rf"{_OPENS}(?i:in) {_SUMMARY}, (?i:the|its|his|her|their) (?=\w)",
             r"\1's ",
         ),
     )
