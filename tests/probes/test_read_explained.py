@@ -17,7 +17,8 @@ from contrapose.tasks.probes.replies.text import canonical
 
 PATH = Path(__file__).parent.parent / "golden" / "replies_explained.jsonl"
 TEMPLATES = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
-SPLITS = ("tune", "held_out", "held_out_2")
+BARS = {"tune": 0.97, "held_out": 0.97, "held_out_2": 0.97, "round_1": 0.97, "round_2": 0.95, "round_3": 0.95}
+"""Share of the templates that choose that must be read. Each round was written before the rules that read it."""
 LETTERS = (("A", "B"), ("B", "A"))
 ASIDES = (
     "which says 120",
@@ -41,13 +42,13 @@ def readings(split: str) -> list[tuple[dict[str, Any], str | None, str | None]]:
     ]
 
 
-@pytest.mark.parametrize("split", SPLITS)
-def test_explained_choices_are_read(split: str) -> None:
+@pytest.mark.parametrize(("split", "bar"), BARS.items())
+def test_explained_choices_are_read(split: str, bar: float) -> None:
     chosen = [(label, read) for _, label, read in readings(split) if label]
-    assert sum(label == read for label, read in chosen) / len(chosen) >= 0.97
+    assert sum(label == read for label, read in chosen) / len(chosen) >= bar
 
 
-@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("split", [*BARS, "held_out_3"])
 def test_no_explanation_is_given_a_letter_that_it_does_not_choose(split: str) -> None:
     assert [row["template"] for row, label, read in readings(split) if read not in (None, label)] == []
 

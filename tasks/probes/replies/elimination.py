@@ -49,6 +49,10 @@ _CONCEDES = re.compile(
     r"\b(?:right|correct\w*|consistent|agree\w*|match\w*|accurate\w*|fine|true|faithful\w*|support\w*|fits|ok(?:ay)?|better|best"
     r"|choose|prefer|pick|go with)\b"
 )
+_CLEARS = re.compile(
+    r"\b(?:does not|doesn't|never) (?:\w+ly )?(?:alter|change|contradict|misrepresent|misstate|distort|add|invent|introduce)\b"
+)
+"""What speaks for a summary in the words of blame; the verb is left out with its "not"."""
 _ENDS = re.compile(r"[.!][\s)\"'*_]*$")
 _VERB = re.compile(VERB)
 
@@ -95,4 +99,5 @@ def _is_spoken_against(text: str, letter: str) -> bool:
 def _speaks_against(clause: str, named: re.Match[str]) -> bool:
     rest = clause[named.end() :].removeprefix(":").strip().lower()
     begins = patterns.ALONE.match(clause) is not None
+    rest = _CLEARS.sub("", rest)
     return bool(patterns.DENIED.search(rest) or (begins and rest and not _VERB.match(rest)) or (begins and not rest))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
+from contrapose.tasks.probes.replies.misstated import misstates
+
 
 class Strength(IntEnum):
     """How plainly a letter is chosen; a stronger statement overrules a weaker one."""
@@ -104,11 +106,8 @@ _IN_LINE = re.compile(r"\bin (?:line|agreement|accordance|keeping|accord) with\b
 _AT_ODDS = re.compile(
     r"\b(?:at odds|in (?:\w+ )?(?:conflict|contradiction|disagreement)) (?:with|to)\b|\bcontrary to\b"
 )
-_AGAINST = re.compile(r"^(?:\w+ly )?(?:goes against|runs (?:counter|contrary) to|clashes with|(?:departs|deviates|strays) from)\b")
-_DENIED_THERE = re.compile(
-    r"(?:\w+ly )?(?:says|states|asserts|claims|reports|tells) (?:something|things|what) (?:that )?the"
-    r" (?:article|text|source|passage) (?:\w+ly )?(?:denies|contradicts|rules out|does not say|never says)\b"
-    r"|is (?:\w+ly )?(?:off|in error)$"
+_AGAINST = re.compile(
+    r"^(?:\w+ly )?(?:goes against|runs (?:counter|contrary) to|clashes with|(?:departs|deviates|strays) from)\b"
 )
 _BECAUSE = re.compile(
     r"\s+(?:because|since|in that|due to|given|as (?:it|the|this|that|its|both)|for (?:the|this|that|these) reasons?"
@@ -121,31 +120,6 @@ _READ = 14
 """Words of a judgement that are read."""
 _ARTICLE = re.compile(r"\ban? (?=[a-z])")
 _HOLDS = re.compile(r"(?:holds (?:up|true)|stands up|checks out|gets it right)(?: \w+ly)?$")
-_NOWHERE = re.compile(
-    r"(?:is|was|are) (?:nowhere|(?:not|never) (?:\w+ly )?(?:what|(?:(?:in|mentioned|stated|said|supported|found|reported"
-    r"|present|backed|confirmed|borne)\b)))"
-    r"(?: \w+){0,3} the (?:article|text|source|passage|original)\b(?: (?:says?|states?|reports?|itself))?$"
-)
-"""How something told is said to be no part of the article."""
-_ADDS = re.compile(
-    r"(?:\w+ly )?(?:introduces|adds|includes|contains|mentions|presents|makes|gives|provides|has) "
-    r"(?:\w+ ){0,2}(?:information|details?|claims?|facts?|statements?|events?|elements?|figures?)"
-    r" (?:(?:that|which) )?(?:(?:is|are|was|were) )?(?:not|never|nowhere) (?:\w+ ){0,3}the"
-    r" (?:article|text|source|passage|original)\b"
-)
-_WRONG_ONE = re.compile(
-    r"(?:\w+ly )?(?:attributes|gives|names|places|puts|cites|quotes|identifies|uses|reports|credits|blames|assigns|locates"
-    r"|dates|has|gets|lists|ascribes|picks|provides|contains) (?:(?!not\b|no\b)[\w']+ ){0,6}?the wrong \w+"
-    r"(?: (?:of|for|in|at|to|as)\b|$)"
-)
-"""The wrong person, place or time is named: "attributes the quote to the wrong minister"."""
-_ALTERS = re.compile(
-    r"(?:\w+ly )?(?:alters|changes|twists|garbles|flips|reverses|inverts|misunderstands) (?:an? |the |one )?(?:\w+ )?"
-    r"(?:facts?|meaning|sense|outcome|details?)\b(?! (?:of|in) (?:summary|[ab])\b)"
-    r"|mistakes (?:[\w']+ ){1,5}for "
-    r"|(?:\w+ly )?(?:turns|has|gets) (?:it|this|that|things|(?:the )?\w+) (?:upside down|backwards?|(?:the wrong )?way round"
-    r"|on its head|around the wrong way|into its opposite)$"
-)
 _CUT_OFF = _words("with than to the of an or and but")
 _CLEARED = _words("contradict misrepresent misstate distort conflict")
 _NOT = _words("not isn't wasn't doesn't never")
@@ -168,7 +142,7 @@ def verdict(predicate: str) -> Strength | None:
             return Strength.CHOICE if inner is Strength.PRAISE else inner
     if _PICKED.match(predicate) or _BETTER_JOB.match(predicate):
         return Strength.CHOICE
-    if _OPPOSITE.match(predicate) or _NOWHERE.match(predicate) or _ADDS.match(predicate) or _misplaces(predicate):
+    if _OPPOSITE.match(predicate) or misstates(predicate, _BECAUSE.split(predicate, maxsplit=1)[0]):
         return Strength.WRONG
     if _REPORTS.match(predicate) or _HOLDS.match(predicate):
         return Strength.PRAISE
@@ -187,12 +161,6 @@ def verdict(predicate: str) -> Strength | None:
     if words[0] == "does" and kept[1:] and kept[1] in _AGREE:
         return Strength.PRAISE if _SOURCES & set(kept) else None
     return _state([word for word in kept if word not in _BE], words) if kept[0] in _BE else _action(kept)
-
-
-def _misplaces(predicate: str) -> bool:
-    """Whether a fact is said to be altered, or the wrong one to be named."""
-    predicate = _BECAUSE.split(predicate, maxsplit=1)[0]
-    return any(pattern.match(predicate) for pattern in (_ALTERS, _WRONG_ONE, _DENIED_THERE))
 
 
 def _denied(words: list[str]) -> Strength | None:

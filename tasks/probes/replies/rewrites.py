@@ -107,7 +107,7 @@ _PHRASES = (
         r"\1",
     ),
     (
-        r"(?mi)^((?:final |my )?(?:answer|verdict|conclusion|decision|choice))\s*\n\s*"
+        r"(?mi)^[ \t]{0,3}((?:final |my )?(?:answer|verdict|conclusion|decision|choice))\s*\n\s*"
         r"(?=summary (?-i:[AB])\b\^?\W*(?:$|\n))",
         r"\1: ",
     ),

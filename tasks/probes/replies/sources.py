@@ -20,7 +20,7 @@ _SUMMARY = rf"((?:{NOUN})?\b[AB](?![\w']))\^?"
 _SAYS = r"(?: (?:also |\w+ly )?(?:says|states|reports|does|mentions|notes|has it|describes|puts it|indicates|claims)(?: it)?)"
 _ENDS = r"(?=\s*(?:$|[.;!,\n]))"
 _PLAINLY = r"(?:just |exactly |precisely |which is (?:just |exactly )?|and that is (?:just |exactly )?)?"
-_AGREES = rf"\1. \2 agrees with the article"
+_AGREES = r"\1. \2 agrees with the article"
 _REFERRING = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
