@@ -38,7 +38,8 @@ _DOUBTS = (
 _DOUBTED = re.compile("(?i)" + "|".join(_DOUBTS))
 """What makes a rejection less than plain, or speaks against both."""
 _OF_LOOKS = re.compile(
-    r"(\b[AB]\^?), (?:which|though|although|while) (?:it |this )?(?:(?:may|might) )?(?:\w+ly )?(?:appears?|seems?|looks?|sounds?)"
+    r"(\b[AB]\^?), (?:which|though|although|while) (?:it |this )?(?:(?:may|might) )?(?:\w+ly )?(?:appears?"
+    r"|seems?|looks?|sounds?)"
     rf" (?:\w+ ){{1,5}}?\w+, (?={VERB})"
 )
 """How a summary looks, said in an aside before what it is: "Summary B, which seems plausible, is wrong"."""
@@ -50,7 +51,8 @@ _CONCEDES = re.compile(
     r"|choose|prefer|pick|go with)\b"
 )
 _CLEARS = re.compile(
-    r"\b(?:does not|doesn't|never) (?:\w+ly )?(?:alter|change|contradict|misrepresent|misstate|distort|add|invent|introduce)\b"
+    r"\b(?:does not|doesn't|never) (?:\w+ly )?(?:alter|change|contradict|misrepresent|misstate|distort|add"
+    r"|invent|introduce)\b"
 )
 """What speaks for a summary in the words of blame; the verb is left out with its "not"."""
 _ENDS = re.compile(r"[.!][\s)\"'*_]*$")

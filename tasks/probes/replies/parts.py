@@ -26,7 +26,8 @@ _KINDS = (
     r"|conclusion|characteri[sz]ation|portrayal|depiction)s?"
 )
 _ENDS_IN_PART = re.compile(
-    rf"(?:(?P<owned>(?:{NOUN})?\b[AB])\^?'s {_KINDS}|the {_KINDS} (?:made )?(?:in|of|by) (?P<held>(?:{NOUN})?\b[AB])(?![\w'])\^?)"
+    rf"(?:(?P<owned>(?:{NOUN})?\b[AB])\^?'s {_KINDS}|the {_KINDS} (?:made )?(?:in|of"
+    rf"|by) (?P<held>(?:{NOUN})?\b[AB])(?![\w'])\^?)"
     r"(?:\s*$| (?:that|of)\b(?:(?!\b(?:is|are|does|contradicts|matches)\b).){0,200}$)"
 )
 """Stands at the end of a clause, so that no verb of the part's own follows."""

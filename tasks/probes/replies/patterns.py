@@ -54,7 +54,8 @@ SUPPORTED = re.compile(
     r"(?i:(?:the (?:[\w']+ ){0,3}?(?:article|text|source|passage)(?:'s)?(?: \w+)?|the (?:weight of (?:the )?)?"
     r"(?:evidence|facts)"
     r"|this|that|which|it)\s+(?:\w+ly\s+)?(?:supports?|confirms?|favou?rs?|match(?:es)?|fits?|backs?(?: up)?"
-    rf"|points? to|speaks? for|(?:agrees?|aligns?|(?:is|are) (?:consistent|in line)) with|corresponds? to))\s+{SUBJECT}{END}"
+    rf"|points? to|speaks? for|(?:agrees?|aligns?|(?:is|are) (?:consistent|in line)) with"
+    rf"|corresponds? to))\s+{SUBJECT}{END}"
 )
 _WRONG = r"(?:wrong|incorrect|inconsistent|inaccurate|false|untrue|unfaithful|contradicting|contradictory)"
 _ERRS = (
@@ -157,7 +158,8 @@ _OPENING = (
     r"(?-i:(?![^,:]{0,60}\b[AB]\b))[\w' ]{1,50}(?=[,:])"
 )
 _REMARK = (
-    r"(?!\w+:|[^:\n]{0,80}(?:\b(?-i:B|A(?! [a-z]))(?![\w'])|\b(?:claim|view|opinion|say|think|argu|hypothes|question|true or|option|other"
+    r"(?!\w+:|[^:\n]{0,80}(?:\b(?-i:B|A(?! [a-z]))(?![\w'])|\b(?:claim|view|opinion|say|think|argu|hypothes"
+    r"|question|true or|option|other"
     r"|example|task|format|instruct|prompt|first|initial|possib|if|whether|not|no|wrong|false|incorrect|error|mistake"
     r"|suppos|assum|some|people|critic|reader|user|student|statement|opposite|might|may|could|doubt|rumou?r)|n't\b))"
     r"(?:[\w'-]+,? ){1,9}[\w'-]+(?=: ?(?-i:Summary [AB]) \w)"
@@ -175,7 +177,8 @@ LEAD_IN = re.compile(
     r" (?:think|believe|feel|say|concluded?|see|find|argue|confirm|determined?|evaluated?|judged?|decided?"
     r"|assess(?:ed)?|found)(?: that)?"
     r"|(?:an?|my|the|this|our) (?:\w+ ){0,2}(?:comparison|reading|analysis|look|check|review|evaluation|examination)"
-    r" (?:(?:of|at|with|through) the \w+ )?(?:shows|reveals|suggests|indicates|means|confirms|makes (?:it )?clear)(?: that)?"
+    r" (?:(?:of|at|with|through) the \w+ )?(?:shows|reveals|suggests|indicates|means|confirms"
+    r"|makes (?:it )?clear)(?: that)?"
     r"|from the (?:article|text|source),?(?= (?:it|we|i)\b)"
     r"|(?:it (?:follows|seems|appears)(?: to me)?(?! to be)"
     r"|it(?: is|'s) (?:clear|evident|obvious|apparent)"
@@ -185,5 +188,6 @@ LEAD_IN = re.compile(
     rf"|where(?= (?:summary )?(?-i:[AB])\b)|{_REMARK}(?=:)|{_OPENING})(?:\s?[:,.]\s*|\s+)){{1,3}}(?=\S)"
 )
 CLAUSES = re.compile(
-    rf"[,;]\s+|\s+[-\u2013\u2014]{{1,3}}(?:\s+|$)|\s+(?=(?:but|while|whereas|although)\b)|\s+and\s+(?=(?:choose|pick|select)\b|(?:the (?:\w+ ){{1,4}}(?:in|of|by) )?(?:{NOUN})?\b[AB]\b\^?\s)"
+    rf"[,;]\s+|\s+[-\u2013\u2014]{{1,3}}(?:\s+|$)|\s+(?=(?:but|while|whereas|although)\b)|\s+and\s+(?=(?:choose"
+    rf"|pick|select)\b|(?:the (?:\w+ ){{1,4}}(?:in|of|by) )?(?:{NOUN})?\b[AB]\b\^?\s)"
 )

@@ -98,7 +98,8 @@ _INITIALS = (
 )
 _PHRASES = (
     (
-        r"(?i)\bthe (article|text|source) and ((?:summary )?(?-i:[AB])\b\^?) (?:both |also )?(?:say|state|agree|report|give)\b",
+        r"(?i)\bthe (article|text|source) and ((?:summary )?(?-i:[AB])\b\^?) (?:both |also )?(?:say|state|agree"
+        r"|report|give)\b",
         r"\2 agrees with the \1, which says",
     ),
     (
@@ -112,7 +113,8 @@ _PHRASES = (
         r"\1: ",
     ),
     (
-        r"(?m)(?:^|(?<=[.!?] ))A (?=(?:[a-z]+ ){0,2}(?:check|look|reading|comparison|review|glance|analysis|examination)\b)",
+        r"(?m)(?:^|(?<=[.!?] ))A (?=(?:[a-z]+ ){0,2}(?:check|look|reading|comparison|review|glance|analysis"
+        r"|examination)\b)",
         "The ",
     ),
     (r"(\b[AB]\b\^?) and the (article|text|source) (?:agree|match|are consistent)\b", r"\1 agrees with the \2"),
@@ -127,7 +129,8 @@ _PHRASES = (
         r"find \1 is ",
     ),
     (
-        r"(?i)\b(?:(?:i|we|having|after|have) (?:check(?:ed|ing)|read|compar(?:ed|ing)|examin(?:ed|ing)|review(?:ed|ing))"
+        r"(?i)\b(?:(?:i|we|having|after|have) (?:check(?:ed|ing)|read|compar(?:ed|ing)|examin(?:ed|ing)"
+        r"|review(?:ed|ing))"
         r"|looking at|having (?:read|compared)|after (?:reading|comparing)|comparing|of|from) both"
         r"(?: (?:summaries|options|statements|texts|of them))?\b",
         "",

@@ -8,7 +8,8 @@ from contrapose.tasks.probes.replies.rewrites import NOUN
 
 _ARTICLE = r"(?i:the|this) (?:\w+ ){0,2}?(?:article|text|source|passage|original)"
 _TELLS = (
-    r"(?:\w+ly |also )?(?:says?|states?|reports?|mentions?|gives?|notes?|names?|puts?|places?|describes?|speaks of|tells"
+    r"(?:\w+ly |also )?(?:says?|states?|reports?|mentions?|gives?|notes?|names?|puts?|places?|describes?"
+    r"|speaks of|tells"
     r"|explains?|indicates?|confirms?|lists?|quotes?|cites?|makes clear|specifies|has|attributes|refers to)\b"
 )
 _OPENS = r"(?m:^|(?<=[.;!?:,\n] )|(?<=[Ss]ince )|(?<=[Bb]ecause )|(?<=[Ww]hile )|(?<=[Ww]hereas ))"
@@ -17,7 +18,10 @@ _ANY = r"(?:(?!\b[AB]\b)[^.;!?\n]){0,150}?"
 _WITHIN = rf"(?:(?!\b[AB]\b|\b{_DENIES}|n't\b)[^.;:!?\n]){{1,150}}?"
 """What the article tells, without another summary and without a denial that could reach further."""
 _SUMMARY = rf"((?:{NOUN})?\b[AB](?![\w']))\^?"
-_SAYS = r"(?: (?:also |\w+ly )?(?:says|states|reports|does|mentions|notes|has it|describes|puts it|indicates|claims)(?: it)?)"
+_SAYS = (
+    r"(?: (?:also |\w+ly )?(?:says|states|reports|does|mentions|notes|has it|describes|puts it|indicates|claims)"
+    r"(?: it)?)"
+)
 _ENDS = r"(?=\s*(?:$|[.;!,\n]))"
 _PLAINLY = r"(?:just |exactly |precisely |which is (?:just |exactly )?|and that is (?:just |exactly )?)?"
 _AGREES = r"\1. \2 agrees with the article"
@@ -42,7 +46,8 @@ _REFERRING = tuple(
         ),
         (
             rf"({_SUMMARY} {_TELLS}{_WITHIN}), (?:just |exactly )?as (?:is )?(?:\w+ly )?"
-            r"(?:stated|reported|described|mentioned|confirmed|given|written|noted) (?:in|by) the (?:article|text|source"
+            r"(?:stated|reported|described|mentioned|confirmed|given|written|noted) (?:in|by) the (?:article"
+            r"|text|source"
             rf"|passage){_ENDS}",
             r"\1, which is what the article says",
         ),
@@ -57,7 +62,8 @@ _REFERRING = tuple(
             r"\1. The article contradicts \2",
         ),
         (
-            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? (?:and )?(?:not|rather than) (?:(?!\b[AB]\b)[^,.;:!?\n]){{1,60}}?"
+            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? (?:and )?(?:not"
+            rf"|rather than) (?:(?!\b[AB]\b)[^,.;:!?\n]){{1,60}}?"
             rf" as (?:{_SUMMARY} (?:wrongly |incorrectly )?(?:claims|says|states|suggests|has it|reports)"
             rf"|(?:claimed|stated|suggested|said|reported) (?:by|in) {_SUMMARY}){_ENDS}",
             r"\1. The article contradicts \2\3",
