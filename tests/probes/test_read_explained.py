@@ -17,7 +17,16 @@ from contrapose.tasks.probes.replies.text import canonical
 
 PATH = Path(__file__).parent.parent / "golden" / "replies_explained.jsonl"
 TEMPLATES = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
-SPLITS = ("tune", "held_out", "held_out_2")
+BARS = {
+    "tune": 0.97,
+    "held_out": 0.97,
+    "held_out_2": 0.97,
+    "round_1": 0.97,
+    "round_2": 0.95,
+    "round_3": 0.95,
+    "round_4": 0.92,
+}
+"""Share of the templates that choose that must be read. Each round was written before the rules that read it; after the last, none was changed."""
 LETTERS = (("A", "B"), ("B", "A"))
 ASIDES = (
     "which says 120",
@@ -41,13 +50,13 @@ def readings(split: str) -> list[tuple[dict[str, Any], str | None, str | None]]:
     ]
 
 
-@pytest.mark.parametrize("split", SPLITS)
-def test_explained_choices_are_read(split: str) -> None:
+@pytest.mark.parametrize(("split", "bar"), BARS.items())
+def test_explained_choices_are_read(split: str, bar: float) -> None:
     chosen = [(label, read) for _, label, read in readings(split) if label]
-    assert sum(label == read for label, read in chosen) / len(chosen) >= 0.97
+    assert sum(label == read for label, read in chosen) / len(chosen) >= bar
 
 
-@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("split", [*BARS, "held_out_3"])
 def test_no_explanation_is_given_a_letter_that_it_does_not_choose(split: str) -> None:
     assert [row["template"] for row, label, read in readings(split) if read not in (None, label)] == []
 
@@ -102,7 +111,27 @@ def test_short_plain_answers_are_read(reply: str, choice: str) -> None:
 
 @pytest.mark.parametrize(
     "part",
-    [" ", "\n", "\t", "\r\n", "\u3000", "A, ", ", ", "(", "(A ", "*", "A - ", "A. B. ", "A\n", "Summary A, which x, "],
+    [
+        "the article says ",
+        "In Summary A, the ",
+        "the claim in ",
+        "A's ",
+        "Summary A claims ",
+        " ",
+        "\n",
+        "\t",
+        "\r\n",
+        "\u3000",
+        "A, ",
+        ", ",
+        "(",
+        "(A ",
+        "*",
+        "A - ",
+        "A. B. ",
+        "A\n",
+        "Summary A, which x, ",
+    ],
 )
 def test_the_time_is_linear_in_the_length(part: str) -> None:
     def seconds(times: int) -> float:

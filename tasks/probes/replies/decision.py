@@ -48,11 +48,14 @@ _NO_CHOICE = (
 )
 _ALSO = re.compile(
     rf"(?i)\b(?:both|equally|too|as well|also|likewise|(?<!says the )same)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"
-    r"|\b(?:neither|nor) (?:is|does)\b|[,;] (?:and )?(?-i:[AB])\^? (?:with|to)\b"
+    r"|\b(?:neither|nor) (?:is|does)\b|(?:\bnot\b|n't\b)[^.;!?\n]{0,40}\beither\b"
+    r"|[,;] (?:and )?(?-i:[AB])\^? (?:with|to)\b"
 )
 _NEVERTHELESS = re.compile(
     r"(?i)\b(?:in that|because|since|as) both (?:say|state|mention|agree|have|give|report|name)\b"
     r"|\bboth\b[^.;!?\n]{0,100}?,? but (?=(?:only )?(?:summary )?[AB]\b)"
+    r"|\bboth (?:summaries|options|of them)\b(?![^.;!?\n]{0,100}\b(?:wrong|in\w+|contradict|errors?|false|mis\w+|fail))"
+    r"[^.;!?\n]{0,100}[.;] (?:but|however|yet),? (?=(?:only )?(?:summary )?[AB]\b)"
     r"|\b(?:while|although|though) both\b[^.;,!?\n]{0,100},"
     rf"|\b(?:(?:two|the) (?:summaries|options)(?: are)?|given|between)[,:]? {PAIR}"
 )

@@ -37,6 +37,12 @@ _DOUBTS = (
 )
 _DOUBTED = re.compile("(?i)" + "|".join(_DOUBTS))
 """What makes a rejection less than plain, or speaks against both."""
+_OF_LOOKS = re.compile(
+    r"(\b[AB]\^?), (?:which|though|although|while) (?:it |this )?(?:(?:may|might) )?(?:\w+ly )?(?:appears?"
+    r"|seems?|looks?|sounds?)"
+    rf" (?:\w+ ){{1,5}}?\w+, (?={VERB})"
+)
+"""How a summary looks, said in an aside before what it is: "Summary B, which seems plausible, is wrong"."""
 _BESIDE_THE_POINT = re.compile(r"(?i)\b(?:length|styl\w+|tone|gramma\w+|wording|spelling|phrasing|punctuation)\b")
 """What a summary may get wrong without contradicting the article."""
 _CONCEDES = re.compile(
@@ -44,6 +50,11 @@ _CONCEDES = re.compile(
     r"\b(?:right|correct\w*|consistent|agree\w*|match\w*|accurate\w*|fine|true|faithful\w*|support\w*|fits|ok(?:ay)?|better|best"
     r"|choose|prefer|pick|go with)\b"
 )
+_CLEARS = re.compile(
+    r"\b(?:does not|doesn't|never) (?:\w+ly )?(?:alter|change|contradict|misrepresent|misstate|distort|add"
+    r"|invent|introduce)\b"
+)
+"""What speaks for a summary in the words of blame; the verb is left out with its "not"."""
 _ENDS = re.compile(r"[.!][\s)\"'*_]*$")
 _VERB = re.compile(VERB)
 
@@ -62,7 +73,7 @@ def left_over(text: str, found: Sequence[Statement]) -> str | None:
     other = "A" if rejected == "B" else "B"
     plain = "\n".join(without_asides(sentence.text) for sentence in sentences(text))
     if (
-        _DOUBTED.search(text)
+        _DOUBTED.search(_OF_LOOKS.sub(r"\1 ", text))
         or _BESIDE_THE_POINT.search(plain)
         or not _ENDS.search(text)
         or _concedes(text, other)
@@ -88,6 +99,7 @@ def _is_spoken_against(text: str, letter: str) -> bool:
 
 
 def _speaks_against(clause: str, named: re.Match[str]) -> bool:
-    rest = clause[named.end() :].strip()
+    rest = clause[named.end() :].removeprefix(":").strip().lower()
     begins = patterns.ALONE.match(clause) is not None
+    rest = _CLEARS.sub("", rest)
     return bool(patterns.DENIED.search(rest) or (begins and rest and not _VERB.match(rest)) or (begins and not rest))

@@ -46,7 +46,7 @@ EXPLAINED = Measured(
     " choice, with 'Summary A' in the place of 'Output (a)', against the letter that the authors' pattern read",
     date="2026-11-22",
     by_letter=(
-        KnownError(letter="A", replies=1571, missed=3, misread=0),
+        KnownError(letter="A", replies=1571, missed=1, misread=0),
         KnownError(letter="B", replies=649, missed=2, misread=0),
     ),
 )

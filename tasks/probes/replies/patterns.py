@@ -16,7 +16,7 @@ END = (
     r"|\s+(?:and|but)\s+(?:contradicts|refutes|rules out|conflicts)\b"
     r"|\s+that\s+(?:agrees|matches|fits|is (?:consistent|correct|right|accurate))\b"
     r"|\s+(?i:explanation|reason|reasoning|justification)\s?:"
-    r"|\s+(?i:only|alone|indeed|here|of course|for sure|for certain|instead|imo|in my (?:view|opinion)"
+    r"|\s+(?i:only|alone|indeed|here|of course|for sure|for certain|instead|imo|in my (?:view|opinion)|on this(?: one)?"
     r"|i (?:think|guess|believe))\s*$))"
 )
 SUBJECT = rf"(?:{NOUN})?\b([AB])(?![\w'])\^?"
@@ -51,9 +51,11 @@ STATED = tuple(
 )
 NOT_BUT = re.compile(rf"\b[Nn]ot\s+{SUBJECT}(?:,?\s+(?i:but|rather|instead)(?:\s+rather)?|;)\s+{SUBJECT}{END}")
 SUPPORTED = re.compile(
-    r"(?i:(?:the (?:[\w']+ ){0,3}?(?:article|text|source|passage)(?:'s)?(?: \w+)?|the (?:evidence|facts)"
+    r"(?i:(?:the (?:[\w']+ ){0,3}?(?:article|text|source|passage)(?:'s)?(?: \w+)?|the (?:weight of (?:the )?)?"
+    r"(?:evidence|facts)"
     r"|this|that|which|it)\s+(?:\w+ly\s+)?(?:supports?|confirms?|favou?rs?|match(?:es)?|fits?|backs?(?: up)?"
-    rf"|(?:agrees?|aligns?|(?:is|are) (?:consistent|in line)) with|corresponds? to))\s+{SUBJECT}{END}"
+    rf"|points? to|speaks? for|(?:agrees?|aligns?|(?:is|are) (?:consistent|in line)) with"
+    rf"|corresponds? to))\s+{SUBJECT}{END}"
 )
 _WRONG = r"(?:wrong|incorrect|inconsistent|inaccurate|false|untrue|unfaithful|contradicting|contradictory)"
 _ERRS = (
@@ -72,7 +74,10 @@ BLAMED = tuple(
         r"there (?:is|are) (?:an? |one )?(?!no )(?:\w+ )?(?:errors?|mistakes?|contradictions?|inaccurac(?:y|ies)) in",
         r"(?:the (?:article|text|source|passage)|this|that|which)"
         r" (?:(?:clearly|directly|plainly|flatly|explicitly) )?(?:contradicts|refutes|disproves"
-        r"|conflicts with|is at odds with)",
+        r"|conflicts with|is at odds with|(?:does not|doesn't) (?:\w+ )?(?:support|back up|bear out|confirm"
+        r"|agree with|match)(?= (?:the )?(?:summary|option)))",
+        r"(?:there is )?nothing in the (?:article|text|source|passage)(?: (?:that|to))? (?:\w+ly )?"
+        r"(?:supports?|confirms?|backs? up)",
     )
 )
 """Clauses that lead up to a letter and say that it is wrong."""
@@ -80,18 +85,14 @@ ANSWER = re.compile(r"(?i)(?:the )?(?:answer|choice|letter)\b")
 """A subject that may be somebody's reply, whose being wrong says nothing of the summary."""
 CLEFT = re.compile(rf"(?i:it(?: is|'s|) (?:(?:only|in fact|rather) )?)({NOUN}?\b[AB]\b\^?) (?:that|which) ")
 """How "It is Summary B that contradicts the article" begins."""
-PART = re.compile(
-    rf"(?i:the (?!(?:\w+ )?(?:style|tone|gramm\w+|spelling|length|wording|opposite|format)\b)"
-    rf"(?:\w+ ){{1,4}}?(?:in|of|by)) {SUBJECT} (?=(?:is|are|was|does|do|contradicts?|matches|conflicts?|agrees)\b)"
-)
-"""A part of a summary, of which something is said: "The date in Summary B is wrong"."""
 MAKES_WRONG = re.compile(rf"(?i:(?:(?:this|that|which) makes|making)) {SUBJECT}:?\s+(?i:(?:\w+ly )?{_WRONG})\b")
 MAKES = re.compile(
     rf"(?i:(?:this|that|which)\s+makes|making)\s+{SUBJECT}\s+(?i:the\s+(?:\w+\s+)?"
     r"(?:correct|consistent|right|accurate|true|best|better|answer|only))"
 )
 LESS = re.compile(
-    rf"{SUBJECT}\s+is\s+(?:less|not as)\s+(?!(?:\w+ly )?{_WRONG})(?:\w+\s+){{1,3}}(?:than|as)\s+{SUBJECT}{END}"
+    rf"{SUBJECT}\s+is\s+(?:\w+ly\s+)?(?:(?:less|not as)\s+(?!(?:\w+ly )?{_WRONG})(?:\w+\s+){{1,6}}(?:than|as)"
+    rf"|(?:much |far )?worse\s+than|inferior\s+to)\s+{SUBJECT}{END}"
 )
 FALLS_SHORT = re.compile(r"(?i)(?:but|yet|except|though|although|however)\b")
 UNDECIDED = re.compile(
@@ -152,10 +153,18 @@ DECLINES = re.compile(
 # A phrase that opens a sentence and says nothing of a letter: "In this case,", "As the article says,".
 _OPENING = (
     r"(?:in|for|as|to|without|from|given|based on|no|by|after|according to|considering|looking at"
-    r"|on (?:second|closer|further))\s"
+    r"|on (?:second|closer|further)|upon)\s"
     r"(?![^,:]{0,60}\b(?:example|instance|some|others|theory|case of|no case|first|other|otherwise)\b)"
     r"(?-i:(?![^,:]{0,60}\b[AB]\b))[\w' ]{1,50}(?=[,:])"
 )
+_REMARK = (
+    r"(?!\w+:|[^:\n]{0,80}(?:\b(?-i:B|A(?! [a-z]))(?![\w'])|\b(?:claim|view|opinion|say|think|argu|hypothes"
+    r"|question|true or|option|other"
+    r"|example|task|format|instruct|prompt|first|initial|possib|if|whether|not|no|wrong|false|incorrect|error|mistake"
+    r"|suppos|assum|some|people|critic|reader|user|student|statement|opposite|might|may|could|doubt|rumou?r)|n't\b))"
+    r"(?:[\w'-]+,? ){1,9}[\w'-]+(?=: ?(?-i:Summary [AB]) \w)"
+)
+"""A few words before a colon and a statement: "A quick check: Summary B gets the year wrong"."""
 LEAD_IN = re.compile(
     r"(?i)(?:(?:yes|no|ok|okay|al ?right|sure|well|hmm+|wait|actually|certainly)[,.!:]\s*"
     r"|(?:verdict|answer|conclusion|decision|evaluation|judge?ment|result"
@@ -167,15 +176,18 @@ LEAD_IN = re.compile(
     r"|(?:i|we|one|you)(?:'d|'ve)?(?: (?:would|can|must|have))?(?: \w+ly)?"
     r" (?:think|believe|feel|say|concluded?|see|find|argue|confirm|determined?|evaluated?|judged?|decided?"
     r"|assess(?:ed)?|found)(?: that)?"
-    r"|(?:an?|my|the|this|our) (?:\w+ ){0,2}(?:comparison|reading|analysis|look|check|review|evaluation)"
-    r" (?:of the \w+ )?(?:shows|reveals|suggests|indicates|means|confirms|makes (?:it )?clear)(?: that)?"
+    r"|(?:an?|my|the|this|our) (?:\w+ ){0,2}(?:comparison|reading|analysis|look|check|review|evaluation|examination)"
+    r" (?:(?:of|at|with|through) the \w+ )?(?:shows|reveals|suggests|indicates|means|confirms"
+    r"|makes (?:it )?clear)(?: that)?"
     r"|from the (?:article|text|source),?(?= (?:it|we|i)\b)"
     r"|(?:it (?:follows|seems|appears)(?: to me)?(?! to be)"
     r"|it(?: is|'s) (?:clear|evident|obvious|apparent)"
     r"|(?:this|that|which) (?:means|suggests|indicates|shows))(?: that)?"
     r"|i(?: am|'m) (?:\w+ly |pretty |quite |very )?(?:confident|sure|certain)(?: that)?"
-    rf"|{_OPENING})(?:\s?[:,.]\s*|\s+)){{1,3}}(?=\S)"
+    r"|(?:that|this|which)(?: is|'s) why|(?:my|the) (?:\w+ )?(?:objection|point|reason|fact) is that"
+    rf"|where(?= (?:summary )?(?-i:[AB])\b)|{_REMARK}(?=:)|{_OPENING})(?:\s?[:,.]\s*|\s+)){{1,3}}(?=\S)"
 )
 CLAUSES = re.compile(
-    rf"[,;]\s+|\s+[-\u2013\u2014]{{1,3}}(?:\s+|$)|\s+(?=(?:but|while|whereas|although)\b)|\s+and\s+(?=(?:choose|pick|select)\b|(?:{NOUN})?\b[AB]\b\^?\s)"
+    rf"[,;]\s+|\s+[-\u2013\u2014]{{1,3}}(?:\s+|$)|\s+(?=(?:but|while|whereas|although)\b)|\s+and\s+(?=(?:choose"
+    rf"|pick|select)\b|(?:the (?:\w+ ){{1,4}}(?:in|of|by) )?(?:{NOUN})?\b[AB]\b\^?\s)"
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
+from contrapose.tasks.probes.replies.misstated import misstates
+
 
 class Strength(IntEnum):
     """How plainly a letter is chosen; a stronger statement overrules a weaker one."""
@@ -40,33 +42,37 @@ _GOOD = _words(
     "consistent accurate correct right faithful factual true truthful aligned supported",
     "reliable precise valid compatible",
 )
+_CONFIRMED = _words("confirmed corroborated verified backed")
 _BAD = _words(
     "inconsistent incorrect inaccurate wrong false untrue unsupported misleading unfaithful worse worst less",
-    "contradicted contradictory refuted disproved erroneous mistaken",
+    "contradicted contradictory refuted disproved erroneous mistaken swapped reversed inverted backwards",
 )
 _AFTER_BAD = _words(
     "with about on in as to by for and regarding concerning here at when according than because since per of from if",
-    "due given but",
+    "due given but say saying state stating claim claiming",
 )
 _BLAMES = _words(
     "contradicts misrepresents misstates distorts incorrectly inaccurately wrongly falsely erroneously mistakenly",
     "conflicts disagrees misreports misquotes misattributes misidentifies misplaces reverses inverts swaps fabricates",
-    "invents falsifies",
+    "invents falsifies confuses",
 )
 _CONTRADICTS = _words("contradicts conflicts disagrees")
 _FALLS_SHORT = _words("fails omits")
 _ERRORS = _words(
-    "error errors mistake mistakes inaccuracy inaccuracies contradiction contradictions falsehood misstatement"
+    "error errors mistake mistakes inaccuracy inaccuracies contradiction contradictions falsehood misstatement",
+    "inconsistency inconsistencies discrepancy discrepancies",
 )
 _AGREES = _words(
-    "matches reflects aligns agrees represents conveys captures summarizes summarises states follows fits corresponds",
-    "mirrors",
+    "matches reflects aligns agrees represents conveys captures summarizes summarises follows fits corresponds",
+    "mirrors sticks adheres preserves keeps retains",
 )
 _AGREE = _words("match reflect align agree represent convey capture follow fit correspond mirror")
-_BARE = _words("matches agrees fits corresponds wins")
+_BARE = _words("matches agrees fits corresponds wins passes")
 _HAS = _words("has gives provides contains offers gets makes introduces includes")
 _SOURCES = _words("article text source original facts passage content information it")
 _FACTS = _SOURCES | _words("this that what fact report story news figure date number statement article's text's")
+_FITTING = _words("convincing trustworthy appropriate suitable credible")
+_FORM = _words("style tone length wording title headline structure format language")
 _THINGS = _words(
     "one summary answer choice option statement match fit response output version text representation reflection",
     "candidate pick account description",
@@ -100,6 +106,9 @@ _IN_LINE = re.compile(r"\bin (?:line|agreement|accordance|keeping|accord) with\b
 _AT_ODDS = re.compile(
     r"\b(?:at odds|in (?:\w+ )?(?:conflict|contradiction|disagreement)) (?:with|to)\b|\bcontrary to\b"
 )
+_AGAINST = re.compile(
+    r"^(?:\w+ly )?(?:goes against|runs (?:counter|contrary) to|clashes with|(?:departs|deviates|strays) from)\b"
+)
 _BECAUSE = re.compile(
     r"\s+(?:because|since|in that|due to|given|as (?:it|the|this|that|its|both)|for (?:the|this|that|these) reasons?"
     r"|for \w+ing|by \w+ing)\b|[;:]|\.\s"
@@ -110,6 +119,7 @@ _NEAR = 6
 _READ = 14
 """Words of a judgement that are read."""
 _ARTICLE = re.compile(r"\ban? (?=[a-z])")
+_HOLDS = re.compile(r"(?:holds (?:up|true)|stands up|checks out|gets it right)(?: \w+ly)?$")
 _CUT_OFF = _words("with than to the of an or and but")
 _CLEARED = _words("contradict misrepresent misstate distort conflict")
 _NOT = _words("not isn't wasn't doesn't never")
@@ -125,16 +135,16 @@ def verdict(predicate: str) -> Strength | None:
         `WRONG`, `REJECTED`, `PRAISE` or `CHOICE`; None when the words are no judgement.
     """
     predicate = _IN_LINE.sub("consistent with", _ARTICLE.sub("", predicate).lower())
-    predicate = _AT_ODDS.sub("inconsistent with", predicate)
+    predicate = _AGAINST.sub("contradicts", _AT_ODDS.sub("inconsistent with", predicate))
     if found := _THE_ONE_THAT.match(predicate):
         inner = verdict(predicate[found.end() :])
         if inner is not None:
             return Strength.CHOICE if inner is Strength.PRAISE else inner
     if _PICKED.match(predicate) or _BETTER_JOB.match(predicate):
         return Strength.CHOICE
-    if _OPPOSITE.match(predicate):
+    if _OPPOSITE.match(predicate) or misstates(predicate, _BECAUSE.split(predicate, maxsplit=1)[0]):
         return Strength.WRONG
-    if _REPORTS.match(predicate):
+    if _REPORTS.match(predicate) or _HOLDS.match(predicate):
         return Strength.PRAISE
     predicate = _BECAUSE.split(predicate, maxsplit=1)[0]
     words = [word.strip("()^:") for word in predicate.split()]
@@ -157,6 +167,8 @@ def _denied(words: list[str]) -> Strength | None:
     """Read "is not consistent" and "does not match" as rejections; "is not wrong" says nothing."""
     passed = _FILLERS | _NOT | _BE | _COMPARES | {"does", "as"}
     judged = next((word for word in words if word not in passed and not _is_manner(word)), "")
+    if judged in _CONFIRMED:
+        return Strength.WRONG if _SOURCES & set(words) else None
     if judged in _CLEARED:
         return Strength.PRAISE if _SOURCES & set(words) else None
     if judged in _GOOD | _AGREE:
@@ -178,8 +190,8 @@ def _state(kept: list[str], words: list[str]) -> Strength | None:
         return Strength.CHOICE
     if first in _COMPARES:
         bare = first not in {"more", "most"} and (second == "" or (second in {"than", "to"} and _is_rival(kept[2:])))
-        return Strength.CHOICE if bare or second in _GOOD | _THINGS else None
-    if first in _GOOD:
+        return Strength.CHOICE if bare or second in _GOOD | _THINGS | _FITTING else None
+    if first in _GOOD | _CONFIRMED:
         return _praise(kept[1:], "the" in words)
     the_one = (
         first in _THINGS and {"the", "my"} & set(words) and (second in _GOOD | _AGREES | {""} or first == "answer")
@@ -201,6 +213,8 @@ def _praise(rest: list[str], definite: bool) -> Strength | None:
 
 def _is_blamed(rest: list[str]) -> bool:
     """Whether "wrong" is said of the summary, not of what it is about: "is wrong about …", not "is a false alarm"."""
+    if rest[:1] == ["than"] and not _is_rival(rest[1:]):
+        return False
     return not rest or (rest[0] in _AFTER_BAD | _THINGS and not _beside(rest))
 
 
@@ -213,6 +227,8 @@ def _action(kept: list[str]) -> Strength | None:
     """Read "contradicts" as a rejection, "matches the article" as praise, "better matches …" as a choice."""
     if kept[0] in _FALLS_SHORT:
         return Strength.WRONG if kept[1:2] and kept[1] in _AGREE else Strength.REJECTED
+    if kept[0] == "confuses" and set(kept[1:3]) & {"me", "us", "reader", "readers", "people"}:
+        return None
     if kept[0] in _BLAMES:
         return Strength.WRONG if _is_about_facts(kept) else None
     if kept[0] in _HAS:
@@ -224,9 +240,15 @@ def _action(kept: list[str]) -> Strength | None:
     if kept[1:2] and kept[0] in _AGREES and kept[1] in {"better", "best"}:
         return Strength.CHOICE
     after = kept[2 if compared else 1 :]
-    if verb not in _AGREES or not ((_SOURCES - {"it"}) & set(after[:_NEAR]) or "it" in after[:2]):
+    if verb not in _AGREES or not _names_source(after[:_NEAR]):
         return None
     return Strength.CHOICE if compared else Strength.PRAISE
+
+
+def _names_source(after: list[str]) -> bool:
+    """Whether what is matched is the article, or what it says: "the article's statement", but not its style."""
+    owned = {word.removesuffix("'s") for word in after} if not _FORM & set(after) else set(after)
+    return bool((_SOURCES - {"it"}) & owned) or after[-1:] == ["it"]
 
 
 def _is_about_facts(kept: list[str]) -> bool:

@@ -59,6 +59,7 @@ _MARKUP = (
     (r"(?<=[a-z])_(?=[a-z])", " "),
     (rf"(?i)\b({_DASHED})\s?(?:[=-]>|\u2192|\u21d2)\s?", r"\1: "),
     (r"(?m)^\s{0,3}[=-]{1,3}>\s*", ""),
+    (r"(?<=[a-z]{2}\.)\s?(?:[=-]{1,3}>|\u2192|\u21d2)\s", " therefore "),
     (r"(?<=[a-z]{2})\s?(?:[=-]{1,3}>|\u2192|\u21d2)\s", " therefore "),
     (r"[*`\"#>\[\]{}$~_]+", ""),
 )
@@ -96,6 +97,26 @@ _INITIALS = (
     (r"\b[AB]\. (?=(?:and|et|von|van|de|der)\b)", "someone "),
 )
 _PHRASES = (
+    (
+        r"(?i)\bthe (article|text|source) and ((?:summary )?(?-i:[AB])\b\^?) (?:both |also )?(?:say|state|agree"
+        r"|report|give)\b",
+        r"\2 agrees with the \1, which says",
+    ),
+    (
+        r"(?i)\b(?:one|the other)(?: (?:one|of (?:the )?(?:two )?(?:summaries|them|two)))?,"
+        r" ((?:summary )?(?-i:[AB])\b\^?),",
+        r"\1",
+    ),
+    (
+        r"(?mi)^[ \t]{0,3}((?:final |my )?(?:answer|verdict|conclusion|decision|choice))\s*\n\s*"
+        r"(?=summary (?-i:[AB])\b\^?\W*(?:$|\n))",
+        r"\1: ",
+    ),
+    (
+        r"(?m)(?:^|(?<=[.!?] ))A (?=(?:[a-z]+ ){0,2}(?:check|look|reading|comparison|review|glance|analysis"
+        r"|examination)\b)",
+        "The ",
+    ),
     (r"(\b[AB]\b\^?) and the (article|text|source) (?:agree|match|are consistent)\b", r"\1 agrees with the \2"),
     (
         r"(\b[AB]\b\^?) and the (article|text|source) (?:do not(?: agree)?|don't|disagree)\b",
@@ -103,12 +124,14 @@ _PHRASES = (
     ),
     (r"(?i)\b((?:my |the )?(?:answer|choice|option)) (?-i:A or B)\s?:", r"\1:"),
     (
-        r"(?i)\b(?:find|consider|deem) ((?:summary )?(?-i:[AB])\b\^?) (?:to be )?"
-        r"(?=(?:in)?(?:correct|consistent|right))",
+        r"(?i)\b(?:find|consider|deem|judge|hold|rate|believe) ((?:summary )?(?-i:[AB])\b\^?) (?:to be )?"
+        r"(?=(?:in)?(?:correct|consistent|right|accurate)|(?:the )?(?:more|most|better|best)\b)",
         r"find \1 is ",
     ),
     (
-        r"(?i)\b(?:looking at|having (?:read|compared)|after (?:reading|comparing)|comparing|of|from) both"
+        r"(?i)\b(?:(?:i|we|having|after|have) (?:check(?:ed|ing)|read|compar(?:ed|ing)|examin(?:ed|ing)"
+        r"|review(?:ed|ing))"
+        r"|looking at|having (?:read|compared)|after (?:reading|comparing)|comparing|of|from) both"
         r"(?: (?:summaries|options|statements|texts|of them))?\b",
         "",
     ),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from contrapose.tasks.probes.replies import patterns
 from contrapose.tasks.probes.replies.asides import gives_reason, without_asides
+from contrapose.tasks.probes.replies.parts import of_part, whole_of_part
 from contrapose.tasks.probes.replies.predicates import Strength, verdict
 from contrapose.tasks.probes.replies.rewrites import NOUN
 from contrapose.tasks.probes.replies.text import FINALLY, Sentence, sentences
@@ -61,8 +62,9 @@ def statements(text: str) -> Iterator[Statement]:
 def _of_topic(topic: str, sentence: Sentence, *, praised: bool) -> Iterator[Statement]:
     """What a sentence without a letter says of the one that the sentence before it was about."""
     is_asserted = sentence.stop != "?" and not patterns.CONDITION.search(sentence.text)
-    if is_asserted and _is_blame(sentence.text):
-        yield Statement(topic, Strength.WRONG, sentence.position)
+    judged = _of_pronoun(sentence.text) if is_asserted else None
+    if judged in (Strength.WRONG, Strength.PRAISE):
+        yield Statement(topic, judged, sentence.position, conceded=judged is Strength.PRAISE)
     elif praised and patterns.FALLS_SHORT.match(sentence.text):
         yield Statement(topic, Strength.REJECTED, sentence.position)
 
@@ -74,10 +76,10 @@ def _topic(sentence: str) -> str | None:
     return found[2] if found and len(named) == 1 else None
 
 
-def _is_blame(sentence: str) -> bool:
-    """Whether a sentence begins with "this contradicts" or "it is wrong"."""
+def _of_pronoun(sentence: str) -> Strength | None:
+    """What a sentence that begins with "this" or "it" says of what the one before it was about."""
     found = patterns.PRONOUN.match(_without_lead_in(sentence).removeprefix(FINALLY).strip())
-    return found is not None and verdict(found.string[found.end() :]) is Strength.WRONG
+    return verdict(found.string[found.end() :]) if found else None
 
 
 def _is_cut_off(said: Statement, sentence: Sentence, *, discussed: bool) -> bool:
@@ -184,15 +186,15 @@ def _led_into(clause: str, *, opens: bool) -> tuple[str | None, Strength] | None
         return None, Strength.REJECTED
     if chosen := _roundabout(clause):
         return chosen
-    if part := patterns.PART.match(clause):
-        said = verdict(clause[part.end() :])
-        return (part[1], said) if said in (Strength.WRONG, Strength.PRAISE) else None
+    if part := of_part(clause):
+        return part
     found = patterns.ALONE.match(clause)
     return _about(found, clause, opens=opens) if found else _stated(clause)
 
 
 def _roundabout(clause: str, only: Strength | None = None) -> tuple[str, Strength] | None:
     """The letter that a clause leads up to, if it says this of it."""
+    clause = whole_of_part(clause)
     for pattern, group, strength in _ROUNDABOUT:
         if only in (None, strength) and (found := pattern.match(clause)):
             return found[group], strength

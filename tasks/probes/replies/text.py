@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from contrapose.tasks.probes.replies.languages import in_english
 from contrapose.tasks.probes.replies.rewrites import NOUN, STOP, rewritten
+from contrapose.tasks.probes.replies.sources import by_source
 
 READ_FIRST, READ_LAST = 4_000, 1_000
 """Characters read from the start and the end of a long reply; the middle decides nothing."""
@@ -97,6 +98,7 @@ def canonical(text: str) -> str:
     text = _spaced(unicodedata.normalize("NFKC", text).translate(_PLAIN))
     text = rewritten(in_english(text))
     text = _LOWER_CASE.sub(lambda found: found.group()[:-1] + found.group()[-1].upper(), text)
+    text = by_source(text)
     text = _CONCLUDES.sub(f" ; {FINALLY} ", text)
     return _PAIR.sub(PAIR, text).strip()
 
