@@ -26,7 +26,8 @@ BARS = {
     "round_3": 0.95,
     "round_4": 0.92,
 }
-"""Share of the templates that choose that must be read. Each round was written before the rules that read it; after the last, none was changed."""
+"""Share of the templates that choose that must be read. Each round was written before the rules that read it, and after
+the last one no rule was changed."""
 LETTERS = (("A", "B"), ("B", "A"))
 ASIDES = (
     "which says 120",
