@@ -20,7 +20,8 @@ _ADDS = re.compile(
 _WRONG_ONE = re.compile(
     r"(?:\w+ly )?(?:attributes|gives|names|places|puts|cites|quotes|identifies|uses|reports|credits|blames"
     r"|assigns|locates"
-    r"|dates|has|gets|lists|ascribes|picks|provides|contains) (?:(?!not\b|no\b)[\w']+ ){0,6}?the wrong \w+"
+    r"|dates|has|gets|lists|ascribes|picks|provides|contains) (?:(?!not\b"
+    r"|no\b)[\w']+ ){0,6}?the wrong (?!impression|idea|kind|sort|way)\w+"
     r"(?: (?:of|for|in|at|to|as)\b|$)"
 )
 """The wrong person, place or time is named: "attributes the quote to the wrong minister"."""

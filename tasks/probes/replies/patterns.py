@@ -161,7 +161,8 @@ _REMARK = (
     r"(?!\w+:|[^:\n]{0,80}(?:\b(?-i:B|A(?! [a-z]))(?![\w'])|\b(?:claim|view|opinion|say|think|argu|hypothes"
     r"|question|true or|option|other"
     r"|example|task|format|instruct|prompt|first|initial|possib|if|whether|not|no|wrong|false|incorrect|error|mistake"
-    r"|suppos|assum|some|people|critic|reader|user|student|statement|opposite|might|may|could|doubt|rumou?r)|n't\b))"
+    r"|suppos|assum|to be|verif|wonder|decide|some|people|critic|reader|user|student|statement|opposite|might"
+    r"|may|could|doubt|rumou?r)|n't\b))"
     r"(?:[\w'-]+,? ){1,9}[\w'-]+(?=: ?(?-i:Summary [AB]) \w)"
 )
 """A few words before a colon and a statement: "A quick check: Summary B gets the year wrong"."""

@@ -72,7 +72,7 @@ _HAS = _words("has gives provides contains offers gets makes introduces includes
 _SOURCES = _words("article text source original facts passage content information it")
 _FACTS = _SOURCES | _words("this that what fact report story news figure date number statement article's text's")
 _FITTING = _words("convincing trustworthy appropriate suitable credible")
-_FORM = _words("style tone length wording title headline structure format language")
+_FORM = _words("order sequence style tone length wording title headline structure format language")
 _THINGS = _words(
     "one summary answer choice option statement match fit response output version text representation reflection",
     "candidate pick account description",
@@ -264,7 +264,7 @@ def _has(rest: list[str]) -> Strength | None:
         return Strength.CHOICE
     if _ERRORS & set(rest[:3]) and rest[0] not in {"no", "some", "minor", "few", "fewer", "less"}:
         return Strength.WRONG
-    judged = next((word for word in rest if word in _GOOD | _BAD), "")
+    judged = "" if "impression" in rest else next((word for word in rest if word in _GOOD | _BAD), "")
     if judged and (rest[0] in {judged, "it", "this"} or rest[-1] == judged):
         return Strength.WRONG if judged in _BAD and "fact" not in rest else Strength.PRAISE if judged in _GOOD else None
     return None

@@ -71,7 +71,7 @@ _REFERRING = tuple(
         (
             rf"({_OPENS}{_SUMMARY} (?:\w+ly )?(?:claims|alleges|asserts|suggests|implies|says|states){_ANY}), "
             rf"(?:but|whereas|when) (?:in fact |actually )?(?:(?:according to|in) {_ARTICLE},? "
-            rf"|{_ARTICLE} (?:\w+ly )?{_TELLS})"
+            rf"|{_ARTICLE} (?:\w+ly )?(?:says|states|reports|makes clear)\b)"
             rf"(?!{_ANY} (?:also|too|same|as well|so|agrees?|either|if|may|might|both|more|[AB])\b)",
             r"\1. The article contradicts \2. The article says ",
         ),
