@@ -152,7 +152,7 @@ DECLINES = re.compile(
 )
 # A phrase that opens a sentence and says nothing of a letter: "In this case,", "As the article says,".
 _OPENING = (
-    r"(?:in|for|as|to|without|from|given|based on|no|by|after|according to|considering|looking at"
+    r"(?:in|for|as|to(?! be\b)|without|from|given|based on|no|by|after|according to|considering|looking at"
     r"|on (?:second|closer|further)|upon)\s"
     r"(?![^,:]{0,60}\b(?:example|instance|some|others|theory|case of|no case|first|other|otherwise)\b)"
     r"(?-i:(?![^,:]{0,60}\b[AB]\b))[\w' ]{1,50}(?=[,:])"
