@@ -145,7 +145,7 @@ def guessing(outcome: Outcome) -> str:
     if chance is None or not 0 < wanted <= chance:
         return ""
     others = " and the ".join(gate["name"].replace("_", " ") for gate in outcome["gates"][1:])
-    rests = f", so the verdict rests on the {others}" if others else ""
+    rests = f", so a pass rests on the {others}" if others else ""
     return f"guessing alone passes {percent(chance)}, and the gate is {percent(wanted)}{rests}"
 
 

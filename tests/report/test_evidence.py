@@ -82,7 +82,7 @@ def test_a_gate_under_chance_says_what_the_verdict_rests_on() -> None:
     assert guessing(outcome()) == ""
     contrast = gate(name="contrast_rate", wanted=0.5, chance=0.19)
     told = guessing(outcome(chance=0.75, gates=[gate(chance=0.75), contrast]))
-    assert told == "guessing alone passes 75%, and the gate is 70%, so the verdict rests on the contrast rate"
+    assert told == "guessing alone passes 75%, and the gate is 70%, so a pass rests on the contrast rate"
     assert held(contrast) == "75% (55.6-87.2%) of 38 cases, 2 of them open; gate 50%, chance 19%"
 
 
