@@ -13,7 +13,6 @@ from asked_case import case
 from fake_endpoint import Endpoint, form_in, serving
 from openai_server import spec
 
-from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.ask import ask, unasked
 from contrapose.tasks.infer.base import Form
 from contrapose.tasks.infer.budget import Budget, Limits
@@ -377,29 +376,3 @@ def test_a_schema_is_reserved_for(server: Endpoint) -> None:
     server.takes = ("json_schema",)
     assert run(spec(server), budget=Budget(limits=Limits(max_tokens=100))).form is None
     assert server.bodies == []
-
-
-@pytest.mark.parametrize(
-    ("args", "expected"),
-    [
-        ({"constrained": "yes"}, "auto or off or json_schema"),
-        ({"constrained": True}, "auto or off"),
-        ({"constrained": "json_schema", "endpoint": "completions"}, "structured_outputs, guided_choice"),
-        ({"constrained": "guided_choice", "base_url": "https://api.openai.com/v1"}, "json_schema"),
-    ],
-)
-def test_a_form_that_cannot_be_is_refused(args: dict[str, object], expected: str) -> None:
-    with pytest.raises(ModelError, match=expected):
-        OpenAI().forms(ModelSpec(id="openai/any", args={"base_url": "http://localhost:1/v1", **args}))
-
-
-@pytest.mark.parametrize(
-    ("args", "forms"),
-    [
-        ({}, ("json_schema", "plain")),
-        ({"endpoint": "completions"}, ("plain",)),
-        ({"constrained": False}, ("plain",)),
-    ],
-)
-def test_openai_itself_has_schemas_for_chat_alone(args: dict[str, object], forms: tuple[str, ...]) -> None:
-    assert OpenAI().forms(ModelSpec(id="openai/any", args=args)) == forms
