@@ -49,7 +49,7 @@ _NO_CHOICE = (
 _ALSO = re.compile(
     rf"(?i)\b(?:both|equally|too|as well|also|likewise|(?<!says the )same)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"
     r"|\b(?:neither|nor) (?:is|does)\b|(?:\bnot\b|n't\b)[^.;!?\n]{0,40}\beither\b"
-    r"|[,;] (?:and )?(?-i:[AB])\^? (?:with|to)\b"
+    r"|[,;] (?:and )?(?-i:[AB])\^? (?:with|to)\b|\ba (?:draw|tie|toss[- ]?up)\b"
 )
 _NEVERTHELESS = re.compile(
     r"(?i)\b(?:in that|because|since|as) both (?:say|state|mention|agree|have|give|report|name)\b"

@@ -41,7 +41,7 @@ def _as_summary(found: re.Match[str]) -> str:
 # A trailing ^ marks a letter that cannot be the English article, such as "(a)" or "**A**".
 _MARKUP = (
     (r"[(\[]\s?[ABab]\s?(?:or|/|,|\|)\s?[ABab]\s?[)\]](?=\s?[:=])", ""),
-    (rf"\b(A|B)[ \t]*\n\s{{0,20}}(?=[a-z])(?!(?:{_OPENS})\b|\w+\s?:)", r"\1 "),
+    (rf"\b(?<![\u2192\u21d2>] )(A|B)[ \t]*\n\s{{0,20}}(?=[a-z])(?!(?:{_OPENS})\b|\w+\s?:)", r"\1 "),
     (r"\b(in|of|by|with|from|to)[ \t]*\n\s{0,20}(?=\W?[ABab]\b)", r"\1 "),
     (r"\"[^\"\n]{0,150}\?\"", ""),
     (r"\\n", r"\n"),
@@ -187,10 +187,16 @@ _ELLIPSES = (
     ),
     (r"(?m)(?:^|(?<=[.!?;,] ))((?i:summary |option )?[AB]\b)\^? (?:is|does|it is|is it)(?=[.!](?:\s|$))", r"\1"),
 )
+_SPELLINGS = (
+    (r"(?i)\b(does|is|was|did|do|would|are|has|have|could|should|were|ca|wo)nt\b", r"\1n't"),
+    (r"(?i)\b(that|it)s(?= (?:the|not|wrong|right|correct|just|more|definitely|clearly|[ab])\b)", r"\1's"),
+    (r"(?i)\b(?:cuz|coz|bc)\b", "because"),
+)
 _ALWAYS, _MARKED_UP = "", r"[^A-Za-z0-9 .,;:?']|'(?!(?:s|t|d|m|ll|re|ve)\b)"
 _GROUPS = tuple(
     (re.compile(needed), tuple((re.compile(pattern), replacement) for pattern, replacement in group))
     for needed, group in (
+        (r"(?i)(?:nt|its|thats|cuz|coz|bc)\b", _SPELLINGS),
         (rf"{_NAMES}\s", _CALLED),
         (_MARKED_UP, _MARKUP),
         (rf"[AB]\^?\s?(?:[-\u2013\u2014:=(\u2600-\u27bf]|(?i:{_RIGHT}|{_WRONG}))", _MARKS),
