@@ -25,9 +25,11 @@ BARS = {
     "round_2": 0.95,
     "round_3": 0.95,
     "round_4": 0.92,
+    "independent": 0.40,
 }
 """Share of the templates that choose that must be read. Each round was written before the rules that read it, and after
-the last one no rule was changed."""
+the fourth no rule was changed. The independent ones are by four authors who knew none of the rules; at first sight 39 %
+of them were read, and what is left unread is asked back."""
 LETTERS = (("A", "B"), ("B", "A"))
 ASIDES = (
     "which says 120",
@@ -93,6 +95,24 @@ def test_a_rejection_chooses_the_other_only_where_exactly_one_is_right() -> None
     text = canonical("Summary A contradicts the article.")
     assert weigh(text).letter is None
     assert weigh(text, one_is_right=True).letter == "B"
+
+
+@pytest.mark.parametrize(("x", "y"), LETTERS)
+@pytest.mark.parametrize(
+    ("reply", "chosen"),
+    [
+        ("The one that contradicts the article is {y}.", "x"),
+        ("The one that sticks to the article is {x}.", "x"),
+        ("The summary that is about a lawyer is {y}.", None),
+        ("{y} isnt consistent with the article.", "x"),
+        ("fine of 50 → {y}\nfine of 500 → {x}\narticle → 500", None),
+        ("{x} has the year right and {y} has the place right so its a draw.", None),
+    ],
+)
+def test_what_independent_authors_wrote_is_not_read_the_wrong_way(
+    reply: str, chosen: str | None, x: str, y: str
+) -> None:
+    assert read_choice(reply.format(x=x, y=y)).choice == (chosen and {"x": x, "y": y}[chosen])
 
 
 @pytest.mark.parametrize(("x", "y"), LETTERS)

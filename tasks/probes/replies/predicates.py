@@ -98,6 +98,30 @@ _OPPOSITE = re.compile(
     r" (?:article|text|source|passage|original)\b"
 )
 _BETTER_JOB = re.compile(r"(?:does|did) (?:much )?better job\b|is better at \w+ing\b")
+_CHOSEN = re.compile(
+    r"(?:should|must|has to|ought to|is to) (?:\w+ly )?be (?:picked|chosen|selected|preferred)\b"
+    r"|(?:is|was) (?:\w+ly )?preferable\b"
+    r"|(?:comes out|is) (?:well |clearly )?(?:ahead|on top)\b|(?:has|takes) the edge\b|(?:gets|has|wins) my vote\b"
+    r"|(?:\w+ly )?wins\b(?! (?:the|a|an|his|her|their)\b)"
+    r"|(?:is|seems|appears)(?: \w+ly| to be)? the (?:safer|safest|sounder|soundest|stronger|more \w+|better|best)"
+    r" (?:and (?:\w+ ){1,2})?(?:choice|one|option|pick|account|version|candidate|bet|reading|of the two)\b"
+)
+_REFUSED = re.compile(
+    r"(?:is|must be|has to be|can be|should be) (?:\w+ly )?"
+    r"(?:rejected|disqualified|ruled out|eliminated|discarded|dismissed|excluded)\b"
+)
+_LOYAL = re.compile(
+    r"(?:\w+ly )?(?:stays|sticks|hews|keeps|remains|clings|comes|is) (?:\w+ly )?"
+    r"(?:close|closer|closest|closely|more closely|faithful|true|loyal|strictly)? ?to (?:what )?the"
+    r" (?:article|text|source|passage|original|facts)\b"
+)
+_MADE_UP = re.compile(
+    r"(?:\w+ly )?(?:makes? (?:[\w']+ ){1,4}up\b|makes? up|made up|mixes up|mixed up"
+    r"|gets (?:[\w']+ ){1,4}(?:wrong|backwards|the wrong way round)|hallucinates|hallucinated|conflates"
+    r"|(?:swaps|swapped|flips|flipped|reverses|reversed|inverts|switches|switched) (?:who|which|what|the|two)\b"
+    r"|(?:has|had) the wrong (?!impression|idea|kind|sort|way)\w+|mis(?!s|spell|took|take|led|l)\w{3,}s\b"
+    r"|turn(?:s|ed) (?:[\w'-]+ ){1,8}into\b)"
+)
 _PICKED = re.compile(
     r"(?:is|would be) (?:what|the one|the summary|the option|the answer)?\s?(?:that )?(?:i(?:'d|'ll| would| will)?|to)"
     r" (?:choose|pick|select|go with)\b"
@@ -140,8 +164,12 @@ def verdict(predicate: str) -> Strength | None:
         inner = verdict(predicate[found.end() :])
         if inner is not None:
             return Strength.CHOICE if inner is Strength.PRAISE else inner
-    if _PICKED.match(predicate) or _BETTER_JOB.match(predicate):
+    if any(pattern.match(predicate) for pattern in (_PICKED, _BETTER_JOB, _CHOSEN)):
         return Strength.CHOICE
+    if _MADE_UP.match(predicate) or _REFUSED.match(predicate):
+        return None if _IN_PART.search(predicate) else Strength.WRONG
+    if _LOYAL.match(predicate):
+        return None if _IN_PART.search(predicate) else Strength.PRAISE
     if _OPPOSITE.match(predicate) or misstates(predicate, _BECAUSE.split(predicate, maxsplit=1)[0]):
         return Strength.WRONG
     if _REPORTS.match(predicate) or _HOLDS.match(predicate):

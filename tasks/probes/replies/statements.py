@@ -28,7 +28,8 @@ _ROUNDABOUT = (
 
 _LETTER = re.compile(r"\b[AB](?![\w'])")
 _THE_ONE_THAT = re.compile(
-    r"(?i)\bthe (?:one|summary|option|version|text|statement) (?:that|which) (?!i\b|we\b|i'd\b)(?P<predicate>[^,;]+?)(?: is| was|:)\s*$"
+    r"(?i)\bthe (?:one|summary|option|version|text|statement) (?:that|which) (?!i\b|we\b|i'd\b)"
+    r"(?P<predicate>[^,;]+?)(?: is| was|:)\s*$"
 )
 """Who "the one that swaps two names is Summary B" is about, and what it is said to do."""
 
@@ -252,7 +253,9 @@ def _screened(found: re.Match[str], clause: str) -> tuple[str, Strength] | None:
     before = clause[: found.start(1)]
     if patterns.UNDECIDED.search(before):
         return None
-    if told := _THE_ONE_THAT.search(before):
-        judged = verdict(told["predicate"])
-        return None if judged is None else (found[1], min(judged, Strength.REJECTED) if judged <= 0 else Strength.CHOICE)
+    if described := _THE_ONE_THAT.search(before):
+        judged = verdict(described["predicate"])
+        if judged is None:
+            return None
+        return found[1], judged if judged <= Strength.REJECTED else Strength.CHOICE
     return found[1], Strength.REJECTED if patterns.DENIED.search(before) else Strength.CHOICE
