@@ -76,11 +76,14 @@ def read_key(spec: ModelSpec, *, base_url: str) -> str:
     if not place:
         return NO_KEY
     key = _found(place)
-    # Another variable is refused whether or not it is set: a parameter may name any, and what it holds is no matter.
-    if (key.text or place != VARIABLE) and not key.is_for(origin):
-        raise _foreign(spec, key, origin)
+    if place != VARIABLE:
+        # Whether or not it is set: a parameter may name any variable, and what that holds is not told.
+        _refuse_foreign(spec, key, origin)
     _refuse_unsendable(spec, key, origin)
-    return key.text or NO_KEY
+    if not key.text:
+        return NO_KEY
+    _refuse_foreign(spec, key, origin)
+    return key.text
 
 
 def is_own(base_url: str) -> bool:
@@ -159,10 +162,12 @@ def _named(place: str) -> tuple[HostRule, ...]:
     return tuple(found)
 
 
-def _foreign(spec: ModelSpec, key: Key, origin: Origin | None) -> ModelError:
+def _refuse_foreign(spec: ModelSpec, key: Key, origin: Origin | None) -> None:
+    if key.is_for(origin):
+        return
     own = f"https://{OPENAI_HOST}, the address in {BASE_URL}, or " if key.with_own else ""
     entry = f"{origin}" if key.place == VARIABLE else f"{key.place}={origin}"
-    return ModelError(
+    raise ModelError(
         f"{key_place(spec)} is no key for {origin}",
         expected=f"{own}a host that is named beside the key where the run takes place",
         remedy=f"Nothing was sent. If that host may have it, set {HOSTS}={entry} there; if it needs no key, set "
