@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
 
 from contrapose.tasks.errors import ConfigError
@@ -17,7 +17,13 @@ DEPLOYED = "_DEPLOYED"
 PORTS = {"http": 80, "https": 443}
 HOST = re.compile(r"[\w-]+(\.[\w-]+)*\.?")
 """A name; that of another form is read differently by different libraries."""
-METADATA_NAMES = ("metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal")
+METADATA_NAMES = (
+    "metadata",
+    "metadata.google.internal",
+    "metadata.goog",
+    "instance-data",
+    "instance-data.ec2.internal",
+)
 METADATA = frozenset(
     map(
         ip_address,
@@ -162,7 +168,7 @@ def refuse_inside(host: str, found: Iterable[str], *, variable: str) -> None:
         )
 
 
-def network_of(entry: str) -> object:
+def network_of(entry: str) -> IPv4Network | IPv6Network | None:
     """The network that an entry names, or an address as one; None for any other entry."""
     try:
         return ip_network(entry, strict=False)

@@ -63,7 +63,7 @@ def refused(url: str, **args: Any) -> str:
         "https://models.example\\.api.openai.com/v1",
         "https://api.openai.com\\@models.example/v1",
         "https://api.openai.com%2emodels.example/v1",
-        "https://аpi.openai.com/v1",  # noqa: RUF001
+        "https://аpi.openai.com/v1",
     ],
 )
 def test_a_parameter_pairs_no_key_with_a_host(url: str) -> None:
@@ -133,7 +133,9 @@ def test_hosts_are_named_beside_the_key(named: str, url: str, goes: bool, monkey
     assert key_for(url) == KEY if goes else refused(url)
 
 
-@pytest.mark.parametrize("wrong", ["*", "*.example", "a b=c=", "=x", "1KEY=models.example", "ftp://a", "//", "a:b", "u:p@a"])
+@pytest.mark.parametrize(
+    "wrong", ["*", "*.example", "a b=c=", "=x", "1KEY=models.example", "ftp://a", "//", "a:b", "u:p@a"]
+)
 def test_a_list_of_hosts_that_cannot_be_read_is_told(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTRAPOSE_KEY_HOSTS", wrong)
     assert "CONTRAPOSE_KEY_HOSTS" in refused(ELSEWHERE)

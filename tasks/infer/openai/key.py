@@ -145,21 +145,30 @@ def _named(place: str) -> tuple[HostRule, ...]:
     Raises:
         ConfigError: an entry cannot be read.
     """
-    found = []
-    for entry in entries(HOSTS):
-        named, equals, host = entry.rpartition("=")
-        rule = read_rule(host, where=HOSTS)
-        block = named.removeprefix(SCHEME) if named.startswith(SCHEME) else None
-        if equals and not (NAME.fullmatch(named) if block is None else BLOCK.fullmatch(block)):
-            raise ConfigError(
-                f"{named!r} is no place of a key",
-                expected=f"<variable>=host or {SCHEME}<block>=host",
-                remedy="Correct it.",
-                where=HOSTS,
-            )
-        if (named if equals else VARIABLE) == place:
-            found.append(rule)
-    return tuple(found)
+    read = [read_entry(each, where=HOSTS) for each in entries(HOSTS)]
+    return tuple(rule for named, rule in read if named == place)
+
+
+def read_entry(entry: str, *, where: str) -> tuple[str, HostRule]:
+    """The place of a key and a host that it is for, of an entry of HOSTS.
+
+    Args:
+        entry: `host`, which is for the key in VARIABLE, `<variable>=host` or `secret://<block>=host`.
+        where: it stands.
+
+    Raises:
+        ConfigError: it is none of these.
+    """
+    place, equals, host = entry.rpartition("=")
+    block = place.removeprefix(SCHEME) if place.startswith(SCHEME) else None
+    if equals and not (NAME.fullmatch(place) if block is None else BLOCK.fullmatch(block)):
+        raise ConfigError(
+            f"{place!r} is no place of a key",
+            expected=f"<variable>=host or {SCHEME}<block>=host",
+            remedy="Correct it.",
+            where=where,
+        )
+    return (place if equals else VARIABLE), read_rule(host, where=where)
 
 
 def _refuse_foreign(spec: ModelSpec, key: Key, origin: Origin | None) -> None:

@@ -9,8 +9,8 @@ from typing import Literal, cast
 from urllib.parse import urlsplit
 
 from contrapose.tasks.errors import ModelError
-from contrapose.tasks.infer.base import Form, refuse_unknown
 from contrapose.tasks.hosts import origin_of, refuse_forbidden
+from contrapose.tasks.infer.base import Form, refuse_unknown
 from contrapose.tasks.infer.openai.key import BASE_URL, OPENAI_HOST, is_own, read_key
 from contrapose.tasks.model_spec import ModelSpec
 
