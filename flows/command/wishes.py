@@ -47,14 +47,17 @@ class Wishes:
     key_hosts: tuple[str, ...] = ()
     """Hosts that a key may be sent to, as CONTRAPOSE_KEY_HOSTS names them."""
 
-    def environment(self, deployment: str) -> dict[str, str]:
-        """Variables that a deployment gives its runs: what is typed here is trusted, what a run is given is not.
+    def __post_init__(self) -> None:
+        """Refuse a host that cannot be read.
 
         Raises:
-            ConfigError: a host cannot be read.
+            ConfigError: it cannot.
         """
         for each in self.key_hosts:
             read_entry(each, where="--key-host")
+
+    def environment(self, deployment: str) -> dict[str, str]:
+        """Variables that a deployment gives its runs: what is typed here is trusted, what a run is given is not."""
         webhook = (self.check.get("promotion") or {}).get("webhook") if deployment == CHECK else None
         named = {KEY_HOSTS: ",".join(self.key_hosts), WEBHOOK_HOSTS: str(origin_of(webhook)) if webhook else ""}
         return {variable + DEPLOYED: hosts for variable, hosts in named.items() if hosts}
