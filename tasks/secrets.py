@@ -44,22 +44,34 @@ def from_block(name: str, *, where: str) -> str:
     Raises:
         ConfigError: it is no name, there is no such block, it holds no text, or the server cannot be asked.
     """
+    value = read_block(name, where=where)
+    if not isinstance(value, str):
+        raise _unusable(name, "holds no text", where, "Put the secret itself into it, as text.")
+    return value.strip()
+
+
+def read_block(name: str, *, where: str) -> object:
+    """What a Prefect Secret block holds, which is no empty text; as `from_block` for one that may hold more than text.
+
+    Raises:
+        ConfigError: as `from_block`.
+    """
     _refuse_value(name, BLOCK, where, expected="the name of a Prefect Secret block: lower case, digits and dashes")
     from prefect.client.orchestration import get_client
     from prefect.exceptions import ObjectNotFound
 
     try:
         with get_client(sync_client=True) as client:
-            value = client.read_block_document_by_name(name, "secret").data.get("value")
+            value: object = client.read_block_document_by_name(name, "secret").data.get("value")
     except ObjectNotFound:
         raise _unusable(name, "does not exist", where, "Make it in the Prefect UI under Blocks, type Secret.") from None
     except Exception as error:
         # Its text may repeat what was read; the name of its class never does.
         found = f"cannot be read ({type(error).__name__})"
         raise _unusable(name, found, where, "See that the Prefect server can be reached: contrapose doctor.") from None
-    if not isinstance(value, str) or not value.strip():
+    if value is None or (isinstance(value, str) and not value.strip()):
         raise _unusable(name, "holds no text", where, "Put the secret itself into it, as text.")
-    return value.strip()
+    return value
 
 
 def resolved(value: str, *, where: str) -> str:

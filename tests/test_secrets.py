@@ -71,7 +71,8 @@ def test_a_secret_where_its_name_belongs_is_refused_and_not_shown() -> None:
 
 @pytest.mark.usefixtures("prefect_server")
 def test_the_key_comes_from_a_block() -> None:
-    spec = ModelSpec(id="openai/x", args={"api_key_block": block("the-key", KEY)})
+    bound = {"key": KEY, "hosts": ["127.0.0.1"]}
+    spec = ModelSpec(id="openai/x", args={"api_key_block": block("the-key", bound)})
     assert read_key(spec, base_url=OWN) == KEY
 
 
@@ -165,7 +166,8 @@ def test_nothing_that_a_run_leaves_holds_a_secret(
         caplog.set_level(logging.DEBUG, logger=logger)
     arguments = ["--model", "openai/fake", "--test", "add_toxic_words", "--limit", "12"]
     arguments += ["--set", f"model_args.base_url=http://127.0.0.1:{server.port}/v1"]
-    arguments += ["--set", f"model_args.api_key_block={block('endpoint-key', KEY)}"]
+    bound = {"key": KEY, "hosts": [f"127.0.0.1:{server.port}"]}
+    arguments += ["--set", f"model_args.api_key_block={block('endpoint-key', bound)}"]
     assert main(["doctor", *arguments]) == 0
     assert main(["run", *arguments]) == 4
     assert main(["cache", "info"]) == 0

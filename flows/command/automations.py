@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.hosts import origin_of, refuse_forbidden
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
@@ -54,7 +55,7 @@ def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[Block]:
         names: each `<type>/<name>`, such as slack-webhook/team.
 
     Raises:
-        ConfigError: there is no such block.
+        ConfigError: there is no such block, or it sends to where nobody means to be told.
     """
     from prefect.exceptions import ObjectNotFound
 
@@ -62,9 +63,12 @@ def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[Block]:
     for each in names:
         kind, _, name = each.partition("/")
         try:
-            document = client.read_block_document_by_name(name, kind, include_secrets=False)
+            document = client.read_block_document_by_name(name, kind, include_secrets=True)
         except ObjectNotFound:
             raise _no_block(each) from None
+        if (origin := origin_of(str(document.data.get("url", "")))) is not None:
+            # Only its host is ever told: the path of such an address is often its secret.
+            refuse_forbidden(origin.host, where=f"--notify {each}")
         found.append(Block(id=str(document.id), webhook=kind == WEBHOOK))
     return found
 

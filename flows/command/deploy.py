@@ -9,8 +9,10 @@ from contrapose.flows.command.automations import find_blocks, specifications, up
 from contrapose.flows.command.deployments import (
     deploy_file,
     deployed,
+    hosts_before,
     import_flow,
     parameters_before,
+    with_hosts,
     with_parameters,
 )
 from contrapose.flows.command.wishes import Wishes, changed, shipped
@@ -42,7 +44,10 @@ def deploy(wishes: Wishes) -> Iterator[str]:
         yield f"work pool {POOL}: {_pool(client)}"
         wanted = changed(shipped(), wishes)
         kept = {each["name"]: parameters_before(client, each) for each in wanted["deployments"]}
-        wanted["deployments"] = [with_parameters(each, kept[each["name"]]) for each in wanted["deployments"]]
+        wanted["deployments"] = [
+            with_hosts(with_parameters(each, kept[each["name"]]), hosts_before(client, each))
+            for each in wanted["deployments"]
+        ]
         deploy_file(wanted)
         for each in wanted["deployments"]:
             yield _told(each, deployed(client, each), kept[each["name"]])

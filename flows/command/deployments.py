@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.hosts import DEPLOYED
 from contrapose.tasks.layers import merged
 from contrapose.tasks.secrets import without_user
 
@@ -25,12 +26,8 @@ if TYPE_CHECKING:
 
 def parameters_before(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters that somebody gave the deployment in the UI, or earlier, and that nothing is said about now."""
-    from prefect.exceptions import ObjectNotFound
-
-    flow = import_flow(deployment["entrypoint"])
-    try:
-        found = client.read_deployment_by_name(f"{flow.name}/{deployment['name']}")
-    except ObjectNotFound:
+    flow, found = import_flow(deployment["entrypoint"]), _before(client, deployment)
+    if found is None:
         return {}
     given, before = deployment["parameters"], found.parameters
     kept = {name: before[name] for name in before if name in flow.parameters.properties and name not in given}
@@ -38,6 +35,28 @@ def parameters_before(client: SyncPrefectClient, deployment: Mapping[str, Any]) 
         follows = before.get("promotion") or {}
         kept["promotion"] = {key: follows[key] for key in follows if key not in given["promotion"]}
     return {name: value for name, value in kept.items() if value not in ({}, None)}
+
+
+def hosts_before(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> dict[str, str]:
+    """Hosts that were named for a key or the webhook when it was deployed before; a new list takes their place."""
+    found = _before(client, deployment)
+    variables = ((found and found.job_variables) or {}).get("env") or {}
+    return {name: hosts for name, hosts in variables.items() if name.endswith(DEPLOYED)}
+
+
+def with_hosts(deployment: Mapping[str, Any], kept: Mapping[str, str]) -> dict[str, Any]:
+    """A deployment that keeps hosts beside its own."""
+    found: dict[str, Any] = merged({"work_pool": {"job_variables": {"env": dict(kept)}}}, deployment)
+    return found
+
+
+def _before(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> DeploymentResponse | None:
+    from prefect.exceptions import ObjectNotFound
+
+    try:
+        return client.read_deployment_by_name(f"{import_flow(deployment['entrypoint']).name}/{deployment['name']}")
+    except ObjectNotFound:
+        return None
 
 
 def with_parameters(deployment: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:

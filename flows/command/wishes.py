@@ -13,7 +13,11 @@ import yaml
 from pydantic import ValidationError
 
 from contrapose.tasks.compare.compare import refuse_margin
+from contrapose.tasks.hosts import DEPLOYED, origin_of
+from contrapose.tasks.infer.openai.key import HOSTS as KEY_HOSTS
+from contrapose.tasks.infer.openai.key import read_entry
 from contrapose.tasks.promotion.settings import Promotion
+from contrapose.tasks.promotion.webhook import HOSTS as WEBHOOK_HOSTS
 from contrapose.tasks.wrong_values import told
 
 if TYPE_CHECKING:
@@ -40,6 +44,23 @@ class Wishes:
     """Folder on the worker in which runs take place: `runs` and paths of data are relative to it."""
     notify: tuple[str, ...] = ()
     """Blocks through which alerts are sent, each `<type>/<name>`."""
+    key_hosts: tuple[str, ...] = ()
+    """Hosts that a key may be sent to, as CONTRAPOSE_KEY_HOSTS names them."""
+
+    def __post_init__(self) -> None:
+        """Refuse a host that cannot be read.
+
+        Raises:
+            ConfigError: it cannot.
+        """
+        for each in self.key_hosts:
+            read_entry(each, where="--key-host")
+
+    def environment(self, deployment: str) -> dict[str, str]:
+        """Variables that a deployment gives its runs: what is typed here is trusted, what a run is given is not."""
+        webhook = (self.check.get("promotion") or {}).get("webhook") if deployment == CHECK else None
+        named = {KEY_HOSTS: ",".join(self.key_hosts), WEBHOOK_HOSTS: str(origin_of(webhook)) if webhook else ""}
+        return {variable + DEPLOYED: hosts for variable, hosts in named.items() if hosts}
 
 
 def check_parameters(*, baseline: str | None, margin: float | None, promotion: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,6 +96,7 @@ def changed(content: Mapping[str, Any], wishes: Wishes) -> dict[str, Any]:
 def _changed(deployment: Mapping[str, Any], wishes: Wishes) -> dict[str, Any]:
     pool = deployment["work_pool"]
     variables = {**pool["job_variables"], "working_dir": str(Path(wishes.work_dir).resolve())}
+    variables["env"] = {**variables["env"], **wishes.environment(deployment["name"])}
     found = {**deployment, "version": version("contrapose"), "work_pool": {**pool, "job_variables": variables}}
     found["parameters"] = _parameters(deployment, wishes)
     if wishes.config is not None and deployment["name"] in UNATTENDED:

@@ -25,6 +25,7 @@ def refuse_unready(settings: Promotion, *, revision: str, training_run: str) -> 
     if settings.mlflow_alias:
         alias.version_of(settings.mlflow_alias, revision=revision, training_run=training_run)
     if settings.webhook:
+        webhook.refuse_unlisted(settings.webhook)
         webhook_secret()
 
 
@@ -48,6 +49,7 @@ def promote(settings: Promotion, decision: Decision, *, confirm: Callable[[], No
         confirm()
         done.append(alias.move(settings.mlflow_alias, version))
     if settings.webhook:
+        webhook.refuse_unlisted(settings.webhook)
         secret = webhook_secret()
         confirm()
         body = json.dumps(decision, ensure_ascii=False, sort_keys=True).encode()

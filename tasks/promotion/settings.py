@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.hosts import origin_of, refuse_forbidden
 from contrapose.tasks.secrets import holds_password
 
 BLOCK = "contrapose-webhook-secret"
@@ -25,7 +25,8 @@ class Promotion(BaseModel):
     webhook: str = Field(
         default="",
         description="After promote: address that receives verdict.json, signed with the secret in "
-        f"CONTRAPOSE_WEBHOOK_SECRET or in the Prefect Secret block {BLOCK}. Empty: none.",
+        f"CONTRAPOSE_WEBHOOK_SECRET or in the Prefect Secret block {BLOCK}; CONTRAPOSE_WEBHOOK_HOSTS names its host. "
+        "Empty: none.",
     )
     ask: bool = Field(default=False, description="After hold: pause until a person approves or rejects the candidate.")
     ask_hours: float = Field(
@@ -54,8 +55,8 @@ class Promotion(BaseModel):
     @field_validator("webhook")
     @classmethod
     def _address(cls, value: str) -> str:
-        address = urlsplit(value)
-        if value and (address.scheme not in ("http", "https") or not address.hostname):
+        origin = origin_of(value)
+        if value and origin is None:
             raise ValueError("no address of a web server; expected one that begins with https:// or http://")
         if holds_password(value):
             # Its value is not shown: it is where secrets hide.
@@ -64,4 +65,13 @@ class Promotion(BaseModel):
                 "is signed, so that its receiver knows the sender; to a chat, send alerts through a block: contrapose "
                 "deploy --notify"
             )
+        if origin is not None:
+            _refuse_forbidden(origin.host)
         return value
+
+
+def _refuse_forbidden(host: str) -> None:
+    try:
+        refuse_forbidden(host, where="")
+    except ConfigError as error:
+        raise ValueError(f"{error.found}; expected {error.expected}") from None

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import socket
+import ssl
 import time
 from collections.abc import Callable
-from http.client import HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.errors import ConfigError, ContraposeError
+from contrapose.tasks.hosts import entries, network_of, origin_of, read_rule, refuse_inside
 
 HEADER = "X-Contrapose-Signature"
 """`t=<Unix time>,v1=<HMAC-SHA256 of "<Unix time>.<body>", in hexadecimal>`."""
 DELIVERY = "X-Contrapose-Delivery"
 """The same for every try, and after a crash: a receiver that has seen it has been told."""
+HOSTS = "CONTRAPOSE_WEBHOOK_HOSTS"
+"""Variable that names the hosts which may be called, and private networks that their names may lead to."""
 TRIES = 3
 WAIT = 2.0
 """Seconds before the second try; twice as long before the third."""
@@ -51,10 +56,34 @@ def genuine(body: bytes, header: str, secret: str, *, now: float, tolerance: flo
     )
 
 
+def refuse_unlisted(url: str) -> None:
+    """Refuse an address on a host that the environment does not name: what is called there is signed with a secret.
+
+    Raises:
+        ConfigError: it is not named, or leads to where nothing is sent.
+    """
+    rules = [read_rule(each, where=HOSTS) for each in entries(HOSTS) if "/" not in each or network_of(each) is None]
+    origin = origin_of(url)
+    if origin is None or not any(rule.holds(origin) for rule in rules):
+        raise ConfigError(
+            f"{origin} is not among the hosts that a webhook may call",
+            expected=f"a host that {HOSTS} names where the run takes place",
+            remedy=f"If it is meant, set {HOSTS}={origin} there, or deploy it: contrapose deploy --webhook URL.",
+            where="promotion.webhook",
+        )
+    try:
+        found = _addresses(origin.host, origin.port)
+    except OSError:
+        # Nobody may know the name here but a proxy; where it must be known, calling it says so.
+        return
+    refuse_inside(origin.host, found, variable=HOSTS)
+
+
 def send(url: str, body: bytes, *, secret: str, delivery: str, pause: Callable[[float], None] = time.sleep) -> None:
     """Post a JSON body, three times at most; redirects are not followed.
 
     Raises:
+        ConfigError: the host leads to where nothing is sent.
         ContraposeError: nobody has taken it.
     """
     for number in range(1, TRIES + 1):
@@ -81,7 +110,7 @@ def _try(url: str, body: bytes, *, secret: str, delivery: str) -> tuple[str, boo
     # The settings refuse other schemes than http and https.
     request = Request(url, data=body, headers=headers, method="POST")  # noqa: S310
     try:
-        with build_opener(_Direct()).open(request, timeout=TIMEOUT):
+        with build_opener(_Direct, _Plain, _Secure).open(request, timeout=TIMEOUT):
             return "", False
     except HTTPError as error:
         error.close()
@@ -89,6 +118,54 @@ def _try(url: str, body: bytes, *, secret: str, delivery: str) -> tuple[str, boo
     except (OSError, HTTPException) as error:
         cause = getattr(error, "reason", None)
         return type(cause if isinstance(cause, Exception) else error).__name__, True
+
+
+def _addresses(host: str, port: int) -> list[str]:
+    return [str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+
+
+def _connect(address: tuple[str, int], *options: Any) -> socket.socket:
+    """Connect to a host that is no private one: to an address that was looked at, so that none is found in between."""
+    host, port = address
+    found = _addresses(host, port)
+    refuse_inside(host.lower(), found, variable=HOSTS)
+    for number, each in enumerate(found, start=1):
+        try:
+            return socket.create_connection((each, port), *options)
+        except OSError:
+            if number == len(found):
+                raise
+    raise OSError(f"{host} has no address")
+
+
+def _checked(kind: type[HTTPConnection], request: Request) -> Callable[..., HTTPConnection]:
+    """Connections whose host is looked at; a proxy, which the environment names, looks up names itself."""
+
+    def make(host: str, **options: Any) -> HTTPConnection:
+        connection = kind(host, **options)
+        if not (request.has_proxy() or getattr(request, "_tunnel_host", None)):
+            # Where http.client connects; it has been so since Python 3.4.
+            connection._create_connection = _connect  # type: ignore[attr-defined]
+        return connection
+
+    return make
+
+
+class _Plain(HTTPHandler):
+    """Over HTTP."""
+
+    def http_open(self, request: Request) -> HTTPResponse:
+        """Called by the opener."""
+        return self.do_open(_checked(HTTPConnection, request), request)
+
+
+class _Secure(HTTPSHandler):
+    """Over HTTPS."""
+
+    def https_open(self, request: Request) -> HTTPResponse:
+        """Called by the opener."""
+        context = ssl.create_default_context()
+        return self.do_open(_checked(HTTPSConnection, request), request, context=context)
 
 
 class _Direct(HTTPRedirectHandler):

@@ -155,6 +155,7 @@ def test_a_second_training_of_the_same_revision_is_asked_itself() -> None:
 @pytest.mark.slow
 def test_an_older_candidate_is_not_promoted_after_a_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", SECRET)
+    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_HOSTS", "127.0.0.1")
     with receiving([400, 200, 200]) as receiver:
         wanted = {"config": configured(limit=20), "margin": 0.5, "promotion": {"webhook": receiver.url}}
         with pytest.raises(ContraposeError, match="status 400"):
@@ -172,6 +173,7 @@ def test_an_older_candidate_is_not_promoted_after_a_newer_one(monkeypatch: pytes
 @pytest.mark.slow
 def test_a_candidate_that_nothing_was_to_follow_can_be_promoted_later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", SECRET)
+    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_HOSTS", "127.0.0.1")
     config = configured(limit=20)
     first = check(config=config, margin=0.5)
     with receiving([200, 200]) as receiver:
@@ -236,6 +238,7 @@ def test_a_promotion_that_failed_is_done_by_the_next_announcement_without_asking
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", SECRET)
+    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_HOSTS", "127.0.0.1")
     monkeypatch.setattr("contrapose.tasks.promotion.webhook.WAIT", 0.01)
     config = configured(limit=20)
     with receiving([503, 503, 503, 200]) as receiver:

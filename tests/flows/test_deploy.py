@@ -17,9 +17,16 @@ from prefect.events.schemas.automations import AutomationCore
 from prefect.server.utilities.user_templates import render_user_template_sync, validate_user_template
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from contrapose.flows.command.automations import Block, specifications, update
+from contrapose.flows.command.automations import Block, find_blocks, specifications, update
 from contrapose.flows.command.deploy import _pool, deploy
-from contrapose.flows.command.deployments import deploy_file, deployed, parameters_before, with_parameters
+from contrapose.flows.command.deployments import (
+    deploy_file,
+    deployed,
+    hosts_before,
+    parameters_before,
+    with_hosts,
+    with_parameters,
+)
 from contrapose.flows.command.report_server import serving
 from contrapose.flows.command.serve_ui import own_port
 from contrapose.flows.command.wishes import UNATTENDED, Wishes, changed, check_parameters, shipped
@@ -108,12 +115,83 @@ def test_the_check_gets_what_is_given_and_no_other_deployment_does() -> None:
     [
         ({"margin": 2.0}, "2.0; expected a share"),
         ({"promotion": {"webhook": "https://user:s3cret@a.example"}}, "without user, password"),
+        ({"promotion": {"webhook": "http://169.254.169.254/latest"}}, "169.254.169.254 is where a cloud's metadata"),
         ({"promotion": {"mlflow_alias": "champion"}}, "<registered model>@<alias>"),
     ],
 )
 def test_what_the_check_could_not_use_is_refused_before_anything_is_deployed(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError, match=said) as caught:
         check_parameters(**{"baseline": None, "margin": None, "promotion": {}, **given})
+    assert "s3cret" not in str(caught.value)
+
+
+def environment(wishes: Wishes, name: str) -> dict[str, str]:
+    found: dict[str, str] = deployments(wishes)[name]["work_pool"]["job_variables"]["env"]
+    return found
+
+
+def test_hosts_that_are_typed_are_deployed_beside_the_key_and_others_are_not() -> None:
+    foreign = RunConfig(model="openai/x", model_args={"base_url": "https://a.example/v1", "api_key_env": "MY_KEY"})
+    typed = Wishes(config=foreign, key_hosts=("gateway.example", "MY_KEY=b.example:8000"))
+    for name in deployments(Wishes()):
+        assert environment(typed, name)["CONTRAPOSE_KEY_HOSTS_DEPLOYED"] == "gateway.example,MY_KEY=b.example:8000"
+        assert not [each for each in environment(Wishes(config=foreign), name) if "HOSTS" in each]
+
+
+@pytest.mark.parametrize("wrong", ["*", "1KEY=a.example", "https://user:s3cret@a.example"])
+def test_a_host_of_a_key_that_is_none_is_refused_before_anything_is_deployed(wrong: str) -> None:
+    with pytest.raises(ConfigError, match="--key-host") as caught:
+        deployments(Wishes(key_hosts=(wrong,)))
+    assert "s3cret" not in str(caught.value)
+
+
+def test_the_host_of_the_webhook_is_deployed_with_it_for_the_check_alone() -> None:
+    given = check_parameters(baseline=None, margin=None, promotion={"webhook": "https://Hooks.example/team/x"})
+    for name in deployments(Wishes()):
+        listed = environment(Wishes(check=given), name).get("CONTRAPOSE_WEBHOOK_HOSTS_DEPLOYED")
+        assert listed == ("https://hooks.example" if name == "retraining-check" else None)
+
+
+def test_hosts_that_were_deployed_stay_until_others_are_typed() -> None:
+    class Client:
+        found: Any = None
+
+        def read_deployment_by_name(self, name: str) -> Any:
+            if self.found is None:
+                raise ObjectNotFound(http_exc=Exception())
+            return self.found
+
+    from prefect.exceptions import ObjectNotFound
+
+    def redeployed(**given: Any) -> str:
+        each = deployments(Wishes(**given))["on-demand"]
+        wanted = with_hosts(each, hosts_before(client, each))  # type: ignore[arg-type]
+        client.found = SimpleNamespace(job_variables=wanted["work_pool"]["job_variables"])
+        assert {**wanted, "work_pool": None} == {**each, "work_pool": None}
+        return str(client.found.job_variables["env"].get("CONTRAPOSE_KEY_HOSTS_DEPLOYED"))
+
+    client = Client()
+    assert redeployed() == "None"
+    assert [redeployed(key_hosts=("a.example",)), redeployed()] == ["a.example"] * 2
+    assert [redeployed(key_hosts=("b.example",)), redeployed()] == ["b.example"] * 2
+
+
+def test_an_announcement_says_nothing_of_an_address() -> None:
+    (action,) = next(each for each in AUTOMATIONS if each["name"] == "contrapose-model-retrained")["actions"]
+    assert set(action["parameters"]) == {"model", "revision", "training_run", "announced"}
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_block_that_sends_to_where_credentials_are_handed_out_is_refused() -> None:
+    from prefect.blocks.notifications import CustomWebhookNotificationBlock
+    from prefect.client.orchestration import get_client
+
+    for name, url in {"bad": "http://169.254.169.254/s3cret", "good": "http://127.0.0.1:9/s3cret"}.items():
+        CustomWebhookNotificationBlock(name=name, url=url, json_data={}).save(name, overwrite=True)
+    with get_client(sync_client=True) as client:
+        assert find_blocks(client, ["custom-webhook/good"])
+        with pytest.raises(ConfigError, match="metadata") as caught:
+            find_blocks(client, ["custom-webhook/bad"])
     assert "s3cret" not in str(caught.value)
 
 

@@ -150,6 +150,7 @@ def test_an_endpoint_that_answers_is_told_without_its_key(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, endpoint: Endpoint, no_server: None
 ) -> None:
     monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    monkeypatch.setenv("CONTRAPOSE_KEY_HOSTS", "MY_KEY=127.0.0.1")
     where = f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1"
     code, checks = found(capsys, "--model", "openai/x", "--set", where, "--set", "model_args.api_key_env=MY_KEY")
     assert (code, checks["model"]["state"]) == (0, "ok")

@@ -74,6 +74,7 @@ def test_a_server_that_repeats_the_key_does_not_get_it_into_an_error(
     server: Endpoint, monkeypatch: pytest.MonkeyPatch, always: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    monkeypatch.setenv("CONTRAPOSE_KEY_HOSTS", "127.0.0.1")
     server.always = always
     error = only(answered(spec(server), generate("Hello"))).completion.error
     assert server.header == "Bearer sk-very-secret"
@@ -97,6 +98,7 @@ def test_packed_replies_are_read(server: Endpoint) -> None:
 
 def test_later_requests_carry_the_same_headers_as_the_first(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1234")
+    monkeypatch.setenv("CONTRAPOSE_KEY_HOSTS", "127.0.0.1")
     answered(spec(server, args={"concurrency": 1}), *(generate(f"Hello {number}") for number in range(3)))
     assert server.header == "Bearer sk-1234"
     assert len(server.bodies) == 3

@@ -33,6 +33,13 @@ def _deploy_options(command: argparse.ArgumentParser) -> None:
         metavar="TYPE/NAME",
         help="block that alerts are sent through, such as slack-webhook/team; may be given again",
     )
+    command.add_argument(
+        "--key-host",
+        action="append",
+        default=[],
+        metavar="[KEY=]HOST",
+        help="host that runs may send a key to besides OpenAI's, as in CONTRAPOSE_KEY_HOSTS; may be given again",
+    )
     _check_options(command)
 
 
@@ -95,6 +102,7 @@ def _wishes(arguments: argparse.Namespace) -> Wishes:
         timezone=arguments.timezone,
         work_dir=arguments.work_dir,
         notify=tuple(arguments.notify),
+        key_hosts=tuple(arguments.key_host),
     )
 
 

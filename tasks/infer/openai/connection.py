@@ -6,6 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Self
 
 from contrapose.tasks.errors import ModelError
+from contrapose.tasks.infer.openai.failures import other_host
+from contrapose.tasks.infer.openai.key import NO_KEY
 from contrapose.tasks.infer.openai.settings import Settings
 
 if TYPE_CHECKING:
@@ -33,6 +35,11 @@ class Connection:
         self.client = AsyncOpenAI(
             base_url=settings.base_url, api_key=settings.key, timeout=None, max_retries=0, http_client=self.lean
         )
+        self.client.admin_api_key = None
+        if not settings.own:
+            # The client takes them from the environment, for whatever address it is given.
+            self.client.organization = self.client.project = None
+            self.client._custom_headers = {}
         self._built: dict[str, tuple[URL, CIMultiDict[str]]] = {}
         self._building = asyncio.Lock()
 
@@ -82,10 +89,10 @@ async def reach(settings: Settings, key_place: str) -> None:
     Servers that do not list their models answer with another status: they were reached.
 
     Raises:
-        ModelError: nobody answers, or the key is rejected.
+        ModelError: nobody answers, the key is rejected, or somebody else is pointed to.
     """
     from aiohttp import ClientError
-    from openai import APIConnectionError, AuthenticationError, OpenAIError
+    from openai import APIConnectionError, APIStatusError, AuthenticationError, OpenAIError
 
     async with Connection(settings) as connection:
         try:
@@ -99,12 +106,21 @@ async def reach(settings: Settings, key_place: str) -> None:
                 where=settings.base_url,
             ) from error
         except AuthenticationError as error:
+            sent = settings.key != NO_KEY
             raise ModelError(
-                "the endpoint rejected the API key",
+                "the endpoint rejected the API key" if sent else "the endpoint wants an API key, and none was sent",
                 expected="a key that it accepts",
                 remedy=f"Correct it in {key_place}.",
                 where=settings.base_url,
             ) from error
+        except APIStatusError as error:
+            if (other := other_host(error)) is not None:
+                raise ModelError(
+                    f"the endpoint redirects to {other}",
+                    expected="an endpoint that answers itself: what is meant for one host is not sent to another",
+                    remedy="Set model_args.base_url to the address that answers.",
+                    where=settings.base_url,
+                ) from error
         except (OpenAIError, ValueError, TypeError, AttributeError):
             # Whatever it said, it was there.
             return

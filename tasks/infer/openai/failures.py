@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urljoin
 
+from contrapose.tasks.hosts import Origin, origin_of
 from contrapose.tasks.infer.openai.key import NO_KEY
 from contrapose.tasks.infer.openai.settings import USER_INFO
 
@@ -69,7 +71,9 @@ def refused(error: APIStatusError, key: str) -> Failure:
     status, wait = error.status_code, asked_wait(error.response.headers)
     limited = status in OVERLOADED or (status == 503 and wait is not None)
     text = f"status {status}: {told(error, key)}"
-    if _hopeless(error):
+    if (other := other_host(error)) is not None:
+        text = f"status {status}: it redirects to {other}, which is not followed"
+    if other is not None or _hopeless(error):
         return Failure(
             kind=f"status {status}",
             told=f"the endpoint refuses every request; {text}",
@@ -82,6 +86,18 @@ def refused(error: APIStatusError, key: str) -> Failure:
         return Failure(kind=f"status {status}", told=text, then="wait", wait=wait, overload=True, status=status)
     again = status >= 500 or status in AGAIN
     return Failure(kind=f"status {status}", told=text, then="retry" if again else "give up", status=status, wait=wait)
+
+
+def other_host(error: APIStatusError) -> Origin | None:
+    """The origin that a reply points to instead; None where it is the same one, or the reply points nowhere."""
+    location, asked = error.response.headers.get("location"), str(error.request.url)
+    if not (location and 300 <= error.status_code < 400):
+        return None
+    try:
+        other = origin_of(urljoin(asked, location))
+    except ValueError:
+        return None
+    return None if other == origin_of(asked) else other
 
 
 def backoff(failures: int, rng: random.Random) -> float:

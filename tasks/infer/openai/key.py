@@ -1,58 +1,106 @@
-"""The key of an endpoint: where it is kept, and what it is."""
+"""The key of an endpoint: where it is kept, what it is, and which hosts it may be sent to."""
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import os
+from dataclasses import dataclass, field
 
-from contrapose.tasks.errors import ModelError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from contrapose.tasks.errors import ConfigError, ModelError
+from contrapose.tasks.hosts import HostRule, Origin, entries, origin_of, read_rule
 from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.secrets import from_block, from_environment
+from contrapose.tasks.secrets import BLOCK, SCHEME, from_environment, read_block
+from contrapose.tasks.secrets import VARIABLE as NAME
 
 VARIABLE = "OPENAI_API_KEY"
 """Where the key is looked for when `model_args` says nothing."""
+HOSTS = "CONTRAPOSE_KEY_HOSTS"
+"""Variable that names further hosts, each as `host`, for the key in VARIABLE, or as `<variable>=host` or
+`secret://<block>=host`, for another one."""
+BASE_URL = "OPENAI_BASE_URL"
+OPENAI_HOST = "api.openai.com"
 
 NO_KEY = "none"
-"""What the client is given for a server that wants no key."""
+"""What the client is given for a server that wants no key; as `api_key_env`, it says that no key is to be sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A key, and whom it is for."""
+
+    place: str
+    """The variable that it is kept in, or `secret://<block>`."""
+    text: str = field(repr=False)
+    """The key itself; empty where there is none."""
+    hosts: tuple[HostRule, ...]
+    """Those that are named beside it."""
+    with_own: bool
+    """Whether it is for OpenAI's own hosts and that of BASE_URL, too."""
+
+    def is_for(self, origin: Origin | None) -> bool:
+        """Whether it may be sent there."""
+        if origin is None:
+            return False
+        own = self.with_own and (_is_openai(origin) or origin == origin_of(os.environ.get(BASE_URL, "")))
+        return own or any(rule.holds(origin) for rule in self.hosts)
+
+
+class BoundKey(BaseModel):
+    """What a Prefect Secret block holds that names the hosts of its key."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, str_strip_whitespace=True)
+
+    key: str = Field(min_length=1, repr=False)
+    hosts: tuple[str, ...] = Field(min_length=1)
 
 
 def key_place(spec: ModelSpec) -> str:
     """Where the key is kept, in words."""
-    if (block := spec.args.get("api_key_block")) is not None:
-        return f"Prefect Secret block {block}"
-    return f"environment variable {spec.args.get('api_key_env', VARIABLE)}"
+    place = _place(spec)
+    if place.startswith(SCHEME):
+        return f"Prefect Secret block {place.removeprefix(SCHEME)}"
+    return f"environment variable {place}" if place else "model_args.api_key_env"
 
 
 def read_key(spec: ModelSpec, *, base_url: str) -> str:
-    """The API key. A server of one's own may need none.
+    """The API key, if the host may have it. A server of one's own may need none.
+
+    What a run is given, such as `base_url`, never decides where a key goes: its owner names the hosts beside it.
 
     Raises:
-        ConfigError: the place that is named cannot be used.
-        ModelError: a key is needed and missing, or cannot be sent.
+        ConfigError: the place that is named, or a list of hosts, cannot be used.
+        ModelError: a key is needed and missing, cannot be sent, or is not for that host.
     """
-    key = _found(spec)
-    if not (key.isascii() and key.isprintable()):
-        raise ModelError(
-            f"{key_place(spec)} holds characters that no HTTP header may have",
-            expected="printable ASCII",
-            remedy="Set it again.",
-            where=spec.id,
-        )
-    if not key and (urlsplit(base_url).hostname == "api.openai.com" or "api_key_env" in spec.args):
-        name = spec.args.get("api_key_env", VARIABLE)
-        raise ModelError(
-            f"{key_place(spec)} is not set",
-            expected="an API key in it",
-            remedy=f"export {name}=…, name a Prefect Secret block as model_args.api_key_block, or set "
-            "model_args.base_url for a server of your own.",
-            where=spec.id,
-        )
-    return key or NO_KEY
+    place, origin = _place(spec), origin_of(base_url)
+    if not place:
+        return NO_KEY
+    key = _found(place)
+    if place != VARIABLE:
+        # Whether or not it is set: a parameter may name any variable, and what that holds is not told.
+        _refuse_foreign(spec, key, origin)
+    _refuse_unsendable(spec, key, origin)
+    if not key.text:
+        return NO_KEY
+    _refuse_foreign(spec, key, origin)
+    return key.text
 
 
-def _found(spec: ModelSpec) -> str:
-    block = spec.args.get("api_key_block")
+def is_own(base_url: str) -> bool:
+    """Whether an address is one that the key in VARIABLE is for, and what else the environment says of OpenAI.
+
+    Raises:
+        ConfigError: the list of hosts cannot be used.
+    """
+    return Key(place=VARIABLE, text="", hosts=_named(VARIABLE), with_own=True).is_for(origin_of(base_url))
+
+
+def _place(spec: ModelSpec) -> str:
+    """The place of the key: a variable, `secret://<block>`, or empty where no key is to be sent."""
+    variable, block = spec.args.get("api_key_env", VARIABLE), spec.args.get("api_key_block")
     if block is None:
-        return from_environment(str(spec.args.get("api_key_env", VARIABLE)), where="model_args.api_key_env")
+        # An empty field of a form, and `null` in a file, say the same.
+        return "" if variable in (None, "", NO_KEY) else str(variable)
     if "api_key_env" in spec.args:
         raise ModelError(
             "api_key_env and api_key_block are both given",
@@ -60,4 +108,103 @@ def _found(spec: ModelSpec) -> str:
             remedy="Leave one of them out.",
             where="model_args",
         )
-    return from_block(str(block), where="model_args.api_key_block")
+    return f"{SCHEME}{block}"
+
+
+def _found(place: str) -> Key:
+    """The key at a place, and the hosts that are named beside it."""
+    if place.startswith(SCHEME):
+        text, hosts = _in_block(place.removeprefix(SCHEME))
+        return Key(place=place, text=text, hosts=(*_named(place), *hosts), with_own=not hosts)
+    text = from_environment(place, where="model_args.api_key_env")
+    return Key(place=place, text=text, hosts=_named(place), with_own=place == VARIABLE)
+
+
+def _in_block(name: str) -> tuple[str, list[HostRule]]:
+    """The key in a block, and the hosts that the block names: it holds a text, or `{"key": "…", "hosts": ["…"]}`."""
+    where = "model_args.api_key_block"
+    value = read_block(name, where=where)
+    if isinstance(value, str) and not value.lstrip().startswith("{"):
+        return value.strip(), []
+    try:
+        bound = BoundKey.model_validate_json(value) if isinstance(value, str) else BoundKey.model_validate(value)
+    except ValidationError:
+        # Without its cause, which repeats the value.
+        raise ConfigError(
+            f"Prefect Secret block {name!r} holds neither a text nor a key with its hosts",
+            expected='the key as text, or {"key": "…", "hosts": ["models.example:8000"]}',
+            remedy="Save it anew in the Prefect UI under Blocks.",
+            where=where,
+        ) from None
+    return bound.key, [read_rule(each, where=f"hosts of Prefect Secret block {name}") for each in bound.hosts]
+
+
+def _named(place: str) -> tuple[HostRule, ...]:
+    """The hosts that the environment names for the key at a place.
+
+    Raises:
+        ConfigError: an entry cannot be read.
+    """
+    read = [read_entry(each, where=HOSTS) for each in entries(HOSTS)]
+    return tuple(rule for named, rule in read if named == place)
+
+
+def read_entry(entry: str, *, where: str) -> tuple[str, HostRule]:
+    """The place of a key and a host that it is for, of an entry of HOSTS.
+
+    Args:
+        entry: `host`, which is for the key in VARIABLE, `<variable>=host` or `secret://<block>=host`.
+        where: it stands.
+
+    Raises:
+        ConfigError: it is none of these.
+    """
+    place, equals, host = entry.rpartition("=")
+    block = place.removeprefix(SCHEME) if place.startswith(SCHEME) else None
+    if equals and not (NAME.fullmatch(place) if block is None else BLOCK.fullmatch(block)):
+        raise ConfigError(
+            f"{place!r} is no place of a key",
+            expected=f"<variable>=host or {SCHEME}<block>=host",
+            remedy="Correct it.",
+            where=where,
+        )
+    return (place if equals else VARIABLE), read_rule(host, where=where)
+
+
+def _refuse_foreign(spec: ModelSpec, key: Key, origin: Origin | None) -> None:
+    if key.is_for(origin):
+        return
+    own = f"https://{OPENAI_HOST}, the address in {BASE_URL}, or " if key.with_own else ""
+    entry = f"{origin}" if key.place == VARIABLE else f"{key.place}={origin}"
+    raise ModelError(
+        f"{key_place(spec)} is no key for {origin}",
+        expected=f"{own}a host that is named beside the key where the run takes place",
+        remedy=f"Nothing was sent. If that host may have it, set {HOSTS}={entry} there; if it needs no key, set "
+        f"model_args.api_key_env={NO_KEY}.",
+        where=spec.id,
+    )
+
+
+def _is_openai(origin: Origin | None) -> bool:
+    """Whether an origin is OpenAI's own, in whichever of its regions."""
+    if origin is None or (origin.scheme, origin.port) != ("https", 443):
+        return False
+    return origin.host == OPENAI_HOST or origin.host.endswith(f".{OPENAI_HOST}")
+
+
+def _refuse_unsendable(spec: ModelSpec, key: Key, origin: Origin | None) -> None:
+    if not (key.text.isascii() and key.text.isprintable()):
+        raise ModelError(
+            f"{key_place(spec)} holds characters that no HTTP header may have",
+            expected="printable ASCII",
+            remedy="Set it again.",
+            where=spec.id,
+        )
+    if not key.text and (_is_openai(origin) or "api_key_env" in spec.args):
+        raise ModelError(
+            f"{key_place(spec)} is not set",
+            expected="an API key in it",
+            remedy=f"export {key.place}=…, name a Prefect Secret block as model_args.api_key_block, or set "
+            "model_args.base_url for a server of your own.",
+            where=spec.id,
+        )

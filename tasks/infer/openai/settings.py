@@ -9,8 +9,9 @@ from typing import Literal, cast
 from urllib.parse import urlsplit
 
 from contrapose.tasks.errors import ModelError
+from contrapose.tasks.hosts import origin_of, refuse_forbidden
 from contrapose.tasks.infer.base import Form, refuse_unknown
-from contrapose.tasks.infer.openai.key import read_key
+from contrapose.tasks.infer.openai.key import BASE_URL, OPENAI_HOST, is_own, read_key
 from contrapose.tasks.model_spec import ModelSpec
 
 ARGUMENTS = (
@@ -29,7 +30,6 @@ ARGUMENTS = (
     "max_tokens_field",
     "revision",
 )
-OPENAI_HOST = "api.openai.com"
 OPENAI_URL = f"https://{OPENAI_HOST}/v1"
 DAY = 86_400.0
 
@@ -48,6 +48,8 @@ class Settings:
     """Address up to and including /v1."""
     key: str
     """The API key, or NO_KEY."""
+    own: bool
+    """Whether what the environment says of OpenAI beside the key, such as OPENAI_ORG_ID, is for that address."""
     endpoint: Literal["chat", "completions"]
     """Which of the two APIs is asked."""
     concurrency: int
@@ -72,8 +74,8 @@ def read_settings(spec: ModelSpec) -> Settings:
     """The settings of a model.
 
     Raises:
-        ConfigError: the place that is named for the key cannot be used.
-        ModelError: an argument is unknown or wrong, or a key is needed and missing.
+        ConfigError: the place that is named for the key cannot be used, or the address is nobody's to ask.
+        ModelError: an argument is unknown or wrong, or a key is needed and missing, or not for that host.
     """
     _check_name(spec)
     refuse_unknown(spec, ARGUMENTS)
@@ -82,6 +84,7 @@ def read_settings(spec: ModelSpec) -> Settings:
     return Settings(
         base_url=base_url,
         key=read_key(spec, base_url=base_url),
+        own=is_own(base_url),
         endpoint=endpoint,
         concurrency=_whole(spec, "concurrency", CONCURRENCY, low=1, high=1000),
         timeout=_number(spec, "timeout", 30, low=0.01, high=DAY),
@@ -141,17 +144,16 @@ def _check_name(spec: ModelSpec) -> None:
 
 
 def _base_url(spec: ModelSpec) -> str:
-    address = str(spec.args.get("base_url") or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
-    try:
-        url = urlsplit(address)
-        known = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
-    except ValueError:
-        known = False
-    if not known:
+    address = str(spec.args.get("base_url") or os.environ.get(BASE_URL) or OPENAI_URL)
+    origin = origin_of(address)
+    if origin is None:
         raise _wrong("base_url", USER_INFO.sub("//…@", address), expected="http://host:port/v1 or https://…")
+    url = urlsplit(address)
     if url.username is not None or url.password is not None or url.query or url.fragment:
         # Its value is not shown: it is where secrets hide.
         raise _wrong("base_url", "…", expected="an address without user, password and query")
+    refuse_forbidden(origin.host, where="model_args.base_url")
+    # Written as ever: the response store knows answers by it.
     return url._replace(netloc=url.netloc.lower(), path=url.path.rstrip("/")).geturl()
 
 
