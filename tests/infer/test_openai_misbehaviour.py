@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,11 +9,9 @@ from typing import Literal
 
 import pytest
 from misbehaving import Misbehaving, Script, bomb, dripping, endless, http, misbehaving, reply, sending
-from openai_server import answered, choose, generate, only
-from plain_desk import PlainDesk
+from openai_server import answered, generate, only
 
 from contrapose.tasks.infer.openai import failures as retrying
-from contrapose.tasks.infer.openai.lean import LARGEST
 from contrapose.tasks.model_spec import ModelSpec
 
 YEAR = 365 * 86_400
@@ -25,6 +22,7 @@ FEW = 80
 LIMITED = http(b"{}", f"Retry-After: {YEAR}", status="429 Too Many Requests")
 REDIRECT = http(b"", "Location: http://127.0.0.1:1/v1/chat/completions", status="307 Temporary Redirect")
 UPGRADE = http(b"", "Upgrade: websocket", "Connection: Upgrade", status="101 Switching Protocols", length=-1)
+COUNTED = b'{"choices": [{"text": "A"}], "usage": {"prompt_tokens": 9}}'
 CHUNKED = "Transfer-Encoding: chunked"
 
 

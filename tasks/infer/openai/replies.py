@@ -66,7 +66,7 @@ def is_declined(body: bytes) -> bool:
 
 
 def odd_counts(body: bytes) -> str | None:
-    """What stands in place of a count of tokens in a reply that `read_reply` could read; None for nothing but counts."""
+    """What stands in place of a count of tokens in a reply that `read_reply` could read; None where nothing does."""
     used = _parsed(body).get("usage")
     if used is not None and not isinstance(used, Mapping):
         return f"usage: {_shortly(used)}"

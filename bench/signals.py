@@ -1,0 +1,106 @@
+"""How a run ends that is asked to, at any moment: `python -m bench.signals [SIGNALS] [SECONDS]`.
+
+TERM and INT in turn are sent to `contrapose run` at moments spread over its first seconds, which it spends importing,
+starting Prefect's temporary server and asking a server on loopback. Each run must end with 143 or 130, one line and no
+traceback. A signal in the first hundredths of a second meets Python before any code of ours: it ends as Python ends.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import NamedTuple
+
+from bench.first_call import Handler
+
+LINE = b"contrapose: interrupted; the same command goes on where it stopped\n"
+SENT = (signal.SIGTERM, signal.SIGINT)
+
+
+class Ending(NamedTuple):
+    """How one run ended."""
+
+    number: signal.Signals
+    after: float
+    """Seconds from its start to the signal."""
+    code: int
+    """As a shell has it."""
+    out: bytes
+
+    @property
+    def kind(self) -> str:
+        """In a few words."""
+        if b"Traceback" in self.out or self.code not in (128 + self.number,):
+            return f"WRONG: exit {self.code}, {len(self.out.splitlines())} lines"
+        return "one line" if self.out == LINE else "silent" if not self.out else "other lines"
+
+
+def interrupted(command: list[str], number: signal.Signals, *, after: float, home: str) -> Ending:
+    """Start a run, send it a signal, and wait for its end."""
+    own = {"CONTRAPOSE_HOME": home, "PREFECT_HOME": f"{home}/prefect"}
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, **own},
+        cwd=home,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    time.sleep(after)
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=120)
+    code = process.returncode if process.returncode >= 0 else 128 - process.returncode
+    return Ending(number, after, code, out)
+
+
+def endings(count: int, seconds: float, *, seed: int = 16) -> Iterator[Ending]:
+    """Runs that are interrupted at random moments."""
+    rng = random.Random(seed)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    url = f"model_args.base_url=http://127.0.0.1:{server.server_port}/v1"
+    command = [
+        sys.executable,
+        "-m",
+        "contrapose.flows.cli",
+        "run",
+        "--model",
+        "openai/m",
+        "--limit",
+        "10",
+        "--set",
+        url,
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(count):
+            home = Path(folder) / str(number)
+            home.mkdir()
+            yield interrupted(command, SENT[number % 2], after=rng.uniform(0, seconds), home=str(home))
+
+
+def main() -> None:
+    """Each ending that is wrong, and how many there were of each kind."""
+    count, seconds = int([*sys.argv, "60"][1]), float([*sys.argv, "60", "3"][2] if len(sys.argv) > 2 else 3)
+    found = Counter[str]()
+    for ending in endings(count, seconds):
+        found[ending.kind] += 1
+        if ending.kind not in ("one line",):
+            print(
+                f"{ending.number.name} after {ending.after:.3f} s: {ending.kind}\n{ending.out.decode()[-600:]}",
+                flush=True,
+            )
+    print(", ".join(f"{number} {kind}" for kind, number in found.most_common()))
+
+
+if __name__ == "__main__":
+    main()
