@@ -2,7 +2,8 @@
 
 TERM and INT in turn are sent to `contrapose run` at moments spread over its first seconds, which it spends importing,
 starting Prefect's temporary server and asking a server on loopback. Each run must end with 143 or 130, one line and no
-traceback. A signal in the first hundredths of a second meets Python before any code of ours: it ends as Python ends.
+traceback. A signal in the first hundredths of a second meets Python before any code of ours: TERM ends it
+without a word, and INT with Python's own traceback; the exit codes are the same.
 """
 
 from __future__ import annotations
@@ -40,9 +41,13 @@ class Ending(NamedTuple):
     @property
     def kind(self) -> str:
         """In a few words."""
-        if b"Traceback" in self.out or self.code not in (128 + self.number,):
-            return f"WRONG: exit {self.code}, {len(self.out.splitlines())} lines"
-        return "one line" if self.out == LINE else "silent" if not self.out else "other lines"
+        if self.out == LINE and self.code == 128 + self.number:
+            return "one line"
+        if b"Report:" in self.out and self.code in (0, 1, 3):
+            return "finished before"
+        if self.code == 128 + self.number and b"contrapose" not in self.out:
+            return "before any code of ours"
+        return "WRONG"
 
 
 def interrupted(command: list[str], number: signal.Signals, *, after: float, home: str) -> Ending:
@@ -90,13 +95,13 @@ def endings(count: int, seconds: float, *, seed: int = 16) -> Iterator[Ending]:
 
 def main() -> None:
     """Each ending that is wrong, and how many there were of each kind."""
-    count, seconds = int([*sys.argv, "60"][1]), float([*sys.argv, "60", "3"][2] if len(sys.argv) > 2 else 3)
+    words = [*sys.argv[1:], *("60", "3")[len(sys.argv) - 1 :]]
     found = Counter[str]()
-    for ending in endings(count, seconds):
+    for ending in endings(int(words[0]), float(words[1])):
         found[ending.kind] += 1
-        if ending.kind not in ("one line",):
+        if ending.kind == "WRONG":
             print(
-                f"{ending.number.name} after {ending.after:.3f} s: {ending.kind}\n{ending.out.decode()[-600:]}",
+                f"{ending.number.name} after {ending.after:.3f} s: exit {ending.code}\n{ending.out.decode()}",
                 flush=True,
             )
     print(", ".join(f"{number} {kind}" for kind, number in found.most_common()))

@@ -129,8 +129,17 @@ class _Interrupt:
     def _again(self, number: int) -> None:
         time.sleep(AGAIN_SECONDS)
         self._waiting = False
-        if not self.number:
-            _thread.interrupt_main(number)
+        # By default it would kill the process of whoever has called the command.
+        if not self.number and callable(signal.getsignal(number)):
+            _send(number)
+
+
+def _send(number: int) -> None:
+    """To the main thread, which it wakes where it waits, if the system can do so."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
+    else:
+        _thread.interrupt_main(number)
 
 
 def _end(number: int, _: FrameType | None) -> NoReturn:
