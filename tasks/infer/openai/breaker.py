@@ -38,8 +38,8 @@ class Breaker:
         self.last = ""
         self._clock = clock
         self._since: float | None = None
-        self._streak = 0
-        self._forget_unreadable()
+        self._streak = self._unreadable = self._rounds = 0
+        self._round_since = 0.0
         self._limited = False
         self._refused = 0
 
@@ -53,7 +53,7 @@ class Breaker:
     def succeeded(self) -> None:
         """The endpoint answered: all is forgotten."""
         self.answered, self._streak, self._limited, self._since = True, 0, False, self._clock()
-        self._forget_unreadable()
+        self._unreadable, self._rounds, self._round_since = 0, 0, 0.0
 
     def failed(self, why: str, sent: float) -> None:
         """A request failed for a reason that is the endpoint's."""
@@ -91,6 +91,3 @@ class Breaker:
         if silence >= patience and (self._streak or self._limited):
             return f"the endpoint answered nothing in {silence:.0f} s; the last: {self.last}"
         return None
-
-    def _forget_unreadable(self) -> None:
-        self._unreadable, self._rounds, self._round_since = 0, 0, 0.0
