@@ -68,9 +68,11 @@ def is_declined(body: bytes) -> bool:
 def odd_counts(body: bytes) -> str | None:
     """What stands in place of a count of tokens in a reply that `read_reply` could read; None where nothing does."""
     used = _parsed(body).get("usage")
-    if used is not None and not isinstance(used, Mapping):
+    if used is None:
+        return None
+    if not isinstance(used, Mapping):
         return f"usage: {_shortly(used)}"
-    odd = (name for name in COUNTS if (used or {}).get(name) is not None and _count(used[name]) is None)
+    odd = (name for name in COUNTS if used.get(name) is not None and _count(used[name]) is None)
     return next((f"{name}: {_shortly(used[name])}" for name in odd), None)
 
 
