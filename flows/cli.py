@@ -7,42 +7,33 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any
+from contextlib import suppress
+from io import StringIO
+from typing import TYPE_CHECKING, Any
 
-from contrapose.flows.command.interruption import Interrupted
-from contrapose.flows.command.output import guarded_output
-from contrapose.flows.command.quiet import be_quiet
-from contrapose.flows.command.saying import say
-from contrapose.flows.command.verbs.ahead import ESTIMATE, PREVIEW, VALIDATE
-from contrapose.flows.command.verbs.cache import CACHE
-from contrapose.flows.command.verbs.past import COMPARE, HISTORY, VIEW
-from contrapose.flows.command.verbs.run import RESUME, RUN
-from contrapose.flows.command.verbs.served import ANNOUNCE, DEPLOY, UI
-from contrapose.flows.command.verbs.there import DOCTOR, LIST
-from contrapose.flows.command.verbs.verb import VERDICTS
-from contrapose.tasks.errors import ContraposeError
+from contrapose.flows.command.interruption import LINE, Interrupted, end_at_once
 
-VERBS = (
-    RUN,
-    RESUME,
-    PREVIEW,
-    VALIDATE,
-    ESTIMATE,
-    CACHE,
-    COMPARE,
-    HISTORY,
-    VIEW,
-    DOCTOR,
-    DEPLOY,
-    UI,
-    ANNOUNCE,
-    LIST,
-)
-"""In the order of the help."""
+if TYPE_CHECKING:
+    from contrapose.flows.command.verbs.verb import Verb
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Parse arguments, do what they say, and return the exit code."""
+    """Parse arguments, do what they say, and return the exit code.
+
+    Args:
+        argv: None: those of the process, which is the command's own then, and ends as signals ask it to.
+    """
+    if argv is None:
+        # Before anything else is imported, which takes a second.
+        end_at_once()
+    return _done(argv)
+
+
+def _done(argv: Sequence[str] | None) -> int:
+    from contrapose.flows.command.output import guarded_output
+    from contrapose.flows.command.quiet import be_quiet
+    from contrapose.tasks.errors import ContraposeError
+
     arguments = argparse.Namespace()
     try:
         with guarded_output():
@@ -50,10 +41,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             be_quiet(logs=arguments.logs)
             code: int = arguments.action(arguments)
     except ContraposeError as error:
+        from contrapose.flows.command.saying import say
+
         say(str(error), show_toxic=getattr(arguments, "show_toxic", False))
         return error.exit_code
     except KeyboardInterrupt as error:
-        say("interrupted; the same command goes on where it stopped")
+        # Printed by nothing that would have to be imported first.
+        with suppress(OSError):
+            print(LINE, file=sys.stderr or StringIO())
         return 128 + (error.number if isinstance(error, Interrupted) else signal.SIGINT)
     except Exception as error:
         return _give_up(error)
@@ -63,6 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _give_up(error: Exception) -> int:
     """Say why there is no outcome. Python would end with 1, which says that the model failed."""
     from contrapose.flows.command.mishap import lost_server
+    from contrapose.flows.command.saying import say
 
     if told := lost_server(error):
         say(str(told))
@@ -72,8 +68,32 @@ def _give_up(error: Exception) -> int:
     return 2
 
 
+def verbs() -> Sequence[Verb]:
+    """In the order of the help."""
+    from contrapose.flows.command.verbs import ahead, cache, past, run, served, there
+
+    return (
+        run.RUN,
+        run.RESUME,
+        ahead.PREVIEW,
+        ahead.VALIDATE,
+        ahead.ESTIMATE,
+        cache.CACHE,
+        past.COMPARE,
+        past.HISTORY,
+        past.VIEW,
+        there.DOCTOR,
+        served.DEPLOY,
+        served.UI,
+        served.ANNOUNCE,
+        there.LIST,
+    )
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
+    from contrapose.flows.command.verbs.verb import VERDICTS
+
     top = argparse.ArgumentParser(
         prog="contrapose",
         description="How does a language model behave when a prompt changes a little?",
@@ -81,9 +101,9 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action=Version)
     top.set_defaults(logs=False)
-    verbs = top.add_subparsers(required=True, metavar="command")
-    for verb in VERBS:
-        command = verbs.add_parser(verb.name, help=verb.told, epilog=verb.exits)
+    commands = top.add_subparsers(required=True, metavar="command")
+    for verb in verbs():
+        command = commands.add_parser(verb.name, help=verb.told, epilog=verb.exits)
         verb.options(command)
         command.set_defaults(action=verb.act)
     return top

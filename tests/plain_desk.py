@@ -22,6 +22,8 @@ class PlainDesk:
     """What was put, call by call."""
     stopped: str | None = None
     """Why nothing more is asked."""
+    warnings: dict[str, str] = field(default_factory=dict)
+    """What people are told, by its kind."""
 
     def take(self, questions: Sequence[Question]) -> list[Question]:
         """The questions without an answer; none once stopped."""
@@ -35,6 +37,10 @@ class PlainDesk:
     def stop(self, reason: str) -> None:
         """The first reason stays."""
         self.stopped = self.stopped or reason
+
+    def warn(self, kind: str, text: str) -> None:
+        """The first text of a kind stays."""
+        self.warnings.setdefault(kind, text)
 
 
 def completions(model: Model, questions: Sequence[Question]) -> list[Completion]:

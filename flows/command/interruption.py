@@ -1,14 +1,34 @@
-"""A run that is asked to end by TERM, or by a terminal that is closed, ends as by Ctrl-C."""
+"""A command that is asked to end, by Ctrl-C, TERM or a terminal that is closed, ends with one line and no traceback.
+
+An exception out of a signal handler comes up wherever the program is. Where that is the import of a compiled module,
+the module turns it into an error of its own, or stays half made. So it is raised only while a run has something to
+finish, and never in the middle of an import; otherwise the process ends on the spot.
+"""
 
 from __future__ import annotations
 
+import _thread
+import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any, NoReturn
 
-NUMBERS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+from contrapose.tasks.errors import ContraposeError
+
+NUMBERS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+LINE = "contrapose: interrupted; the same command goes on where it stopped"
+
+CLEARED = b"\r\x1b[2K\x1b[?25h"
+"""For a terminal: whatever is told there of the work is removed, and the cursor is back."""
+IMPORTING = "<frozen importlib"
+"""How the files of frames begin that import."""
+AGAIN_SECONDS = 0.05
+LONGEST_IMPORT = 60.0
+"""Seconds after which a signal waits for no import any more."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -23,32 +43,125 @@ class Interrupted(KeyboardInterrupt):
         self.number = number
 
 
+def end_at_once() -> None:
+    """From now on let such a signal end the process where it is; for a command's own process alone."""
+    for each in _free():
+        signal.signal(each, _end)
+
+
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let such a signal end what is inside.
+    """Let such a signal end what is inside by an exception, so that it can be finished.
 
     Raises:
         Interrupted: one came; those that follow are ignored until the context has been left.
     """
-    told = False
-
-    def interrupt(number: int, _: FrameType | None) -> None:
-        nonlocal told
-        if not told:
-            told = True
-            raise Interrupted(number)
-
     # What is ignored stays ignored, as under nohup; what somebody else handles is theirs.
-    taken = [each for each in NUMBERS if _is_main() and signal.getsignal(each) is signal.SIG_DFL]
-    for each in taken:
-        signal.signal(each, interrupt)
+    handler = _Interrupt({each: signal.getsignal(each) for each in _free()})
+    handler.take()
+    try:
+        yield
+    except ContraposeError:
+        raise
+    except Exception as error:
+        if handler.number:
+            # It came up somewhere that made another error of it.
+            raise Interrupted(handler.number) from error
+        raise
+    finally:
+        handler.give_back()
+
+
+@contextmanager
+def nothing_begun() -> Iterator[None]:
+    """Inside of `interruptible`: nothing has to be finished, and signals do what they do outside of it."""
+    handlers = {handler for each in NUMBERS if isinstance(handler := signal.getsignal(each), _Interrupt)}
+    for handler in handlers:
+        handler.give_back()
     try:
         yield
     finally:
-        for each in taken:
-            signal.signal(each, signal.SIG_DFL)
+        for handler in handlers:
+            handler.take()
 
 
-def _is_main() -> bool:
-    """Only the main thread may handle signals."""
-    return threading.current_thread() is threading.main_thread()
+class _Interrupt:
+    """A handler that raises, once, and where that does no harm.
+
+    Args:
+        before: the handlers that it stands in for, by signal.
+    """
+
+    def __init__(self, before: dict[int, Any]) -> None:
+        self.before = before
+        self.number = 0
+        """Of the signal that was raised; 0 while none was."""
+        self._first: float | None = None
+        self._waiting = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if self.number:
+            return
+        now = time.monotonic()
+        self._first = self._first or now
+        if _imports(frame) and now - self._first < LONGEST_IMPORT:
+            self._wait(number)
+            return
+        self.number = number
+        raise Interrupted(number)
+
+    def take(self) -> None:
+        """Handle the signals."""
+        for each in self.before:
+            signal.signal(each, self)
+
+    def give_back(self) -> None:
+        """Leave the signals to those that handled them before."""
+        for each, handler in self.before.items():
+            signal.signal(each, handler)
+
+    def _wait(self, number: int) -> None:
+        if not self._waiting:
+            self._waiting = True
+            # `threading` would take a lock, which may be what the signal came in the middle of.
+            _thread.start_new_thread(self._again, (number,))
+
+    def _again(self, number: int) -> None:
+        time.sleep(AGAIN_SECONDS)
+        self._waiting = False
+        # By default it would kill the process of whoever has called the command.
+        if not self.number and callable(signal.getsignal(number)):
+            _send(number)
+
+
+def _send(number: int) -> None:
+    """To the main thread, which it wakes where it waits, if the system can do so."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
+    else:
+        _thread.interrupt_main(signal.Signals(number))
+
+
+def _end(number: int, _: FrameType | None) -> NoReturn:
+    """Handler: nothing more runs in this process, not even what would be torn apart in the middle."""
+    for each in NUMBERS:
+        signal.signal(each, signal.SIG_IGN)
+    # Where nobody hears it, the exit code still tells.
+    with suppress(OSError):
+        os.write(2, (CLEARED if os.isatty(2) else b"") + f"{LINE}\n".encode())
+    os._exit(128 + number)
+
+
+def _free() -> list[int]:
+    """The signals that nobody handles but Python and this module; only the main thread may handle any."""
+    if threading.current_thread() is not threading.main_thread():
+        return []
+    return [each for each in NUMBERS if signal.getsignal(each) in (signal.SIG_DFL, signal.default_int_handler, _end)]
+
+
+def _imports(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(IMPORTING):
+            return True
+        frame = frame.f_back
+    return False

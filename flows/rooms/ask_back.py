@@ -57,7 +57,7 @@ def _about(
     run: Run, test: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None
 ) -> tuple[Trials, str | None]:
     """The trials of one test with the answers, and why asking was stopped, if it was."""
-    tables, open_ = list(trials.tables), 0
+    tables, of_model, open_ = list(trials.tables), dict(trials.of_model), 0
     for place, questions in enumerate(follow_ups):
         if not questions["rows"]:
             continue
@@ -67,7 +67,9 @@ def _about(
         ).value
         tables[place], stopped = asked["table"], asked["stopped"]
         open_ += questions["rows"] - asked["answered"]
-    return replace(trials, tables=tables, warnings=_warnings(test, open_, follow_ups, stopped)), stopped
+        of_model = {**asked["warnings"], **of_model}
+    warnings = [*trials.warnings, *_warnings(test, open_, follow_ups, stopped)]
+    return replace(trials, tables=tables, warnings=warnings, of_model=of_model), stopped
 
 
 def _warnings(test: str, missing: int, follow_ups: list[Table], stopped: str | None) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from contrapose.flows.account import usage_summary
 from contrapose.flows.entrance import Run
@@ -17,6 +18,11 @@ from contrapose.tasks.policy import call
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.report.wording import spent
 from contrapose.tasks.tables import Table
+
+SILENT = (
+    "{test}: {silent:,} of {replies:,} replies have no text. A reasoning model that is cut off while it thinks writes "
+    "none: raise gen_kwargs.max_new_tokens."
+)
 
 
 @timed
@@ -34,7 +40,14 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
                 ).value
                 stopped = asked["stopped"]
                 answered[plan.test] = _add(answered[plan.test], asked)
-    return ask_back(run, answered, stopped=stopped)
+    return ask_back(run, {test: _told(test, each) for test, each in answered.items()}, stopped=stopped)
+
+
+def _told(test: str, trials: Trials) -> Trials:
+    """The trials of a test, with a warning where replies are empty: no verdict says by itself why it is none."""
+    if not trials.silent:
+        return trials
+    return replace(trials, warnings=[SILENT.format(test=test, silent=trials.silent, replies=2 * trials.asked)])
 
 
 def _add(trials: Trials, asked: Asked) -> Trials:
@@ -44,4 +57,6 @@ def _add(trials: Trials, asked: Asked) -> Trials:
         unasked=trials.unasked + asked["unasked"],
         stopped=asked["stopped"],
         notes={**trials.notes, **asked["notes"]},
+        silent=trials.silent + asked["silent"],
+        of_model={**asked["warnings"], **trials.of_model},
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
@@ -62,6 +62,7 @@ def report(
         warnings=[
             *(warning for each in samples.values() for warning in each["warnings"]),
             *(warning for each in trials.values() for warning in each.warnings),
+            *_of_model(trials),
             *(f"{outcome['test_type']}: {told}." for outcome in outcomes if (told := unlike(outcome))),
         ],
     )
@@ -84,3 +85,11 @@ def report(
         summary["warnings"] += track(folder=str(folder.resolve()), summary=summary, experiment=run.config.mlflow)
     open_runs().end(run.id, "incomplete" if summary["verdict"] == "incomplete" else "finished")
     return Published(folder=str(folder.resolve()), run=run.id, summary=summary)
+
+
+def _of_model(trials: Mapping[str, Trials]) -> Iterable[str]:
+    """What people should know of how the model answers; of each kind what the first test told."""
+    told: dict[str, str] = {}
+    for each in trials.values():
+        told = {**each.of_model, **told}
+    return told.values()

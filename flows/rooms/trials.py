@@ -23,8 +23,12 @@ class Trials:
     """Why it was stopped, if it was."""
     notes: dict[str, str | float]
     """What the model says about how it computed."""
+    silent: int = 0
+    """Replies without text."""
     warnings: list[str] = field(default_factory=list)
     """What people should know of the asking."""
+    of_model: dict[str, str] = field(default_factory=dict)
+    """What they should know of how the model answers, by its kind: a run tells each kind once."""
 
 
 def terms(run: Run) -> dict[str, Any]:

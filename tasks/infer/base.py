@@ -93,6 +93,10 @@ class Desk(Protocol):
         """Ask nothing more in this run: the budget is spent, or the endpoint is gone. The first reason stays."""
         ...
 
+    def warn(self, kind: str, text: str) -> None:
+        """Tell people something of how the model answers; of each kind the first text stays."""
+        ...
+
 
 class Model(Protocol):
     """An opened model."""

@@ -56,7 +56,9 @@ class Budget:
             return True
 
     def settle(self, most: Usage, used: Usage) -> None:
-        """Replace a reservation by what the request took."""
+        """Replace a reservation by what the request took; a count below 0 is none, and what was reserved stands."""
+        if min(used.calls, used.prompt_tokens, used.completion_tokens) < 0:
+            used = most
         with self._lock:
             self.reserved += Usage(
                 calls=-most.calls,

@@ -35,6 +35,7 @@ class StoreDesk:
         self.keys, self.run, self.model, self.again = keys, run, model, again
         self._budget, self._stopped = budget, stopped
         self.answers: dict[Question, Completion] = {}
+        self.warnings: dict[str, str] = {}
         self.hits = self.asked = 0
         self._meter = current_meter()
         self._lock = Lock()
@@ -66,6 +67,10 @@ class StoreDesk:
         """Ask nothing more; the first reason stays."""
         with self._lock:
             self._stopped = self._stopped or reason
+
+    def warn(self, kind: str, text: str) -> None:
+        """Keep what people should know of how the model answers; of each kind the first text stays."""
+        self.warnings.setdefault(kind, text)
 
     def look_up(self, questions: Sequence[Question]) -> None:
         """Take from the store what is answered there."""

@@ -99,6 +99,9 @@ class _Finding:
         if not isinstance(model, FindsForm):
             return "plain"
         plain = self.desk.kept([question.plain for question in questions])
+        if all(question.plain in plain and not plain[question.plain].text for question in questions):
+            # Replies without text told nothing of a form, and would tell nothing again.
+            return None
         new_first = sorted(questions, key=lambda question: question.plain in plain)
         found = model.find_form(new_first, self.forms, self.desk)
         # Of two plain answers the older one counts, here as in the store.

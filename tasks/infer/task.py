@@ -32,6 +32,10 @@ class Asked(TypedDict):
     """Replies about which the model gave an answer when it was asked back."""
     stopped: str | None
     """Why the run was stopped, if it was."""
+    silent: int
+    """Replies without text."""
+    warnings: dict[str, str]
+    """What people should know of how the model answered, by its kind."""
     notes: dict[str, str | float]
     """What the model says about how it computed; empty where it was not needed."""
 
@@ -132,7 +136,9 @@ def _put(
         table=write(found, Trial),
         unasked=sum(unasked(trial) for trial in found),
         answered=sum(reply.asked_back is not None for trial in found for reply in (trial.expected, trial.actual)),
+        silent=sum(reply.text == "" for trial in found for reply in (trial.expected, trial.actual)),
         stopped=desk.stopped,
+        warnings=desk.warnings,
         notes=notes,
     )
 

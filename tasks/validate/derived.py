@@ -93,8 +93,9 @@ def asked_about_nothing(part: pa.Table, plan: Plan) -> pa.Array:
 
 
 def foreign_choice(part: pa.Table, plan: Plan) -> pa.Array:
-    """Whether a completion chooses a letter that its case does not offer."""
-    return all_of(pc.equal(part["asks"], "choose"), pc.is_valid(part["text"]), missing(part, "text", "labels"))
+    """Whether a completion chooses a letter that its case does not offer; a reply without likelihoods is no choice."""
+    chosen = all_of(pc.equal(part["asks"], "choose"), pc.is_valid(part["option_loglikelihoods"]))
+    return all_of(chosen, pc.is_valid(part["text"]), missing(part, "text", "labels"))
 
 
 def uneven_likelihoods(part: pa.Table, plan: Plan) -> pa.Array:

@@ -57,6 +57,21 @@ def test_term_ends_a_run_that_is_asking(send: Callable[[int, int], None], tmp_pa
     assert written.decode() == "contrapose: interrupted; the same command goes on where it stopped\n"
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("seconds", [0.4, 0.8, 1.6, 3.2])
+def test_a_signal_meets_a_run_that_is_starting(number: signal.Signals, seconds: float, tmp_path: Path) -> None:
+    with serving() as endpoint:
+        url = f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1"
+        endpoint.delay = 60
+        run = ["-m", "contrapose.flows.cli", "run", "--model", "openai/any", "--set", url]
+        process = started(run, tmp_path / "home")
+        time.sleep(seconds)
+        process.send_signal(number)
+        written, _ = process.communicate(timeout=120)
+    assert process.returncode == 128 + number
+    assert written.decode() == "contrapose: interrupted; the same command goes on where it stopped\n"
+
+
 def test_the_temporary_server_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
     process = started(["-c", WAITING], tmp_path / "home")
     assert process.stdout is not None

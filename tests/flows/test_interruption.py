@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
 from contrapose.flows import cli
-from contrapose.flows.command.interruption import Interrupted, interruptible
+from contrapose.flows.command.interruption import LINE, Interrupted, interruptible, nothing_begun
 from contrapose.flows.command.verbs import run
+from contrapose.tasks.errors import ConfigError
+
+AT_ONCE = """
+import signal
+from contrapose.flows.command.interruption import end_at_once, interruptible, nothing_begun
+end_at_once()
+try:
+    {}
+finally:
+    print("torn apart")
+"""
+"""A command that a signal meets while it does something."""
+WAITED = 30.0
+"""Seconds; a signal ends them."""
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -47,3 +66,66 @@ def test_what_is_ignored_stays_ignored() -> None:
             signal.raise_signal(signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("doing", ["", "with interruptible(), nothing_begun(): "])
+def test_where_nothing_is_begun_the_process_ends_on_the_spot(number: signal.Signals, doing: str) -> None:
+    program = AT_ONCE.format(f"{doing}signal.raise_signal({int(number)})")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", f"{LINE}\n")
+
+
+def imported(name: str) -> None:
+    with interruptible():
+        importlib.import_module(name)
+        time.sleep(WAITED)
+
+
+def test_no_import_is_torn_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "half_made.py").write_text("import signal\nsignal.raise_signal(signal.SIGTERM)\nwhole = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    start = time.monotonic()
+    with pytest.raises(Interrupted) as found:
+        imported("half_made")
+    assert found.value.number == signal.SIGTERM
+    assert sys.modules.pop("half_made").whole
+    assert time.monotonic() - start < WAITED
+
+
+def swallowed_by(error: Exception) -> None:
+    with interruptible():
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            raise error from None
+
+
+def test_an_error_that_was_made_of_a_signal_is_the_signal() -> None:
+    with pytest.raises(Interrupted) as found:
+        swallowed_by(ImportError("numpy._core.multiarray failed to import"))
+    assert found.value.number == signal.SIGTERM
+
+
+def test_what_could_not_be_finished_is_told_all_the_same() -> None:
+    with pytest.raises(ConfigError, match="could not be kept"):
+        swallowed_by(ConfigError("the replies could not be kept", expected="a store", remedy="Mend it."))
+
+
+def test_handlers_are_given_back() -> None:
+    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+    with interruptible():
+        with nothing_begun():
+            assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
+        assert signal.getsignal(signal.SIGTERM) not in before
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_the_line_needs_no_import(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(*_: object, **__: object) -> int:
+        monkeypatch.setitem(sys.modules, "contrapose.tasks.report.masking", None)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "_evaluate", interrupted)
+    assert cli.main(["run", "--model", "mock"]) == 130
+    assert capsys.readouterr().err == f"{LINE}\n"

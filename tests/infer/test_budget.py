@@ -31,6 +31,14 @@ def test_a_reservation_counts_until_it_is_settled() -> None:
     assert budget.reserve(CALL)
 
 
+@pytest.mark.parametrize("name", ["calls", "prompt_tokens", "completion_tokens"])
+def test_nothing_gives_back_what_was_not_spent(name: str) -> None:
+    budget = Budget(limits=Limits(max_tokens=300))
+    assert budget.reserve(CALL)
+    budget.settle(CALL, replace(CALL, **{name: -(10**9)}))
+    assert (budget.spent, budget.idle()) == (CALL, True)
+
+
 def test_what_does_not_fit_sets_nothing_aside() -> None:
     budget = Budget(limits=Limits(max_calls=0))
     assert not budget.reserve(CALL)

@@ -125,6 +125,17 @@ def test_the_first_form_that_the_endpoint_takes_is_found_with_its_first_question
     assert asked_by(server, chosen) == 0
 
 
+def test_replies_without_text_tell_nothing_of_a_form(server: Endpoint) -> None:
+    server.says = lambda _: ""
+    ran = run(spec(server))
+    assert (ran.form, ran.texts) == (None, {""})
+    assert forms_asked(server) == {"json_schema": 3, "plain": 9}
+    # What is said now is not taken for what it would say if it were not cut off.
+    assert asked_by(server, spec(server)) == 0
+    server.says, server.takes = None, ("json_schema",)
+    assert run(spec(server), [lettered("new")]).form == "json_schema"
+
+
 def test_the_first_question_goes_out_alone_and_the_others_together(server: Endpoint) -> None:
     server.takes, server.delay = ("json_schema",), 0.05
     run(spec(server))

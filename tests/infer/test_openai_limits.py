@@ -133,6 +133,39 @@ def test_an_endpoint_must_fail_for_some_seconds(trusted: bool) -> None:
     assert "25 times in a row" in str(breaker.verdict())
 
 
+@pytest.mark.parametrize(("trusted", "needed"), [(False, 10), (True, 20)])
+def test_what_cannot_be_read_needs_no_patience(trusted: bool, needed: int) -> None:
+    clock = Clock()
+    breaker = Breaker(30, trusted=trusted, clock=clock)
+    for number in range(needed):
+        assert breaker.verdict() is None
+        sent = breaker.sent()
+        clock.now += 0.01
+        breaker.unreadable(f"reply {number}", sent)
+    assert f"{needed} replies in a row that are none; the last: reply {needed - 1}" in str(breaker.verdict())
+
+
+def test_what_is_cut_off_at_once_is_a_server_that_dies() -> None:
+    clock = Clock()
+    breaker = Breaker(30, clock=clock)
+    sent = [breaker.sent() for _ in range(40)]
+    clock.now += 1
+    for each in sent:
+        breaker.unreadable("cut off", each)
+    assert breaker.verdict() is None
+    breaker.unreadable("cut off", breaker.sent())
+    assert breaker.verdict() is not None
+
+
+def test_an_answer_makes_up_for_all_that_could_not_be_read() -> None:
+    breaker = Breaker(30, clock=Clock())
+    for _ in range(3):
+        for _ in range(9):
+            breaker.unreadable("HTML", breaker.sent())
+        assert breaker.verdict() is None
+        breaker.succeeded()
+
+
 @pytest.mark.parametrize("share", [0.2, 0.5])
 def test_independent_faults_never_count_as_the_end(share: float) -> None:
     clock, rng = Clock(), random.Random(1)

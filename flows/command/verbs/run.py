@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contrapose.flows.command.arguments import add_budget, add_config, add_logs, add_toxic, config_of
-from contrapose.flows.command.interruption import interruptible
+from contrapose.flows.command.interruption import interruptible, nothing_begun
 from contrapose.flows.command.saying import print_lines, say
 from contrapose.flows.command.verbs.verb import VERDICTS, Verb
 
@@ -43,8 +43,9 @@ def _add_outcome(command: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    config = config_of(arguments)
     with interruptible():
-        return _evaluate(config_of(arguments), arguments)
+        return _evaluate(config, arguments)
 
 
 def _resume(arguments: argparse.Namespace) -> int:
@@ -56,21 +57,22 @@ def _resume(arguments: argparse.Namespace) -> int:
 
     budget = {name: getattr(arguments, name) for name in ("max_calls", "max_tokens", "max_cost")}
     resumed = found(arguments.run).id
+    config = unfinished_config(resumed, budget=budget)
     with interruptible():
-        return _evaluate(unfinished_config(resumed, budget=budget), arguments, resumed=resumed)
+        return _evaluate(config, arguments, resumed=resumed)
 
 
 def _evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str | None = None) -> int:
-    from contrapose.flows.command.preflight import check
+    with nothing_begun():
+        from contrapose.flows.command.boot import import_libraries, server_starting
+        from contrapose.flows.command.preflight import check
+        from contrapose.flows.showing import at_work, silent
 
     check(config)
-    from contrapose.flows.command.boot import import_libraries, server_starting
-    from contrapose.flows.showing import at_work, silent
-
     with silent(arguments.quiet):
-        with at_work("start"), server_starting():
+        with nothing_begun(), at_work("start"), server_starting():
             import_libraries()
-        from contrapose.flows.evaluate_model import evaluate_model
+            from contrapose.flows.evaluate_model import evaluate_model
 
         published = evaluate_model(config, resumed=resumed)
     from contrapose.tasks.outcome import EXIT_CODES

@@ -20,6 +20,11 @@ from contrapose.tasks.records import Completion, Usage
 
 SETTLING_SECONDS = 0.02
 
+ODD_COUNTS = (
+    "The endpoint says {} where a number of tokens should stand, a whole one from 0 to 2,147,483,647. Such counts are "
+    "left out, and the budget goes by estimates in their place."
+)
+
 
 @dataclass(slots=True)
 class Tries:
@@ -168,16 +173,26 @@ class Asker:
         if isinstance(outcome, Reply):
             self.breaker.succeeded()
             self.endpoint.answered()
+            if outcome.odd is not None:
+                self.desk.warn("token counts", ODD_COUNTS.format(outcome.odd))
             return
         if outcome.kind == "timeout":
             self.endpoint.limiter.timed_out(sent)
         elif outcome.overload:
             self.endpoint.limiter.overloaded(sent)
             self.breaker.limited(outcome.told)
-        if outcome.then == "retry":
+        if outcome.unreadable:
+            self.breaker.unreadable(outcome.told, sent)
+            self._stop_if_gone()
+        elif outcome.then == "retry":
             self.breaker.failed(outcome.told, sent)
         elif outcome.then == "give up" and not (self.trying and question.form != "plain"):
             self.breaker.refused(outcome.told)
+
+    def _stop_if_gone(self) -> None:
+        """At once: whoever watches looks ten times a second, in which hundreds may be asked."""
+        if (verdict := self.breaker.verdict()) is not None:
+            self.desk.stop(verdict)
 
     def _wait(self, failure: Failure, tries: Tries) -> float:
         """Seconds until the next try; what the endpoint asked for holds for everybody."""
@@ -211,10 +226,17 @@ class Asker:
 
 
 def _used(outcome: Reply | Failure, most: Usage) -> Usage:
-    """What a request counts as: an endpoint that does not count tokens is taken at our estimate."""
-    if isinstance(outcome, Reply):
-        return outcome.completion.usage if _tokens(outcome.completion.usage) else most
-    return most if outcome.billed else Usage(calls=1)
+    """What a request counts as: an endpoint that does not count its tokens is taken at our estimate."""
+    if not isinstance(outcome, Reply):
+        return most if outcome.billed else Usage(calls=1)
+    used, written = outcome.completion.usage, most.completion_tokens if outcome.completion.text else 0
+    if not _tokens(used):
+        return most
+    return Usage(
+        calls=1,
+        prompt_tokens=used.prompt_tokens or most.prompt_tokens,
+        completion_tokens=used.completion_tokens or written,
+    )
 
 
 def _tokens(usage: Usage) -> int:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from multidict import CIMultiDict
     from yarl import URL
 
-REACH_SECONDS = 10.0
-
 
 class Connection:
     """The official client, and the requests it has built, which are repeated with other bodies.
@@ -49,11 +47,12 @@ class Connection:
     async def __aexit__(self, *_: object) -> None:
         await self.client.close()
 
-    async def post(self, path: str, body: bytes) -> bytes:
+    async def post(self, path: str, body: bytes, *, seconds: float) -> bytes:
         """Post JSON; the body of the reply.
 
         Raises:
-            APIStatusError: the reply has an error status.
+            APIStatusError: the reply has another status than that of success.
+            TimeoutError: it was not there after so many seconds.
             Exception: no reply came.
         """
         if path not in self._built:
@@ -61,8 +60,8 @@ class Connection:
                 if path not in self._built:
                     self._built[path] = await self._build(path, body)
         url, headers = self._built[path]
-        received = await self.lean.exchange("POST", url, headers, body)
-        if received.status < 300:
+        received = await self.lean.exchange("POST", url, headers, body, seconds=seconds)
+        if 200 <= received.status < 300:
             return received.content
         from httpx2 import Request, Response
 
@@ -96,11 +95,10 @@ async def reach(settings: Settings, key_place: str) -> None:
 
     async with Connection(settings) as connection:
         try:
-            async with asyncio.timeout(REACH_SECONDS):
-                await connection.client.models.list()
+            await connection.client.models.list()
         except (APIConnectionError, OSError, ClientError) as error:
             raise ModelError(
-                f"no answer from the endpoint ({type(error).__name__})",
+                f"no answer from the endpoint ({type(error.__cause__ or error).__name__})",
                 expected="an OpenAI-compatible server at that address",
                 remedy="Start the server, or correct model_args.base_url.",
                 where=settings.base_url,

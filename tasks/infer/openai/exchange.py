@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import time
 from dataclasses import dataclass, replace
@@ -11,7 +10,8 @@ from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection
 from contrapose.tasks.infer.openai.failures import Failure, broken, refused, timed_out, told, unreachable
-from contrapose.tasks.infer.openai.replies import NoLogprobsError, is_declined, read_reply
+from contrapose.tasks.infer.openai.lean import TooLargeError
+from contrapose.tasks.infer.openai.replies import NoLogprobsError, is_declined, odd_counts, read_reply
 from contrapose.tasks.records import Completion
 
 REMEDY = "set model_args.logprobs to false, and scorer or read_with to one that reads replies"
@@ -31,11 +31,13 @@ class Reply:
     """From sending to the last byte."""
     declined: bool = False
     """Whether a reply that was to have a form is a refusal instead."""
+    odd: str | None = None
+    """What it says in place of a count of tokens, if anything."""
 
 
 async def exchange(connection: Connection, bodies: Bodies, question: Question, *, timeout: float) -> Reply | Failure:
     """Make one request. Whatever goes wrong is told, never raised."""
-    from aiohttp import ClientError
+    from aiohttp import ClientError, ClientPayloadError, ClientResponseError
     from openai import APIStatusError, OpenAIError
 
     listed, key = bodies.listed, bodies.settings.key
@@ -45,10 +47,16 @@ async def exchange(connection: Connection, bodies: Bodies, question: Question, *
         return timed_out(timeout)
     except APIStatusError as error:
         return _without_form(_without_logprobs(refused(error, key), bodies, question, listed), question)
+    except (ClientPayloadError, ClientResponseError) as error:
+        # Something came, and was no reply of HTTP.
+        return broken(error, key)
     except (OpenAIError, ClientError, OSError) as error:
         return unreachable(error, key)
     except NoLogprobsError:
         return Failure(kind="no log-probabilities", told=_missing("returned no log-probabilities"), then="stop")
+    except TooLargeError as error:
+        # It would be as long the next time, and paid for again.
+        return broken(error, key, then="give up")
     except ValueError as error:
         return broken(error, key)
     except Exception as error:
@@ -58,12 +66,16 @@ async def exchange(connection: Connection, bodies: Bodies, question: Question, *
 
 async def _post(connection: Connection, bodies: Bodies, question: Question, timeout: float) -> Reply:
     start = time.monotonic()
-    # A hung server is cut off wherever it hangs: before the headers, or in the middle of the body.
-    async with asyncio.timeout(timeout):
-        content = await connection.post(bodies.path, bodies.body(question))
+    content = await connection.post(bodies.path, bodies.body(question), seconds=timeout)
     completion, seconds = read_reply(content, question), time.monotonic() - start
     declined = question.form != "plain" and not completion.constrained and is_declined(content)
-    return Reply(completion=completion, seconds=seconds, declined=declined)
+    return Reply(completion=completion, seconds=seconds, declined=declined, odd=_odd(completion, content))
+
+
+def _odd(completion: Completion, content: bytes) -> str | None:
+    """A count that is none leaves a count at 0; a reply with both is not looked at again."""
+    used = completion.usage
+    return None if used.prompt_tokens and used.completion_tokens else odd_counts(content)
 
 
 def _without_logprobs(failure: Failure, bodies: Bodies, question: Question, listed: int) -> Failure:

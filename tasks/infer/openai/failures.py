@@ -41,6 +41,8 @@ class Failure:
     """Whether tokens may have been billed although there is no answer."""
     overload: bool = False
     """Whether the endpoint says that it is asked too much."""
+    unreadable: bool = False
+    """Whether something came that is no reply of the API: waiting mends that less often than an error."""
     status: int | None = None
     """Of the HTTP reply, if there was one."""
 
@@ -60,15 +62,17 @@ def unreachable(error: BaseException, key: str) -> Failure:
     return Failure(kind="connection", told=f"no connection: {told(_root(error), key)}", then="retry")
 
 
-def broken(error: Exception, key: str) -> Failure:
+def broken(error: Exception, key: str, *, then: Literal["retry", "give up"] = "retry") -> Failure:
     """A reply that cannot be read."""
     why = f"a reply that cannot be read ({told(error, key)})"
-    return Failure(kind="broken reply", told=why, then="retry", billed=True)
+    return Failure(kind="broken reply", told=why, then=then, billed=True, unreadable=True)
 
 
 def refused(error: APIStatusError, key: str) -> Failure:
     """A reply with an error status."""
     status, wait = error.status_code, asked_wait(error.response.headers)
+    if status < 400:
+        return _elsewhere(error, key)
     limited = status in OVERLOADED or (status == 503 and wait is not None)
     text = f"status {status}: {told(error, key)}"
     if (other := other_host(error)) is not None:
@@ -117,8 +121,20 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
 
 def told(failure: BaseException, key: str) -> str:
     """An error in one line. Some servers repeat the key that they were sent: it never gets into a file."""
-    words = USER_INFO.sub("//…@", str(failure) if key == NO_KEY else str(failure).replace(key, "…"))
-    return f"{type(failure).__name__}: {' '.join(words.split())[:300]}"
+    return f"{type(failure).__name__}: {_cleaned(str(failure), key)}"
+
+
+def _cleaned(text: str, key: str) -> str:
+    words = USER_INFO.sub("//…@", text if key == NO_KEY else text.replace(key, "…"))
+    return " ".join(words.split())[:300]
+
+
+def _elsewhere(error: APIStatusError, key: str) -> Failure:
+    """A reply that leads away: another address would be sent key and prompt, another protocol is not spoken."""
+    status, place = error.status_code, error.response.headers.get("location")
+    way = f"redirects to {_cleaned(place, key)}" if place else "does not reply, but changes address or protocol"
+    why = f"the endpoint {way} (status {status}), which is not followed; correct model_args.base_url"
+    return Failure(kind=f"status {status}", told=why, then="stop", status=status)
 
 
 def _hopeless(error: APIStatusError) -> bool:

@@ -9,6 +9,7 @@ A form is tried on one question at a time. What its reply shows:
 - a refusal in a field of its own: it is this question's answer, and the next one tells more;
 - a refused request (status 400 or the like): the same question is asked in the next form, at last plainly. Only where
   one of these is answered was it the form that was refused; otherwise it was the prompt, and the next question tells;
+- no text: it tells nothing of the form; it is the reply to the plain question, which would be cut off as well;
 - broken JSON: the server tried, and cannot be relied on. That is no reply to the plain question, and counts as refused;
 - an error of the server's own, `SERVER_ERRORS` times in a row: the question is asked plainly, with the retries left.
 """
@@ -27,6 +28,8 @@ from contrapose.tasks.infer.openai.replies import shows_schema
 
 SERVER_ERRORS = 4
 """Where each request fails with 20 % by itself, a form is taken for the cause in 0.2 % of all cases."""
+MOST_SILENT = 3
+"""Replies without text after which to stop trying: the next run may find out, this one asks plainly."""
 LEAST_RETRIES = 2
 """With fewer, a server's error tells nothing of a form: there is no request left to compare with."""
 
@@ -45,6 +48,7 @@ class FormFinder:
         """The form that was found; None until then."""
         self._left = list(forms[:-1])
         self._free = False
+        self._silent = 0
 
     async def find(self, questions: Sequence[Question]) -> None:
         """Ask until the form is known, the questions are used up, or the run stops."""
@@ -54,7 +58,7 @@ class FormFinder:
             tries = Tries()
             with self.asker.counting(question.plain, tries):
                 self.found = await self._tried(question, tries)
-            if self.found is not None:
+            if self.found is not None or self._silent == MOST_SILENT:
                 return
         # There were fewer questions than forms to try: all that were answered are plain ones.
         self.found = "plain" if self._free and not self.asker.desk.stopped else None
@@ -82,9 +86,10 @@ class FormFinder:
 
     def _is_answer(self, asked: Question, reply: Reply) -> bool:
         """Whether a reply answers the question, in its form or plainly."""
-        if reply.completion.constrained or reply.declined or asked.form != "json_schema":
+        completion = reply.completion
+        if completion.constrained or reply.declined or not completion.text or asked.form != "json_schema":
             return True
-        return not (shows_schema(reply.completion.text or "") or self.asker.bodies.changes_replies(asked.form))
+        return not (shows_schema(completion.text) or self.asker.bodies.changes_replies(asked.form))
 
     def _ends(self, last: Reply | Failure | None) -> bool:
         """Whether further forms are not worth trying: a server that fell over, or one that ignored the schema."""
@@ -97,6 +102,9 @@ class FormFinder:
             self._put(asked, reply, tries)
             return asked.form if reply.completion.constrained else None
         self._put(asked.plain, reply, tries)
+        if not reply.completion.text:
+            self._silent += 1
+            return None
         self._free = True
         self._left = [form for form in self._left if form != asked.form and form not in refused]
         return "plain" if asked.form == "json_schema" or not self._left else None

@@ -5,6 +5,7 @@ The client's own aiohttp transport spends more time in URL, header, cookie and r
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -18,10 +19,12 @@ from multidict import CIMultiDict
 
 Headers = Sequence[tuple[bytes, bytes]]
 
-LARGEST = 16 << 20
-"""Bytes of a reply; no completion is as long."""
+LARGEST = 4 << 20
+"""Bytes of a reply, unpacked: 128 for each token of the longest reply that a configuration may ask for."""
+LONGEST = 10.0
+"""Seconds for a request of the official client's own, which asks whether anybody is there."""
 NEVER = aiohttp.ClientTimeout(total=None, sock_connect=None)
-"""Whoever asks sets the time limit, over the whole exchange."""
+"""The limit is over the whole exchange, below."""
 
 ENCODINGS = {"Accept-Encoding": "gzip, deflate"}
 """What is unpacked without further libraries."""
@@ -34,6 +37,10 @@ def proxy_for(address: str) -> str | None:
         return None
     proxies = getproxies()
     return proxies.get(url.scheme) or proxies.get("all")
+
+
+class TooLargeError(ValueError):
+    """A reply is longer than any that was asked for."""
 
 
 class Received(NamedTuple):
@@ -50,12 +57,15 @@ async def _whole(reply: aiohttp.ClientResponse) -> bytes:
         parts.append(part)
         size += len(part)
         if size > LARGEST:
-            raise ValueError(f"a reply of more than {LARGEST >> 20} MiB")
+            raise TooLargeError(f"a reply of more than {LARGEST >> 20} MiB")
     return b"".join(parts)
 
 
 class LeanClient(httpx2.AsyncClient):
-    """One aiohttp session; errors of aiohttp pass through it unchanged."""
+    """One aiohttp session; errors of aiohttp pass through it unchanged.
+
+    Whatever an endpoint does, a request ends: its time and the size of its reply are bounded here, and nowhere else.
+    """
 
     def __init__(self, base_url: str) -> None:
         # The transport is never used; naming one keeps a second set of certificates from being read.
@@ -81,12 +91,20 @@ class LeanClient(httpx2.AsyncClient):
             self._held.append(request)
             return httpx2.Response(200, request=request)
         headers = CIMultiDict(request.headers.multi_items())
-        received = await self.exchange(request.method, yarl.URL(str(request.url)), headers, request.content)
+        url = yarl.URL(str(request.url))
+        received = await self.exchange(request.method, url, headers, request.content, seconds=LONGEST)
         return httpx2.Response(received.status, headers=received.headers, content=received.content, request=request)
 
-    async def exchange(self, method: str, url: yarl.URL, headers: CIMultiDict[str], body: bytes) -> Received:
-        """Send a request, and read the whole reply."""
-        async with self._opened().request(
+    async def exchange(
+        self, method: str, url: yarl.URL, headers: CIMultiDict[str], body: bytes, *, seconds: float
+    ) -> Received:
+        """Send a request, and read the whole reply.
+
+        Raises:
+            TimeoutError: it took longer, wherever it hung: before the headers, or in the middle of the body.
+            TooLargeError: the reply is longer than `LARGEST`.
+        """
+        requested = self._opened().request(
             method,
             url,
             headers=headers,
@@ -95,7 +113,8 @@ class LeanClient(httpx2.AsyncClient):
             timeout=NEVER,
             proxy=self._proxy,
             allow_redirects=False,
-        ) as reply:
+        )
+        async with asyncio.timeout(seconds), requested as reply:
             # The content is decompressed already; whoever reads the headers must not try again.
             kept = [(name, value) for name, value in reply.raw_headers if name.lower() != b"content-encoding"]
             return Received(reply.status, kept, await _whole(reply))

@@ -1,0 +1,145 @@
+"""Token counts that are none: nothing that was paid is lost, and no budget is evaded."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+
+import pytest
+from misbehaving import Misbehaving, http, misbehaving, reply, sending
+from openai_server import choose, generate
+from plain_desk import PlainDesk
+
+from contrapose.tasks.infer.base import Desk, Question
+from contrapose.tasks.infer.budget import Budget, Limits
+from contrapose.tasks.infer.desk import StoreDesk
+from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.openai import OpenAI
+from contrapose.tasks.infer.openai.replies import odd_counts, read_reply
+from contrapose.tasks.infer.store import open_answers, open_runs
+from contrapose.tasks.model_spec import ModelSpec
+from contrapose.tasks.prices import Price
+from contrapose.tasks.records import Usage
+
+MOST = 2**31 - 1
+ODD = (-1, -(10**20), 2**31, 10**20, 10**400, 12.5, 1e300, math.nan, math.inf, -math.inf, "12", "many", True, [12], {})
+"""What is no number of tokens."""
+QUESTIONS = [generate(f"Prompt {number}") for number in range(60)]
+
+
+def body(**usage: object) -> bytes:
+    return json.dumps({"choices": [{"text": "A"}], "usage": usage}).encode()
+
+
+def answered(content: bytes, desk: Desk, questions: Sequence[Question], *, proper_from: int | None = None) -> int:
+    """How many requests an endpoint saw that replies so."""
+    with misbehaving(Misbehaving(script=sending(content), proper_from=proper_from)) as server:
+        args = {"base_url": f"http://127.0.0.1:{server.port}/v1", "retries": 0, "constrained": "off"}
+        OpenAI().open(ModelSpec.model_validate({"id": "openai/any", "args": args})).answer(questions, desk)
+    return server.asked
+
+
+@pytest.mark.parametrize("odd", ODD, ids=str)
+@pytest.mark.parametrize("name", ["prompt_tokens", "completion_tokens"])
+def test_what_is_no_count_is_left_out_and_told(name: str, odd: object) -> None:
+    other = "completion_tokens" if name == "prompt_tokens" else "prompt_tokens"
+    content = body(**{name: odd, other: 7})
+    completion = read_reply(content, generate("Hello"))
+    assert completion.text == "A"
+    assert (getattr(completion.usage, name), getattr(completion.usage, other)) == (0, 7)
+    assert str(odd_counts(content)).startswith(f"{name}: ")
+
+
+@pytest.mark.parametrize("usage", [-1, "none", [10, 2], True, 1e300], ids=str)
+def test_usage_that_is_none_is_left_out_and_told(usage: object) -> None:
+    content = json.dumps({"choices": [{"text": "A"}], "usage": usage}).encode()
+    assert read_reply(content, generate("Hello")).usage == Usage(calls=1)
+    assert str(odd_counts(content)).startswith("usage: ")
+
+
+@pytest.mark.parametrize(("said", "count"), [(0, 0), (12, 12), (12.0, 12), (MOST, MOST), (None, 0)])
+def test_a_count_is_taken_as_it_is(said: object, count: int) -> None:
+    content = body(prompt_tokens=said, completion_tokens=1)
+    assert read_reply(content, generate("Hello")).usage == Usage(calls=1, prompt_tokens=count, completion_tokens=1)
+    assert odd_counts(content) is None
+
+
+@pytest.mark.parametrize("usage", [{"prompt_tokens": 10**20}, {"completion_tokens": 3 * 10**9}, {"prompt_tokens": -5}])
+def test_one_odd_count_loses_no_answer(store: str, usage: dict[str, object]) -> None:
+    run, keys = open_runs().begin("run", config="{}", folder="."), Keys(ModelSpec(id="mock"), {"revision": "1"})
+    with StoreDesk(keys, run=run, model="mock", budget=Budget()) as desk:
+        answered(reply(usage=usage), desk, QUESTIONS, proper_from=1)
+    row = open_runs().get(run)
+    assert row is not None
+    assert len(open_answers().find([keys.of(question) for question in QUESTIONS])) == row.answers == 60
+    # One is estimated, and the others took 12 each.
+    assert 59 * 12 < row.spent.prompt_tokens + row.spent.completion_tokens < 59 * 12 + 100
+    assert len(desk.warnings) == 1
+
+
+@pytest.mark.parametrize("limits", [Limits(max_tokens=500), Limits(max_cost=0.0005)], ids=["tokens", "cost"])
+@pytest.mark.parametrize("odd", [-(10**9), -1, 0, "0", None, 10**30])
+def test_no_count_evades_a_budget(limits: Limits, odd: object) -> None:
+    desk = PlainDesk(budget=Budget(limits=limits, price=Price(input=1, output=1)))
+    asked = answered(reply(usage={"prompt_tokens": odd, "completion_tokens": odd}), desk, QUESTIONS)
+    # By our estimate each takes 50 tokens or more.
+    assert asked <= 10
+    assert "max_" in str(desk.stopped)
+    assert 0 < desk.budget.spent.prompt_tokens + desk.budget.spent.completion_tokens <= 500
+
+
+def test_odd_counts_are_told_once() -> None:
+    desk = PlainDesk()
+    answered(reply(usage={"prompt_tokens": -3, "completion_tokens": 1}), desk, QUESTIONS)
+    (told,) = desk.warnings.values()
+    assert told.startswith("The endpoint says prompt_tokens: -3 where a number of tokens should stand")
+
+
+def test_an_answer_without_text_that_took_no_tokens_is_not_estimated() -> None:
+    desk = PlainDesk()
+    answered(reply(None, usage={"prompt_tokens": 10, "completion_tokens": 0}), desk, QUESTIONS[:1])
+    assert desk.budget.spent == Usage(calls=1, prompt_tokens=10)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"token": None, "logprob": -0.1},
+        {"token": 5, "logprob": -0.1},
+        {"token": "C", "logprob": None},
+        {"token": "A", "logprob": math.nan},
+        {"token": " A", "logprob": 3.0},
+        {"token": "B", "logprob": "-0.1"},
+        {"token": "B", "logprob": True},
+        {"token": "A", "logprob": -math.inf},
+        {"token": "B", "logprob": 10**400},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("place", [0, 2])
+def test_a_token_that_is_none_is_left_out(odd: dict[str, object], place: int) -> None:
+    top = [{"token": "A", "logprob": -0.5}, {"token": "B", "logprob": -2.0}]
+    top.insert(place, odd)
+    choice = {"message": {"content": "A"}, "logprobs": {"content": [{**top[0], "top_logprobs": top}]}}
+    completion = read_reply(json.dumps({"choices": [choice]}).encode(), choose("Which?"))
+    assert (completion.text, completion.error) == ("A", None)
+    assert completion.option_loglikelihoods == (-0.5, -2.0)
+
+
+@pytest.mark.parametrize(
+    "logprobs", [None, {}, [], "content", {"content": None}, {"content": []}, {"content": [None]}, {"content": [{}]},
+                 {"content": [{"top_logprobs": [{"token": None, "logprob": None}]}]}, {"top_logprobs": [None]}, 5]
+)  # fmt: skip
+def test_log_probabilities_that_are_none_are_told(logprobs: object) -> None:
+    desk = PlainDesk()
+    content = json.dumps({"choices": [{"message": {"content": "A"}, "logprobs": logprobs}]}).encode()
+    answered(http(content), desk, [choose("Which?")])
+    assert "returned no log-probabilities" in str(desk.stopped)
+
+
+def test_labels_are_never_likelier_than_certain() -> None:
+    top = [{"token": token, "logprob": 0.0} for token in ("A", " A", "B")]
+    choice = {"message": {"content": "A"}, "logprobs": {"content": [{**top[0], "top_logprobs": top}]}}
+    completion = read_reply(json.dumps({"choices": [choice]}).encode(), choose("Which?"))
+    assert completion.option_loglikelihoods == (pytest.approx(0, abs=1e-3), 0.0)
