@@ -50,5 +50,11 @@ class GateError(ContraposeError):
     exit_code = 4
 
 
+class NoRoomError(ContraposeError):
+    """A disk became full while a run was at work: what it has is kept, and it goes on when it is started again."""
+
+    exit_code = 4
+
+
 def _rebuild(kind: type[ContraposeError], found: str, expected: str, remedy: str, where: str) -> ContraposeError:
     return kind(found, expected=expected, remedy=remedy, where=where)
