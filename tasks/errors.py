@@ -50,8 +50,8 @@ class GateError(ContraposeError):
     exit_code = 4
 
 
-class NoRoomError(ContraposeError):
-    """A disk became full while a run was at work: what it has is kept, and it goes on when it is started again."""
+class CutShortError(ContraposeError):
+    """A run could not go on, for want of room or of its store: what it has is kept, and it goes on when begun again."""
 
     exit_code = 4
 

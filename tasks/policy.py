@@ -92,7 +92,7 @@ def call(chosen: Task[..., Any], *, refresh: bool = False, **inputs: Any) -> Cal
     """Run a task; compute again when asked to, or when a cached reference points to a file that is gone or damaged.
 
     Raises:
-        NoRoomError: the disk is full.
+        CutShortError: the disk is full.
     """
     try:
         state = chosen.with_options(refresh_cache=refresh)(**inputs, return_state=True)

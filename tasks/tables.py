@@ -19,7 +19,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 from contrapose.tasks.columnar import batched, from_arrow, regrouped, schema_of, to_arrow
 from contrapose.tasks.damage import SUFFIX, note, private_folder, put_in_place, set_aside, sha256
-from contrapose.tasks.errors import ConfigError, ContraposeError, NoRoomError
+from contrapose.tasks.errors import ConfigError, ContraposeError, CutShortError
 from contrapose.tasks.secrets import holds_password
 
 Record = TypeVar("Record")
@@ -72,7 +72,7 @@ def write_arrow(parts: Iterable[pa.Table], schema: pa.Schema) -> Table:
     """Store rows under the hash of their file; storing the same rows twice is harmless.
 
     Raises:
-        NoRoomError: there is no room for them.
+        CutShortError: there is no room for them.
     """
     files, folder = fsspec.core.url_to_fs(storage())
     try:
@@ -134,9 +134,9 @@ def full(error: OSError) -> bool:
     return error.errno in numbers or any(f"errno {number}]" in str(error) for number in numbers)
 
 
-def no_room(where: str) -> NoRoomError:
+def no_room(where: str) -> CutShortError:
     """What to say of a disk that is full while a run works."""
-    return NoRoomError(
+    return CutShortError(
         "there is no room left on the disk",
         expected="room for the tables of a run",
         remedy="Make room, or name another folder in CONTRAPOSE_HOME; the same command goes on where it stopped.",
