@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from contrapose.flows.account import manifest, model_summary, usage_summary
 from contrapose.flows.entrance import Run
-from contrapose.flows.history_record import record, remember
+from contrapose.flows.history_record import kept_in_manifest, record, remember
 from contrapose.flows.rooms.judge import judge
 from contrapose.flows.rooms.timing import timed
 from contrapose.flows.rooms.trials import Trials
@@ -73,7 +73,7 @@ def report(
         summary=summary,
         cases=list(cases.values()),
         results=list(results.values()),
-        manifest=manifest(run, summary, notes=notes),
+        manifest=manifest(run, summary, notes=notes) | {"history": kept_in_manifest(run, remembered)},
         show_toxic=run.config.show_toxic,
         show_langtest=run.config.show_langtest,
         history=remembered.history,
