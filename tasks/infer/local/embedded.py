@@ -26,7 +26,8 @@ PARTS = 4
 SHA256 = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
 READY = "ready.json"
 """Of a converted model: the file that is written when all others are, with their hashes."""
-OLD = "made by an older version"
+UNKNOWN = "none"
+"""What is wrong where there is no converted model, or one of an older version, which may be whole."""
 CONVERSION = "1"
 """Raised whenever the conversion would write other weights."""
 
@@ -83,34 +84,28 @@ def converted_folder() -> Path:
     from filelock import FileLock
 
     folder = conversion()
-    if not is_converted() or _broken(folder):
+    if _broken(folder):
         private_folder(folder.parent)
         with FileLock(f"{folder}.lock"):
-            if is_converted() and (broken := _broken(folder)):
-                _out_of_the_way(folder, broken)
-            if not is_converted():
+            if broken := _broken(folder):
+                if broken != UNKNOWN:
+                    set_aside(folder)
                 _convert(folder)
     return folder
 
 
 def _broken(folder: Path) -> str:
-    """What is wrong with a converted model: a file that is not as it was written; empty where nothing is."""
+    """The file of a converted model that is not as it was written; empty where all are."""
+    if not is_converted():
+        return UNKNOWN
     try:
         sums = json.loads((folder / READY).read_bytes())["files"]
         wrong = (name for name, expected in sums.items() if sha256(folder / name) != expected)
         return next(wrong, "")
     except KeyError:
-        return OLD
+        return UNKNOWN
     except (OSError, ValueError, TypeError, AttributeError):
         return READY
-
-
-def _out_of_the_way(folder: Path, broken: str) -> None:
-    """One of an older version may be whole, which nobody can tell; it is no damage."""
-    if broken == OLD:
-        shutil.rmtree(folder)
-    else:
-        set_aside(folder)
 
 
 def conversion() -> Path:
@@ -132,7 +127,7 @@ def _convert(folder: Path) -> None:
         _copy_terms(made)
         sums = {path.name: sha256(path) for path in sorted(made.iterdir())}
         (made / READY).write_text(json.dumps({"source": DISTRIBUTION, "sha256": SHA256, "files": sums}))
-        # A folder without that file was left by an interrupted conversion.
+        # What is there was left by an interrupted conversion, or by an older version.
         shutil.rmtree(folder, ignore_errors=True)
         put_in_place(made, folder)
 
