@@ -103,7 +103,7 @@ def call(chosen: Task[..., Any], *, refresh: bool = False, **inputs: Any) -> Cal
         raise
     cached = state.name == "Cached"
     # All are looked at: each damaged one is set aside.
-    if cached and not all([intact(table) for table in _tables(value)]):
+    if cached and [table for table in _tables(value) if not intact(table)]:
         return call(chosen, refresh=True, **inputs)
     if not cached and (key := getattr(getattr(state.data, "metadata", None), "storage_key", None)):
         seal(Path(key))

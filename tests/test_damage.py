@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -53,10 +53,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def warnings(caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], list[str]]]:
+def warnings(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
     """What was told since."""
     caplog.set_level(logging.WARNING, LOGGER)
-    yield lambda: [record.getMessage() for record in caplog.records if record.name == LOGGER]
+    return lambda: [record.getMessage() for record in caplog.records if record.name == LOGGER]
 
 
 def made(done: list[int]) -> Table:

@@ -53,8 +53,7 @@ def report(
             summary=summary,
             cases=list(cases.values()),
             results=list(results.values()),
-            manifest=manifest(run, summary, notes=_notes(run, trials))
-            | {"history": kept_in_manifest(run, remembered)},
+            manifest=manifest(run, summary, notes=_notes(run, trials)) | {"history": kept_in_manifest(run, remembered)},
             show_toxic=run.config.show_toxic,
             show_langtest=run.config.show_langtest,
             history=remembered.history,

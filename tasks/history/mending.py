@@ -76,7 +76,11 @@ def _told(damaged: list[str], lost: list[str]) -> str:
     if not damaged:
         return ""
     files = "a damaged file was" if len(damaged) == 1 else f"{len(damaged)} damaged files were"
-    again = f", and {len(damaged) - len(lost)} made again from the folders of their runs" if len(lost) < len(damaged) else ""
+    again = (
+        f", and {len(damaged) - len(lost)} made again from the folders of their runs"
+        if len(lost) < len(damaged)
+        else ""
+    )
     gone = f"; the folders of {len(lost)} runs are gone, or were left by an older version" if lost else ""
     return f"history: {files} set aside{again}{gone}"
 

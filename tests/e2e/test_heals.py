@@ -148,7 +148,9 @@ def test_a_full_disk_under_the_store_is_told_at_once_and_costs_nothing(
 
 
 @pytest.mark.parametrize("size", ["150k", "500k"])
-def test_a_full_disk_under_the_tables_is_one_line(size: str, whole: tuple[Endpoint, Path, Path], tmp_path: Path) -> None:
+def test_a_full_disk_under_the_tables_is_one_line(
+    size: str, whole: tuple[Endpoint, Path, Path], tmp_path: Path
+) -> None:
     with serving() as endpoint, small_disk(tmp_path / "disk", size) as disk:
         own = {"CONTRAPOSE_STORE": f"sqlite:///{tmp_path}/answers.sqlite3"}
         ran = run(endpoint, tmp_path / "runs", disk, **own)

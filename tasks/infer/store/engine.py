@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import sqlite3
 import time
@@ -41,6 +42,8 @@ def connect(url: str) -> Engine:
     engine = _healthy(url)
     with _told(url):
         _create(engine)
+    # What the log of a SQLite file holds goes into the file when its last connection is closed.
+    atexit.register(engine.dispose)
     return engine
 
 
@@ -106,7 +109,7 @@ def _healthy(url: str) -> Engine:
 
     refuse_unreadable(url)
     path = file_of(url)
-    if path is not None and repair.is_there(path) and not (path.exists() and path.stat().st_size):
+    if path is not None and repair.is_headless(path) and repair.is_ours(path):
         heal(path, url)
     try:
         return reach(url)

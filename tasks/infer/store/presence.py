@@ -40,5 +40,5 @@ def watch(engine: Engine, path: Path) -> None:
         gone = not path.exists()
         answers = restore(connection, path)
         if gone:
-            warn(f"the response store was deleted while it was used; it was made anew with its {answers:,} answers: {path}")
+            warn(f"the response store was deleted under way and made anew with all its {answers:,} answers: {path}")
         raise DisconnectionError("the file of the response store is another one now")

@@ -26,6 +26,9 @@ NEWEST = {"answers": "stored", "forms": "stored", "runs": "seen", "checks": "unt
 NAMES = (".sqlite3", ".sqlite", ".db")
 """How the name of a file ends that is taken for a store even where nothing in it looks like one."""
 
+MAGIC = b"SQLite format 3\0"
+"""How the file of a database begins."""
+
 LOCK_SECONDS = 600
 BESIDE = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside its file, by how their names end."""
@@ -68,10 +71,22 @@ def is_ours(path: Path) -> bool:
     return path.suffix in NAMES or any(isinstance(row, tuple) for row in recognised(carved(path)))
 
 
+def is_headless(path: Path) -> bool:
+    """Whether there is a store, or its log, without the beginning of a database: SQLite may not look, or forget both."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) != MAGIC
+    except FileNotFoundError:
+        return is_there(path)
+    except OSError:
+        # Whoever opens it says why it cannot be read.
+        return False
+
+
 def fails(path: Path) -> str:
     """What SQLite says is wrong with a file, looking at all of it; empty where nothing is, or others keep it busy."""
-    if not path.is_file() or not path.stat().st_size:
-        return "it is empty"
+    if is_headless(path):
+        return "it does not begin as a database does"
     try:
         with closing(sqlite3.connect(path, timeout=60)) as connection:
             found = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])

@@ -7,7 +7,7 @@ import random
 import shutil
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -28,9 +28,9 @@ MANY = [keyed(number, "word " * (number % 60) * (20 if number % 97 == 0 else 1))
 
 
 @pytest.fixture
-def warnings(caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], list[str]]]:
+def warnings(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
     caplog.set_level(logging.WARNING, LOGGER)
-    yield lambda: [record.getMessage() for record in caplog.records if record.name == LOGGER]
+    return lambda: [record.getMessage() for record in caplog.records if record.name == LOGGER]
 
 
 @pytest.fixture
@@ -117,6 +117,17 @@ def test_the_log_alone_holds_answers_too(
     assert len(warnings()) == 1
 
 
+def test_a_beginning_that_the_log_hides_is_noticed(own_store: str, warnings: Callable[[], list[str]]) -> None:
+    path = Path(own_store.removeprefix("sqlite:///"))
+    save(open_answers(), *MANY[:300], run=open_runs().begin("run", config="{}", folder="."))
+    log = path.with_name(f"{path.name}-wal").read_bytes()
+    close()
+    garbage(path)
+    path.with_name(f"{path.name}-wal").write_bytes(log)
+    assert len(found()) == 300
+    assert len(warnings()) == 1
+
+
 def test_a_run_goes_on_its_budget_after_a_repair(path: Path) -> None:
     garbage_from = path.stat().st_size // 2
     content = path.read_bytes()
@@ -135,9 +146,7 @@ def test_a_foreign_file_is_left_alone(tmp_path: Path, monkeypatch: pytest.Monkey
     assert notes.read_text().startswith("These are notes")
 
 
-def test_an_answer_that_was_changed_on_the_disk_is_asked_again(
-    store: str, warnings: Callable[[], list[str]]
-) -> None:
+def test_an_answer_that_was_changed_on_the_disk_is_asked_again(store: str, warnings: Callable[[], list[str]]) -> None:
     table, run = open_answers(), open_runs().begin("run", config="{}", folder=".")
     save(table, *MANY[:3], run=run)
     with connect(store).begin() as connection:
@@ -154,9 +163,7 @@ def test_an_answer_that_was_changed_on_the_disk_is_asked_again(
     assert len(warnings()) == 1
 
 
-def test_a_store_deleted_under_way_is_made_anew_with_all_it_had(
-    path: Path, warnings: Callable[[], list[str]]
-) -> None:
+def test_a_store_deleted_under_way_is_made_anew_with_all_it_had(path: Path, warnings: Callable[[], list[str]]) -> None:
     table, run = open_answers(), open_runs().begin("second", config="{}", folder=".")
     more = [keyed(number, "new") for number in range(5000, 5010)]
     save(table, *more[:5], run=run)
@@ -164,7 +171,7 @@ def test_a_store_deleted_under_way_is_made_anew_with_all_it_had(
         each.unlink()
     save(table, *more[5:], run=run)
     (told,) = warnings()
-    assert "deleted while it was used" in told
+    assert "deleted under way" in told
     assert len(table.find([each.key for each in (*MANY, *more)])) == 1510
     row = open_runs().get(run)
     assert row is not None
@@ -177,9 +184,7 @@ def test_a_store_deleted_under_way_is_made_anew_with_all_it_had(
     assert len(warnings()) == 1
 
 
-def test_two_processes_whose_store_is_deleted_go_on_with_one(
-    path: Path, warnings: Callable[[], list[str]]
-) -> None:
+def test_two_processes_whose_store_is_deleted_go_on_with_one(path: Path, warnings: Callable[[], list[str]]) -> None:
     from contrapose.tasks.infer.store.answers import AnswerTable
     from contrapose.tasks.infer.store.engine import reach
 
