@@ -72,7 +72,7 @@ def is_ours(path: Path) -> bool:
 
 
 def is_headless(path: Path) -> bool:
-    """Whether there is a store, or its log, without the beginning of a database: SQLite may not look, or forget both."""
+    """Whether there is a store, or its log, without the beginning of a database: SQLite may forget both."""
     try:
         with path.open("rb") as file:
             return file.read(len(MAGIC)) != MAGIC
