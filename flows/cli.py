@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _done(argv: Sequence[str] | None) -> int:
     from contrapose.flows.command.output import guarded_output
     from contrapose.flows.command.quiet import be_quiet
+    from contrapose.flows.command.saying import saying_damage
     from contrapose.tasks.errors import ContraposeError
 
     arguments = argparse.Namespace()
@@ -39,7 +40,8 @@ def _done(argv: Sequence[str] | None) -> int:
         with guarded_output():
             parser().parse_args(argv, namespace=arguments)
             be_quiet(logs=arguments.logs)
-            code: int = arguments.action(arguments)
+            with saying_damage():
+                code: int = arguments.action(arguments)
     except ContraposeError as error:
         from contrapose.flows.command.saying import say
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from contrapose.flows.entrance import Run
 from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.history.dataset import append, file_name, place
 from contrapose.tasks.history.made_of import made_of
-from contrapose.tasks.history.reading import recorded
+from contrapose.tasks.history.mending import mend, past_run, record_of
+from contrapose.tasks.history.reading import Recorded, recorded
 from contrapose.tasks.infer.store import open_runs
-from contrapose.tasks.outcome import Outcome, Summary
-from contrapose.tasks.past import History, PastRun, PastTest
+from contrapose.tasks.outcome import Summary
+from contrapose.tasks.past import Facet, History, PastRun
 from contrapose.tasks.report.publish import versions
 
 
@@ -32,13 +34,27 @@ def remember(run: Run, summary: Summary) -> Remembered:
     """What was before a run; nothing that is wrong with the history keeps a report from being written."""
     from contrapose.tasks.history.queries import history
 
-    own = past_run(run, summary)
+    own = past_run(summary, _made_of(run, summary))
     try:
-        found = recorded(place(run.config.history, run.config.output), without=file_name(_key(run)))
+        found, warnings = _read(run)
         before = history(found.rows, own)
     except Exception as error:
         return Remembered(run=own, history=History(runs=(own,)), warnings=(_failed(error, "read"),))
-    return Remembered(run=own, history=before, warnings=(found.warning,) if found.warning else ())
+    return Remembered(run=own, history=before, warnings=tuple(filter(None, warnings)))
+
+
+def _read(run: Run) -> tuple[Recorded, tuple[str, ...]]:
+    """The runs before this one, and what to say of files that are damaged or foreign."""
+    where, own = place(run.config.history, run.config.output), file_name(_key(run))
+    found = recorded(where, without=own)
+    try:
+        mended, told = mend(where, found.skipped, output=Path(run.config.output))
+    except OSError:
+        # A history that is only read is still a history.
+        return found, (found.warning,)
+    if mended:
+        found = recorded(where, without=own)
+    return found, (told, found.warning)
 
 
 def record(run: Run, remembered: Remembered) -> tuple[str, ...]:
@@ -50,34 +66,19 @@ def record(run: Run, remembered: Remembered) -> tuple[str, ...]:
     return ()
 
 
-def past_run(run: Run, summary: Summary) -> PastRun:
-    """A run as the history keeps it."""
-    return PastRun(
-        run_id=summary["run_id"],
-        suite=summary["suite"],
-        model=summary["model"]["id"],
-        started=summary["started"],
-        verdict=summary["verdict"],
-        tests=[_past_test(outcome) for outcome in summary["tests"]],
-        made_of=made_of(
-            run.config,
-            summary,
-            plans=run.plans,
-            identity=run.identity,
-            versions=versions() | {name: found for plan in run.plans for name, found in plan.versions.items()},
-            embedding_revision=revision(run.config.embedding_model),
-        ),
-    )
+def kept_in_manifest(run: Run, remembered: Remembered) -> dict[str, object]:
+    """What lets the run's file of the history be made again."""
+    return record_of(file_name(_key(run)), remembered.run)
 
 
-def _past_test(outcome: Outcome) -> PastTest:
-    return PastTest(
-        test_type=outcome["test_type"],
-        verdict=outcome["verdict"],
-        pass_rate=outcome["pass_rate"],
-        interval=outcome["interval"],
-        min_pass_rate=outcome["min_pass_rate"],
-        scored=outcome["scored"],
+def _made_of(run: Run, summary: Summary) -> dict[Facet, dict[str, str]]:
+    return made_of(
+        run.config,
+        summary,
+        plans=run.plans,
+        identity=run.identity,
+        versions=versions() | {name: found for plan in run.plans for name, found in plan.versions.items()},
+        embedding_revision=revision(run.config.embedding_model),
     )
 
 

@@ -50,5 +50,11 @@ class GateError(ContraposeError):
     exit_code = 4
 
 
+class CutShortError(ContraposeError):
+    """A run could not go on, for want of room or of its store: what it has is kept, and it goes on when begun again."""
+
+    exit_code = 4
+
+
 def _rebuild(kind: type[ContraposeError], found: str, expected: str, remedy: str, where: str) -> ContraposeError:
     return kind(found, expected=expected, remedy=remedy, where=where)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from prefect import Task, task
@@ -14,13 +19,20 @@ from prefect.cache_policies import NO_CACHE, CacheKeyFnPolicy
 from prefect.serializers import JSONSerializer
 from pydantic_core import to_jsonable_python
 
+from contrapose.tasks.damage import private_folder, put_in_place, set_aside
 from contrapose.tasks.errors import ContraposeError
-from contrapose.tasks.tables import home, intact
+from contrapose.tasks.tables import full, home, intact, no_room
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 RESULTS = home() / "results"
+FORMAT = 2
+"""Raised whenever results of tasks are kept in another way: older ones are then not looked at."""
+SEAL = re.compile(rb',"sha256":"([0-9a-f]{64})"}\Z')
+"""How the file of a result ends; Prefect, which reads JSON, passes over it."""
+WRITING_SECONDS = 0.2
+"""How long another process that is writing a result at this moment is given to seal it."""
 SERIALIZER = JSONSerializer(object_encoder="contrapose.tasks.policy.error_text", object_decoder=None)
 """Plain JSON: results are references and counts, an error is its text, and loading one runs no code."""
 
@@ -77,18 +89,72 @@ def error_text(outcome: object) -> str:
 
 
 def call(chosen: Task[..., Any], *, refresh: bool = False, **inputs: Any) -> Called:
-    """Run a task; compute again when asked to, or when a cached reference points to a file that is gone."""
-    state = chosen.with_options(refresh_cache=refresh)(**inputs, return_state=True)
-    value = state.result()
+    """Run a task; compute again when asked to, or when a cached reference points to a file that is gone or damaged.
+
+    Raises:
+        CutShortError: the disk is full.
+    """
+    try:
+        state = chosen.with_options(refresh_cache=refresh)(**inputs, return_state=True)
+        value = state.result()
+    except OSError as error:
+        if full(error):
+            raise no_room(str(RESULTS)) from error
+        raise
     cached = state.name == "Cached"
-    if cached and not all(intact(table) for table in _tables(value)):
+    # All are looked at: each damaged one is set aside.
+    if cached and [table for table in _tables(value) if not intact(table)]:
         return call(chosen, refresh=True, **inputs)
+    if not cached and (key := getattr(getattr(state.data, "metadata", None), "storage_key", None)):
+        seal(Path(key))
     return Called(value=value, cached=cached)
+
+
+def seal(path: Path) -> None:
+    """End a result that Prefect has written with the hash of its content, and have the disk hold it."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        content = path.read_bytes()
+        if SEAL.search(content):
+            return
+        part.write_bytes(content[:-1] + b',"sha256":"%s"}' % hashlib.sha256(content).hexdigest().encode())
+        put_in_place(part, path)
+    except FileNotFoundError:
+        # Another process has set it aside as it was being written.
+        return
+    except OSError as error:
+        if full(error):
+            raise no_room(str(path.parent)) from error
+        raise
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether the file of a result holds what was sealed.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    content = path.read_bytes()
+    found = SEAL.search(content)
+    return found is not None and hashlib.sha256(content[: found.start()] + b"}").hexdigest().encode() == found[1]
+
+
+def set_aside_damaged(path: Path) -> None:
+    """Have a task computed again whose stored result is damaged."""
+    with suppress(FileNotFoundError):
+        if is_sealed(path):
+            return
+        if time.time() - path.stat().st_mtime < 10 * WRITING_SECONDS:
+            time.sleep(WRITING_SECONDS)
+        if not is_sealed(path):
+            set_aside(path)
 
 
 def cache_key(name: str, sources: tuple[str, ...], inputs: Mapping[str, Any]) -> str:
     """Hash of a task's name, of the code it depends on, and of its inputs."""
-    content = {"task": name, "code": code_sha256(sources), "inputs": to_jsonable_python(dict(inputs))}
+    content = {"task": name, "code": code_sha256(sources), "inputs": to_jsonable_python(dict(inputs)), "form": FORMAT}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -104,8 +170,12 @@ def code_sha256(sources: tuple[str, ...]) -> str:
 
 
 def _key(sources: tuple[str, ...], unkeyed: tuple[str, ...], context: Any, inputs: dict[str, Any]) -> str:
+    """Called by Prefect as it looks for a stored result: a damaged one must be out of the way by then."""
     kept = {name: value for name, value in inputs.items() if name not in unkeyed}
-    return cache_key(context.task.name, sources, kept)
+    key = cache_key(context.task.name, sources, kept)
+    private_folder(RESULTS)
+    set_aside_damaged(RESULTS / key)
+    return key
 
 
 def _contents(source: str) -> list[tuple[str, bytes]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import tempfile
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, cast
+from typing import Any, TypedDict, TypeVar
 
 import fsspec
 import pyarrow as pa
@@ -17,7 +18,8 @@ import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
 from contrapose.tasks.columnar import batched, from_arrow, regrouped, schema_of, to_arrow
-from contrapose.tasks.errors import ConfigError, ContraposeError
+from contrapose.tasks.damage import SUFFIX, note, private_folder, put_in_place, set_aside, sha256
+from contrapose.tasks.errors import ConfigError, ContraposeError, CutShortError
 from contrapose.tasks.secrets import holds_password
 
 Record = TypeVar("Record")
@@ -67,26 +69,79 @@ def write(records: Iterable[Any], kind: type[Any]) -> Table:
 
 
 def write_arrow(parts: Iterable[pa.Table], schema: pa.Schema) -> Table:
-    """Store rows under the hash of their file; storing the same rows twice is harmless."""
+    """Store rows under the hash of their file; storing the same rows twice is harmless.
+
+    Raises:
+        CutShortError: there is no room for them.
+    """
     files, folder = fsspec.core.url_to_fs(storage())
-    files.makedirs(folder, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder if _is_local(files) else None) as work:
-        made = Path(work) / "table.parquet"
-        rows = save(made, parts, schema)
-        digest = _sha256(made)
-        _put(made, files, f"{folder.rstrip('/')}/{digest}.parquet")
+    try:
+        _make_folder(files, folder)
+        with tempfile.TemporaryDirectory(dir=folder if _is_local(files) else None) as work:
+            made = Path(work) / "table.parquet"
+            rows = save(made, parts, schema)
+            digest = sha256(made)
+            _put(made, files, f"{folder.rstrip('/')}/{digest}.parquet", digest)
+    except OSError as error:
+        if full(error):
+            raise no_room(folder) from error
+        raise
     return Table(uri=f"{storage().rstrip('/')}/{digest}.parquet", sha256=digest, rows=rows)
 
 
-def _put(made: Path, files: Any, path: str) -> None:
-    """Give a finished file its final name: a half-written one must never carry it."""
-    if files.exists(path):
+def _make_folder(files: Any, folder: str) -> None:
+    """A folder that somebody chose keeps its rights; ours and new ones are nobody else's."""
+    if not _is_local(files):
+        files.makedirs(folder, exist_ok=True)
+    elif Path(folder) == home() / "tables" or not Path(folder).exists():
+        private_folder(Path(folder))
+
+
+def _put(made: Path, files: Any, path: str, digest: str) -> None:
+    """Give a finished file its final name: a half-written one must never carry it, nor may a damaged one keep it."""
+    if _is_sound(files, path, digest):
         return
     if _is_local(files):
-        made.replace(path)
+        put_in_place(made, Path(path))
     else:
         files.put_file(str(made), f"{path}.{os.getpid()}.part")
         files.mv(f"{path}.{os.getpid()}.part", path)
+
+
+def _is_sound(files: Any, path: str, digest: str) -> bool:
+    """Whether a file is there with the content that its hash names; another content is set aside."""
+    try:
+        with files.open(path, "rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return False
+    except OSError:
+        found = ""
+    if found == digest:
+        return True
+    if _is_local(files):
+        set_aside(Path(path))
+    else:
+        files.mv(path, path + SUFFIX)
+        note(path + SUFFIX)
+    return False
+
+
+def full(error: OSError) -> bool:
+    """Whether an error says that the disk, or the user's share of it, is full."""
+    # Arrow keeps the number in its text alone.
+    numbers = (errno.ENOSPC, errno.EDQUOT)
+    return error.errno in numbers or any(f"errno {number}]" in str(error) for number in numbers)
+
+
+def no_room(where: str) -> CutShortError:
+    """What to say of a disk that is full while a run works."""
+    return CutShortError(
+        "there is no room left on the disk",
+        expected="room for the tables of a run",
+        remedy="Make room, or name another folder in CONTRAPOSE_HOME; the same command goes on where it stopped.",
+        where=where,
+    )
 
 
 def save(path: Path, parts: Iterable[pa.Table], schema: pa.Schema) -> int:
@@ -146,7 +201,7 @@ def _checked(table: Table) -> Iterator[Path]:
     """The file behind a reference, with the content that it was stored with; a remote one is fetched first."""
     try:
         with _fetched(table["uri"]) as path:
-            if _sha256(path) != table["sha256"]:
+            if sha256(path) != table["sha256"]:
                 raise _lost(table, "stored table has changed since it was written")
             yield path
     except OSError as error:
@@ -168,21 +223,16 @@ def _is_local(files: Any) -> bool:
     return isinstance(files, LocalFileSystem)
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
-
-
 def _lost(table: Table, found: str) -> ContraposeError:
     return ContraposeError(
         found,
         expected=f"{table['rows']} rows with sha256 {table['sha256'][:12]}…",
-        remedy="Run again with --refresh: the cache was emptied or edited in part.",
+        remedy="Run again, and where that does not help with --refresh: the cache was emptied or edited in part.",
         where=table["uri"],
     )
 
 
 def intact(table: Table) -> bool:
-    """Whether the file behind a reference is there."""
+    """Whether the file behind a reference is there with the content that was stored; a damaged one is set aside."""
     files, path = fsspec.core.url_to_fs(table["uri"])
-    return bool(files.exists(path))
+    return _is_sound(files, path, table["sha256"])

@@ -6,10 +6,14 @@ import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.infer.store import open_housekeeping, open_runs
+from contrapose.tasks.infer.store import open_answers, open_housekeeping, open_runs
+from contrapose.tasks.infer.store.address import shown, store_url
+from contrapose.tasks.infer.store.engine import file_of, heal
 from contrapose.tasks.infer.store.housekeeping import Held
+from contrapose.tasks.infer.store.repair import fails, is_there, rescue
 from contrapose.tasks.infer.store.runs import ALIVE_SECONDS, RunRow
 from contrapose.tasks.report.wording import counted
 
@@ -58,6 +62,39 @@ def clear(*, model: str | None, days: float | None, sure: bool) -> str:
 def export(*, model: str | None) -> Iterator[str]:
     """Answers as JSON, a line each."""
     return open_housekeeping().export(model=model)
+
+
+def repair(*, file: str | None) -> Iterator[str]:
+    """See that every answer is as it was written, and rescue what can be read of a damaged store, or of another file.
+
+    Args:
+        file: a store that was set aside, whose answers are put into the store.
+
+    Raises:
+        ConfigError: there is no such file, or the store is not a file.
+    """
+    url = store_url()
+    path = file_of(url)
+    if path is not None and is_there(path) and (why := fails(path)):
+        yield f"{shown(url)}: {why}"
+        heal(path, url)
+    if file is not None:
+        yield _rescued(Path(file), path, where=shown(url))
+    answers, damaged = open_answers().check()
+    yield f"{shown(url)}: {counted('answers', answers)}, each as it was written; {damaged} were not"
+
+
+def _rescued(file: Path, path: Path | None, *, where: str) -> str:
+    if path is None or not file.is_file() or file.resolve() == path.resolve():
+        raise ConfigError(
+            "answers can be taken from a file into a SQLite store alone" if path is None else "there is no other file",
+            expected="a SQLite store that was set aside, and one to put its answers into",
+            remedy="`contrapose cache repair` alone repairs the store itself.",
+            where=where if path is None else str(file),
+        )
+    before = open_answers().check()[0]
+    rescue(file, path)
+    return f"{counted('answers', open_answers().check()[0] - before)} taken from {file}"
 
 
 def unfinished() -> Iterator[str]:

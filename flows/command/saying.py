@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from io import StringIO
 
 from contrapose.flows.command.output import unread
+from contrapose.tasks.damage import LOGGER, told_together
 from contrapose.tasks.report.cleaning import one_line
 
 
@@ -37,3 +39,25 @@ def say(text: str, *, show_toxic: bool = False) -> None:
     # Where nobody hears it, the exit code still tells.
     with suppress(OSError):
         print(f"contrapose: {one_line(text if show_toxic else masked(text))}", file=sys.stderr or StringIO())
+
+
+class _Said(logging.Handler):
+    """Says what a logger is told."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it."""
+        say(record.getMessage())
+
+
+@contextmanager
+def saying_damage() -> Iterator[None]:
+    """Say, in one line, what was found damaged by the work inside, as it ends."""
+    logger, handler = logging.getLogger(LOGGER), _Said()
+    logger.addHandler(handler)
+    logger.propagate = False
+    try:
+        with told_together():
+            yield
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = True

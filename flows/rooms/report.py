@@ -8,17 +8,17 @@ from pathlib import Path
 from time import monotonic
 from typing import TypedDict
 
-from contrapose.flows.account import manifest, model_summary, usage_summary
+from contrapose.flows.account import Notes, manifest, model_summary, usage_summary
 from contrapose.flows.entrance import Run
-from contrapose.flows.history_record import record, remember
+from contrapose.flows.history_record import kept_in_manifest, record, remember
 from contrapose.flows.rooms.judge import judge
 from contrapose.flows.rooms.timing import timed
 from contrapose.flows.rooms.trials import Trials
 from contrapose.tasks.infer.store import open_calls, open_runs
 from contrapose.tasks.load.task import Samples
-from contrapose.tasks.outcome import SCHEMA_VERSION, Summary, overall
+from contrapose.tasks.outcome import SCHEMA_VERSION, Outcome, Summary, overall
 from contrapose.tasks.report.evidence import unlike
-from contrapose.tasks.report.publish import free_folder
+from contrapose.tasks.report.publish import reserved_folder
 from contrapose.tasks.report.task import publish, track
 from contrapose.tasks.tables import Table
 from contrapose.tasks.validation import Checked
@@ -44,11 +44,40 @@ def report(
     """Judge every test, publish the run folder and the artifacts, and note how the run ended."""
     outcomes = judge(run, samples, cases, trials, results)
     open_runs().confirm(run.id)
-    notes = {plan.test: trials[plan.test].notes for plan in run.plans}
-    folder = free_folder(Path(run.config.output), run.id)
-    summary = Summary(
+    with reserved_folder(Path(run.config.output), run.id) as folder:
+        summary = _summary(run, folder.name, outcomes, samples, trials)
+        remembered = remember(run, summary)
+        summary["warnings"] += remembered.warnings
+        summary["warnings"] += publish(
+            folder=str(folder.resolve()),
+            summary=summary,
+            cases=list(cases.values()),
+            results=list(results.values()),
+            manifest=manifest(run, summary, notes=_notes(run, trials)) | {"history": kept_in_manifest(run, remembered)},
+            show_toxic=run.config.show_toxic,
+            show_langtest=run.config.show_langtest,
+            history=remembered.history,
+            calls=open_calls().most(run.id, price=run.price),
+            checked=checked,
+        )
+    summary["warnings"] += record(run, remembered)
+    if run.config.mlflow:
+        summary["warnings"] += track(folder=str(folder.resolve()), summary=summary, experiment=run.config.mlflow)
+    open_runs().end(run.id, "incomplete" if summary["verdict"] == "incomplete" else "finished")
+    return Published(folder=str(folder.resolve()), run=run.id, summary=summary)
+
+
+def _notes(run: Run, trials: Mapping[str, Trials]) -> Notes:
+    return {plan.test: trials[plan.test].notes for plan in run.plans}
+
+
+def _summary(
+    run: Run, name: str, outcomes: list[Outcome], samples: Mapping[str, Samples], trials: Mapping[str, Trials]
+) -> Summary:
+    """What came of the run, under the name of its folder."""
+    return Summary(
         schema_version=SCHEMA_VERSION,
-        run_id=folder.name,
+        run_id=name,
         suite=run.config.suite,
         started=run.started.isoformat(timespec="seconds"),
         seconds=round(monotonic() - run.clock, 3),
@@ -56,7 +85,7 @@ def report(
         seed=run.config.seed,
         verdict=overall(outcomes)[0],
         reason=overall(outcomes)[1],
-        model=model_summary(run, notes=notes),
+        model=model_summary(run, notes=_notes(run, trials)),
         usage=usage_summary(run),
         tests=outcomes,
         warnings=[
@@ -66,25 +95,6 @@ def report(
             *(f"{outcome['test_type']}: {told}." for outcome in outcomes if (told := unlike(outcome))),
         ],
     )
-    remembered = remember(run, summary)
-    summary["warnings"] += remembered.warnings
-    summary["warnings"] += publish(
-        folder=str(folder.resolve()),
-        summary=summary,
-        cases=list(cases.values()),
-        results=list(results.values()),
-        manifest=manifest(run, summary, notes=notes),
-        show_toxic=run.config.show_toxic,
-        show_langtest=run.config.show_langtest,
-        history=remembered.history,
-        calls=open_calls().most(run.id, price=run.price),
-        checked=checked,
-    )
-    summary["warnings"] += record(run, remembered)
-    if run.config.mlflow:
-        summary["warnings"] += track(folder=str(folder.resolve()), summary=summary, experiment=run.config.mlflow)
-    open_runs().end(run.id, "incomplete" if summary["verdict"] == "incomplete" else "finished")
-    return Published(folder=str(folder.resolve()), run=run.id, summary=summary)
 
 
 def _of_model(trials: Mapping[str, Trials]) -> Iterable[str]:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
+from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+from fsspec.implementations.local import LocalFileSystem
 
+from contrapose.tasks.damage import SUFFIX, put_in_place
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.history.schema import to_table
+from contrapose.tasks.history.seal import BLANK, KEY, sealed
 from contrapose.tasks.past import PastRun
 from contrapose.tasks.secrets import holds_password
 
@@ -59,20 +64,45 @@ def append(where: str, run: PastRun, *, key: str) -> None:
         run: the run.
         key: as `file_name` takes it.
     """
+    put(where, file_name(key), run)
+
+
+def put(where: str, name: str, run: PastRun) -> None:
+    """Write a file of the history.
+
+    Args:
+        where: folder or URL.
+        name: of the file.
+        run: what it holds.
+    """
     files, folder = fsspec.core.url_to_fs(where)
     files.makedirs(folder, exist_ok=True)
-    path = f"{folder.rstrip('/')}/{file_name(key)}"
+    path = f"{folder.rstrip('/')}/{name}"
     part = f"{folder.rstrip('/')}/.{uuid4().hex}.part"
     files.pipe_file(part, _content(run))
     try:
-        files.mv(part, path)
+        if isinstance(files, LocalFileSystem):
+            put_in_place(Path(part), Path(path))
+        else:
+            files.mv(part, path)
     except BaseException:
         files.rm_file(part)
         raise
 
 
+def remove(where: str, name: str) -> None:
+    """Set a damaged file of the history aside: readers pass over its new name."""
+    files, folder = fsspec.core.url_to_fs(where)
+    path = f"{folder.rstrip('/')}/{name}"
+    files.mv(path, path + SUFFIX)
+
+
 def _content(run: PastRun) -> bytes:
     sink = pa.BufferOutputStream()
+    table = to_table(run)
     # Of a single row, dictionaries and statistics would be most of the file, and take longest to read.
-    pq.write_table(to_table(run), sink, compression="snappy", use_dictionary=False, write_statistics=False)
-    return bytes(sink.getvalue())
+    options: dict[str, Any] = {"compression": "snappy", "use_dictionary": False, "write_statistics": False}
+    with pq.ParquetWriter(sink, table.schema, **options) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({KEY: BLANK})
+    return sealed(bytes(sink.getvalue()))

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from contrapose.tasks.columnar import batched
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.history.schema import SCHEMA, recognised
+from contrapose.tasks.history.seal import is_broken
 
 LARGEST = 4_000_000
 """Bytes of a file; that of a run has some thousands."""
@@ -99,6 +100,8 @@ def _read(files: Any, folder: str, names: list[str]) -> Iterator[tuple[str, pa.T
 def _parsed(content: Any) -> pa.Table | str:
     if not isinstance(content, bytes):
         return type(content).__name__
+    if is_broken(content):
+        return "changed since it was written"
     try:
         # Each file has a thread already; pyarrow's own would take several times as long for a single row.
         with pq.ParquetFile(pa.BufferReader(content)) as file:

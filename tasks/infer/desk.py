@@ -13,6 +13,7 @@ from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.infer.store import open_answers, open_claims
 from contrapose.tasks.infer.store.answers import Keyed
+from contrapose.tasks.infer.store.refuge import take_up
 from contrapose.tasks.infer.writer import Writer
 from contrapose.tasks.records import Completion, Usage
 
@@ -41,6 +42,7 @@ class StoreDesk:
         self._lock = Lock()
         self._known: dict[Question, str] = {}
         self._table = open_answers()
+        take_up(self._table)
         self.claims = open_claims(again=again)
         self._writer = Writer(self._table, self.claims, run=run, model=model, again=again)
 

@@ -8,8 +8,10 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeAlias
 
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.errors import ContraposeError, CutShortError
+from contrapose.tasks.infer.store.answers import Batch, row_of
 from contrapose.tasks.infer.store.patience import AWAY_SECONDS, AwayError
+from contrapose.tasks.infer.store.refuge import shelter
 from contrapose.tasks.records import Usage
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ Item: TypeAlias = "Keyed | Usage"
 """An answer, or what a failed question took."""
 
 RENEW_SECONDS = 5.0
+FILE_SECONDS = 10.0
+"""How long the end of a run waits for a file that fails; a server may be away for `AWAY_SECONDS`."""
 AGAIN_SECONDS = 0.5
 """Between two tries of a transaction that failed."""
 GATHER_SECONDS = 0.05
@@ -32,7 +36,7 @@ class Writer:
     """A thread that keeps answers as they come, and keeps claims alive.
 
     What a crash can lose are the answers of the last moment: `GATHER_SECONDS` and one transaction. While the store is
-    away they stay in memory, however many they are.
+    away they stay in memory, however many they are; where it does not come back they are left in a file elsewhere.
 
     Args:
         answers: where answers are kept.
@@ -47,7 +51,7 @@ class Writer:
         self.run, self.model, self.again = run, model, again
         self.failed: Exception | None = None
         """Why the last transaction failed; None again once it went through."""
-        self._unkept = 0
+        self._unkept: list[Item] = []
         self._renewed = time.monotonic()
         self._queue: SimpleQueue[Sequence[Item] | None] = SimpleQueue()
         self._closing = Event()
@@ -62,13 +66,13 @@ class Writer:
         """Write what is left, release the claims, and end; a store that is away is waited for.
 
         Raises:
-            ContraposeError: something could not be kept.
+            ContraposeError: something could not be kept in the store; the error says where it is.
         """
         self._queue.put(None)
         self._closing.set()
         self._thread.join()
         if self._unkept and self.failed is not None:
-            raise _lost(self.failed, self._unkept)
+            raise self._lost(self.failed)
         self.claims.release()
 
     def _work(self) -> None:
@@ -79,14 +83,15 @@ class Writer:
 
     def _insist(self, items: list[Item]) -> None:
         """Write until it succeeds: what was paid for is given up at the close only, and where waiting does not help."""
-        end = time.monotonic() + AWAY_SECONDS
+        is_file = self.answers.engine.dialect.name == "sqlite"
+        end = time.monotonic() + (min(FILE_SECONDS, AWAY_SECONDS) if is_file else AWAY_SECONDS)
         while True:
             closing = self._closing.is_set()
             if self._written(items):
                 return
             hopeless = self._unkept or not isinstance(self.failed, AwayError) or time.monotonic() > end
             if closing and (hopeless or not items):
-                self._unkept += len(items)
+                self._unkept += items
                 return
             time.sleep(AGAIN_SECONDS)
 
@@ -124,25 +129,29 @@ class Writer:
             self._save(items)
 
     def _save(self, items: list[Item]) -> None:
-        kept = [item for item in items if not isinstance(item, Usage)]
-        failures = [item for item in items if isinstance(item, Usage)]
-        self.answers.save(
-            kept,
-            run=self.run,
-            model=self.model,
-            spent=sum((item.answer.taken for item in kept), sum(failures, Usage())),
-            failures=len(failures),
-            again=self.again,
+        kept, spent, failures = _parts(items)
+        self.answers.save(kept, run=self.run, model=self.model, spent=spent, failures=failures, again=self.again)
+
+    def _lost(self, error: Exception) -> Exception:
+        """What to say of replies that the store did not take; they are kept elsewhere, if anywhere is room."""
+        if not isinstance(error, ContraposeError):
+            return error
+        kept, spent, failures = _parts(self._unkept)
+        now = time.time()
+        rows = [row_of(each, run=self.run, model=self.model, now=now) for each in kept]
+        batch = Batch(rows=rows, run=self.run, spent=spent, failures=failures, again=self.again)
+        file = shelter(batch, self.answers.engine.url.render_as_string(hide_password=False))
+        place = f"but are in {file}, where the next run finds them" if file else "nor in a file elsewhere, and are lost"
+        return CutShortError(
+            f"the replies to {len(kept)} questions could not be kept in the response store, {place}: {error.found}",
+            expected=error.expected,
+            remedy=error.remedy,
+            where=error.where,
         )
 
 
-def _lost(error: Exception, count: int) -> Exception:
-    """What to say of replies that could not be kept."""
-    if not isinstance(error, ContraposeError):
-        return error
-    return ContraposeError(
-        f"the replies to {count} questions could not be kept: {error.found}",
-        expected=error.expected,
-        remedy=error.remedy,
-        where=error.where,
-    )
+def _parts(items: Sequence[Item]) -> tuple[list[Keyed], Usage, int]:
+    """The answers among some items, what all of them took, and how many are failures."""
+    kept = [item for item in items if not isinstance(item, Usage)]
+    failures = [item for item in items if isinstance(item, Usage)]
+    return kept, sum((item.answer.taken for item in kept), sum(failures, Usage())), len(failures)

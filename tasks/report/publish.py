@@ -8,7 +8,8 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,20 @@ def free_folder(base: Path, name: str) -> Path:
             return folder
         _aside(folder).rmdir()
     raise AssertionError("the numbers have no end")
+
+
+@contextmanager
+def reserved_folder(base: Path, name: str) -> Iterator[Path]:
+    """A folder as `free_folder` gives it, to be written inside; nothing is left aside, however the work ends.
+
+    Raises:
+        ConfigError: the folder around it cannot be written.
+    """
+    folder = free_folder(base, name)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(_aside(folder), ignore_errors=True)
 
 
 def _aside(folder: Path) -> Path:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.report.publish import free_folder, write_folder
+from contrapose.tasks.report.publish import free_folder, reserved_folder, write_folder
 
 
 def put(folder: Path) -> None:
@@ -34,6 +35,15 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         write_folder(folder, fail)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, RuntimeError, None])
+def test_a_reserved_folder_leaves_nothing_aside(tmp_path: Path, end: type[BaseException] | None) -> None:
+    with suppress(KeyboardInterrupt, RuntimeError), reserved_folder(tmp_path, "x") as folder:
+        if end is not None:
+            raise end
+        write_folder(folder, put)
+    assert [path.name for path in tmp_path.iterdir()] == ([] if end else ["x"])
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:

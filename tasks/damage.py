@@ -1,0 +1,139 @@
+"""What every file that is kept shares: written whole or not at all, set aside when it is damaged, and told once."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, cast
+
+LOGGER = "contrapose.damage"
+"""Logger of what was found damaged: a command prints its warnings, a worker logs them."""
+
+SUFFIX = ".damaged"
+"""Follows the name of a file or folder that was set aside."""
+
+NAMED = 3
+"""Damaged files that a warning names."""
+
+_together: ContextVar[list[str] | None] = ContextVar("damage", default=None)
+
+
+def sha256(path: Path) -> str:
+    """Hash of a file's bytes, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
+
+
+def private_folder(folder: Path) -> None:
+    """Make a folder that nobody else can look into; one that exists is closed to others.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # It may be somebody else's, who decides.
+    with suppress(OSError):
+        if folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
+
+
+def put_in_place(made: Path, path: Path) -> None:
+    """Give a finished file or folder its final name, once it is on the disk: a crash leaves all of it or nothing.
+
+    A file becomes as readable for others as the folder that it lies in.
+
+    Raises:
+        OSError: it cannot be written; nothing of that name was changed.
+    """
+    for each in (*sorted(made.rglob("*")), made) if made.is_dir() else (made,):
+        if each.is_file():
+            each.chmod(stat.S_IMODE(path.parent.stat().st_mode) & 0o666 | 0o600)
+        sync(each)
+    made.replace(path)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Have the disk hold a file's content, or a folder's names.
+
+    Raises:
+        OSError: the disk does not take it.
+    """
+    if os.name != "posix" and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def set_aside(path: Path) -> Path | None:
+    """Rename what is damaged, so that it is neither used nor lost; in place of what was set aside of it before.
+
+    Returns:
+        Where it is now; None where another process was faster.
+    """
+    aside = path.with_name(path.name + SUFFIX)
+    try:
+        if path.is_dir():
+            _forget(aside)
+        path.replace(aside)
+    except FileNotFoundError:
+        return None
+    note(str(aside))
+    return aside
+
+
+def _forget(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def note(aside: str) -> None:
+    """Warn that something damaged was set aside and is made again; together with others where `told_together`.
+
+    Args:
+        aside: where it is now.
+    """
+    together = _together.get()
+    if together is None:
+        warn(_told([aside]))
+    else:
+        together.append(aside)
+
+
+def warn(text: str) -> None:
+    """One warning line, told by a command and logged by a worker."""
+    logger = logging.getLogger(LOGGER)
+    # Prefect may have told the root to be silent.
+    logger.setLevel(logging.WARNING)
+    logger.warning(text)
+
+
+@contextmanager
+def told_together() -> Iterator[None]:
+    """Tell of all that is set aside inside in one warning, as the work ends."""
+    found: list[str] = []
+    token = _together.set(found)
+    try:
+        yield
+    finally:
+        _together.reset(token)
+        if found:
+            warn(_told(found))
+
+
+def _told(found: list[str]) -> str:
+    distinct = list(dict.fromkeys(found))
+    named = ", ".join(distinct[:NAMED])
+    more = f" and {len(distinct) - NAMED} more" if len(distinct) > NAMED else ""
+    what = "a damaged file was" if len(distinct) == 1 else f"{len(distinct)} damaged files were"
+    return f"{what} set aside and made again: {named}{more}"
