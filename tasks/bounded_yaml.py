@@ -85,9 +85,7 @@ class _Bounded(yaml.SafeLoader):
         """The next node, counted; an alias counts as much as what it repeats."""
         event = self.peek_event()
         self._depth += 1
-        if self._depth > MOST_DEPTH:
-            found = f"lists or mappings nested more than {MOST_DEPTH} levels deep"
-            raise UnboundedError(found, expected=f"at most {MOST_DEPTH} levels", mark=event.start_mark)
+        self._refuse_depth(self._depth, event.start_mark)
         before, repeats = self._nodes, self.check_event(yaml.AliasEvent)
         node = super().compose_node(parent, index)
         self._depth -= 1
@@ -99,6 +97,16 @@ class _Bounded(yaml.SafeLoader):
             raise UnboundedError(found, expected=f"at most {MOST_NODES:,} values", mark=event.start_mark)
         self._sizes.setdefault(id(node), self._nodes - before)
         return node
+
+    def fetch_flow_collection_start(self, token: Any) -> None:
+        """The beginning of a list or mapping in brackets; of these a thousand would be read before one is composed."""
+        self._refuse_depth(self.flow_level, self.get_mark())
+        super().fetch_flow_collection_start(token)
+
+    def _refuse_depth(self, depth: int, mark: Mark) -> None:
+        if depth > MOST_DEPTH:
+            found = f"lists or mappings nested more than {MOST_DEPTH} levels deep"
+            raise UnboundedError(found, expected=f"at most {MOST_DEPTH} levels", mark=mark)
 
     def bounded_number(self, node: ScalarNode, construct: Callable[[Any, ScalarNode], Any]) -> Any:
         """A number that is no longer than numbers are."""
