@@ -83,7 +83,7 @@ class _Bounded(yaml.SafeLoader):
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
         """The next node, counted; an alias counts as much as what it repeats."""
-        event = self.peek_event()
+        event = self.peek_event()  # type: ignore[no-untyped-call]
         self._depth += 1
         self._refuse_depth(self._depth, event.start_mark)
         before, repeats = self._nodes, self.check_event(yaml.AliasEvent)

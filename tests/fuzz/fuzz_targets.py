@@ -80,7 +80,7 @@ def templates(data: bytes) -> None:
     assert restored(inert(text)) == storable(text)
     check_count(count_toxic(text), text)
     assert "\n" not in escape(text)
-    assert "<" not in escape(text)
+    assert "<" not in escape(text).replace("<br>", "")
     assert not any(unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp") for sign in one_line(text))
     marked = mark(before, after)
     assert ("".join(marked.original), "".join(marked.changed)) == (before, after)
