@@ -22,10 +22,7 @@ class ContraposeError(Exception):
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
         line = f"{place}{self.found}; expected {self.expected}. {self.remedy}"
-        # Keys and values come from files of strangers: what orders a terminal about is shown, not sent.
-        return "".join(
-            each if each.isprintable() else each.encode("unicode_escape").decode() for each in " ".join(line.split())
-        )
+        return " ".join(line.split())
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (type(self), self.found, self.expected, self.remedy, self.where))
