@@ -8,7 +8,10 @@ MYPATH := .typecheck
 # Debian packages that some tests need; these tests are skipped where they are missing.
 DEBIAN := chromium postgresql
 
-.PHONY: evaluate test test-all debian check lint-deployments bench ui clean
+# Seconds for each target of `make fuzz`.
+FUZZ_SECONDS ?= 600
+
+.PHONY: evaluate test test-all fuzz debian check lint-deployments bench ui clean
 
 evaluate: $(READY)
 	$(BIN)/contrapose run --suite quickstart --exit-zero
@@ -18,6 +21,12 @@ test: $(READY)
 
 test-all: $(READY) debian
 	$(BIN)/python -m pytest -m ""
+
+# What takes files and replies, for FUZZ_SECONDS each; with coverage where atheris can be installed.
+fuzz: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt atheris \
+	|| echo "atheris is not installed: Hypothesis makes all inputs"
+	$(BIN)/python tests/fuzz/fuzz_run.py --seconds $(FUZZ_SECONDS)
 
 debian:
 	@missing=$$(for each in $(DEBIAN); do dpkg -s $$each >/dev/null 2>&1 || echo $$each; done); \

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from contrapose.tasks import registry
+from contrapose.tasks import bounded_yaml, registry
 from contrapose.tasks.chosen_tests import all_tests
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.config_file import load_config, put, validate
@@ -58,7 +58,7 @@ def _assignment(text: str) -> tuple[str, Any]:
             remedy="Write, for example, --set gen_kwargs.max_new_tokens=64.",
         )
     try:
-        return key.strip(), yaml.safe_load(value)
+        return key.strip(), bounded_yaml.parse(value)
     except yaml.YAMLError:
         return key.strip(), value
 

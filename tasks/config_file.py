@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from contrapose.tasks import bounded_yaml
 from contrapose.tasks.config import LimitFrom, RunConfig
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.langtest import translate
@@ -74,7 +75,7 @@ def _read(suite: str) -> tuple[str, dict[str, Any]]:
     if path.suffix not in (".yaml", ".yml"):
         return f"suite {suite}", _parse(_bundled(suite), suite)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = bounded_yaml.read_bytes(path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"cannot read the file ({getattr(error, 'strerror', None) or 'it is not UTF-8'})",
@@ -82,7 +83,14 @@ def _read(suite: str) -> tuple[str, dict[str, Any]]:
             remedy=f"Correct the path, or name a bundled suite: {', '.join(bundled_suites())}.",
             where=suite,
         ) from error
+    except yaml.YAMLError as error:
+        raise _not_yaml(error, suite) from error
     return suite, {"suite": path.stem, **_parse(text, suite)}
+
+
+def _not_yaml(error: yaml.YAMLError, where: str) -> ConfigError:
+    place, found, expected = bounded_yaml.wrong(error, where, expected="keys and values in YAML")
+    return ConfigError(found, expected=expected, remedy="Correct that line.", where=place)
 
 
 def _bundled(suite: str) -> str:
@@ -97,16 +105,9 @@ def _bundled(suite: str) -> str:
 
 def _parse(text: str, where: str) -> dict[str, Any]:
     try:
-        values = yaml.safe_load(text)
+        values = bounded_yaml.parse(text)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark else where
-        raise ConfigError(
-            f"not YAML ({getattr(error, 'problem', None) or 'unreadable'})",
-            expected="keys and values in YAML",
-            remedy="Correct that line.",
-            where=place,
-        ) from error
+        raise _not_yaml(error, where) from error
     if not isinstance(values, dict) or not values:
         raise ConfigError(
             "the file is empty" if not values else f"the file holds a {type(values).__name__}",

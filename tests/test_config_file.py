@@ -208,3 +208,26 @@ def test_a_price_and_limits_are_read(tmp_path: Path) -> None:
 def test_a_negative_limit_or_price_is_refused(key: str) -> None:
     with pytest.raises(ConfigError, match=key):
         load_config("quickstart", {"price.output": 1, key: -1})
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a: &a [*a]", "line 1, column 8: an alias of what it stands in; expected values that end"),
+        ("a: " + "[" * 60, "nested more than 50 levels deep; expected at most 50 levels"),
+        ("limit: " + "9" * 5_000, "line 1, column 8: a number of 5,000 characters; expected at most 100 characters"),
+        ("model: 2001-02-30", "not YAML ('2001-02-30' has the form of a value that there is not)"),
+        ("a: !!bool maybe", "'maybe' has the form of a value that there is not"),
+    ],
+)
+def test_yaml_that_is_out_of_bounds_is_refused_in_one_line(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config(written(tmp_path, text))
+    assert says in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+def test_aliases_that_repeat_little_are_read(tmp_path: Path) -> None:
+    text = "tests: {sensitivity: {add_negation: &same {min_pass_rate: 0.6}, add_toxic_words: *same}}"
+    config, _ = load_config(written(tmp_path, text))
+    assert [plan.min_pass_rate for plan in plans(config)] == [0.6, 0.6]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from contrapose.tasks.load.rows import MAX_CHARACTERS, Unfit, shown
+from contrapose.tasks.bounds import MOST_CHARACTERS
+from contrapose.tasks.load.rows import Unfit, shown
 
 
 def text(value: Any) -> str:
@@ -42,8 +43,8 @@ def optional_label(value: Any) -> str | None:
 
 
 def _refuse_unusable(value: str) -> None:
-    if len(value) > MAX_CHARACTERS:
-        raise Unfit(f"{len(value):,} characters", expected=f"at most {MAX_CHARACTERS:,} characters")
+    if len(value) > MOST_CHARACTERS:
+        raise Unfit(f"{len(value):,} characters", expected=f"at most {MOST_CHARACTERS:,} characters")
     if "\0" in value:
         raise Unfit(f"{_around(value, value.index(chr(0)))} holds a NUL byte", expected="a text without it")
     try:

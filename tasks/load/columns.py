@@ -54,6 +54,11 @@ def cell(name: str, values: Mapping[str, Any], data: DataSettings) -> Cell | Non
     return None if column is None else Cell(column, values[column])
 
 
+def used(data: DataSettings) -> frozenset[str]:
+    """Every column in which any field may be: what the others hold is nobody's business."""
+    return frozenset(column for name in (*USUAL, "slice") for column in candidates(name, data))
+
+
 def check_shape(columns: Sequence[str], sample_type: type[Sample], data: DataSettings) -> None:
     """Refuse a source that lacks a column which its samples or its settings need.
 

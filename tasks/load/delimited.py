@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import IO
 
+from contrapose.tasks.bounds import MOST_LINE
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.headers import header, row_of
-from contrapose.tasks.load.opening import decoded
+from contrapose.tasks.load.opening import not_utf8
 from contrapose.tasks.load.rows import Problem, Row, escaped
 
 
@@ -59,12 +60,11 @@ def _records(file: IO[bytes], source: str, separators: str) -> Generator[list[st
         for number, cells in enumerate(parser, start=1):
             if lines.ended:
                 raise _open_quote(where=f"{escaped(source)}, row {number}")
+            lines.taken = 0
             yield [cell or None for cell in cells]
-    except UnicodeDecodeError:
-        file.seek(0)
-        # The whole file tells the place; a piece of it cannot.
-        decoded(file.read(), source)
-        raise
+    except UnicodeDecodeError as error:
+        # Reading it again tells the place; the piece that was met cannot.
+        raise not_utf8(file, source) from error
     finally:
         lines.file.detach()
 
@@ -82,15 +82,29 @@ class _Lines:
     file: io.TextIOWrapper
     source: str
     number: int = 0
+    taken: int = 0
+    """Characters since the last record; a quote that is never closed must not fill the memory."""
     ended: bool = False
 
     def __iter__(self) -> Iterator[str]:
-        for line in self.file:
+        for line in iter(lambda: self.file.readline(MOST_LINE), ""):
             self.number += 1
+            self.taken += len(line)
             if "\0" in line:
                 raise _nul(where=f"{escaped(self.source)}, line {self.number}")
+            if self.taken >= MOST_LINE:
+                raise _endless(where=f"{escaped(self.source)}, line {self.number}")
             yield line
         self.ended = True
+
+
+def _endless(where: str) -> DataError:
+    return DataError(
+        f"a record of {MOST_LINE:,} characters or more",
+        expected="records that are shorter",
+        remedy="Look for a quote that is not closed, or for line ends that are missing.",
+        where=where,
+    )
 
 
 def _nul(where: str) -> DataError:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from contrapose.tasks.bounds import MOST_COLUMNS
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.opening import failure
 from contrapose.tasks.load.rows import Problem, Row, shown
@@ -14,16 +16,28 @@ def header(cells: Sequence[Any], source: str) -> list[str | None]:
     """Column names in their order; None for a column without one.
 
     Raises:
-        DataError: there are no names, or two columns share one.
+        DataError: there are no names, two columns share one, or they are too many.
     """
+    refuse_wide(len(cells), source)
     found = [None if cell is None or not str(cell).strip() else str(cell).strip() for cell in cells]
     named = [name for name in found if name is not None]
     if not named:
         raise _refused(source, "row 1 holds no column names")
-    twice = [name for name in dict.fromkeys(named) if named.count(name) > 1]
-    if twice:
-        raise _refused(source, f"two columns are called {shown(twice[0])}")
+    twice = next((name for name, count in Counter(named).items() if count > 1), None)
+    if twice is not None:
+        raise _refused(source, f"two columns are called {shown(twice)}")
     return found
+
+
+def refuse_wide(count: int, source: str) -> None:
+    """Stop where a table has more columns than any that people make.
+
+    Raises:
+        DataError: it has.
+    """
+    if count > MOST_COLUMNS:
+        remedy = "Leave out columns that are not needed."
+        raise failure(source, f"{count:,} columns", expected=f"at most {MOST_COLUMNS:,}", remedy=remedy)
 
 
 def row_of(number: int, cells: Sequence[Any], names: Sequence[str | None]) -> Row | None:

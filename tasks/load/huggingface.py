@@ -12,6 +12,7 @@ from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.extras import require
 from contrapose.tasks.folders import existing_folder
+from contrapose.tasks.load.columns import used
 from contrapose.tasks.load.naming import HUGGING_FACE
 from contrapose.tasks.load.opening import failure, told
 from contrapose.tasks.load.rows import Row, listed, shown
@@ -27,22 +28,41 @@ def read_rows(data: DataSettings) -> Iterator[Row]:
         ConfigError: the package `datasets` is not installed.
         DataError: there is no such dataset, subset or split.
     """
-    for number, values in enumerate(_values(data), start=1):
-        yield Row(number=number, values=values)
+    number, wanted = 0, used(data)
+    for batch in _batches(data):
+        blank = dict.fromkeys(batch.column_names)
+        kept = batch.select([name for name in blank if name in wanted])
+        for values in _plain(kept, data.source):
+            number += 1
+            yield Row(number=number, values={**blank, **values})
 
 
 def sha256(data: DataSettings) -> str:
     """Of the split's rows as JSON, in their order: the same wherever and however they are stored."""
     digest = hashlib.sha256()
-    for values in _values(data):
-        digest.update(json.dumps(values, sort_keys=True, default=repr).encode("utf-8", "surrogatepass") + b"\n")
+    for batch in _batches(data):
+        for values in _plain(batch, data.source):
+            digest.update(json.dumps(values, sort_keys=True, default=repr).encode("utf-8", "surrogatepass") + b"\n")
     return digest.hexdigest()
 
 
-def _values(data: DataSettings) -> Iterator[dict[str, Any]]:
-    """Rows as plain values; images and sounds stay undecoded."""
-    for batch in _split(data).with_format("arrow").iter(batch_size=BATCH):
-        yield from batch.to_pylist()
+def _batches(data: DataSettings) -> Iterator[Any]:
+    """Some rows at a time, as Arrow tables; images and sounds stay undecoded."""
+    yield from _split(data).with_format("arrow").iter(batch_size=BATCH)
+
+
+def _plain(batch: Any, source: str) -> list[dict[str, Any]]:
+    """Rows as plain values.
+
+    Raises:
+        DataError: a value has none, such as a date beyond the year 9999.
+    """
+    try:
+        rows: list[dict[str, Any]] = batch.to_pylist()
+    # What a calendar or a list of time zones stumbles over has no common type.
+    except Exception as error:
+        raise failure(source, f"a value cannot be read ({told(error)})", expected="values that Python has") from error
+    return rows
 
 
 def _split(data: DataSettings) -> Any:

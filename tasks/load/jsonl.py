@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any
 
+from contrapose.tasks.bounds import MOST_DOCUMENT
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.lines import checked, parse_lines
@@ -25,7 +26,15 @@ def read_rows(data: DataSettings) -> Iterator[Row]:
 
 
 def _parse_list(file: IO[bytes], source: str) -> Iterator[Row]:
-    values = _parsed(file.read(), source)
+    content = file.read(MOST_DOCUMENT + 1)
+    if len(content) > MOST_DOCUMENT:
+        raise failure(
+            source,
+            f"a list of more than {MOST_DOCUMENT:,} bytes",
+            expected="a list that fits into memory as a whole",
+            remedy="Save it as JSON lines (.jsonl), one object a line.",
+        )
+    values = _parsed(content, source)
     if not isinstance(values, list):
         raise failure(
             source,

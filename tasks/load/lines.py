@@ -6,17 +6,16 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any
 
+from contrapose.tasks.bounds import MOST_LINE
 from contrapose.tasks.load.rows import Problem, Row, shown
 
 BOM = b"\xef\xbb\xbf"
-MAX_LINE = 32 * 2**20
-"""Longest line, in bytes; a file without line ends must not fill the memory."""
 
 
 def parse_lines(file: IO[bytes]) -> Iterator[Row]:
     """Rows of JSON lines; blank lines count as lines and are left out."""
     offset = 0
-    for number, line in enumerate(iter(lambda: file.readline(MAX_LINE), b""), start=1):
+    for number, line in enumerate(iter(lambda: file.readline(MOST_LINE), b""), start=1):
         content = line.removeprefix(BOM) if number == 1 else line
         if content.strip():
             yield _row(number, content, offset + len(line) - len(content))
@@ -26,15 +25,15 @@ def parse_lines(file: IO[bytes]) -> Iterator[Row]:
 def _rest_of(line: bytes, file: IO[bytes]) -> int:
     """Read on to the end of a line that is too long, keeping none of it; the number of bytes."""
     passed = 0
-    while len(line) == MAX_LINE and not line.endswith(b"\n"):
-        line = file.readline(MAX_LINE)
+    while len(line) == MOST_LINE and not line.endswith(b"\n"):
+        line = file.readline(MOST_LINE)
         passed += len(line)
     return passed
 
 
 def _row(number: int, line: bytes, offset: int) -> Row:
-    if len(line) == MAX_LINE:
-        return _bad(number, f"a line of {MAX_LINE:,} bytes or more", "one JSON object a line")
+    if len(line) == MOST_LINE:
+        return _bad(number, f"a line of {MOST_LINE:,} bytes or more", "one JSON object a line")
     try:
         # The line end is not part of the row: a column is counted from what people see.
         values = json.loads(line.decode("utf-8").rstrip("\r\n"))

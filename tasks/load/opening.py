@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
+import io
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import IO, Any, cast
 
 import fsspec
+from fsspec.archive import AbstractArchiveFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
+from contrapose.tasks.bounds import HARMLESS, MOST_RATIO, is_bomb
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.rows import escaped
 
+PART = 2**18
+"""Bytes that are unpacked or looked at at once."""
 IN_MEMORY = 64 * 2**20
 """Bytes of a remote file that are held in memory; more goes to a temporary file."""
 PACKAGES = {"smbclient": "smbprotocol"}
@@ -30,17 +36,24 @@ def opened(source: str) -> Iterator[IO[bytes]]:
     A remote file is fetched whole first, so that a broken connection shows here and nowhere else.
 
     Raises:
-        DataError: it is missing, a folder, empty, out of reach or damaged.
+        DataError: it is missing, a folder, empty, out of reach, damaged, or grows like a bomb when it is unpacked.
     """
     with ExitStack() as stack:
         file = stack.enter_context(_raw(source))
-        if source.partition("::")[0].endswith(".gz"):
-            file = stack.enter_context(cast(IO[bytes], gzip.GzipFile(fileobj=file)))
         try:
+            if source.partition("::")[0].endswith(".gz"):
+                file = stack.enter_context(_unpacked(file, source))
             if not file.read(1):
                 raise failure(source, "the file is empty", expected="at least one row")
             file.seek(0)
             yield file
+        except MemoryError as error:
+            raise failure(
+                source,
+                "the file needs more memory than there is",
+                expected="rows that can be read one by one",
+                remedy="Save it as JSON lines (.jsonl).",
+            ) from error
         except (OSError, EOFError, zlib.error) as error:
             raise failure(source, f"the file cannot be read ({told(error)})", expected="an intact file") from error
 
@@ -70,6 +83,21 @@ def folder_given(source: str) -> DataError:
     )
 
 
+def refuse_bomb(source: str, *, packed: int, unpacked: int) -> None:
+    """Stop where a packed file grows as none does that holds data.
+
+    Raises:
+        DataError: it does.
+    """
+    if is_bomb(packed=packed, unpacked=unpacked):
+        raise failure(
+            source,
+            f"{packed:,} bytes unpack to {unpacked:,} or more",
+            expected=f"at most {MOST_RATIO} times as many",
+            remedy="If the file is to be trusted, unpack it and name what comes out.",
+        )
+
+
 def told(error: BaseException) -> str:
     """Type and first line of another library's error, shortened."""
     first = (str(error).strip().splitlines() or [""])[0]
@@ -85,13 +113,78 @@ def decoded(content: bytes, source: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            f"byte {error.start} is not UTF-8 (0x{content[error.start]:02x})",
-            expected="text in UTF-8",
-            remedy="Save the file as UTF-8.",
-            where=f"{escaped(source)}, line {line}",
-        ) from error
+        raise not_utf8(io.BytesIO(content), source) from error
+
+
+def not_utf8(file: IO[bytes], source: str) -> DataError:
+    """The error that tells where a file is not UTF-8, which it is read for once more."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    file.seek(0)
+    passed, line = 0, 1
+    for part in iter(lambda: file.read(PART), b""):
+        whole = decoder.getstate()[0] + part
+        try:
+            decoder.decode(part)
+        except UnicodeDecodeError as error:
+            return _wrong_byte(
+                source, whole[error.start], passed + error.start, line + whole.count(b"\n", 0, error.start)
+            )
+        kept = len(decoder.getstate()[0])
+        passed, line = passed + len(whole) - kept, line + whole.count(b"\n")
+    return failure(source, "the file ends within a character", expected="text in UTF-8", remedy="Save it as UTF-8.")
+
+
+def _wrong_byte(source: str, value: int, place: int, line: int) -> DataError:
+    return DataError(
+        f"byte {place} is not UTF-8 (0x{value:02x})",
+        expected="text in UTF-8",
+        remedy="Save the file as UTF-8.",
+        where=f"{escaped(source)}, line {line}",
+    )
+
+
+class _Unpacked(io.RawIOBase):
+    """What a .gz file holds; reading stops where it turns out to be a bomb."""
+
+    def __init__(self, packed: IO[bytes], source: str) -> None:
+        self._packed, self._source = packed, source
+        self._file = gzip.GzipFile(fileobj=packed)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._file.readinto(buffer)
+        refuse_bomb(self._source, packed=self._packed.tell(), unpacked=self._file.tell())
+        return count
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move as a file does; the way to the end leads through all that comes before, as it is checked."""
+        if whence == io.SEEK_END:
+            while self.read(PART):
+                pass
+            whence = io.SEEK_CUR
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+@contextmanager
+def _unpacked(packed: IO[bytes], source: str) -> Iterator[IO[bytes]]:
+    """The content of a .gz file, of which as much is unpacked at once as tells a bomb before its rows are read."""
+    with io.BufferedReader(_Unpacked(packed, source), PART) as file:
+        while file.tell() <= HARMLESS and file.read(PART):
+            pass
+        file.seek(0)
+        yield cast(IO[bytes], file)
 
 
 @contextmanager
@@ -101,12 +194,22 @@ def _raw(source: str) -> Iterator[IO[bytes]]:
         local = isinstance(files, LocalFileSystem)
         if local and files.isdir(path):
             raise IsADirectoryError(path)
+        if isinstance(files, AbstractArchiveFileSystem):
+            _refuse_packed(source, files.info(path))
         file = files.open(path, "rb") if local else _fetched(files.open(path, "rb"))
+    except DataError:
+        raise
     # Every fsspec backend raises its own kinds of errors for an address that does not answer.
     except Exception as error:
         raise _unopened(source, error) from error
     with file:
         yield cast(IO[bytes], file)
+
+
+def _refuse_packed(source: str, entry: Mapping[str, Any]) -> None:
+    """Stop where an entry of an archive says of itself that it is a bomb; it yields no more than it says."""
+    if (packed := entry.get("compress_size")) is not None:
+        refuse_bomb(source, packed=packed, unpacked=entry.get("file_size") or 0)
 
 
 def _fetched(remote: Any) -> IO[bytes]:

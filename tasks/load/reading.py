@@ -13,6 +13,7 @@ from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.building import Builder
 from contrapose.tasks.load.columns import check_shape
+from contrapose.tasks.load.headers import refuse_wide
 from contrapose.tasks.load.naming import format_of, stem_of
 from contrapose.tasks.load.opening import failure
 from contrapose.tasks.load.rows import Problem, escaped, shown
@@ -66,6 +67,7 @@ class Reading:
         builder = Builder(data=self.data, sample_type=self.sample_type, stem=stem_of(self.data))
         for row in islice(find("sources", format_of(self.data))(self.data), most):
             self.columns.update(dict.fromkeys(row.values))
+            refuse_wide(len(self.columns), self.data.source)
             built = self._new(builder.build(row), row.number)
             if not isinstance(built, Problem):
                 self.good += 1

@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-MAX_CHARACTERS = 1_000_000
-"""Longest text a cell may hold."""
-
 SHOWN = 80
 """Characters of a value that an error shows."""
 

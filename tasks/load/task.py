@@ -24,6 +24,7 @@ class Samples(TypedDict):
     "load",
     sources=(
         "tasks/load",
+        "tasks/bounds.py",
         "tasks/data_settings.py",
         "tasks/outcome.py",
         "tasks/records.py",

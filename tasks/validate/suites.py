@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import yaml
 
+from contrapose.tasks import bounded_yaml
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.validation import KINDS, Kind, Suite, SuiteFile
 
@@ -73,7 +74,9 @@ def named_parameters(value: Any) -> Iterator[str]:
 
 def _content(path: str) -> bytes:
     try:
-        return Path(path).expanduser().read_bytes()
+        return bounded_yaml.read_bytes(Path(path).expanduser())
+    except yaml.YAMLError as error:
+        _refuse(*bounded_yaml.wrong(error, path, expected=""))
     except OSError as error:
         raise ConfigError(
             f"cannot read the file ({error.strerror})",
@@ -102,15 +105,9 @@ def _suite(path: str, content: bytes, *, own: bool) -> Suite:
 def _parsed(path: str, content: bytes) -> Mapping[str, Any]:
     """The file's content; JSON is YAML too."""
     try:
-        values = yaml.safe_load(content)
+        values = bounded_yaml.parse(content)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else path
-        _refuse(
-            place, f"not YAML ({getattr(error, 'problem', None) or 'unreadable'})", "keys and values in YAML or JSON"
-        )
-    except (UnicodeDecodeError, RecursionError) as error:
-        _refuse(path, f"not YAML ({type(error).__name__})", "keys and values in YAML or JSON")
+        _refuse(*bounded_yaml.wrong(error, path, expected="keys and values in YAML or JSON"))
     if not isinstance(values, dict):
         _refuse(path, f"a {type(values).__name__}", "a mapping with the key expectations")
     return values

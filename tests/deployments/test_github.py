@@ -70,9 +70,27 @@ def test_nothing_is_installed_until_its_address_is_set() -> None:
 
 @pytest.mark.parametrize("told", ["", "contrapose", "contrapose==0.1.0"])
 def test_what_has_no_address_is_refused(tmp_path: Path, told: str) -> None:
-    done = run(script("evaluate", "Address"), tmp_path, CONTRAPOSE=told)
+    done = run(script("evaluate", "Address"), tmp_path, CONTRAPOSE=told, CONSTRAINTS="constraints.txt")
     assert done.returncode == 2
     assert done.stdout.startswith(f"::error::CONTRAPOSE is '{told}'; set it")
+
+
+def test_nothing_is_installed_without_the_versions_of_everything_else(tmp_path: Path) -> None:
+    address = "contrapose @ https://files.example.org/contrapose-0.1.0-py3-none-any.whl"
+    done = run(script("evaluate", "Address"), tmp_path, CONTRAPOSE=address, CONSTRAINTS="")
+    assert done.returncode == 2
+    assert done.stdout.startswith("::error::CONSTRAINTS is empty; set it")
+
+
+def test_every_installation_is_held_to_the_versions_and_none_sees_the_key(tmp_path: Path) -> None:
+    program(tmp_path, "python", 'echo "$@" >> calls; env >> environment')
+    settings = {"CONTRAPOSE": "contrapose @ https://files.example.org/x.whl", "CONSTRAINTS": "my versions.txt"}
+    assert run(script("evaluate", "Install"), tmp_path, **settings).returncode == 0
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert [call for call in calls if " install " in call and "-c my versions.txt" not in call] == []
+    holders = [step["name"] for step in JOBS["evaluate"]["steps"] if "OPENAI_API_KEY" in step.get("env", {})]
+    assert holders == ["Evaluate"]
+    assert "OPENAI_API_KEY" not in JOBS["evaluate"].get("env", {})
 
 
 def test_the_addresses_that_are_shown_are_taken_and_hold_the_embedding_model(tmp_path: Path) -> None:
@@ -80,7 +98,7 @@ def test_the_addresses_that_are_shown_are_taken_and_hold_the_embedding_model(tmp
     assert shown
     for each in shown:
         assert Requirement(each).extras == {"embeddings"}
-        assert run(script("evaluate", "Address"), tmp_path, CONTRAPOSE=each).returncode == 0
+        assert run(script("evaluate", "Address"), tmp_path, CONTRAPOSE=each, CONSTRAINTS="x").returncode == 0
 
 
 def test_the_workflow_uses_a_command_that_exists() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -51,6 +52,19 @@ def test_a_run_whose_summary_cannot_be_read_is_listed_as_such(tmp_path: Path, co
     text = page(tmp_path)
     assert "summary.json cannot be read" in text
     assert "hf/example/tiny" in text
+
+
+@pytest.mark.parametrize("rate", ["9" * 4_000, "1e308", "NaN", "-Infinity"])
+def test_a_rate_that_is_none_costs_no_other_run_its_line(tmp_path: Path, rate: str) -> None:
+    folder = put_run(tmp_path, "20260301T083000Z-harbour-a")
+    put_run(tmp_path, "20260302T083000Z-harbour-b")
+    summary = json.loads((folder / "summary.json").read_text())
+    for test in summary["tests"]:
+        test["pass_rate"] = "RATE"
+    (folder / "summary.json").write_text(json.dumps(summary).replace('"RATE"', rate))
+    text = page(tmp_path)
+    assert "20260301T083000Z-harbour-a" in text
+    assert "order_bias 25%" in text
 
 
 def test_a_run_that_was_refused_is_listed_with_its_evidence(tmp_path: Path) -> None:

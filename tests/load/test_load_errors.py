@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import socket
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -157,3 +158,17 @@ def test_an_address_that_does_not_answer_is_refused() -> None:
         free.bind(("127.0.0.1", 0))
         source = f"http://127.0.0.1:{free.getsockname()[1]}/rows.jsonl"
         assert "the address cannot be read" in refused(source)
+
+
+def test_a_wrong_byte_far_into_a_file_is_told_with_its_place(tmp_path: Path) -> None:
+    before = "text\n" + "é\n" * 200_000
+    (tmp_path / "a.csv").write_bytes(before.encode() + b"caf\xe9\n")
+    assert f"line 200002: byte {len(before.encode()) + 3} is not UTF-8 (0xe9)" in refused(tmp_path / "a.csv")
+
+
+def test_an_entry_of_an_archive_that_is_a_bomb_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", b"text\n" + b"x\n" * 10_000_000)
+    assert "expected at most 100 times as many. If the file is to be trusted" in refused(
+        f"zip://a.csv::{tmp_path}/a.zip"
+    )

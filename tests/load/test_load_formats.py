@@ -11,6 +11,8 @@ from pathlib import Path
 
 import fsspec
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from contrapose.tasks.data_settings import DataSettings
@@ -120,3 +122,30 @@ def test_a_url_loads_as_a_path_does() -> None:
 def test_the_hash_is_that_of_the_stored_bytes(tmp_path: Path) -> None:
     path = written(tmp_path / "rows.jsonl", b'{"text": "x"}\n')
     assert content_sha256(DataSettings(source=str(path))) == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pa.array([4_000_000], pa.date32()),
+        pa.array([2**62], pa.timestamp("us")),
+        pa.array([0], pa.timestamp("us", tz="Mars/Olympus")),
+        pa.array([[2**62]], pa.list_(pa.timestamp("us"))),
+    ],
+    ids=["date", "moment", "zone", "list"],
+)
+def test_a_column_that_no_sample_has_may_hold_what_cannot_be_read(odd: pa.Array, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["x"], "when": odd}), path)
+    loaded = load_samples(DataSettings(source=str(path)), TextSample, limit=None, seed=0)
+    assert [each.text for each in loaded.samples] == ["x"]
+    with pytest.raises(DataError, match=r"the file cannot be read \(.*; expected Parquet") as caught:
+        load_samples(DataSettings(source=str(path), slice_by="when"), TextSample, limit=None, seed=0)
+    assert str(caught.value).isprintable()
+
+
+def test_a_column_with_a_point_in_its_name_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a.b": ["x"], "a": [{"b": 1}]}), path)
+    data = DataSettings.model_validate({"source": str(path), "columns": {"text": "a.b"}})
+    assert [each.text for each in load_samples(data, TextSample, limit=None, seed=0).samples] == ["x"]

@@ -117,7 +117,7 @@ def test_a_refusal_names_the_option(bad: int, tmp_path: Path) -> None:
 
 
 def test_rows_after_a_line_that_is_too_long_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MAX_LINE", 40)
+    monkeypatch.setattr(lines, "MOST_LINE", 40)
     found = loaded(jsonl(tmp_path, {"text": "x"}, {"text": "y" * 300}, {"text": "z"}, {"text": 5}))
     assert found.left_out is not None
     assert [each.id for each in found.samples] == ["rows-0001", "rows-0003"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 
 from contrapose.tasks.probes.edits.amounts import SPELLED, Amount, amount, is_year
 from contrapose.tasks.probes.english import flags as f
@@ -68,9 +70,12 @@ def _chunk(found: re.Match[str]) -> Chunk:
 def changeable(parts: list[Chunk], i: int, s: Sentence) -> Amount | None:
     """The number at chunk `i`; None where there is none, or one that is left alone."""
     number = amount(parts[i].core)
-    if number is None or parts[i].start not in s.starts or (number.units == 1 and not number.decimals):
+    if number is None or (number.units == 1 and not number.decimals):
         return None
-    if number.spelled and s.tags[s.starts.index(parts[i].start)] & f.NAME:
+    token = bisect_left(s.starts, parts[i].start)
+    if token == len(s.starts) or s.starts[token] != parts[i].start:
+        return None
+    if number.spelled and s.tags[token] & f.NAME:
         return None
     if _in_date(parts, i, number):
         return number
@@ -95,14 +100,19 @@ def _in_date(parts: list[Chunk], i: int, number: Amount) -> bool:
 
 def _labelled(parts: list[Chunk], i: int, s: Sentence) -> bool:
     """Whether the number belongs to a name, a label, a date or a time: "Apollo 11", "room 12", "4 July", "9 am"."""
-    shouting = s.text.isupper()
-    if i and (parts[i - 1].word in _LABELS or (not shouting and _is_name(parts[i - 1], first=i == 1))):
+    if i and (parts[i - 1].word in _LABELS or (_is_name(parts[i - 1], first=i == 1) and not _shouts(s.text))):
         return not (parts[i - 1].marks and parts[i - 1].word not in _LABELS)
     if i + 1 == len(parts) or parts[i].marks not in ("", "%", "°"):
         return False
     behind = parts[i + 1]
     named = behind.core[:1].isupper() and behind.core[1:2].islower() and behind.core not in _UNITS
     return behind.word in _NOT_BEFORE or named
+
+
+@lru_cache(maxsize=8)
+def _shouts(text: str) -> bool:
+    """Whether a text is all in capitals; asked for every number of a text, and read once."""
+    return text.isupper()
 
 
 def _is_name(chunk: Chunk, *, first: bool) -> bool:

@@ -127,7 +127,8 @@ def place_of(mark: str) -> int:
 
 def plain(text: str) -> str:
     """A clean option in one line, without an article before it and marks around it."""
-    bare = re.sub(r"^[^\w+<>=~-]+|[^\w%\u00b0+)-]+$", "", clean(text))
+    # A run of marks is tried where it begins and nowhere else, or many marks would take the square of their time.
+    bare = re.sub(r"^[^\w+<>=~-]+|(?<![^\w%\u00b0+)-])[^\w%\u00b0+)-]+$", "", clean(text))
     return re.sub(r"(?i)^(?:the|an?)\s+(?=\w)", "", " ".join(bare.split()))
 
 

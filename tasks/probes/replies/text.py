@@ -41,6 +41,7 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("\u300c\u300d\u3010\u3011", '"')
 )
 _INVISIBLE = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
+_LONG_GAP = re.compile(r"\s{4,}")
 _EMPTY_LINES = re.compile(r"\n{3,}")
 PAIR, FINALLY = "both-letters", "=>"
 
@@ -96,7 +97,8 @@ def canonical(text: str) -> str:
     if text.isupper():
         text = re.sub(r"[A-Z']{2,}", lambda shouted: shouted[0].lower(), text)
     text = _spaced(unicodedata.normalize("NFKC", text).translate(_PLAIN))
-    text = rewritten(in_english(text))
+    # What stood between blanks may be gone now, and a long run of them costs time in all that follows.
+    text = _LONG_GAP.sub(lambda gap: "\n\n\n" if "\n" in gap[0] else "   ", rewritten(in_english(text)))
     text = _LOWER_CASE.sub(lambda found: found.group()[:-1] + found.group()[-1].upper(), text)
     text = by_source(text)
     text = _CONCLUDES.sub(f" ; {FINALLY} ", text)
