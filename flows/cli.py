@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import traceback
 from collections.abc import Sequence
 from typing import Any
 
+from contrapose.flows.command.boot import serve_blocks
 from contrapose.flows.command.interruption import Interrupted
 from contrapose.flows.command.output import guarded_output
 from contrapose.flows.command.quiet import be_quiet
 from contrapose.flows.command.saying import say
+from contrapose.flows.command.server_key import bring_key
 from contrapose.flows.command.verbs.ahead import ESTIMATE, PREVIEW, VALIDATE
 from contrapose.flows.command.verbs.cache import CACHE
 from contrapose.flows.command.verbs.past import COMPARE, HISTORY, VIEW
@@ -21,6 +24,7 @@ from contrapose.flows.command.verbs.served import ANNOUNCE, DEPLOY, UI
 from contrapose.flows.command.verbs.there import DOCTOR, LIST
 from contrapose.flows.command.verbs.verb import VERDICTS
 from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.secrets import SCHEME
 
 VERBS = (
     RUN,
@@ -48,6 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with guarded_output():
             parser().parse_args(argv, namespace=arguments)
             be_quiet(logs=arguments.logs)
+            bring_key()
+            serve_blocks(os.environ.get("CONTRAPOSE_STORE", "").startswith(SCHEME))
             code: int = arguments.action(arguments)
     except ContraposeError as error:
         say(str(error), show_toxic=getattr(arguments, "show_toxic", False))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contrapose.flows.command.arguments import add_budget, add_config, add_logs, add_toxic, config_of
+from contrapose.flows.command.boot import import_libraries, serve_blocks, server_starting
 from contrapose.flows.command.interruption import interruptible
 from contrapose.flows.command.saying import print_lines, say
 from contrapose.flows.command.verbs.verb import VERDICTS, Verb
@@ -56,15 +57,16 @@ def _resume(arguments: argparse.Namespace) -> int:
 
     budget = {name: getattr(arguments, name) for name in ("max_calls", "max_tokens", "max_cost")}
     resumed = found(arguments.run).id
+    config = unfinished_config(resumed, budget=budget)
+    serve_blocks(config.model_args.get("api_key_block"))
     with interruptible():
-        return _evaluate(unfinished_config(resumed, budget=budget), arguments, resumed=resumed)
+        return _evaluate(config, arguments, resumed=resumed)
 
 
 def _evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str | None = None) -> int:
     from contrapose.flows.command.preflight import check
 
     check(config)
-    from contrapose.flows.command.boot import import_libraries, server_starting
     from contrapose.flows.showing import at_work, silent
 
     with silent(arguments.quiet):
