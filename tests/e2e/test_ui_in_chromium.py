@@ -90,7 +90,7 @@ def test_a_run_is_started_from_the_form_and_leaves_its_artifacts(page: Page, ui:
     (folder,) = (tmp_path / "runs").glob("*-quickstart-mock")
     # What nobody touched is the suite's.
     config = json.loads((folder / "manifest.json").read_text())["config"]
-    suite = load_config("quickstart")[0].model_copy(update={"model": "mock", "limit": 12})
+    suite, _ = load_config("quickstart", {"model": "mock", "limit": 12})
     assert config == suite.model_dump(mode="json")
     # No telemetry, not from Prefect's pages either.
     assert {urlsplit(url).hostname for url in asked if url.startswith("http")} == {"127.0.0.1"}

@@ -41,8 +41,8 @@ def findings(_: RunConfig | None) -> Iterator[Finding]:
         server = _server()
         yield server
         if server.state != "problem":
-            yield from access.findings(str(settings.api.url))
             yield from _deployed()
+            yield from access.findings(str(settings.api.url))
     elif settings.server.ephemeral.enabled and (why := homeless()):
         remedy = "Mend its rights, name another in PREFECT_HOME, or set PREFECT_API_URL."
         yield problem(NAME, f"a temporary one cannot write {settings.home} ({why})", remedy)
