@@ -81,7 +81,7 @@ def create() -> App:
     _let_actions_in(key)
     guard = Guard(key=key, port=api.port, kept=os.environ.get(KEPT, ""), open_paths=OPEN)
     app: FastAPI = create_app(final=True)
-    return guarded(app, guard)  # type: ignore[arg-type]
+    return guarded(app, guard)
 
 
 def guarded(app: App, guard: Guard) -> App:
@@ -159,4 +159,4 @@ def _let_actions_in(key: str) -> None:
             super().__init__({**(additional_headers or {}), "Authorization": basic(key)})
             self._http_client.enable_csrf_support = True
 
-    actions.PrefectServerEventsAPIClient = Admitted  # type: ignore[misc]
+    actions.PrefectServerEventsAPIClient = Admitted  # type: ignore[attr-defined]
