@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import traceback
@@ -40,6 +41,7 @@ def _done(argv: Sequence[str] | None) -> int:
         with guarded_output():
             parser().parse_args(argv, namespace=arguments)
             be_quiet(logs=arguments.logs)
+            _reach_server()
             with saying_damage():
                 code: int = arguments.action(arguments)
     except ContraposeError as error:
@@ -55,6 +57,16 @@ def _done(argv: Sequence[str] | None) -> int:
     except Exception as error:
         return _give_up(error)
     return code
+
+
+def _reach_server() -> None:
+    """Bring the key of a local server that runs, and start one where the store's address is in a Secret block."""
+    from contrapose.flows.command.boot import serve_blocks
+    from contrapose.flows.command.server_key import bring_key
+    from contrapose.tasks.secrets import SCHEME
+
+    bring_key()
+    serve_blocks(os.environ.get("CONTRAPOSE_STORE", "").startswith(SCHEME))
 
 
 def _give_up(error: Exception) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from contrapose.flows.command.server_key import bring_key_as_configured
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.promotion.events import RETRAINED, resource, retrained
 from contrapose.tasks.secrets import without_user
@@ -34,6 +35,7 @@ def announce(model: str, *, revision: str = "", training_run: str = "") -> str:
     from prefect.utilities.asyncutils import run_coro_as_sync
 
     payload = retrained(model, revision=revision, training_run=training_run)
+    bring_key_as_configured()
     server = PREFECT_API_URL.value()
     if not server:
         raise _no_server("no Prefect server is named", "PREFECT_API_URL")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from contrapose.flows.command.boot import serve_blocks
 from contrapose.flows.command.saying import say
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
     config, warnings = configured(arguments.suite, overrides(arguments))
     for warning in warnings:
         say(f"{arguments.suite}: {warning}")
+    serve_blocks(config.model_args.get("api_key_block"))
     return select(config, arguments.test)
 
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Thread
+from typing import TYPE_CHECKING
 
+from contrapose.flows.command.guard import new_key
+from contrapose.flows.command.server_key import KEY, bring_key_as_configured
 from contrapose.flows.command.writable import unwritable
 from contrapose.tasks.errors import ConfigError
+
+if TYPE_CHECKING:
+    from contrapose.flows.command.temporary_server import TemporaryServer
 
 
 @contextmanager
@@ -17,9 +24,7 @@ def server_starting() -> Iterator[None]:
     Raises:
         ConfigError: it has no place for its database; Prefect would wait for minutes, then tell a traceback.
     """
-    from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_ENABLED
-
-    if PREFECT_API_URL.value() or not PREFECT_SERVER_EPHEMERAL_ENABLED.value():
+    if not wants_own_server():
         yield
         return
     if why := homeless():
@@ -28,15 +33,46 @@ def server_starting() -> Iterator[None]:
             expected="a folder for the database of a temporary server",
             remedy="Name another one in PREFECT_HOME, or a server in PREFECT_API_URL.",
         )
+    starting = Thread(target=_start, args=(own_server(),), daemon=True)
+    starting.start()
+    yield
+    starting.join()
+
+
+def wants_own_server() -> bool:
+    """Whether Prefect will start a temporary server; to one that is named, this process brings the key it knows."""
+    from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_ENABLED
+
+    bring_key_as_configured()
+    return not PREFECT_API_URL.value() and bool(PREFECT_SERVER_EPHEMERAL_ENABLED.value())
+
+
+def own_server() -> TemporaryServer:
+    """The temporary server of this process, with a key of its own that everything here brings.
+
+    Whatever asks Prefect from now on is given this one: Prefect's own would answer everybody.
+    """
     # This import is the server's whole code; Prefect's client makes it, too, in the process that runs a flow.
+    from prefect.context import refresh_global_settings_context
+
     from contrapose.flows.command.temporary_server import TemporaryServer
 
     # Prefect asks the same instance again, and finds it running; if it failed to start, it tries once more.
     server = TemporaryServer()
-    starting = Thread(target=_start, args=(server,), daemon=True)
-    starting.start()
-    yield
-    starting.join()
+    if not server.running:
+        os.environ[KEY] = new_key()
+        refresh_global_settings_context()
+    return server
+
+
+def serve_blocks(named: object) -> None:
+    """See that a server which Prefect starts to read a block is ours; there is none to see to where none is named.
+
+    Args:
+        named: the block; empty or None for none.
+    """
+    if named and wants_own_server():
+        own_server()
 
 
 def homeless() -> str:

@@ -15,6 +15,7 @@ from contrapose.flows.command.deployments import (
     with_hosts,
     with_parameters,
 )
+from contrapose.flows.command.server_key import bring_key_as_configured
 from contrapose.flows.command.wishes import Wishes, changed, shipped
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.secrets import without_user
@@ -72,6 +73,7 @@ def server_url() -> str:
     """
     from prefect.settings import PREFECT_API_URL
 
+    bring_key_as_configured()
     if url := PREFECT_API_URL.value():
         return str(url)
     raise ConfigError(

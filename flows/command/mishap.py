@@ -7,16 +7,26 @@ from collections.abc import Iterator
 from contrapose.tasks.errors import ConfigError, ContraposeError
 from contrapose.tasks.secrets import without_user
 
+REFUSED = (401, 403)
+"""Status of a server that asks for another key."""
+
 UNREACHED = ("Failed to reach API at", "Timed out while attempting to connect to ephemeral")
 """How Prefect's own errors begin that have no better type: its check of an address before a flow begins, and of a
 temporary server that did not start."""
 
 
 def lost_server(error: BaseException) -> ContraposeError | None:
-    """What a Prefect server that does not answer comes down to; None for any other error."""
-    from httpx import TransportError
+    """What a Prefect server that does not answer, or refuses, comes down to; None for any other error."""
+    from httpx import HTTPStatusError, TransportError
 
     for each in _causes(error):
+        if isinstance(each, HTTPStatusError) and each.response.status_code in REFUSED:
+            return ConfigError(
+                f"the Prefect server refuses what this command asks (status {each.response.status_code})",
+                expected="the key of that server",
+                remedy="Set PREFECT_API_AUTH_STRING or PREFECT_API_KEY; that of `contrapose ui` is found in the home "
+                "(CONTRAPOSE_HOME) it was started in. The same command goes on where it stopped.",
+            )
         if isinstance(each, TransportError) or str(each).startswith(UNREACHED):
             return ConfigError(
                 f"the Prefect server does not answer ({type(each).__name__}: {without_user(str(each))})",

@@ -15,29 +15,16 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from contrapose.flows.command.guard import HEADERS, HOST, Answer, Asked, Guard, new_key
 from contrapose.tasks.errors import ConfigError
 
-HOST = "127.0.0.1"
-NAMES = (HOST, "localhost")
-USUAL_PORT = 80
-"""How a browser may name this server: another name for its address would let a foreign page read along."""
-
 HTML = "text/html; charset=utf-8"
+TEXT = "text/plain; charset=utf-8"
 CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 """Policy of what is not meant to run or to load anything."""
 
 ENCLOSED = f"{CLOSED}; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:"
 """Policy of a report: what it holds may run, and reaches nothing else. Its own policy in the page is stricter."""
-
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
-"""Of every answer."""
 
 SERVED = re.compile(r"/([\w.-]{1,200})/(report\.html|validation\.html)")
 """A run and a page of it; raw answers are not served."""
@@ -62,8 +49,9 @@ Site = Callable[[str], Reply | None]
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Serves a site, to a browser that asked this very address."""
+    """Serves a site to whom its guard lets in."""
 
+    server: Server
     server_version, sys_version = "contrapose", ""
     timeout = 60
 
@@ -72,9 +60,13 @@ class Handler(BaseHTTPRequestHandler):
         super().__init__(*args, **kwargs)
 
     def do_GET(self) -> None:
-        """The page, or 404."""
-        found = self.site(self.path) if self._meant() else None
-        if found is None:
+        """The page, or 404; whoever is not let in is told so."""
+        asked = Asked(
+            method=self.command, target=self.path, headers=self.headers.items(), port=self.server.server_address[1]
+        )
+        if (answer := self.server.guard.answer(asked)) is not None:
+            return self._send_answer(answer)
+        if (found := self.site(self.path)) is None:
             return self.send_error(404)
         try:
             body = BytesIO(found.content) if isinstance(found.content, bytes) else found.content.open("rb")
@@ -90,12 +82,6 @@ class Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_GET  # noqa: N815 (the name that http.server calls)
 
-    def _meant(self) -> bool:
-        port = self.connection.getsockname()[1]
-        # Browsers leave out the usual port.
-        meant = [f"{name}:{port}" for name in NAMES] + ([*NAMES] if port == USUAL_PORT else [])
-        return self.headers.get_all("Host") in [[each] for each in meant]
-
     def _send_head(self, found: Reply, size: int) -> None:
         self.policy = found.policy
         self.send_response(200)
@@ -105,9 +91,18 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Disposition", "attachment")
         self.end_headers()
 
+    def _send_answer(self, answer: Answer) -> None:
+        text = answer.text.encode()
+        self.send_response(answer.status)
+        for name, value in (("Content-Type", TEXT), ("Content-Length", str(len(text))), *answer.headers):
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(text)
+
     def end_headers(self) -> None:
         """Errors, too, are sent with every header."""
-        for name, value in {**HEADERS, "Content-Security-Policy": self.policy}.items():
+        for name, value in {**HEADERS, "Cache-Control": "no-store", "Content-Security-Policy": self.policy}.items():
             self.send_header(name, value)
         super().end_headers()
 
@@ -118,26 +113,37 @@ class Handler(BaseHTTPRequestHandler):
 class Server(ThreadingHTTPServer):
     """Says nothing about browsers that go away."""
 
+    guard: Guard
+    """Set before the first request is read."""
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that broke is nobody's mistake."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
 
-@contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """The URL under which the reports of the runs in a folder can be read, until the end of the context."""
-    with serving_site(partial(report_page, folder)) as url:
-        yield url
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """A site that is being served."""
+
+    url: str
+    """Its address, without a path."""
+    guard: Guard
+    """Who is let in."""
+
+    def link(self, path: str = "/") -> str:
+        """The address of a page that lets the first browser in which opens it."""
+        return self.url + self.guard.link(path)
 
 
 @contextmanager
-def serving_site(site: Site, *, port: int = 0) -> Iterator[str]:
-    """The URL of a site, until the end of the context.
+def serving_site(site: Site, *, port: int = 0, guard: Guard | None = None) -> Iterator[Served]:
+    """A site on loopback, until the end of the context.
 
     Args:
         site: what is served.
         port: on loopback; 0: any that is free.
+        guard: who is let in; None: whoever has the link, or the new key.
 
     Raises:
         ConfigError: the port cannot be used.
@@ -151,14 +157,21 @@ def serving_site(site: Site, *, port: int = 0) -> Iterator[str]:
             remedy="Name another one, or none: a free one is found.",
             where="--port",
         ) from None
+    chosen = int(server.server_address[1])
+    server.guard = guard or Guard(key=new_key(), port=chosen)
     thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
-        yield f"http://{HOST}:{server.server_address[1]}"
+        yield Served(url=f"http://{HOST}:{chosen}", guard=server.guard)
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def reports(folder: Path) -> Site:
+    """The reports of the runs in a folder."""
+    return partial(report_page, folder)
 
 
 def report_page(folder: Path, path: str) -> Reply | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import socket
 import time
 import urllib.request
@@ -12,8 +13,12 @@ from pathlib import Path
 from threading import Event
 
 from contrapose.flows.command.deploy import POOL, deploy
+from contrapose.flows.command.guard import HOST, Guard, basic, new_key
+from contrapose.flows.command.prefect_app import KEPT
+from contrapose.flows.command.prefect_app import settings as guarded_settings
 from contrapose.flows.command.processes import Part, ended, refuse_dead, running, stopping
-from contrapose.flows.command.report_server import HOST, serving
+from contrapose.flows.command.report_server import reports, serving_site
+from contrapose.flows.command.server_key import ADDRESS, KEY, keeping
 from contrapose.flows.command.wishes import Wishes
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.report.link import REPORTS_URL
@@ -34,21 +39,22 @@ def serve(wishes: Wishes, *, port: int | None = None) -> Iterator[str]:
     Raises:
         ConfigError: the port is taken, or one of the processes ended by itself.
     """
-    with own_port(port) as chosen:
+    key = new_key()
+    with own_port(port) as chosen, keeping(key, chosen) as kept:
         # Before Prefect is imported here; the server and the worker inherit it.
-        os.environ.update(settings(chosen))
-        yield from _serve(wishes, chosen)
+        os.environ.update(settings(chosen, key, kept))
+        yield from _serve(wishes, Guard(key=key, port=chosen, kept=str(kept)))
 
 
-def _serve(wishes: Wishes, port: int) -> Iterator[str]:
-    with stopping() as asked, serving(Path(wishes.work_dir, "runs").resolve()) as reports:
-        os.environ[REPORTS_URL] = reports
+def _serve(wishes: Wishes, guard: Guard) -> Iterator[str]:
+    with stopping() as asked, serving_site(reports(Path(wishes.work_dir, "runs").resolve()), guard=guard) as served:
+        os.environ[REPORTS_URL] = served.url
         yield "starting; the first time takes a minute"
         with running(SERVER, name="server") as server:
-            wait_for(server, asked, f"http://{HOST}:{port}/api/health", b"true")
+            wait_for(server, asked, guard, "/api/health", b"true")
             yield from _deployed(wishes, asked)
             if not asked.is_set():
-                yield from _with_worker(server, port, asked)
+                yield from _with_worker(server, guard, asked)
     yield "stopped"
 
 
@@ -67,15 +73,21 @@ def _deployed(wishes: Wishes, asked: Event) -> Iterator[str]:
             raise
 
 
-def _with_worker(server: Part, port: int, asked: Event) -> Iterator[str]:
+def _with_worker(server: Part, guard: Guard, asked: Event) -> Iterator[str]:
     with running("prefect", "worker", "start", "--pool", POOL, "--name", "contrapose-ui", name="worker") as worker:
         # Until its worker has asked for work, every deployment is shown as not ready.
-        wait_for(worker, asked, f"http://{HOST}:{port}/api/work_pools/{POOL}", b'"status":"READY"')
+        wait_for(worker, asked, guard, f"/api/work_pools/{POOL}", b'"status":"READY"')
         if not asked.is_set():
-            yield f"ready: http://{HOST}:{port} (Ctrl-C stops everything)"
+            yield f"ready: http://{HOST}:{guard.port}{guard.link()} (Ctrl-C stops everything)"
+            yield f"it works once, in one browser; for the prefect command: {_exports(guard)}"
         while not asked.wait(0.5):
             refuse_dead([server, worker])
         yield "stopping"
+
+
+def _exports(guard: Guard) -> str:
+    """What a shell is told for programs that know nothing of our home."""
+    return f'export {ADDRESS}=http://{HOST}:{guard.port}/api {KEY}="$(cat {shlex.quote(guard.kept)})"'
 
 
 @contextmanager
@@ -108,7 +120,7 @@ def own_port(wanted: int | None) -> Iterator[int]:
     )
 
 
-def settings(port: int) -> dict[str, str]:
+def settings(port: int, key: str, kept: Path) -> dict[str, str]:
     """Environment of the server, of the worker and of what deploys; the page calls the server that it came from."""
     return {
         "PREFECT_API_URL": f"http://{HOST}:{port}/api",
@@ -117,18 +129,22 @@ def settings(port: int) -> dict[str, str]:
         "PREFECT_SERVER_UI_API_URL": "/api",
         "PREFECT_WORKER_QUERY_SECONDS": "2",
         "PREFECT_LOGGING_LEVEL": "INFO",
+        KEPT: str(kept),
+        **guarded_settings(key, port),
     }
 
 
-def wait_for(part: Part, asked: Event, address: str, said: bytes) -> None:
+def wait_for(part: Part, asked: Event, guard: Guard, path: str, said: bytes) -> None:
     """Wait until the server's answer holds what shows that a part is at work, or somebody asks to stop.
 
     Raises:
         ConfigError: the part ended, or takes too long.
     """
+    address = f"http://{HOST}:{guard.port}{path}"
+    request = urllib.request.Request(address, headers={"Authorization": basic(guard.key)})
     end = time.monotonic() + STARTING
     while time.monotonic() < end and not asked.is_set() and part.process.poll() is None:
-        with suppress(OSError), urllib.request.urlopen(address, timeout=2) as answer:  # noqa: S310
+        with suppress(OSError), urllib.request.urlopen(request, timeout=2) as answer:  # noqa: S310
             if said in answer.read():
                 return
         asked.wait(0.2)

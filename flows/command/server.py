@@ -7,16 +7,16 @@ run is under way, or a page that is open, fails now and then. IMMEDIATE transact
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 
-from prefect.cli import app
 from prefect.server.database.configurations import AioSqliteConfiguration
 from prefect.server.database.dependencies import temporary_database_config
-from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL
+from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, get_current_settings
 from sqlalchemy import make_url
 from sqlalchemy.ext.asyncio import AsyncSession, AsyncSessionTransaction
+
+from contrapose.flows.command.prefect_app import serve
 
 
 class QueuedSqlite(AioSqliteConfiguration):
@@ -32,13 +32,12 @@ class QueuedSqlite(AioSqliteConfiguration):
 
 
 def main() -> None:
-    """`prefect server start`, with its database queued if that is SQLite."""
+    """Serve on the port that is set, with the database queued if that is SQLite."""
     address = str(PREFECT_API_DATABASE_CONNECTION_URL.value())
     queued = make_url(address).get_backend_name() == "sqlite"
-    # It reads its own command line.
-    sys.argv[1:] = ["server", "start"]
     with temporary_database_config(QueuedSqlite(connection_url=address)) if queued else nullcontext():
-        app()
+        server = get_current_settings().server
+        serve(server.api.port, log_level=server.logging_level.lower())
 
 
 if __name__ == "__main__":

@@ -13,6 +13,9 @@ from typing import Any
 from prefect.server.api.server import SubprocessASGIServer
 from prefect.settings import get_current_settings
 
+from contrapose.flows.command.prefect_app import serve, settings
+from contrapose.flows.command.server_key import KEY
+
 ENDING = 10.0
 """Seconds that it may take to end."""
 
@@ -25,29 +28,21 @@ class TemporaryServer(SubprocessASGIServer):
     """
 
     def _run_uvicorn_command(self) -> subprocess.Popen[Any]:
-        ephemeral = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
-        settings = get_current_settings().to_environment_variables(exclude_unset=True)
+        ephemeral = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1"}
+        ours = get_current_settings().to_environment_variables(exclude_unset=True)
+        port = self.port or self.find_available_port()
         return subprocess.Popen(
-            [sys.executable, "-m", __name__, str(self.port)],
-            env={**os.environ, **ephemeral, **settings},
+            [sys.executable, "-m", __name__, str(port)],
+            env={**os.environ, **ours, **ephemeral, **settings(os.environ[KEY], port)},
             stdin=subprocess.PIPE,
             start_new_session=True,
         )
 
 
-def serve(port: int) -> None:
+def main(port: int) -> None:
     """Serve until TERM, or until nobody holds the other end of standard input."""
-    import uvicorn
-
     Thread(target=_end_with_input, daemon=True).start()
-    uvicorn.run(
-        "prefect.server.api.server:create_app",
-        factory=True,
-        host="127.0.0.1",
-        port=port,
-        log_level="error",
-        lifespan="on",
-    )
+    serve(port, log_level="error")
 
 
 def _end_with_input() -> None:
@@ -58,4 +53,4 @@ def _end_with_input() -> None:
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]))
+    main(int(sys.argv[1]))

@@ -7,24 +7,19 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
-import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from local_ui import LocalUi, local_ui
 from playwright.sync_api import Locator, Page, expect, sync_playwright
-from prefect_house import processes_of
 
 from contrapose.tasks.config_file import load_config
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-REPOSITORY = Path(__file__).parent.parent.parent
-READY = re.compile(r"ready: (http://127\.0\.0\.1:\d+)")
 PATIENCE = 240_000
 
 
@@ -40,33 +35,10 @@ def page() -> Iterator[Page]:
 
 
 @pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
-    """`make ui` in a home of its own; afterwards nothing is left of it."""
-    usual = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_", "CONTRAPOSE_"))}
-    environment = usual | {
-        "PREFECT_HOME": str(tmp_path / "prefect"),
-        "CONTRAPOSE_HOME": str(tmp_path / "home"),
-        "CONTRAPOSE_STORE": f"sqlite:///{tmp_path}/answers.sqlite3",
-    }
-    log = tmp_path / "ui.log"
-    with log.open("wb") as said:
-        command = ["make", "ui", f"WORK_DIR={tmp_path}"]
-        made = subprocess.Popen(
-            command, cwd=REPOSITORY, env=environment, stdout=said, stderr=said, start_new_session=True
-        )
-    try:
-        while not (ready := READY.search(log.read_text())):
-            assert made.poll() is None, log.read_text()
-            try:
-                made.wait(0.5)
-            except subprocess.TimeoutExpired:
-                continue
-        yield ready[1]
-    finally:
-        # As Ctrl-C in a terminal does: everybody in the foreground hears it.
-        os.killpg(made.pid, signal.SIGINT)
-        made.wait(90)
-        assert processes_of(tmp_path) == {}
+def ui(tmp_path: Path) -> Iterator[LocalUi]:
+    """`make ui` in a home of its own."""
+    with local_ui(["make", "ui", f"WORK_DIR={tmp_path}"], tmp_path) as found:
+        yield found
 
 
 def field(page: Page, name: str) -> Locator:
@@ -81,10 +53,12 @@ def pictured(page: Page, name: str) -> None:
         page.screenshot(path=Path(folder, f"{name}.png"))
 
 
-def test_a_run_is_started_from_the_form_and_leaves_its_artifacts(page: Page, address: str, tmp_path: Path) -> None:
+def test_a_run_is_started_from_the_form_and_leaves_its_artifacts(page: Page, ui: LocalUi, tmp_path: Path) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{address}/deployments")
+    # The printed address lets the browser in, once.
+    page.goto(ui.link)
+    page.goto(f"{ui.url}/deployments")
     for name in ("nightly", "on-demand", "retraining-check", "comparison"):
         expect(page.get_by_role("link", name=name, exact=True).first).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text("Not Ready")).to_have_count(0)
@@ -116,7 +90,7 @@ def test_a_run_is_started_from_the_form_and_leaves_its_artifacts(page: Page, add
     (folder,) = (tmp_path / "runs").glob("*-quickstart-mock")
     # What nobody touched is the suite's.
     config = json.loads((folder / "manifest.json").read_text())["config"]
-    suite = load_config("quickstart")[0].model_copy(update={"model": "mock", "limit": 12})
+    suite, _ = load_config("quickstart", {"model": "mock", "limit": 12})
     assert config == suite.model_dump(mode="json")
     # No telemetry, not from Prefect's pages either.
     assert {urlsplit(url).hostname for url in asked if url.startswith("http")} == {"127.0.0.1"}

@@ -27,7 +27,8 @@ from contrapose.flows.command.deployments import (
     with_hosts,
     with_parameters,
 )
-from contrapose.flows.command.report_server import serving
+from contrapose.flows.command.guard import basic
+from contrapose.flows.command.report_server import reports, serving_site
 from contrapose.flows.command.serve_ui import own_port
 from contrapose.flows.command.wishes import UNATTENDED, Wishes, changed, check_parameters, shipped
 from contrapose.flows.form import opened
@@ -319,11 +320,13 @@ def test_reports_are_served_and_nothing_else(tmp_path: Path) -> None:
     run.mkdir()
     (run / "report.html").write_text("<p>fine</p>")
     (run / "results.csv").write_text("raw")
-    with serving(tmp_path) as url:
-        assert fetch(f"{url}/run-1/report.html") == "<p>fine</p>"
+    with serving_site(reports(tmp_path)) as served:
+        key = basic(served.guard.key)
+        assert fetch(f"{served.url}/run-1/report.html", authorization=key) == "<p>fine</p>"
         for path in ("run-1/results.csv", "../run-1/report.html", "", "run-2/report.html"):
-            assert fetch(f"{url}/{path}") == "404"
-        assert fetch(f"{url}/run-1/report.html", host="evil.example") == "404"
+            assert fetch(f"{served.url}/{path}", authorization=key) == "404"
+        assert fetch(f"{served.url}/run-1/report.html", authorization=key, host="evil.example") == "404"
+        assert fetch(f"{served.url}/run-1/report.html") == "401"
 
 
 def fetch(url: str, **headers: str) -> str:

@@ -8,11 +8,14 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from fake_endpoint import Endpoint, serving
@@ -20,8 +23,9 @@ from packaging.requirements import Requirement
 
 from contrapose.flows.cli import main
 from contrapose.flows.command import doctor
-from contrapose.flows.command.checks import orchestrator, packages
+from contrapose.flows.command.checks import access, orchestrator, packages
 from contrapose.flows.command.checks.base import within
+from contrapose.flows.command.report_server import serving_site
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -30,6 +34,31 @@ pytestmark = pytest.mark.usefixtures("own_store")
 def endpoint() -> Iterator[Endpoint]:
     with serving() as served:
         yield served
+
+
+@pytest.fixture
+def answering() -> Iterator[Callable[[int, str], str]]:
+    """Starts a server that answers everything with one status, and lets one origin read; gives its address."""
+    started: list[ThreadingHTTPServer] = []
+
+    def start(status: int, allowed: str) -> str:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(status)
+                self.send_header("Access-Control-Allow-Origin", allowed)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+        Handler.log_message = lambda *_: None  # type: ignore[method-assign]
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        started.append(server)
+        Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        return f"http://127.0.0.1:{server.server_address[1]}/api"
+
+    yield start
+    for server in started:
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.fixture
@@ -103,6 +132,46 @@ def test_a_server_that_answers_is_told_with_its_version(capsys: pytest.CaptureFi
     _, checks = found(capsys)
     assert checks["Prefect server"]["state"] == "ok"
     assert checks["Prefect server"]["found"].endswith(f"version {prefect.__version__}")
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_server_that_answers_strangers_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    code, checks = found(capsys)
+    assert (code, checks["server access"]["state"]) == (0, "warning")
+    assert "no authentication, and lets pages of every origin read" in checks["server access"]["found"]
+    assert "docs/behind-a-proxy.md" in checks["server access"]["remedy"]
+    assert Path(__file__).parents[2].joinpath("docs/behind-a-proxy.md").is_file()
+
+
+@pytest.mark.parametrize(
+    ("status", "allowed", "told"),
+    [
+        (200, "*", "no authentication, and lets pages"),
+        (200, "", "no authentication: whoever"),
+        (200, "https://other.example", "no authentication: whoever"),
+        (401, "*", "lets pages of every origin read its answers"),
+        (401, access.STRANGER, "lets pages of every origin read its answers"),
+        (403, "", "asks for authentication, and"),
+        (401, "https://other.example", "asks for authentication, and"),
+        (302, "", "asks for authentication, and"),
+    ],
+)
+def test_what_a_server_answers_to_a_stranger(
+    answering: Callable[[int, str], str], status: int, allowed: str, told: str
+) -> None:
+    (finding,) = access.findings(answering(status, allowed))
+    assert told in finding.found
+    assert finding.state == ("ok" if told.startswith("asks") else "warning")
+
+
+def test_a_server_behind_the_guard_is_in_order() -> None:
+    with serving_site(lambda _: None) as served:
+        (finding,) = access.findings(f"http://user:hunter2@{urlsplit(served.url).netloc}/api/")
+    assert finding.state == "ok"
+
+
+def test_a_server_that_cannot_be_asked_is_another_checks_matter() -> None:
+    assert list(access.findings("http://127.0.0.1:1/api")) == []
 
 
 @pytest.mark.parametrize(("version", "state"), [("2.20.1", "problem"), ("3.0.0", "warning"), ("3.99.0", "ok")])

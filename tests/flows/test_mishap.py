@@ -25,6 +25,20 @@ def test_a_server_that_is_gone_is_one_line(monkeypatch: pytest.MonkeyPatch, caps
     assert told.count("\n") == 1
 
 
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_server_that_asks_for_another_key_is_one_line(
+    status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = httpx.Request("GET", "http://user:s3cret@127.0.0.1:4200/api/admin/version")
+    refused = httpx.HTTPStatusError("refused", request=request, response=httpx.Response(status, request=request))
+    assert broken(refused, monkeypatch) == 2
+    told = capsys.readouterr().err
+    assert f"refuses what this command asks (status {status})" in told
+    assert "PREFECT_API_AUTH_STRING" in told
+    assert "s3cret" not in told
+    assert told.count("\n") == 1
+
+
 def test_a_temporary_server_that_does_not_start_is_no_defect() -> None:
     assert lost_server(RuntimeError("Timed out while attempting to connect to ephemeral Prefect API server."))
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from prefect.server.database import dependencies
 from prefect.server.database.configurations import AioSqliteConfiguration
-from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, temporary_settings
+from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_SERVER_API_PORT, temporary_settings
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
@@ -53,16 +52,15 @@ def test_prefects_own_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[list[str], str]]]:
-    """What Prefect's command was called with, and the class of its database's configuration then."""
-    seen: list[tuple[list[str], str]] = []
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, str]]]:
+    """The port that was served, and the class of the database's configuration then."""
+    seen: list[tuple[int, str]] = []
 
-    def app() -> None:
+    def serve(port: int, *, log_level: str) -> None:
         configured = type(dependencies.MODELS_DEPENDENCIES["database_config"]).__name__
-        seen.append((sys.argv[1:], configured))
+        seen.append((port, configured))
 
-    monkeypatch.setattr(server, "app", app)
-    monkeypatch.setattr(sys, "argv", ["server"])
+    monkeypatch.setattr(server, "serve", serve)
     monkeypatch.setitem(dependencies.MODELS_DEPENDENCIES, "database_config", None)
     yield seen
     assert dependencies.MODELS_DEPENDENCIES["database_config"] is None
@@ -75,7 +73,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[list[str], s
         ("postgresql+asyncpg://user:secret@localhost/prefect", "NoneType"),
     ],
 )
-def test_only_sqlite_is_queued(started: list[tuple[list[str], str]], url: str, configured: str) -> None:
-    with temporary_settings({PREFECT_API_DATABASE_CONNECTION_URL: url}):
+def test_only_sqlite_is_queued(started: list[tuple[int, str]], url: str, configured: str) -> None:
+    with temporary_settings({PREFECT_API_DATABASE_CONNECTION_URL: url, PREFECT_SERVER_API_PORT: 4711}):
         server.main()
-    assert started == [(["server", "start"], configured)]
+    assert started == [(4711, configured)]

@@ -12,12 +12,15 @@ from past_runs import past_run, past_test
 from playwright.sync_api import Browser, sync_playwright
 from run_folders import put_run
 
+from contrapose.flows.command.guard import Guard, basic
 from contrapose.flows.command.report_server import serving_site
 from contrapose.flows.command.view.site import Viewer
 from contrapose.tasks.history.dataset import append
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
+KEY = "contrapose:of-the-tests"
+LET_IN = {"Authorization": basic(KEY)}
 ATTACK = "\"><script>document.title='hit'</script><img src=x onerror=\"document.title='hit'\">"
 
 
@@ -29,8 +32,10 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         tests = [past_test(pass_rate=0.6 + day / 10), past_test(test_type=ATTACK, verdict="fail")]
         append(str(runs / "history"), past_run(day, model=model, tests=tests), key=str(day))
         put_run(runs, f"2026030{day + 1}T083000Z-harbour-x", model={"id": model}, files={"report.html": ATTACK})
-    with serving_site(Viewer(root=runs.resolve(), history=str(runs / "history"))) as found:
-        yield found
+    with serving_site(
+        Viewer(root=runs.resolve(), history=str(runs / "history")), guard=Guard(key=KEY, port=0)
+    ) as served:
+        yield served.url
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +50,7 @@ def browser() -> Iterator[Browser]:
 def test_the_pages_are_quiet_fit_a_phone_and_load_nothing_else(url: str, browser: Browser) -> None:
     said: list[str] = []
     asked: list[str] = []
-    page = browser.new_context(viewport={"width": 390, "height": 800}).new_page()
+    page = browser.new_context(viewport={"width": 390, "height": 800}, extra_http_headers=LET_IN).new_page()
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
@@ -67,7 +72,7 @@ def test_the_pages_are_quiet_fit_a_phone_and_load_nothing_else(url: str, browser
 def test_nothing_bars_anybody_from_them(
     url: str, browser: Browser, path: str, scheme: Literal["light", "dark"]
 ) -> None:
-    page = browser.new_context(color_scheme=scheme, bypass_csp=True).new_page()
+    page = browser.new_context(color_scheme=scheme, bypass_csp=True, extra_http_headers=LET_IN).new_page()
     page.goto(url + path)
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     found = Axe().run(page).response["violations"]

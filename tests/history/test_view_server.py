@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 from run_folders import put_refused, put_run
 
+from contrapose.flows.command.guard import Guard, basic
 from contrapose.flows.command.report_server import serving_site
 from contrapose.flows.command.view import chosen
 from contrapose.flows.command.view.site import Viewer
@@ -49,16 +51,21 @@ def runs(tmp_path: Path) -> Path:
     return found
 
 
+KEY = "contrapose:of-the-tests"
+
+
 @pytest.fixture
 def url(runs: Path) -> Iterator[str]:
-    with serving_site(Viewer(root=runs.resolve(), history=str(runs / "history"))) as found:
-        yield found
+    guard = Guard(key=KEY, port=0)
+    with serving_site(Viewer(root=runs.resolve(), history=str(runs / "history")), guard=guard) as served:
+        yield served.url
 
 
 def ask(url: str, path: str, *, host: str | None = None, method: str = "GET") -> tuple[int, bytes, dict[str, str]]:
-    """Status, body and headers; the path goes out as it is."""
+    """Status, body and headers, with the key; the path goes out as it is."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
     connection.putrequest(method, path, skip_host=True)
+    connection.putheader("Authorization", basic(KEY))
     if host != "":
         connection.putheader("Host", host or urlsplit(url).netloc)
     connection.endheaders()
@@ -190,7 +197,9 @@ def test_the_command_tells_its_address_and_ends_with_ctrl_c(runs: Path) -> None:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
-            assert ask(line.split()[1].rstrip("/"), "/")[0] == 200
+            # What it prints is followed as a browser does: to the page, which is then shown for the cookie.
+            browser = build_opener(HTTPCookieProcessor())
+            assert b"harbour" in browser.open(line.split()[1], timeout=10).read()
             process.send_signal(signal.SIGINT)
             rest, said = process.communicate(timeout=20)
         finally:

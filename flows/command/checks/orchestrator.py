@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from contrapose.flows.command.boot import homeless
+from contrapose.flows.command.checks import access
 from contrapose.flows.command.checks.base import Finding, ok, problem, warning, within
+from contrapose.flows.command.mishap import REFUSED
 from contrapose.flows.command.quiet import SETTINGS
+from contrapose.flows.command.server_key import bring_key_as_configured
 
 if TYPE_CHECKING:
     from contrapose.tasks.config import RunConfig
@@ -25,7 +28,6 @@ TELEMETRY = (
 )
 """Variables that every command sets, unless the user has."""
 
-REFUSED = (401, 403)
 OFF = ("0", "false", "no", "off", "f", "n")
 
 
@@ -33,12 +35,14 @@ def findings(_: RunConfig | None) -> Iterator[Finding]:
     """The server that runs are recorded in, what is deployed there, and telemetry."""
     from prefect.settings import get_current_settings
 
+    bring_key_as_configured()
     settings = get_current_settings()
     if settings.api.url:
         server = _server()
         yield server
         if server.state != "problem":
             yield from _deployed()
+            yield from access.findings(str(settings.api.url))
     elif settings.server.ephemeral.enabled and (why := homeless()):
         remedy = "Mend its rights, name another in PREFECT_HOME, or set PREFECT_API_URL."
         yield problem(NAME, f"a temporary one cannot write {settings.home} ({why})", remedy)

@@ -58,6 +58,10 @@ def _resume(arguments: argparse.Namespace) -> int:
     budget = {name: getattr(arguments, name) for name in ("max_calls", "max_tokens", "max_cost")}
     resumed = found(arguments.run).id
     config = unfinished_config(resumed, budget=budget)
+    with nothing_begun():
+        from contrapose.flows.command.boot import serve_blocks
+
+        serve_blocks(config.model_args.get("api_key_block"))
     with interruptible():
         return _evaluate(config, arguments, resumed=resumed)
 

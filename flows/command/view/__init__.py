@@ -37,11 +37,12 @@ def view(name: str, *, history: str | None = None, port: int = 0, browser: bool 
     root, start = chosen(name)
     with (
         stopping() as asked,
-        serving_site(Viewer(root=root, history=place(history, str(root))), port=port) as url,
+        serving_site(Viewer(root=root, history=place(history, str(root))), port=port) as served,
     ):
-        yield f"ready: {url}{start} (Ctrl-C stops it)"
+        link = served.link(start)
+        yield f"ready: {link} (Ctrl-C stops it; the address works once, in one browser)"
         if browser:
-            webbrowser.open(f"{url}{start}")
+            webbrowser.open(link)
         asked.wait()
     yield "stopped"
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from contrapose.flows.command.report_server import CLOSED, ENCLOSED, HTML, Reply
+from contrapose.flows.command.report_server import CLOSED, ENCLOSED, HTML, TEXT, Reply
 
 KINDS = {
     ".html": HTML,
     ".json": "application/json",
-    ".md": "text/plain; charset=utf-8",
-    ".txt": "text/plain; charset=utf-8",
-    ".xml": "text/plain; charset=utf-8",
+    ".md": TEXT,
+    ".txt": TEXT,
+    ".xml": TEXT,
 }
 """What is shown; everything else is kept as a file, since a browser might run it."""
 

@@ -1,0 +1,176 @@
+"""Who may ask a server on this machine: one set of rules for all that a command starts.
+
+A server on loopback is reached by every page that a browser shows. Such a page sends requests to it, and under a name
+of its own for the address (DNS rebinding) it reads the replies too. So a request must name this machine, must not come
+from another page, and must bring what was made when the server started: the key, or the cookie that a browser is
+given once for the ticket in the printed address.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from threading import Lock
+from urllib.parse import parse_qs
+
+HOST = "127.0.0.1"
+NAMES = (HOST, "localhost")
+"""How a browser may name this machine."""
+
+USUAL_PORT = 80
+"""The port that browsers leave out."""
+
+USER = "contrapose"
+TICKET = "ticket"
+"""Parameter of the address that is printed."""
+
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+"""Of every answer of every server: nobody frames it, embeds it, or learns its address."""
+
+ELSEWHERE = "This server answers under its own address only.\n"
+FOREIGN = "This server answers its own pages only.\n"
+UNKNOWN = (
+    "This server answers the browser that opened the address which contrapose printed. Open that one; it works once.\n"
+)
+KEPT = "For another browser, name and password stand in {}, with a colon between them.\n"
+
+
+def new_key() -> str:
+    """An authentication string that nobody can guess: a name and 256 random bits, as Prefect and browsers take it."""
+    return f"{USER}:{secrets.token_urlsafe(32)}"
+
+
+def basic(key: str) -> str:
+    """The `Authorization` header that brings a key."""
+    return f"Basic {b64encode(key.encode()).decode()}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the rules look at in a request."""
+
+    method: str
+    """In capital letters."""
+    target: str
+    """Path and query, as they were sent."""
+    headers: Sequence[tuple[str, str]]
+    """Names, in whatever letters, and values."""
+    port: int
+    """Port on which it came."""
+
+    def values(self, name: str) -> list[str]:
+        """All values of a header."""
+        return [value for each, value in self.headers if each.lower() == name]
+
+    @property
+    def path(self) -> str:
+        """The target without its query."""
+        return self.target.partition("?")[0]
+
+    @property
+    def ticket(self) -> str | None:
+        """What the address says to have been printed."""
+        return parse_qs(self.target.partition("?")[2]).get(TICKET, [None])[0]
+
+    @property
+    def navigates(self) -> bool:
+        """Whether somebody goes to a page with it, as by a link: the reply is shown, and no other page reads it."""
+        shown = self.values("sec-fetch-mode") == ["navigate"] and self.values("sec-fetch-dest") == ["document"]
+        return shown and self.method in ("GET", "HEAD")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What is answered in place of what was asked for."""
+
+    status: int
+    text: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """The rules, for one server or for several that share a key."""
+
+    key: str
+    """The authentication string."""
+    port: int
+    """Names the cookie, which browsers send to every port: two servers must not replace each other's."""
+    kept: str = ""
+    """File that holds the key, for people; empty where none does."""
+    open_paths: frozenset[str] = frozenset()
+    """Paths that are answered without a key: what they tell is no secret."""
+    _ticket: Lock = field(default_factory=Lock)
+    """Taken when the ticket has been used."""
+
+    def link(self, path: str = "/") -> str:
+        """A path with the ticket: who opens it first is given the cookie."""
+        return f"{path}?{TICKET}={self._derived('ticket')}"
+
+    def answer(self, asked: Asked) -> Answer | None:
+        """What is answered in place of what was asked for; None where that may be had."""
+        if refused := self.misplaced(asked):
+            return refused
+        if asked.ticket is not None and asked.method == "GET":
+            return self._entered(asked)
+        if asked.path in self.open_paths or self._brings_key(asked) or self._brings_cookie(asked):
+            return None
+        return self._unknown(asked)
+
+    def misplaced(self, asked: Asked) -> Answer | None:
+        """The refusal of what names another machine, or comes from another page, whatever it brings."""
+        host = asked.values("host")
+        known = [f"{name}:{asked.port}" for name in NAMES] + ([*NAMES] if asked.port == USUAL_PORT else [])
+        if host not in [[name] for name in known]:
+            return Answer(status=404, text=ELSEWHERE)
+        if asked.values("origin") not in ([], [f"http://{host[0]}"]):
+            return Answer(status=403, text=FOREIGN)
+        if asked.values("sec-fetch-site") not in ([], ["same-origin"], ["none"]) and not asked.navigates:
+            return Answer(status=403, text=FOREIGN)
+        return None
+
+    def _entered(self, asked: Asked) -> Answer:
+        """The cookie for the ticket, and the way to the page itself."""
+        valid = hmac.compare_digest((asked.ticket or "").encode(), self._derived("ticket").encode())
+        if not self._brings_cookie(asked) and not (valid and self._ticket.acquire(blocking=False)):
+            return self._unknown(asked)
+        # Never the address of another machine, as "//name" would be.
+        page = "/" + asked.path.lstrip("/\\")
+        return Answer(status=303, headers=(("Location", page), ("Set-Cookie", f"{self._cookie}; {ATTRIBUTES}")))
+
+    def _unknown(self, asked: Asked) -> Answer:
+        asks = (("WWW-Authenticate", f'Basic realm="{USER}"'),) if self.kept and asked.navigates else ()
+        return Answer(status=401, text=UNKNOWN + (KEPT.format(self.kept) if self.kept else ""), headers=asks)
+
+    def _brings_key(self, asked: Asked) -> bool:
+        return _among(basic(self.key), asked.values("authorization"))
+
+    def _brings_cookie(self, asked: Asked) -> bool:
+        return _among(self._cookie, [part.strip() for each in asked.values("cookie") for part in each.split(";")])
+
+    @property
+    def _cookie(self) -> str:
+        return f"{USER}-{self.port}={self._derived('cookie')}"
+
+    def _derived(self, purpose: str) -> str:
+        """What stands for the key, and does not tell it."""
+        return hmac.new(self.key.encode(), purpose.encode(), sha256).hexdigest()
+
+
+ATTRIBUTES = "Path=/; HttpOnly; SameSite=Strict"
+"""No script reads the cookie, and no request that another site causes brings it."""
+
+
+def _among(secret: str, values: Sequence[str]) -> bool:
+    """Whether a secret is there; the time that a value takes does not tell how much of it was right."""
+    return any(hmac.compare_digest(secret.encode(), each.encode()) for each in values)
