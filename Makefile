@@ -6,9 +6,11 @@ READY := $(VENV)/.ready
 MYPATH := .typecheck
 
 # Debian packages that some tests need; these tests are skipped where they are missing.
-DEBIAN := chromium postgresql
+DEBIAN := chromium gcc libc6-dev mount postgresql
 
-.PHONY: evaluate test test-all debian check lint-deployments bench ui clean
+CHAOS := tests/chaos
+
+.PHONY: evaluate test test-all chaos debian check lint-deployments bench ui clean
 
 evaluate: $(READY)
 	$(BIN)/contrapose run --suite quickstart --exit-zero
@@ -17,7 +19,12 @@ test: $(READY)
 	$(BIN)/python -m pytest
 
 test-all: $(READY) debian
-	$(BIN)/python -m pytest -m ""
+	$(BIN)/python -m pytest -m "not chaos"
+
+# Kills, full disks, closed folders, clocks that jump, stores that vanish, runs at once; CHAOS=FILE for a part of it.
+# CONTRAPOSE_CHAOS_KILLS says how many kills there are on each kind of store, CONTRAPOSE_CHAOS_SEED which ones.
+chaos: $(READY) debian
+	$(BIN)/python -m pytest -m "" -v $(CHAOS)
 
 debian:
 	@missing=$$(for each in $(DEBIAN); do dpkg -s $$each >/dev/null 2>&1 || echo $$each; done); \
