@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -103,30 +103,32 @@ class Run:
 
     def stored(self) -> set[str]:
         """The prompts whose answers are in the store."""
+        return {str(json.loads(question)["prompt"]) for question in self._column("SELECT question FROM answers")}
+
+    def claimed(self) -> int:
+        """How many questions somebody has taken for his own."""
+        return len(self._column("SELECT key FROM claims"))
+
+    def _column(self, statement: str) -> Sequence[str]:
+        """A column of a table of the store, which must be sound; empty where there is none yet."""
         from sqlalchemy import create_engine, inspect, text
         from sqlalchemy.pool import NullPool
 
         file = self.home / "answers.sqlite3" if not self.store else Path(self.store.removeprefix("sqlite:///"))
         if not self.store.startswith("postgresql") and not file.is_file():
-            return set()
+            return []
         engine = create_engine(self.store or f"sqlite:///{file}", poolclass=NullPool)
         with engine.connect() as connection:
             if engine.dialect.name == "sqlite":
                 assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
             if not inspect(connection).has_table("answers"):
-                return set()
-            questions = connection.execute(text("SELECT question FROM answers")).scalars()
-            return {json_prompt(question) for question in questions}
+                return []
+            return connection.execute(text(statement)).scalars().all()
 
     def results(self) -> pa.Table:
         """The rows of its newest folder; what the file says of the model names the port of its endpoint."""
         newest = max(self.out.glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
         return pq.read_table(newest / "results.parquet").replace_schema_metadata()
-
-
-def json_prompt(question: str) -> str:
-    """The prompt of a question as the store keeps it."""
-    return str(json.loads(question)["prompt"])
 
 
 def kill(process: subprocess.Popen[str]) -> float:
