@@ -7,7 +7,6 @@ written, and while the run is published.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -21,7 +20,7 @@ from disturbed import IN_FLIGHT, Run, asked_twice, in_flight, one_line
 from small_disk import LARGE, Disk, small_disk
 
 PLACES = ("home", "store", "runs")
-SHARES = tuple(float(each) for each in os.environ.get("CONTRAPOSE_CHAOS_SHARES", "0.02 0.2 0.4 0.6 0.8 0.95").split())
+SHARES = (0.02, 0.2, 0.4, 0.6, 0.8, 0.95)
 """Of the room that a calm run takes."""
 NAMES = ("No space", "full", "disk", "room")
 PATIENCE = 30.0
