@@ -29,15 +29,20 @@ class Figures:
 
 Note = Callable[..., None]
 FIGURES = pytest.StashKey[list[Figures]]()
-WIDEST = 90
+WIDEST = 160
 """Characters of an outcome in the table."""
 
 
 @pytest.fixture
-def note(request: pytest.FixtureRequest) -> Note:
-    """Take down the figures of a scenario."""
+def note(request: pytest.FixtureRequest, tmp_path: Path) -> Note:
+    """Take down the figures of a scenario; an outcome names the folder of the test as `…`."""
     noted = request.config.stash.setdefault(FIGURES, [])
-    return lambda scenario, **told: noted.append(Figures(scenario=scenario, **told))
+
+    def take_down(scenario: str, *, outcome: str, **figures: float) -> None:
+        told = outcome.replace(str(tmp_path), "…")
+        noted.append(Figures(scenario=scenario, outcome=told, **figures))  # type: ignore[arg-type]
+
+    return take_down
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -67,7 +67,7 @@ def test_what_cannot_be_written_is_told_before_anything_is_asked(
     note(
         f"read-only, {place}, {'used before' if used else 'new'}",
         seconds=time.monotonic() - began,
-        outcome=f"exit {ended.code}: {line.replace(str(closed), '…')}",
+        outcome=f"exit {ended.code}: {line}",
     )
     assert len(bound.endpoint.requests) == known, "asked, though nothing could be kept"
 
@@ -94,7 +94,7 @@ def test_a_folder_that_closes_while_the_run_asks(
         prompts=len(whole.prompts),
         asked_twice=asked_twice(bound.endpoint.requests).total(),
         seconds=time.monotonic() - began,
-        outcome=f"exit {ended.code}: {line.replace(str(closed), '…')}",
+        outcome=f"exit {ended.code}: {line}",
     )
     assert bound.results().equals(whole.results)
     assert not asked_twice(bound.endpoint.requests), "paid for, and asked again"
