@@ -6,12 +6,13 @@ READY := $(VENV)/.ready
 MYPATH := .typecheck
 
 # Debian packages that some tests need; these tests are skipped where they are missing.
-DEBIAN := chromium postgresql
+DEBIAN := chromium gcc libc6-dev mount postgresql
 
-# Seconds for each target of `make fuzz`.
+# Seconds for each target of `make fuzz`, and what `make chaos` runs.
 FUZZ_SECONDS ?= 600
+CHAOS := tests/chaos
 
-.PHONY: evaluate test test-all fuzz debian check lint-deployments bench ui clean
+.PHONY: evaluate test test-all chaos fuzz debian check lint-deployments bench ui clean
 
 evaluate: $(READY)
 	$(BIN)/contrapose run --suite quickstart --exit-zero
@@ -20,7 +21,12 @@ test: $(READY)
 	$(BIN)/python -m pytest
 
 test-all: $(READY) debian
-	$(BIN)/python -m pytest -m ""
+	$(BIN)/python -m pytest -m "not chaos"
+
+# Kills, full disks, closed folders, clocks that jump, stores that vanish, runs at once; CHAOS=FILE for a part of it.
+# CONTRAPOSE_CHAOS_KILLS says how many kills there are on each kind of store, CONTRAPOSE_CHAOS_SEED which ones.
+chaos: $(READY) debian
+	$(BIN)/python -m pytest -m "" -v $(CHAOS)
 
 # What takes files and replies, for FUZZ_SECONDS each; with coverage where atheris can be installed.
 fuzz: $(READY)

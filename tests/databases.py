@@ -7,7 +7,8 @@ import shutil
 import subprocess
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
@@ -35,27 +36,62 @@ def postgres() -> Iterator[str]:
         server.cleanup()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Server:
+    """A PostgreSQL server of Debian's, with an empty database."""
+
+    folder: Path
+    programs: Path
+    user: str | None
+    """Who runs it: it refuses to run as root."""
+
+    def url(self, driver: str) -> str:
+        """Of its database, for one of SQLAlchemy's drivers."""
+        return f"postgresql+{driver}://postgres@/postgres?host={self.folder}"
+
+    def make(self) -> None:
+        """Make its files."""
+        self._call("initdb", "-U", "postgres", "-A", "trust")
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        options = f"-h '' -k {self.folder} -c max_connections=200"
+        self._call("pg_ctl", "-l", str(self.folder / "log"), "-w", "-o", options, "start")
+
+    def stop(self) -> None:
+        """End it as a crash would."""
+        self._call("pg_ctl", "-m", "immediate", "stop")
+
+    def _call(self, program: str, *words: str) -> None:
+        command = [self.programs / program, "-D", self.folder / "data", *words]
+        subprocess.run(command, user=self.user, stdout=subprocess.DEVNULL, cwd=self.folder, check=True)
+
+
 @contextmanager
-def whole_postgres() -> Iterator[str]:
-    """URL of a new, empty database of Debian's PostgreSQL, which has the extensions that Prefect needs."""
+def debian_postgres() -> Iterator[Server]:
+    """A server that can be stopped and started."""
     found = sorted(DEBIAN.glob("*/bin"), key=lambda each: int(each.parent.name))
     if not found:
         pytest.skip("needs PostgreSQL with its extensions: apt-get install postgresql")
-    # It refuses to run as root.
-    user = "postgres" if os.geteuid() == 0 else None
     folder = Path(mkdtemp(prefix="contrapose-pg-"))
-    if user:
-        shutil.chown(folder, user)
-    log = {"user": user, "stdout": subprocess.DEVNULL, "cwd": folder, "check": True}
-    data, options = folder / "data", f"-h '' -k {folder} -c max_connections=200"
-    subprocess.run([found[-1] / "initdb", "-D", data, "-U", "postgres", "-A", "trust"], **log)
-    control = [found[-1] / "pg_ctl", "-D", data, "-l", folder / "log"]
-    subprocess.run([*control, "-w", "-o", options, "start"], **log)
+    server = Server(folder=folder, programs=found[-1], user="postgres" if os.geteuid() == 0 else None)
+    if server.user:
+        shutil.chown(folder, server.user)
+    server.make()
+    server.start()
     try:
-        yield f"postgresql+asyncpg://postgres@/postgres?host={folder}"
+        yield server
     finally:
-        subprocess.run([*control, "-m", "immediate", "stop"], **log)
+        with suppress(subprocess.CalledProcessError):
+            server.stop()
         shutil.rmtree(folder)
+
+
+@contextmanager
+def whole_postgres() -> Iterator[str]:
+    """URL of a new, empty database of Debian's PostgreSQL, which has the extensions that Prefect needs."""
+    with debian_postgres() as server:
+        yield server.url("asyncpg")
 
 
 def sqlite(folder: Path) -> str:

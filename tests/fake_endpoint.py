@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 import threading
 import time
 from collections import Counter
@@ -22,6 +23,17 @@ FORMS = {
 """Where the labels stand in a request that wants one of them, by the form."""
 
 LETTERS = ["A", "B", "Answer: A", "The answer is B.", "(A)", "**B**", "Both", "I cannot tell."]
+
+
+@dataclass
+class Request:
+    """A request as the server saw it."""
+
+    prompt: str
+    came: float
+    """By `time.monotonic()`."""
+    left: float = math.inf
+    """When its reply left; infinite as long as it has not."""
 
 
 @dataclass
@@ -69,8 +81,8 @@ class Endpoint:
     header: str = ""
     """The last Authorization header; a failing server repeats it."""
     asked: Counter[str] = field(default_factory=Counter)
-    sent: dict[str, list[float]] = field(default_factory=dict)
-    """When each prompt's replies left, by `time.monotonic()`."""
+    requests: list[Request] = field(default_factory=list)
+    """In the order in which they came."""
     bodies: list[dict[str, object]] = field(default_factory=list)
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
@@ -87,11 +99,13 @@ class Endpoint:
         fault = self.faults.get(len(self.bodies), self.always)
         self.asked[prompt] += 1
         self.bodies.append(body)
+        seen = Request(prompt=prompt, came=time.monotonic())
+        self.requests.append(seen)
         self.live += 1
         self.peak = max(self.peak, self.live)
         try:
             await asyncio.sleep(self.delay)
-            self.sent.setdefault(prompt, []).append(time.monotonic())
+            seen.left = time.monotonic()
             return await self.fault(request, fault) if fault else self.answer(body, prompt, kind)
         finally:
             self.live -= 1

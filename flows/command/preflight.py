@@ -25,6 +25,7 @@ from contrapose.tasks.records import Case, Sample
 from contrapose.tasks.registry import find, probe
 from contrapose.tasks.report.masking import shower
 from contrapose.tasks.report.source_rows import left_out_rows, taken
+from contrapose.tasks.tables import home
 from contrapose.tasks.validate.kinds import drawn, handed
 from contrapose.tasks.validate.wellformed import own_suites
 from contrapose.tasks.validation import Checked, Suite
@@ -42,7 +43,7 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
     Args:
         config: the run.
         gates: check every row, with the Great Expectations gate on samples and cases; otherwise a run is about to
-            begin: the first rows are enough, unless something is wrong with them, and its folder must be writable.
+            begin: the first rows are enough, unless something is wrong with them, and its folders must be writable.
 
     Returns:
         One line per test, for people.
@@ -58,7 +59,8 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
     found = [_check_test(config, plan, own=own if gates else None) for plan in selected]
     refuse_bad([each for one in found for each in one.held], show_toxic=config.show_toxic)
     if not gates:
-        _require_writable(Path(config.output))
+        _require_writable(Path(config.output), "runs", remedy="Choose another one with --out.")
+        _require_writable(home(), "what is cached", remedy="Name another one in CONTRAPOSE_HOME.")
     return [one.told for one in found]
 
 
@@ -72,12 +74,12 @@ class _Found:
     """Its tables at the gate before the model."""
 
 
-def _require_writable(folder: Path) -> None:
+def _require_writable(folder: Path, what: str, *, remedy: str) -> None:
     if why := unwritable(folder):
         raise ConfigError(
-            f"runs cannot be written there ({why})",
+            f"{what} cannot be written there ({why})",
             expected="a folder that can be written",
-            remedy="Choose another one with --out.",
+            remedy=remedy,
             where=str(folder),
         )
 

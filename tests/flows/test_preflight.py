@@ -68,6 +68,17 @@ def test_a_folder_that_cannot_be_written_is_told_before_a_model_is_asked(tmp_pat
     assert check(config, gates=True)
 
 
+def test_a_home_that_cannot_be_written_is_told_before_a_model_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path / "file"))
+    monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{tmp_path / 'answers.sqlite3'}")
+    config, _ = load_config("quickstart", {"model": "mock", "limit": 2, "output": str(tmp_path / "runs")})
+    with pytest.raises(ConfigError, match=r"file: what is cached cannot be written there .* CONTRAPOSE_HOME"):
+        check(config)
+
+
 def test_a_look_at_the_output_folder_makes_nothing(tmp_path: Path) -> None:
     config, _ = load_config("quickstart", {"model": "mock", "limit": 2, "output": str(tmp_path / "runs")})
     check(config)

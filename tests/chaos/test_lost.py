@@ -1,4 +1,4 @@
-"""What is lost during a run of a deployment: its worker, its process, the server. Slow: `make test-all`."""
+"""What is lost during a run of a deployment: its worker, its process, the server. `make chaos`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from databases import whole_postgres
 from fake_endpoint import Endpoint, serving
 from prefect_house import House, house, processes_of, until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(1200)]
 
 ROWS = 120
 LOST_SECONDS = 45

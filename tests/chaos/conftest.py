@@ -1,0 +1,104 @@
+"""What every scenario needs: calm runs to compare with, and figures that are printed as a table at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from disturbed import Ended, Run
+from fake_endpoint import Endpoint, serving
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """What came of one scenario."""
+
+    scenario: str
+    kills: int = 0
+    prompts: int = 0
+    """Different ones that the endpoint was asked."""
+    asked_twice: int = 0
+    in_flight: int = 0
+    """Requests that a kill or a jump met on their way: what may be asked twice."""
+    seconds: float = 0.0
+    outcome: str = ""
+
+
+Note = Callable[..., None]
+FIGURES = pytest.StashKey[list[Figures]]()
+WIDEST = 160
+"""Characters of an outcome in the table."""
+
+
+@pytest.fixture
+def note(request: pytest.FixtureRequest, tmp_path: Path) -> Note:
+    """Take down the figures of a scenario; an outcome names the folder of the test as `…`."""
+    noted = request.config.stash.setdefault(FIGURES, [])
+
+    def take_down(scenario: str, *, outcome: str, **figures: float) -> None:
+        told = outcome.replace(str(tmp_path), "…")
+        noted.append(Figures(scenario=scenario, outcome=told, **figures))  # type: ignore[arg-type]
+
+    return take_down
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print the figures."""
+    if noted := config.stash.get(FIGURES, []):
+        terminalreporter.section("what was endured")
+        heads = tuple(each.name.replace("_", " ") for each in fields(Figures))
+        rows = [heads, *(tuple(_cell(value) for value in astuple(each)) for each in noted)]
+        widths = [max(len(row[place]) for row in rows) for place in range(len(heads))]
+        for row in rows:
+            line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            terminalreporter.write_line(line.rstrip())
+
+
+def _cell(value: object) -> str:
+    return f"{value:.0f}" if isinstance(value, float) else str(value)[:WIDEST]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calm:
+    """A run that nothing disturbed."""
+
+    ended: Ended
+    results: pa.Table
+    prompts: frozenset[str]
+
+
+@pytest.fixture(scope="session")
+def calm(tmp_path_factory: pytest.TempPathFactory, prefect_server: None) -> Callable[[Run], Calm]:
+    """What a run finds where nothing disturbs it."""
+    known: dict[tuple[object, ...], Calm] = {}
+
+    def undisturbed(run: Run) -> Calm:
+        key = (run.tests, run.limit)
+        if key not in known:
+            folder = tmp_path_factory.mktemp("calm")
+            with serving() as endpoint:
+                own = Run(
+                    endpoint=endpoint, home=folder / "home", out=folder / "runs", tests=run.tests, limit=run.limit
+                )
+                ended = own.ended()
+                assert ended.code == 0, ended
+                known[key] = Calm(ended=ended, results=own.results(), prompts=frozenset(endpoint.asked))
+        return known[key]
+
+    return undisturbed
+
+
+@pytest.fixture
+def served() -> Iterator[Endpoint]:
+    """An endpoint of a test's own."""
+    with serving() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def run(served: Endpoint, tmp_path: Path) -> Run:
+    """A run that asks it."""
+    return Run(endpoint=served, home=tmp_path / "home", out=tmp_path / "runs")

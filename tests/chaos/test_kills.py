@@ -1,0 +1,98 @@
+"""Kills at random moments: what is asked twice is what was in flight, and the results are the same."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from disturbed import IN_FLIGHT, Run, asked_twice, in_flight, kill
+from fake_endpoint import Request
+
+KILLS = int(os.environ.get("CONTRAPOSE_CHAOS_KILLS", "50"))
+"""On each kind of store."""
+SEED = int(os.environ.get("CONTRAPOSE_CHAOS_SEED", "0"))
+STARTING = 0.3
+"""Share of the kills before the first question is asked."""
+ASKING = 1.5
+"""Seconds of asking before a kill, at most."""
+SLACK = 1.0
+"""Seconds: a reply that the server had sent earlier than this before a kill must be in the store."""
+SETTLED = 0.3
+"""Seconds after which what a process sent to a server before its end has arrived."""
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(120 + 60 * KILLS), pytest.mark.usefixtures("prefect_server")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Killed:
+    """A run that was killed."""
+
+    began: float
+    moment: float
+    kept: frozenset[str]
+    """Prompts whose answers were in the store afterwards."""
+
+    def lost(self, requests: list[Request], until: float) -> list[Request]:
+        """What it had asked and could not keep."""
+        own = [each for each in requests if self.began <= each.came < until]
+        return [each for each in own if each.prompt not in self.kept]
+
+
+def killed(run: Run, *, asking: bool, seconds: float) -> Killed:
+    """Start it, and kill it some seconds later, or after its first question."""
+    began = time.monotonic()
+    process = run.start()
+    if asking:
+        run.until_asked(process)
+    time.sleep(seconds)
+    assert process.poll() is None, "the run had ended before it was to be killed"
+    moment = kill(process)
+    time.sleep(SETTLED)
+    return Killed(began=began, moment=moment, kept=frozenset(run.stored()))
+
+
+def test_what_is_asked_twice_was_in_flight_at_a_kill(
+    run: Run, store: str, calm: Callable[[Run], Any], note: Callable[..., None]
+) -> None:
+    rng, began = random.Random(SEED), time.monotonic()
+    run = replace(run, store=store, tests=("order_bias", "add_toxic_words"), limit=None)
+    whole = calm(run)
+    starting = round(KILLS * STARTING)
+    # As slow as it takes to have questions left at the last kill.
+    most = (KILLS - starting) * ASKING / 2 * IN_FLIGHT
+    run.endpoint.delay = max(0.2, most / (0.7 * len(whole.prompts)))
+    kills: list[Killed] = []
+    for asking in rng.sample([False] * starting + [True] * (KILLS - starting), KILLS):
+        kills.append(killed(run, asking=asking, seconds=rng.uniform(0, ASKING if asking else whole.ended.seconds / 3)))
+        assert len(kills) == 1 or kills[-2].kept <= kills[-1].kept, "an answer was lost that had been kept"
+    assert kills[-1].kept < whole.prompts, "all was asked before the last kill"
+    last = run.ended()
+    assert last.code == 0, last
+    assert run.results().equals(whole.results)
+    seen, ends = run.endpoint.requests, [*(each.began for each in kills[1:]), last_began(kills)]
+    lost = [(each, request) for each, end in zip(kills, ends, strict=True) for request in each.lost(seen, end)]
+    late = sum(request.left <= each.moment for each, request in lost)
+    note(
+        f"kills, {run.store.partition(':')[0]}",
+        kills=len(kills),
+        prompts=len(run.endpoint.asked),
+        asked_twice=asked_twice(seen).total(),
+        in_flight=sum(in_flight(seen, each.moment) for each in kills),
+        seconds=time.monotonic() - began,
+        outcome=f"{late} of those asked twice were answered less than {SLACK:.0f} s before a kill; the same results",
+    )
+    assert set(run.endpoint.asked) == whole.prompts == run.stored()
+    assert asked_twice(seen) == Counter(request.prompt for _, request in lost)
+    for each, request in lost:
+        assert request.left > each.moment - SLACK, "answered before a kill, and asked again"
+
+
+def last_began(kills: list[Killed]) -> float:
+    """When the run began that nobody killed: after all that a killed one had sent had arrived."""
+    return kills[-1].moment + SETTLED

@@ -1,0 +1,144 @@
+"""What a run works with is taken away under way: its response store, its whole home, its database server."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from databases import debian_postgres
+from disturbed import Run, asked_twice, in_flight, one_line
+
+BEFORE = 20
+"""Requests before it happens."""
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(1200), pytest.mark.usefixtures("prefect_server")]
+
+
+def remove_store(run: Run) -> None:
+    """Delete the file of the store, with what SQLite keeps beside it."""
+    for each in run.home.glob("answers.sqlite3*"):
+        each.unlink()
+
+
+def replace_store(run: Run) -> None:
+    """Put an older copy in the place of the store, as a sync service would."""
+    part = run.home / "older"
+    shutil.copy(run.home / "answers.sqlite3", part)
+    remove_store(run)
+    part.rename(run.home / "answers.sqlite3")
+
+
+def remove_home(run: Run) -> None:
+    """Delete all that is cached."""
+    shutil.rmtree(run.home, ignore_errors=True)
+
+
+@pytest.mark.parametrize("happens", [remove_store, replace_store, remove_home])
+def test_what_was_paid_is_not_asked_again(
+    happens: Callable[[Run], None], run: Run, calm: Callable[[Run], Any], note: Callable[..., None]
+) -> None:
+    began, whole = time.monotonic(), calm(run)
+    run.endpoint.delay = 0.2
+    process = run.start()
+    run.until_asked(process, count=BEFORE)
+    happens(run)
+    moment = time.monotonic()
+    ended = run.ended(process)
+    assert "Traceback" not in ended.written, ended.written
+    assert ended.code in (0, 2, 4), ended
+    assert ended.said, "it passed without a word"
+    run.endpoint.delay = 0.0
+    shutil.rmtree(run.out)
+    again = run.ended()
+    assert again.code == 0, again
+    note(
+        happens.__name__.replace("_", " ") + " under way",
+        prompts=len(run.endpoint.asked),
+        asked_twice=asked_twice(run.endpoint.requests).total(),
+        in_flight=in_flight(run.endpoint.requests, moment),
+        seconds=time.monotonic() - began,
+        outcome=f"exit {ended.code}: {' / '.join(ended.said)}",
+    )
+    assert run.results().equals(whole.results)
+    assert not asked_twice(run.endpoint.requests), "paid for, and asked again"
+
+
+def test_the_folder_of_runs_is_removed_under_way(
+    run: Run, calm: Callable[[Run], Any], note: Callable[..., None]
+) -> None:
+    began, whole = time.monotonic(), calm(run)
+    run.endpoint.delay = 0.2
+    process = run.start()
+    run.until_asked(process, count=BEFORE)
+    shutil.rmtree(run.out, ignore_errors=True)
+    ended = run.ended(process)
+    note(
+        "folder of runs removed under way",
+        prompts=len(run.endpoint.asked),
+        asked_twice=asked_twice(run.endpoint.requests).total(),
+        seconds=time.monotonic() - began,
+        outcome=f"exit {ended.code}; the same results",
+    )
+    assert ended.code == 0, ended
+    assert run.results().equals(whole.results)
+    assert not asked_twice(run.endpoint.requests)
+
+
+@pytest.mark.parametrize("away", [2.0, 30.0], ids=["a moment", "a while"])
+def test_the_database_server_is_away(
+    away: float, run: Run, calm: Callable[[Run], Any], note: Callable[..., None], tmp_path: Path
+) -> None:
+    began, whole = time.monotonic(), calm(run)
+    with debian_postgres() as server:
+        run = replace(run, store=server.url("psycopg"))
+        run.endpoint.delay = 0.2
+        process = run.start()
+        run.until_asked(process, count=BEFORE)
+        server.stop()
+        time.sleep(away)
+        server.start()
+        ended = run.ended(process)
+    note(
+        f"PostgreSQL away for {away:.0f} s",
+        prompts=len(run.endpoint.asked),
+        asked_twice=asked_twice(run.endpoint.requests).total(),
+        seconds=time.monotonic() - began,
+        outcome=f"exit {ended.code}; the same results",
+    )
+    assert ended.code == 0, ended
+    assert run.results().equals(whole.results)
+    assert not asked_twice(run.endpoint.requests)
+
+
+def test_the_database_server_does_not_come_back(
+    run: Run, calm: Callable[[Run], Any], note: Callable[..., None]
+) -> None:
+    """It is waited for five minutes, and what was paid for lies in a file then."""
+    began, whole = time.monotonic(), calm(run)
+    with debian_postgres() as server:
+        run = replace(run, store=server.url("psycopg"))
+        run.endpoint.delay = 0.2
+        process = run.start()
+        run.until_asked(process, count=BEFORE)
+        server.stop()
+        moment = time.monotonic()
+        ended = run.ended(process)
+        line = one_line(ended, "response store")
+        server.start()
+        run.endpoint.delay = 0.0
+        assert run.ended().code == 0
+    note(
+        "PostgreSQL gone for good",
+        prompts=len(run.endpoint.asked),
+        asked_twice=asked_twice(run.endpoint.requests).total(),
+        in_flight=in_flight(run.endpoint.requests, moment),
+        seconds=time.monotonic() - began,
+        outcome=f"exit {ended.code}: {line}",
+    )
+    assert run.results().equals(whole.results)
+    assert not asked_twice(run.endpoint.requests), "paid for, and asked again"
