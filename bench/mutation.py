@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bench.mutation_operators import Mutant, mutants
-from bench.mutation_worker import Covered, cover, preload, try_mutant
+from bench.mutation_worker import Covered, cover, drop_what_fails_unchanged, preload, try_mutant
 
 ROOT = Path(__file__).parent.parent
 SURVIVORS = Path(__file__).with_name("mutation_survivors.md")
@@ -102,10 +102,12 @@ def _tried(name: str, given: argparse.Namespace) -> Iterator[Tried]:
     chosen = _chosen(package, given)
     start = time.monotonic()
     covered = cover(ROOT, package.folder, package.tests, without=package.unless)
-    print(f"{name}: {len(covered.seconds)} tests, {len(covered.failed)} do not pass, {time.monotonic() - start:.0f} s")
-    for failed in covered.failed:
-        print(f"  does not pass: {failed}")
     preload(covered.modules)
+    drop_what_fails_unchanged(covered)
+    took = time.monotonic() - start
+    print(f"{name}: {len(chosen)} changes, {len(covered.seconds)} tests, {took:.0f} s", flush=True)
+    for failed in covered.failed:
+        print(f"  is left out, for it fails unchanged: {failed}", flush=True)
     for number, (file, place) in enumerate(chosen, 1):
         found = _try(file, place, covered, given.budget)
         if found.outcome in ("survived", "error"):
@@ -150,8 +152,7 @@ def _try(file: str, place: int, covered: Covered, budget: float) -> Tried:
     start = time.monotonic()
     outcome = "survived"
     if tests:
-        usual = sum(covered.seconds[test] for test in tests)
-        outcome = try_mutant(module, ROOT / file, tree, tests, seconds=usual)
+        outcome = try_mutant(module, ROOT / file, tree, tests)
     return Tried(
         file=file,
         line=mutant.first,
