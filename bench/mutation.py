@@ -25,7 +25,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bench.mutation_operators import Mutant, mutants
-from bench.mutation_worker import Covered, cover, drop_what_fails_unchanged, preload, try_mutant
+from bench.mutation_template import Job, try_jobs
+from bench.mutation_worker import Covered, cover, preload, try_mutant
 
 ROOT = Path(__file__).parent.parent
 SURVIVORS = Path(__file__).with_name("mutation_survivors.md")
@@ -48,8 +49,17 @@ class Package:
 PACKAGES = {
     "statistics": Package(folder="tasks/statistics", tests=("tests/statistics",)),
     "evaluate": Package(folder="tasks/evaluate", tests=("tests/evaluate",)),
-    "store": Package(folder="tasks/infer/store", tests=("tests/infer/store",)),
-    "probes": Package(folder="tasks/probes", tests=("tests/probes",), without=("tasks/probes/replies",)),
+    "store": Package(
+        folder="tasks/infer/store",
+        tests=("tests/infer/store", "tests/test_secrets.py", "tests/infer/test_constrained.py", "tests/flows/test_cache.py"),
+    ),
+    "probes": Package(
+        folder="tasks/probes",
+        tests=("tests/probes",),
+        without=("tasks/probes/replies", "tasks/probes/english"),
+        unless="not llmbar and not linear and not probabilities_are",
+    ),
+    "english": Package(folder="tasks/probes/english", tests=("tests/probes/english", "tests/probes/edits")),
     "replies": Package(folder="tasks/probes/replies", tests=("tests/probes",)),
 }
 
@@ -98,21 +108,45 @@ def _arguments() -> argparse.Namespace:
 
 
 def _tried(name: str, given: argparse.Namespace) -> Iterator[Tried]:
-    package = PACKAGES[name]
+    package, start = PACKAGES[name], time.monotonic()
     chosen = _chosen(package, given)
-    start = time.monotonic()
     covered = cover(ROOT, package.folder, package.tests, without=package.unless)
     preload(covered.modules)
-    drop_what_fails_unchanged(covered)
-    took = time.monotonic() - start
-    print(f"{name}: {len(chosen)} changes, {len(covered.seconds)} tests, {took:.0f} s", flush=True)
+    print(f"{name}: {len(chosen)} changes, {len(covered.seconds)} tests, {time.monotonic() - start:.0f} s", flush=True)
+    jobs = [job for number, (file, place) in enumerate(chosen) if (job := _job(number, file, place, covered, given))]
+    outcomes = {}
+    for answer in try_jobs(package.tests, jobs, without=package.unless):
+        if "failing" in answer:
+            covered.failed += answer["failing"]
+        else:
+            outcomes[answer["number"]] = answer["outcome"]
+    print(f"{name}: {Counter(outcomes.values())}, {time.monotonic() - start:.0f} s", flush=True)
     for failed in covered.failed:
         print(f"  is left out, for it fails unchanged: {failed}", flush=True)
-    for number, (file, place) in enumerate(chosen, 1):
-        found = _try(file, place, covered, given.budget)
+    for number, (file, place) in enumerate(chosen):
+        found = _try(file, place, covered, given.budget, outcomes.get(number))
         if found.outcome in ("survived", "error"):
-            print(f"  {number}/{len(chosen)} {told(found)}", flush=True)
+            print(f"  {told(found)}", flush=True)
         yield found
+
+
+def _job(number: int, file: str, place: int, covered: Covered, given: argparse.Namespace) -> Job | None:
+    mutant = _mutants_of(file)[1][place]
+    if mutant.at_import:
+        return None
+
+    def after() -> ast.Module:
+        tree, found = _mutants_of(file)
+        found[place].put()
+        return tree
+
+    tests = _tests(mutant, file, covered, given.budget)
+    return Job(number=number, file=ROOT / file, before=lambda: _mutants_of(file)[0], after=after, tests=tests)
+
+
+def _tests(mutant: Mutant, file: str, covered: Covered, budget: float) -> dict[str, float]:
+    lines = range(mutant.first, mutant.last + 1)
+    return covered.noticing(file, lines, everywhere=mutant.at_import, most=budget)
 
 
 def _chosen(package: Package, given: argparse.Namespace) -> list[tuple[str, int]]:
@@ -142,16 +176,17 @@ def _key(file: str, place: int) -> tuple[str, str, str]:
     return file, mutant.name, mutant.after
 
 
-def _try(file: str, place: int, covered: Covered, budget: float) -> Tried:
+def _try(file: str, place: int, covered: Covered, budget: float, known: str | None) -> Tried:
+    """A change tried with its modules imported anew, unless it is known to be noticed."""
     tree, found = _mutants_of(file)
     mutant = found[place]
     mutant.put()
-    tests = covered.noticing(file, range(mutant.first, mutant.last + 1), everywhere=mutant.at_import, most=budget)
+    tests = _tests(mutant, file, covered, budget)
     parts = Path(file).with_suffix("").parts
     module = ".".join(("contrapose", *(part for part in parts if part != "__init__")))
     start = time.monotonic()
-    outcome = "survived"
-    if tests:
+    outcome = known if known in ("killed", "timeout") else "survived"
+    if tests and outcome == "survived":
         outcome = try_mutant(module, ROOT / file, tree, tests)
     return Tried(
         file=file,
@@ -224,6 +259,10 @@ def _alone() -> None:
         os.environ[name] = "1"
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     os.chdir(ROOT)
+    import contrapose.tasks
+
+    if not (ROOT / "tasks").samefile(next(iter(contrapose.tasks.__path__))):
+        raise SystemExit(f"contrapose is imported from another folder than {ROOT}; set PYTHONPATH to its .typecheck")
 
 
 if __name__ == "__main__":

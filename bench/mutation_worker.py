@@ -70,12 +70,6 @@ class _Chosen:
     def __init__(self, tests: Mapping[str, float]) -> None:
         self.tests = tests
         self.places = {test: place for place, test in enumerate(tests)}
-        self.failed: list[str] = []
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note what does not pass."""
-        if report.failed:
-            self.failed.append(report.nodeid)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Keep what was chosen."""
@@ -170,7 +164,7 @@ def cover(root: Path, package: str, tests: Sequence[str], *, without: str) -> Co
             answer.write_text(_packed(tracer.found), encoding="utf-8")
             return int(code)
 
-        code = _forked(work, seconds=3600, cpu=3600)
+        code = limits(work, seconds=3600, cpu=3600)
         if not answer.is_file():
             raise SystemExit(f"the tests of {package} ended with {code} before they had run; run them by themselves")
         return _unpacked(answer.read_text(encoding="utf-8"))
@@ -233,22 +227,6 @@ def _forget(module: str) -> None:
             vars(sys.modules[package]).pop(last, None)
 
 
-def drop_what_fails_unchanged(covered: Covered) -> None:
-    """Leave out tests that fail in a process of their own though nothing is changed: they would notice everything."""
-    with tempfile.TemporaryDirectory() as folder:
-        answer = Path(folder) / "failed.json"
-
-        def work() -> int:
-            passing = {test: seconds for test, seconds in covered.seconds.items() if test not in covered.failed}
-            chosen = _Chosen(passing)
-            code = pytest.main([*_files(passing), *(each for each in OPTIONS if each != "-x")], plugins=[chosen])
-            answer.write_text(json.dumps(chosen.failed), encoding="utf-8")
-            return int(code)
-
-        _forked(work, seconds=3600, cpu=3600)
-        covered.failed += json.loads(answer.read_text(encoding="utf-8"))
-
-
 def _files(tests: Iterable[str]) -> list[str]:
     return sorted({test.split("::")[0] for test in tests})
 
@@ -274,12 +252,26 @@ def try_mutant(module: str, file: Path, tree: ast.Module, tests: Mapping[str, fl
         return int(pytest.main([*_files(tests), *OPTIONS], plugins=[_Chosen(tests)]))
 
     cpu = 2 * SPARE + LONGEST * sum(tests.values())
-    code = _forked(work, seconds=3 * cpu, cpu=cpu)
+    code = limits(work, seconds=3 * cpu, cpu=cpu)
     return {0: "survived", 1: "killed", 2: "killed", 4: "killed", None: "timeout"}.get(code, "error")
 
 
-def _forked(work: Callable[[], int], *, seconds: float, cpu: float) -> int | None:
-    """What work in a process of its own returns; None where it took too long, or was ended by a signal."""
+def limits(work: Callable[[], int], *, seconds: float, cpu: float) -> int | None:
+    """What work in a process of its own returns; None where it took too long, or was ended by a signal.
+
+    Args:
+        work: returns an exit status.
+        seconds: that it may take.
+        cpu: seconds of computing that it may take.
+    """
+    ended = None
+    for ended in run_apart(work, seconds=seconds, cpu=cpu):
+        pass
+    return ended
+
+
+def run_apart(work: Callable[[], int], *, seconds: float = 36_000, cpu: float = 36_000) -> Iterator[int | None]:
+    """Do work in a process of its own; gives control back every moment, and last its exit status, or None."""
     folder = tempfile.mkdtemp(prefix="mutant-")
     child = os.fork()
     if not child:
@@ -289,9 +281,19 @@ def _forked(work: Callable[[], int], *, seconds: float, cpu: float) -> int | Non
             code = work()
         finally:
             os._exit(code)
+    end, ended = time.monotonic() + seconds, 0
     try:
-        return _awaited(child, time.monotonic() + seconds)
+        while not ended and time.monotonic() < end:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                yield os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
+            else:
+                time.sleep(0.005)
+                yield None
     finally:
+        _end_group(child)
+        if not ended:
+            os.waitpid(child, 0)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -304,18 +306,6 @@ def _become(folder: str, cpu: float) -> None:
     tempfile.tempdir = os.environ["TMPDIR"] = folder
     resource.setrlimit(resource.RLIMIT_CPU, (int(cpu) + 1, int(cpu) + 5))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _awaited(child: int, end: float) -> int | None:
-    while time.monotonic() < end:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            _end_group(child)
-            return os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
-        time.sleep(0.01)
-    _end_group(child)
-    os.waitpid(child, 0)
-    return None
 
 
 def _end_group(child: int) -> None:
