@@ -51,7 +51,12 @@ PACKAGES = {
     "evaluate": Package(folder="tasks/evaluate", tests=("tests/evaluate",)),
     "store": Package(
         folder="tasks/infer/store",
-        tests=("tests/infer/store", "tests/test_secrets.py", "tests/infer/test_constrained.py", "tests/flows/test_cache.py"),
+        tests=(
+            "tests/infer/store",
+            "tests/test_secrets.py",
+            "tests/infer/test_constrained.py",
+            "tests/flows/test_cache.py",
+        ),
     ),
     "probes": Package(
         folder="tasks/probes",
@@ -96,7 +101,9 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--package", action="append", choices=PACKAGES, help="one of them; all but replies if none is named")
+    parser.add_argument(
+        "--package", action="append", choices=PACKAGES, help="one of them; all but replies if none is named"
+    )
     parser.add_argument("--sample", type=int, default=200, help="changes of each package (%(default)s)")
     parser.add_argument("--all", action="store_true", help="every change")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (%(default)s)")

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 
 COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -67,7 +68,7 @@ class Mutant:
     before: str
     after: str
     """The statement, or its head, in normal form."""
-    put: Callable[[], None]
+    put: Callable[[], object]
     """Changes the tree."""
 
 
@@ -114,8 +115,10 @@ def _is_silent(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Import | ast.ImportFrom)
 
 
-def _defaults(child: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, name: str, *, at_import: bool) -> Iterator[Mutant]:
-    if not isinstance(child, ast.ClassDef):
+def _defaults(
+    child: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, name: str, *, at_import: bool
+) -> Iterator[Mutant]:
+    if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
         for each in (child.args.defaults, child.args.kw_defaults):
             for index, default in enumerate(each):
                 if default is not None:
@@ -241,7 +244,12 @@ def _calls(node: ast.Call, place: _Place) -> Iterator[Mutant]:
             yield _mutant("opposite", place, node.func, "id", OPPOSITE[name])
         case ast.Attribute(attr=name) if name in OPPOSITE:
             yield _mutant("opposite", place, node.func, "attr", OPPOSITE[name])
-    if name not in SYMMETRIC and len(node.args) > 1 and not any(isinstance(each, ast.Starred) for each in node.args[:2]):
+    if (
+        name not in SYMMETRIC
+        and not name.endswith(".where")
+        and len(node.args) > 1
+        and not any(isinstance(each, ast.Starred) for each in node.args[:2])
+    ):
         first, second = node.args[:2]
         if ast.unparse(first) != ast.unparse(second):
             yield _mutant("swapped arguments", place, node, "args", [second, first, *node.args[2:]])
@@ -260,7 +268,7 @@ def _mutant(kind: str, place: _Place, holder: object, slot: str | int, new: obje
     """The mutant with `new` in a slot of `holder`, which is put there for a moment to see what it reads like."""
     before = _read(place.statement)
     old = _exchange(holder, slot, new)
-    after = "pass" if isinstance(new, ast.Pass) else type(new).__name__.lower() if isinstance(new, ast.Break | ast.Continue) else _read(place.statement)
+    after = type(new).__name__.lower() if isinstance(new, ast.stmt) else _read(place.statement)
     _exchange(holder, slot, old)
     statement = place.statement
     body = getattr(statement, "body", None)
@@ -273,7 +281,7 @@ def _mutant(kind: str, place: _Place, holder: object, slot: str | int, new: obje
         at_import=place.at_import,
         before=before,
         after=after,
-        put=lambda: None if _exchange(holder, slot, new) else None,
+        put=partial(_exchange, holder, slot, new),
     )
 
 

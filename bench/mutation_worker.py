@@ -30,7 +30,15 @@ from typing import Any
 import pytest
 
 OURS = "contrapose."
-OPTIONS = ("-q", "-x", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning", "--hypothesis-seed=0")
+OPTIONS = (
+    "-q",
+    "-x",
+    "-p",
+    "no:cacheprovider",
+    "-W",
+    "ignore::pytest.PytestAssertRewriteWarning",
+    "--hypothesis-seed=0",
+)
 LONGEST = 4.0
 """Times as long as a test took without a change, after which a mutant counts as noticed."""
 SPARE = 8.0
@@ -51,13 +59,18 @@ class Covered:
     """Libraries that they import."""
 
     def noticing(self, file: str, lines: range, *, everywhere: bool, most: float) -> dict[str, float]:
-        """The tests that may notice a change: those that run these lines, else any that run the file, shortest first."""
+        """The tests that may notice a change: those that run these lines, else any that run the file.
+
+        First come those that run through the fewest files, which know most about each, and of them the shortest.
+        """
         near = {test for test, files in self.lines.items() if file in files}
         inside = {test for test in near if not everywhere and self.lines[test][file].intersection(lines)}
         rest = set(self.seconds) - near if everywhere else set()
         chosen: dict[str, float] = {}
         for group in (inside or near, rest):
-            for test in sorted(group - set(self.failed), key=lambda each: (self.seconds[each], each)):
+            for test in sorted(
+                group - set(self.failed), key=lambda each: (len(self.lines[each]), self.seconds[each], each)
+            ):
                 if chosen and sum(chosen.values()) + self.seconds[test] > most:
                     return chosen
                 chosen[test] = self.seconds[test]
@@ -175,7 +188,7 @@ def preload(modules: Sequence[str]) -> None:
     for name in modules:
         try:
             importlib.import_module(name)
-        except Exception:  # noqa: BLE001, PERF203  # whatever a library's inner module asks for, it is not needed here
+        except Exception:  # whatever a library's inner module asks for, it is not needed here
             continue
 
 
@@ -264,10 +277,7 @@ def limits(work: Callable[[], int], *, seconds: float, cpu: float) -> int | None
         seconds: that it may take.
         cpu: seconds of computing that it may take.
     """
-    ended = None
-    for ended in run_apart(work, seconds=seconds, cpu=cpu):
-        pass
-    return ended
+    return list(run_apart(work, seconds=seconds, cpu=cpu))[-1]
 
 
 def run_apart(work: Callable[[], int], *, seconds: float = 36_000, cpu: float = 36_000) -> Iterator[int | None]:

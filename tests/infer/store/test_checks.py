@@ -293,3 +293,29 @@ def test_of_two_later_promotions_the_last_is_found(checks: Checks) -> None:
     found = checks.newer(keys[0], alike=alike)
     assert found is not None
     assert found.key == keys[1]
+
+
+def test_who_begins_waits_for_an_open_check_of_somebody_else(checks: Checks, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = begin(checks)
+    theirs = replace(mine, owner="elsewhere.example:1:0")
+    rows = [None, theirs, mine]
+    monkeypatch.setattr(checks, "_take", lambda *_, **__: rows.pop(0))
+    assert begin(checks) is mine
+    rows = [replace(theirs, state="decided", verdict="hold")]
+    assert begin(checks).verdict == "hold"
+
+
+def test_a_check_that_was_released_at_this_moment_is_tried_again(
+    checks: Checks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contrapose.tasks.infer.store.checks._row", lambda *_: None)
+    told = {"model": "mock", "revision": "2", "training_run": "t"}
+    assert checks._take(KEY, told, announced=None, again=False, wanted=False) is None
+
+
+def test_a_check_that_is_done_is_nobodys_to_take_however_long_ago_that_was(checks: Checks, store: str) -> None:
+    begin(checks)
+    checks.decide(KEY, verdict="hold", decision="{}")
+    with connect(store).begin() as connection:
+        connection.execute(update(CHECKS).values(until=0.0))
+    assert begin(open_checks(flow_run="two")).owner == checks.owner

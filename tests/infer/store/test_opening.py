@@ -12,8 +12,8 @@ from infer.store.test_answers import begin, keyed, save
 from sqlalchemy.exc import OperationalError
 
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.infer.store import open_answers, open_housekeeping
 from contrapose.tasks.infer.store import engine as opening
+from contrapose.tasks.infer.store import open_answers, open_housekeeping
 from contrapose.tasks.infer.store.engine import BETWEEN_SECONDS, BUSY_SECONDS, _patiently, connect, reach, told
 
 

@@ -43,7 +43,8 @@ def test_two_owners_of_one_process_have_names_of_their_own() -> None:
 
 
 def test_an_owner_names_its_machine_and_its_process() -> None:
-    machine, process, _ = new_owner().rsplit(":", 2)
+    machine, process, random = new_owner().rsplit(":", 2)
+    assert len(random) == 12
     assert machine.startswith(f"{socket.gethostname()}/")
     assert int(process) == os.getpid()
 

@@ -284,7 +284,7 @@ def test_a_run_that_was_taken_over_is_not_published_by_who_had_it() -> None:
 
 def test_only_a_finished_run_supersedes_others_and_only_of_its_folder(clock: Clock) -> None:
     runs = open_runs()
-    old, elsewhere = (runs.begin(name, config="{}", folder=name) for name in ("a", "b"))
+    elsewhere, old = (runs.begin(name, config="{}", folder=name) for name in ("b", "a"))
     new = runs.begin("new", config="{}", folder="a")
     runs.end(old, "incomplete")
     clock.now += ALIVE_SECONDS
