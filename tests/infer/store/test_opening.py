@@ -130,3 +130,28 @@ def test_an_error_is_told_by_its_cause_in_a_few_words_and_without_an_address() -
     plain = OperationalError("SELECT 1", {}, sqlite3.OperationalError(" no room " + "x" * 300))
     assert told(plain) == "OperationalError: " + (" no room " + "x" * 300)[:160].strip()
     assert told(ValueError("bad: postgresql://me:hunter2@host")) == "ValueError"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("journal_mode", "wal"), ("synchronous", 1), ("cache_size", -65536), ("wal_autocheckpoint", 8000)],
+)
+def test_every_connection_is_set_up_for_many_readers_and_rare_writes(name: str, value: object, own_store: str) -> None:
+    with connect(own_store).connect() as connection:
+        assert connection.exec_driver_sql(f"PRAGMA {name}").scalar() == value
+
+
+def test_a_connection_waits_for_whoever_writes(own_store: str) -> None:
+    with connect(own_store).connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == BUSY_SECONDS * 1000
+
+
+def test_who_writes_has_the_file_alone_from_the_start_and_who_reads_does_not(own_store: str) -> None:
+    engine = connect(own_store)
+    beside = sqlite3.connect(own_store.removeprefix("sqlite:///"), isolation_level=None, timeout=0)
+    with engine.execution_options(reading=True).begin():
+        beside.execute("BEGIN IMMEDIATE")
+        beside.execute("ROLLBACK")
+    with engine.begin(), pytest.raises(sqlite3.OperationalError, match="locked"):
+        beside.execute("BEGIN IMMEDIATE")
+    beside.close()

@@ -14,6 +14,7 @@ from sqlalchemy import update
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.infer.store import open_answers, open_runs
 from contrapose.tasks.infer.store.owner import here, new_owner
+from contrapose.tasks.infer.store.pulse import pulse
 from contrapose.tasks.infer.store.runs import ALIVE_SECONDS, LOOK_SECONDS, GoingOnError, RunRow, State
 from contrapose.tasks.infer.store.schema import RUNS
 from contrapose.tasks.records import Usage
@@ -322,3 +323,18 @@ def test_the_latencies_of_a_run_are_those_of_the_answers_that_it_asked_for() -> 
     answered(other, 9000)
     answered(run, *range(1, 5))
     assert row_of(run).latency == {0.5: 0.3, 0.95: 0.4, 0.99: 0.4}
+
+
+def test_a_pulse_keeps_no_process_from_ending_and_goes_on_after_a_failed_beat() -> None:
+    beats: list[bool] = []
+    more = threading.Event()
+
+    def beat() -> None:
+        beats.append(threading.current_thread().daemon)
+        if len(beats) > 2:
+            more.set()
+        raise ConfigError("away", expected="a database", remedy="Wait.", where="here")
+
+    with pulse(beat, every=0.001):
+        assert more.wait(10)
+    assert set(beats) == {True}
