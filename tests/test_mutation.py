@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+
 from bench.mutation import ROOT, SURVIVORS, reasons
 from bench.mutation_operators import Mutant, mutants
 
