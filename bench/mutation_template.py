@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.mutation_worker import LONGEST, OPTIONS, SPARE, limits, run_apart
+from bench.mutation_worker import LONGEST, OPTIONS, SPARE, NoServer, limits, run_apart
 
 Exchange = tuple[types.FunctionType, types.CodeType]
 
@@ -63,7 +63,8 @@ def try_jobs(tests: Sequence[str], jobs: Sequence[Job], *, without: str) -> Iter
         answers = Path(folder) / "answers.jsonl"
         answers.touch()
         loop = _Loop(jobs, answers)
-        child = run_apart(lambda: int(pytest.main([*tests, *OPTIONS, "-k", without], plugins=[loop])))
+        chosen = [*tests, *OPTIONS, *(("-k", without) if without else ())]
+        child = run_apart(lambda: int(pytest.main(chosen, plugins=[NoServer(), loop])))
         with answers.open(encoding="utf-8") as lines:
             for _ in child:
                 for line in lines:

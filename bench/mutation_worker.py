@@ -77,6 +77,22 @@ class Covered:
         return chosen
 
 
+class NoServer:
+    """Leaves tests out that start a database server, which each process would do for itself."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Keep the others."""
+        items[:] = [each for each in items if not _starts_a_server(each)]
+
+
+def _starts_a_server(item: pytest.Item) -> bool:
+    chosen = getattr(item, "callspec", None)
+    return "postgres_url" in getattr(item, "fixturenames", ()) or "postgres" in (
+        chosen.params.values() if chosen else ()
+    )
+
+
 class _Chosen:
     """Runs the chosen tests, in this order, none of them for long."""
 
@@ -173,7 +189,7 @@ def cover(root: Path, package: str, tests: Sequence[str], *, without: str) -> Co
         def work() -> int:
             tracer = _Tracer(root, package)
             options = [each for each in OPTIONS if each != "-x"]
-            code = pytest.main([*tests, *options, "-k", without], plugins=[tracer])
+            code = pytest.main([*tests, *options, *(("-k", without) if without else ())], plugins=[NoServer(), tracer])
             answer.write_text(_packed(tracer.found), encoding="utf-8")
             return int(code)
 

@@ -83,11 +83,11 @@ def test_of_many_calls_the_greatest_are_told_and_not_the_first() -> None:
 
 
 def test_tokens_that_are_read_and_written_cost_what_each_costs() -> None:
-    run = save("run", 1, (1.0, 100, 1), (1.0, 10, 50))
+    run = save("run", 1, (1.0, 100, 1), (1.0, 10, 200))
     reading, writing = (
         open_calls().most(run, price=price) for price in (Price(input=1, output=0), Price(input=0, output=1))
     )
     assert prompts(reading.dearest) == ["question 1", "question 2"]
     assert prompts(writing.dearest) == ["question 2", "question 1"]
-    assert [call["cost"] for call in writing.dearest] == pytest.approx([50e-6, 1e-6])
-    assert (writing.dearest[0]["prompt_tokens"], writing.dearest[0]["completion_tokens"]) == (10, 50)
+    assert [call["cost"] for call in writing.dearest] == pytest.approx([200e-6, 1e-6])
+    assert (writing.dearest[0]["prompt_tokens"], writing.dearest[0]["completion_tokens"]) == (10, 200)

@@ -13,7 +13,7 @@ from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.infer.store import open_answers
 from contrapose.tasks.infer.store.address import store_url
 from contrapose.tasks.infer.store.engine import connect
-from contrapose.tasks.infer.store.patience import AWAY_SECONDS, LONGEST_WAIT, TRIES, AwayError, patient
+from contrapose.tasks.infer.store.patience import AWAY_SECONDS, FIRST_WAIT, LONGEST_WAIT, TRIES, AwayError, patient
 
 SERVER = "postgresql+psycopg://me:hunter2@127.0.0.1:1/none"
 
@@ -99,7 +99,7 @@ class Clock:
 @pytest.mark.parametrize(("url", "first"), [("sqlite://", [0.5, 1.0, 1.5, 2.0]), (SERVER, [0.5, 1.0, 1.5, 2.0, 2.5])])
 def test_the_waits_grow_up_to_a_limit(url: str, first: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("contrapose.tasks.infer.store.patience.FIRST_WAIT", 0.5)
+    monkeypatch.setattr("contrapose.tasks.infer.store.patience.FIRST_WAIT", FIRST_WAIT)
     monkeypatch.setattr("contrapose.tasks.infer.store.patience.time", clock)
     with pytest.raises(AwayError):
         Away(10_000, url=url).answer()

@@ -15,7 +15,14 @@ from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.infer.store import open_answers, open_runs
 from contrapose.tasks.infer.store.owner import here, new_owner
 from contrapose.tasks.infer.store.pulse import pulse
-from contrapose.tasks.infer.store.runs import ALIVE_SECONDS, LOOK_SECONDS, GoingOnError, RunRow, State
+from contrapose.tasks.infer.store.runs import (
+    ALIVE_SECONDS,
+    LOOK_SECONDS,
+    PULSE_SECONDS,
+    GoingOnError,
+    RunRow,
+    State,
+)
 from contrapose.tasks.infer.store.schema import RUNS
 from contrapose.tasks.records import Usage
 
@@ -285,6 +292,7 @@ def test_a_run_that_was_taken_over_is_not_published_by_who_had_it() -> None:
 
 def test_only_a_finished_run_supersedes_others_and_only_of_its_folder(clock: Clock) -> None:
     runs = open_runs()
+    unlike = runs.begin("unlike", config='{"seed": 1}', folder="a")
     elsewhere, old = (runs.begin(name, config="{}", folder=name) for name in ("b", "a"))
     new = runs.begin("new", config="{}", folder="a")
     runs.end(old, "incomplete")
@@ -297,6 +305,7 @@ def test_only_a_finished_run_supersedes_others_and_only_of_its_folder(clock: Clo
     assert row_of(old).state == "incomplete"
     runs.end(new, "finished")
     assert [row_of(each).state for each in (old, elsewhere, new)] == ["superseded", "running", "finished"]
+    assert row_of(unlike).state == "running"
     assert row_of(new).seen == clock.now
 
 
@@ -323,6 +332,10 @@ def test_the_latencies_of_a_run_are_those_of_the_answers_that_it_asked_for() -> 
     answered(other, 9000)
     answered(run, *range(1, 5))
     assert row_of(run).latency == {0.5: 0.3, 0.95: 0.4, 0.99: 0.4}
+
+
+def test_a_run_gives_several_signs_of_life_before_it_counts_as_silent() -> None:
+    assert 3 * PULSE_SECONDS <= ALIVE_SECONDS
 
 
 def test_a_pulse_keeps_no_process_from_ending_and_goes_on_after_a_failed_beat() -> None:
