@@ -12,7 +12,7 @@ import pytest
 from contrapose.flows.command.preflight import check
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.evaluate.calibrate import band, calibrated, controls_in
+from contrapose.tasks.evaluate.calibrate import ROUNDING, band, calibrated, controls_in
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
@@ -95,6 +95,35 @@ def test_twenty_scored_controls_are_needed(count: int, known: bool) -> None:
     unscored = replace(made[-1], actual=Completion(text="x"))
     found = calibrated(plan_of(), [*controls(made), [spoilt, unscored]], embed=no_embeddings)
     assert (thresholds(found)["loss"] is not None) is known
+
+
+@pytest.mark.parametrize("side", ["expected", "actual"])
+def test_a_control_with_a_failed_call_on_either_side_is_no_noise(side: str) -> None:
+    """A loss beside an error is what was left of a call that failed."""
+    made = controls(trials(MOVES))[0]
+    spoilt = [replace(each, **{side: Completion(text="x", loss=9.0, error="it broke")}) for each in made[:5]]
+    found = calibrated(plan_of(), [[*made, *spoilt]], embed=no_embeddings)
+    assert found == calibrated(plan_of(), [made], embed=no_embeddings)
+
+
+def test_all_else_that_was_set_stays_beside_the_band() -> None:
+    plan = plan_of()
+    found = calibrated(plan, controls(trials(MOVES)), embed=no_embeddings)
+    assert {**found.settings, "threshold": None} == {**plan.settings, "threshold": None}
+    assert set(thresholds(found)) == {"choice", "embedding", "loss", "langtest_loss"}
+
+
+@pytest.mark.parametrize("most", [0.0, 0.5e-6])
+def test_a_band_of_hardly_any_noise_holds_round_off(most: float) -> None:
+    assert band("choice", [0.0, most]) == (0.0, ROUNDING)
+    assert band("loss", [-most, most]) == (-ROUNDING, ROUNDING)
+
+
+def test_a_band_of_more_noise_than_round_off_is_the_noise() -> None:
+    assert band("embedding", [0.5] * 20) == (0.0, 0.5)
+    assert band("loss", [-0.5] * 10 + [0.75] * 10) == (-0.5, 0.75)
+    assert band("loss", [0.5] * 20) == (-ROUNDING, 0.5)
+    assert band("loss", [-0.5] * 20) == (-0.5, ROUNDING)
 
 
 def test_repeats_of_a_control_count_once() -> None:

@@ -66,3 +66,53 @@ def test_one_slice_alone_is_compared_with_nothing() -> None:
     (found,) = slices(rows(3, slice="a"))
     assert (found["scored"], found["p"]) == (3, None)
     assert slices(rows(3)) == []
+
+
+def test_an_effect_without_pairs_or_controls_is_left_out() -> None:
+    measure = Measure(name="x", values=np.array([1.0, 0.0]), share=True, net="net")
+    assert effects([measure], rows(2)) == []
+    assert effects([measure], rows(2, control=[False, True])) == []
+
+
+def test_only_what_asks_for_an_effect_has_one_and_it_has_its_name() -> None:
+    results = rows(4, sample_id=["a", "a", "b", "b"], control=[False, True] * 2)
+    values = np.array([1.0, 0.0, 1.0, 1.0])
+    wanted = Measure(name="changed", values=values, share=True, net="net change")
+    (found,) = effects([Measure(name="other", values=values, share=True), wanted], results)
+    assert (found["name"], found["measure"], found["case"], found["control"]) == ("net change", "changed", 1.0, 0.5)
+    assert (found["value"], found["samples"], found["clusters"]) == (0.5, 2, 2)
+
+
+def test_samples_of_one_cluster_are_one_in_an_effect_too() -> None:
+    results = rows(6, sample_id=list("aabbcc"), control=[False, True] * 3, cluster=["x"] * 4 + ["y"] * 2)
+    measure = Measure(name="x", values=np.array([1.0, 0.0, 1.0, 1.0, 0.0, 0.0]), share=True, net="net")
+    (found,) = effects([measure], results)
+    assert (found["samples"], found["clusters"]) == (3, 2)
+
+
+def test_an_effect_between_other_bounds_may_lie_anywhere() -> None:
+    results = rows(80, sample_id=[f"s{number // 2}" for number in range(80)], control=[False, True] * 40)
+    for bounds in (None, (0, 10)):
+        (found,) = effects([Measure(name="x", values=np.ones(80), bounds=bounds, net="net")], results)
+        assert (found["value"], found["interval"]) == (0.0, None)
+
+
+def test_a_figure_that_no_case_has_is_left_out() -> None:
+    measures = [
+        Measure(name="none", values=np.array([np.nan, np.nan])),
+        Measure(name="one", values=np.array([np.nan, 3.0])),
+    ]
+    found = estimates(measures, rows(2))
+    assert list(found) == ["one"]
+    assert (found["one"]["value"], found["one"]["rows"], found["one"]["clusters"]) == (3.0, 1, 1)
+
+
+def test_a_figure_has_the_bounds_of_its_measure() -> None:
+    values = np.array([0.25] * 20)
+    found = estimates(
+        [Measure(name="bounded", values=values, bounds=(0, 1)), Measure(name="free", values=values)], rows(20)
+    )
+    interval = found["bounded"]["interval"]
+    assert interval is not None
+    assert 0 <= interval[0] < 0.25 < interval[1] <= 1
+    assert found["free"]["interval"] is None

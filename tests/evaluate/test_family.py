@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from contrapose.tasks.evaluate.family import corrected
+from contrapose.tasks.evaluate.gate import LEVEL
 from contrapose.tasks.outcome import Outcome, Verdict
 
 
@@ -57,3 +58,50 @@ def test_a_verdict_that_does_not_hold_names_the_weakest_of_its_gates() -> None:
     several = cast(Outcome, {**several, "gates": [{**several["gates"][0], "reached": 0.01}, contrast]})
     found = corrected([several, outcome("inconclusive", 0.4, 0.6)])
     assert found[0]["reason"].startswith("Alone, the contrast rate 60.0% reaches the gate 50.0%")
+
+
+def with_gates(whole: Outcome, *changes: dict[str, Any]) -> Outcome:
+    """An outcome with one gate for each of these changes."""
+    return cast(Outcome, {**whole, "gates": [{**whole["gates"][0], **change} for change in changes]})
+
+
+def test_a_failure_that_does_not_hold_names_the_gate_that_was_missed_most_clearly() -> None:
+    several = with_gates(
+        outcome("fail", 0.99, 0.04),
+        {"name": "pass_rate", "rate": 0.65, "wanted": 0.7, "reached": 0.8, "missed": 0.3},
+        {"name": "contrast_rate", "rate": 0.4, "wanted": 0.5, "reached": 0.99, "missed": 0.02, "further": 7},
+    )
+    (found, _) = corrected([several, outcome("inconclusive", 0.4, 0.6)])
+    assert found["reason"] == (
+        "Alone, the contrast rate 40.0% misses the gate 50.0% with 95 % confidence; among 2 tests it does not "
+        "(Holm: p = 0.080); about 7 further cases like these would decide it with 80 % power."
+    )
+
+
+def test_a_gate_without_a_rate_reads_as_nothing_passed() -> None:
+    several = with_gates(outcome("fail", 0.99, 0.04), {"rate": None})
+    (found, _) = corrected([several, outcome("inconclusive", 0.4, 0.6)])
+    assert found["reason"].startswith("Alone, the pass rate 0.0% misses the gate 70.0%")
+
+
+def test_the_evidence_that_is_told_is_the_corrected_one_on_its_own_side() -> None:
+    found = corrected([outcome("inconclusive", 0.2, 0.3), outcome("inconclusive", 0.9, 0.01)])
+    assert [(each["reached"], each["missed"]) for each in found] == [(0.4, 0.3), (0.9, 0.02)]
+    assert [gate["further"] for each in found for gate in each["gates"]] == [40, 40]
+
+
+def test_of_two_tests_that_both_just_hold_alone_neither_may_and_both_say_so() -> None:
+    found = corrected([outcome("pass", 0.04, 0.9), outcome("pass", 0.03, 0.9)])
+    assert [each["verdict"] for each in found] == ["inconclusive", "inconclusive"]
+    assert [each["reached"] for each in found] == [0.06, 0.06]
+
+
+def test_evidence_exactly_at_the_level_holds() -> None:
+    found = corrected([outcome("pass", LEVEL / 2, 0.9), outcome("inconclusive", 0.4, 0.6)])
+    assert found[0]["verdict"] == "pass"
+    assert [gate["further"] for gate in found[0]["gates"]] == [None]
+
+
+def test_a_test_that_is_incomplete_counts_among_no_others() -> None:
+    tests = [outcome("incomplete", 0.001, 0.9), outcome("pass", 0.03, 0.9), outcome("inconclusive", 0.4, 0.6)]
+    assert "among 2 tests" in corrected(tests)[1]["reason"]

@@ -5,9 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contrapose.tasks.evaluate.gate import Counts, Decision, Gate, Rate, Rules, decide, rated
+from contrapose.tasks.evaluate.gate import (
+    LEVEL,
+    Counts,
+    Decision,
+    Gate,
+    Rate,
+    Rules,
+    decide,
+    needed,
+    rated,
+    would_decide,
+)
 from contrapose.tasks.outcome import GateSummary
+from contrapose.tasks.statistics.power import further
 from contrapose.tasks.statistics.shares import Share, exact, independent
+
+RULES = Rules(min_pass_rate=0.7, max_error_share=0.02, gate="interval")
 
 
 def rate(
@@ -203,3 +217,147 @@ def test_a_verdict_that_holds_alone_says_what_it_needs_among_several() -> None:
     found = of_share(independent(78, 100), wanted=0.7, tests=4)
     assert found.verdict == "pass"
     assert only(found)["further"]
+
+
+@pytest.mark.parametrize(("errors", "expected"), [(2, "pass"), (3, "incomplete")])
+def test_exactly_as_many_errors_as_are_allowed_are_allowed(errors: int, expected: str) -> None:
+    """The rules allow 2 % of the asked cases."""
+    decision = verdict(100, 100 - errors, 100 - errors, errors=errors)
+    assert decision.verdict == expected
+    if expected == "incomplete":
+        assert decision.reason == "3 of 100 cases got no answer; at most 2.0% may fail."
+        assert (decision.gates, decision.reached, decision.missed) == ([], None, None)
+
+
+def test_exactly_the_share_of_scored_answers_that_is_asked_for_is_enough() -> None:
+    assert verdict(200, 160, 160, min_coverage=0.8).verdict == "pass"
+    assert verdict(200, 159, 159, min_coverage=0.8).verdict == "inconclusive"
+
+
+def test_a_failed_call_is_no_answer_that_should_have_been_scored() -> None:
+    """98 answers, all of them scored, of 100 cases."""
+    assert verdict(100, 98, 98, errors=2, min_coverage=1.0).verdict == "pass"
+
+
+@pytest.mark.parametrize(("passed", "expected"), [(70, "pass"), (69, "fail")])
+def test_a_bare_rate_exactly_at_the_gate_reaches_it(passed: int, expected: str) -> None:
+    decision = verdict(100, 100, passed, gate="rate")
+    assert decision.verdict == expected
+    assert (decision.reached, decision.missed) == (None, None)
+
+
+def test_a_bare_rate_that_open_cases_decide_is_left_open() -> None:
+    decision = verdict(10, 9, 6, gate="rate")
+    assert decision.verdict == "inconclusive"
+    assert decision.reason == (
+        "The 1 of 10 case whose replies leave it open decide: the pass rate is 60.0% with them counted as failed, "
+        "70.0% as passed; the gate is 70.0%."
+    )
+
+
+def test_a_bare_rate_that_open_cases_cannot_turn_says_what_was_counted() -> None:
+    assert verdict(10, 9, 8, gate="rate").reason == (
+        "The pass rate 80.0% reaches 70.0% with the one case whose replies leave it open counted as failed."
+    )
+    assert verdict(10, 9, 2, gate="rate").reason == (
+        "The pass rate 30.0% is under 70.0% with the one case whose replies leave it open counted as passed."
+    )
+
+
+@pytest.mark.parametrize("gate", ["interval", "rate"])
+@pytest.mark.parametrize(("chance", "expected"), [(0.69, "pass"), (0.7, "inconclusive"), (None, "pass")])
+def test_a_gate_that_guessing_just_reaches_proves_nothing_either(
+    gate: Gate, chance: float | None, expected: str
+) -> None:
+    rules = Rules(min_pass_rate=0.7, max_error_share=0.02, gate=gate)
+    counts = Counts(asked=200, scored=200, passed=190, errors=0)
+    assert decide(counts, [rate(190, 10, chance=chance)], rules).verdict == expected
+
+
+def test_a_gate_of_zero_is_not_reached_by_guessing_but_by_nature() -> None:
+    rules = Rules(min_pass_rate=0.0, max_error_share=0.02, gate="interval")
+    counts = Counts(asked=20, scored=20, passed=0, errors=0)
+    assert decide(counts, [rate(0, 20, wanted=0.0, chance=0.5)], rules).verdict == "pass"
+
+
+def test_the_p_values_of_several_rates_are_those_of_the_least_sure() -> None:
+    counts = Counts(asked=100, scored=100, passed=95, errors=0)
+    sure, unsure = rate(95, 5), rate(60, 40, wanted=0.5, name="contrast_rate")
+    found = decide(counts, [sure, unsure], RULES)
+    # All must be reached: the largest; one missed is enough: the smallest, by Bonferroni.
+    assert found.reached == unsure.reached > sure.reached
+    assert found.missed == min(1.0, 2 * unsure.missed)
+    low = rate(55, 45)
+    assert decide(counts, [sure, low], RULES).missed == 2 * low.missed
+
+
+def test_a_failure_among_two_rates_needs_twice_the_evidence() -> None:
+    counts = Counts(asked=100, scored=100, passed=95, errors=0)
+    missed = rate(61, 39)
+    assert 0.025 < missed.missed <= 0.05
+    assert decide(counts, [missed], RULES).verdict == "fail"
+    assert decide(counts, [rate(95, 5), missed], RULES).verdict == "inconclusive"
+
+
+def test_a_failure_tells_of_the_rate_that_is_missed_most_clearly() -> None:
+    counts = Counts(asked=100, scored=100, passed=50, errors=0)
+    found = decide(counts, [rate(50, 50), rate(5, 95, wanted=0.5, name="contrast_rate")], RULES)
+    assert found.reason == "With 95 % confidence the contrast rate is at most 10.2%; the gate is 50.0%."
+
+
+def test_a_pass_tells_of_every_rate() -> None:
+    counts = Counts(asked=100, scored=100, passed=95, errors=0)
+    found = decide(counts, [rate(95, 5), rate(90, 10, wanted=0.5, name="contrast_rate")], RULES)
+    assert found.reason == (
+        "With 95 % confidence the pass rate is at least 89.8%; the gate is 70.0%, "
+        "and the contrast rate is at least 83.6%; the gate is 50.0%."
+    )
+
+
+def test_what_decides_alone_needs_no_further_cases_and_one_of_several_does() -> None:
+    alone = rate(80, 20)
+    assert alone.reached <= LEVEL
+    assert needed(alone, tests=1) is None
+    assert needed(alone, tests=4) is not None
+    assert needed(rate(60, 0, open_=40), tests=1) is None
+
+
+def test_further_cases_for_a_miss_are_counted_with_open_cases_passed() -> None:
+    """60 of 100 and 5 open: at best 65 %, which no cases like these would lift over 70 %."""
+    found = rate(60, 35, open_=5)
+    assert needed(found, tests=1) == further(found.best, 0.7, level=LEVEL)
+    above = rate(75, 20, open_=5)
+    assert needed(above, tests=1) == further(above.worst, 0.7, level=LEVEL)
+
+
+@pytest.mark.parametrize(
+    ("more", "tests", "told"),
+    [
+        (None, 1, "; no number of further cases like these would decide it"),
+        (1, 1, "; about 1 further case like these would decide it with 80 % power"),
+        (1200, 2, "; about 1,200 further cases like these would decide it among 2 tests with 80 % power"),
+    ],
+)
+def test_how_many_further_cases_are_told(more: int | None, tests: int, told: str) -> None:
+    assert would_decide(more, tests=tests) == told
+
+
+def test_one_case_is_told_as_one() -> None:
+    assert verdict(1, 1, 1).reason.startswith("The pass rate 100.0% over one case cannot be told from the gate 70.0%")
+
+
+def test_open_cases_widen_what_is_told() -> None:
+    assert verdict(100, 96, 72).reason.startswith("The pass rate 72.0% to 76.0% over 100 cases cannot be told")
+
+
+def test_the_rate_over_known_cases_leaves_the_open_ones_out() -> None:
+    assert rate(6, 2, open_=2).value == 0.75
+    assert rate(0, 0, open_=3).value is None
+    assert rated("pass_rate", [], [], wanted=0.5) is None
+
+
+def test_counts_say_what_is_left() -> None:
+    counts = Counts(asked=10, scored=6, passed=5, errors=1)
+    assert (counts.unscored, counts.coverage) == (3, 0.6)
+    assert Counts(asked=0, scored=0, passed=0, errors=0).coverage is None
+    assert decide(Counts(asked=0, scored=0, passed=0, errors=0), [], RULES).verdict == "inconclusive"

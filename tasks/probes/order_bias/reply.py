@@ -109,9 +109,10 @@ def said(answer: str | None, option_a: str, option_b: str) -> Choice | None:
 
 
 def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: float) -> Choice:
-    """Choose by the cosines of a reply to sentences A and B; near ties and distant replies stay unparsed."""
+    """Choose by the cosines of a reply to sentences A and B; ties, near ties and distant replies stay unparsed."""
     a, b = cosines
-    if not (math.isfinite(a) and math.isfinite(b)) or max(a, b) < similarity_threshold or abs(a - b) < margin:
+    known = math.isfinite(a) and math.isfinite(b)
+    if not known or a == b or max(a, b) < similarity_threshold or abs(a - b) < margin:
         return _unparsed("no choice found")
     return Choice(choice="A" if a > b else "B", step="embedding", reason=f"cosine {a:.3f} to A, {b:.3f} to B")
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.infer.store import open_answers, open_runs
-from contrapose.tasks.infer.store.answers import AnswerTable, Keyed
+from contrapose.tasks.infer.store.answers import AnswerTable, Keyed, percentiles
+from contrapose.tasks.infer.store.schema import ANSWERS
 from contrapose.tasks.records import Completion, Usage
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -85,3 +90,63 @@ def test_what_a_run_spent_is_kept_with_its_answers() -> None:
 def test_a_file_of_answers_is_nobody_elses(own_store: str) -> None:
     open_answers()
     assert Path(own_store.removeprefix("sqlite:///")).stat().st_mode & 0o077 == 0
+
+
+def test_of_the_keys_only_those_that_are_answered_are_found() -> None:
+    table, first, second = open_answers(), begin("first"), begin("second")
+    save(table, keyed(1), run=first)
+    save(table, keyed(2), run=second)
+    keys = [keyed(number).key for number in range(4)]
+    assert set(table.find(keys)) == {keys[1], keys[2]}
+    assert set(table.find(keys, run=second)) == {keys[2]}
+    assert table.find([]) == {}
+
+
+def test_a_constrained_answer_comes_back_as_one() -> None:
+    table, run = open_answers(), begin()
+    save(table, keyed(1, "A", constrained=True), keyed(2, "A"), run=run)
+    found = table.find([keyed(1).key, keyed(2).key])
+    assert [found[keyed(number).key].completion.constrained for number in (1, 2)] == [True, False]
+
+
+def test_what_one_run_spends_is_counted_for_no_other() -> None:
+    table, run, other = open_answers(), begin(), begin("other")
+    table.save([keyed(1)], run=run, model="m", spent=Usage(calls=2, prompt_tokens=5), failures=1, again=False)
+    table.save([keyed(2)], run=run, model="m", spent=Usage(calls=1, completion_tokens=7), failures=3, again=False)
+    row, beside = open_runs().get(run), open_runs().get(other)
+    assert row is not None
+    assert beside is not None
+    assert (row.answers, row.failures, row.spent) == (2, 4, Usage(calls=3, prompt_tokens=5, completion_tokens=7))
+    assert (beside.answers, beside.failures, beside.spent) == (0, 0, Usage())
+    assert row.seen >= beside.seen
+
+
+def test_an_answer_is_kept_with_all_that_is_known_of_it() -> None:
+    table, run = open_answers(), begin()
+    kept = keyed(3)
+    answer = replace(kept.answer, requests=4)
+    table.save([replace(kept, answer=answer)], run=run, model="org/m", spent=Usage(), failures=0, again=False)
+    with table.engine.begin() as connection:
+        row = connection.execute(select(ANSWERS)).one()
+    assert (row.model, row.prompt_tokens, row.completion_tokens, row.requests) == ("org/m", 3, 2, 4)
+    assert (row.seconds, row.run) == (0.3, run)
+    assert json.loads(row.question)["prompt"] == "question 3"
+    # What is unknown takes no room.
+    assert json.loads(row.answer) == {"text": "yes"}
+    assert abs(row.stored - time.time()) < 600
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 20, 101])
+def test_a_percentile_is_the_latency_at_its_nearest_rank(count: int) -> None:
+    table, run = open_answers(), begin()
+    save(table, *(keyed(number) for number in range(count)), run=run)
+    with table.engine.begin() as connection:
+        found = percentiles(connection, run, (0.0, 0.5, 0.95, 1.0))
+    latencies = [number / 10 for number in range(count)]
+    assert found == {share: latencies[min(int(share * count), count - 1)] for share in (0.0, 0.5, 0.95, 1.0)}
+
+
+def test_a_run_without_answers_has_no_percentiles() -> None:
+    table, run = open_answers(), begin()
+    with table.engine.begin() as connection:
+        assert percentiles(connection, run, (0.5,)) == {}

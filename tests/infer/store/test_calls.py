@@ -74,3 +74,20 @@ def test_calls_of_other_runs_are_not_told() -> None:
 def test_a_run_that_asked_nothing_has_none() -> None:
     found = open_calls().most(save("run", 1), price=None)
     assert (found.slowest, found.dearest) == ((), ())
+
+
+def test_of_many_calls_the_greatest_are_told_and_not_the_first() -> None:
+    run = save("run", 1, *((float(seconds), seconds, 1) for seconds in range(9)))
+    found = open_calls().most(run, price=None)
+    assert prompts(found.slowest) == prompts(found.dearest) == [f"question {number}" for number in range(9, 4, -1)]
+
+
+def test_tokens_that_are_read_and_written_cost_what_each_costs() -> None:
+    run = save("run", 1, (1.0, 100, 1), (1.0, 10, 200))
+    reading, writing = (
+        open_calls().most(run, price=price) for price in (Price(input=1, output=0), Price(input=0, output=1))
+    )
+    assert prompts(reading.dearest) == ["question 1", "question 2"]
+    assert prompts(writing.dearest) == ["question 2", "question 1"]
+    assert [call["cost"] for call in writing.dearest] == pytest.approx([200e-6, 1e-6])
+    assert (writing.dearest[0]["prompt_tokens"], writing.dearest[0]["completion_tokens"]) == (10, 200)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import update
 
 from contrapose.tasks.infer.store import open_checks
-from contrapose.tasks.infer.store.checks import CheckRow, Checks, OvertakenError
+from contrapose.tasks.infer.store.checks import LEASE_SECONDS, CheckRow, Checks, OvertakenError, State
 from contrapose.tasks.infer.store.engine import connect
 from contrapose.tasks.infer.store.schema import CHECKS
 
@@ -172,3 +173,149 @@ def test_a_check_that_begins_again_began_later(checks: Checks) -> None:
         checks.close(key, promoted=key == keys[1])
     begin(open_checks(flow_run="two"), key=keys[0], again=True)
     assert checks.newer(keys[0], alike=alike) is None
+
+
+def test_a_check_begins_with_what_was_announced(checks: Checks) -> None:
+    row = checks.begin(KEY, announced=12.0, model="mock", revision="2", training_run="t")
+    assert (row.key, row.model, row.revision, row.training_run) == (KEY, "mock", "2", "t")
+    assert (row.state, row.verdict, row.decision) == ("checking", None, None)
+    assert (row.flow_run, row.owner, row.started) == ("one", checks.owner, 12.0)
+    assert row.open
+    assert checks.get("f" * 64) is None
+
+
+@pytest.mark.parametrize(
+    ("state", "verdict", "left"),
+    [
+        ("checking", None, True),
+        ("decided", "promote", True),
+        ("decided", "hold", False),
+        ("told", "promote", False),
+        ("promoted", "promote", False),
+    ],
+)
+def test_only_a_check_or_a_promotion_under_way_is_open(
+    state: State, verdict: str | None, left: bool, checks: Checks
+) -> None:
+    assert replace(begin(checks), state=state, verdict=verdict).open is left
+
+
+def test_a_decision_is_kept_as_it_was_made(checks: Checks) -> None:
+    begin(checks)
+    checks.decide(KEY, verdict="hold", decision='{"n": 1}')
+    row = checks.get(KEY)
+    assert row is not None
+    assert (row.state, row.verdict, row.decision) == ("decided", "hold", '{"n": 1}')
+
+
+def test_each_write_is_a_sign_of_life(checks: Checks, store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    moment = 1000.0
+    monkeypatch.setattr("contrapose.tasks.infer.store.checks.now", lambda connection: moment)
+    assert begin(checks).until == moment + LEASE_SECONDS
+    moment += LEASE_SECONDS
+    checks.confirm(KEY)
+    row = checks.get(KEY)
+    assert row is not None
+    assert row.until == moment + LEASE_SECONDS
+
+
+@pytest.mark.parametrize(("later", "taken"), [(LEASE_SECONDS, False), (LEASE_SECONDS + 1, True)])
+def test_a_check_is_left_to_its_owner_as_long_as_its_lease(
+    later: float, taken: bool, checks: Checks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment = 1000.0
+    monkeypatch.setattr("contrapose.tasks.infer.store.checks.now", lambda connection: moment)
+    begin(checks)
+    moment += later
+    other = open_checks(flow_run="two")
+    told = {"model": "mock", "revision": "2", "training_run": "t"}
+    row = other._take(KEY, told, announced=None, again=False, wanted=False)
+    assert row is not None
+    assert (row.owner == other.owner) is taken
+
+
+def test_a_check_that_is_left_is_anybodys(checks: Checks) -> None:
+    with checks.alive(KEY):
+        begin(checks)
+    other = open_checks(flow_run="two")
+    assert begin(other).owner == other.owner
+
+
+def test_who_lost_a_check_leaves_it_to_the_new_owner(checks: Checks, store: str) -> None:
+    begin(checks)
+    with connect(store).begin() as connection:
+        connection.execute(update(CHECKS).values(until=0.0))
+    other = open_checks(flow_run="two")
+    until = begin(other).until
+    checks._leave(KEY)
+    row = other.get(KEY)
+    assert row is not None
+    assert row.until == until
+
+
+def test_a_check_is_begun_again_with_a_clean_sheet(checks: Checks) -> None:
+    begin(checks)
+    checks.decide(KEY, verdict="hold", decision="{}")
+    row = begin(open_checks(flow_run="two"), again=True)
+    assert (row.state, row.verdict, row.decision, row.flow_run) == ("checking", None, None, "two")
+
+
+def test_only_a_promotion_that_did_nothing_is_wanted_again(checks: Checks) -> None:
+    begin(checks)
+    checks.decide(KEY, verdict="hold", decision="{}")
+    assert begin(open_checks(flow_run="two"), wanted=True).owner == checks.owner
+
+
+def test_a_promoted_check_is_not_taken_again_by_its_own_flow_run(checks: Checks) -> None:
+    begin(checks)
+    checks.decide(KEY, verdict="promote", decision="{}")
+    checks.close(KEY, promoted=True)
+    assert begin(open_checks(flow_run="one")).owner == checks.owner
+
+
+def test_a_check_that_was_decided_is_not_forgotten(checks: Checks) -> None:
+    begin(checks)
+    begin(checks, key="1" * 64)
+    checks.decide(KEY, verdict="hold", decision="{}")
+    checks.release(KEY)
+    assert checks.get(KEY) is not None
+    checks.release("1" * 64)
+    assert checks.get("1" * 64) is None
+
+
+def test_of_two_later_promotions_the_last_is_found(checks: Checks) -> None:
+    alike, told = "1" * 32, {"model": "mock", "revision": "2", "training_run": "t"}
+    keys = [alike + letter * 32 for letter in "abc"]
+    for place, key in enumerate([keys[0], keys[2], keys[1]]):
+        checks.begin(key, announced=float(place), **told)
+        checks.decide(key, verdict="promote", decision="{}")
+        checks.close(key, promoted=True)
+    found = checks.newer(keys[0], alike=alike)
+    assert found is not None
+    assert found.key == keys[1]
+
+
+def test_who_begins_waits_for_an_open_check_of_somebody_else(checks: Checks, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = begin(checks)
+    theirs = replace(mine, owner="elsewhere.example:1:0")
+    rows = [None, theirs, mine]
+    monkeypatch.setattr(checks, "_take", lambda *_, **__: rows.pop(0))
+    assert begin(checks) is mine
+    rows = [replace(theirs, state="decided", verdict="hold")]
+    assert begin(checks).verdict == "hold"
+
+
+def test_a_check_that_was_released_at_this_moment_is_tried_again(
+    checks: Checks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contrapose.tasks.infer.store.checks._row", lambda *_: None)
+    told = {"model": "mock", "revision": "2", "training_run": "t"}
+    assert checks._take(KEY, told, announced=None, again=False, wanted=False) is None
+
+
+def test_a_check_that_is_done_is_nobodys_to_take_however_long_ago_that_was(checks: Checks, store: str) -> None:
+    begin(checks)
+    checks.decide(KEY, verdict="hold", decision="{}")
+    with connect(store).begin() as connection:
+        connection.execute(update(CHECKS).values(until=0.0))
+    assert begin(open_checks(flow_run="two")).owner == checks.owner

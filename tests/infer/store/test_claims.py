@@ -121,3 +121,71 @@ def test_a_process_that_is_no_more_is_gone(monkeypatch: pytest.MonkeyPatch) -> N
     machine, _, number = new_owner().rsplit(":", 2)
     monkeypatch.setattr("os.kill", missing)
     assert gone(f"{machine}:{os.getpid() + 1}:{number}")
+
+
+def test_one_claim_is_dropped_and_no_other_and_only_by_its_owner() -> None:
+    first, second = open_claims(), open_claims()
+    first.claim(KEYS[:2])
+    second.claim(KEYS[2:])
+    first.drop(KEYS[2])
+    assert first.held_by_others(KEYS) == set(KEYS[2:])
+    first.drop(KEYS[0])
+    assert second.claim(KEYS) == {KEYS[0], *KEYS[2:]}
+
+
+def test_an_owner_releases_its_own_claims_alone() -> None:
+    first, second = open_claims(), open_claims()
+    first.claim(KEYS[:2])
+    second.claim(KEYS[2:])
+    first.release()
+    assert first.held_by_others(KEYS) == set(KEYS[2:])
+
+
+def test_a_sign_of_life_renews_the_owners_own_claims_alone() -> None:
+    first, second, third = open_claims(), open_claims(), open_claims()
+    first.claim(KEYS[:2])
+    second.claim(KEYS[2:])
+    become(first, until=0.0)
+    first.renew()
+    assert third.claim(KEYS) == set(KEYS[2:])
+
+
+def test_a_claim_holds_as_long_as_its_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    moment = 1000.0
+    monkeypatch.setattr("contrapose.tasks.infer.store.claims.now", lambda connection: moment)
+    first, second = open_claims(), open_claims()
+    first.claim(KEYS[:1])
+    moment += LEASE_SECONDS - 1
+    assert second.claim(KEYS[:1]) == set()
+    first.renew()
+    moment += LEASE_SECONDS
+    assert second.held_by_others(KEYS[:1]) == set(KEYS[:1])
+    moment += 1
+    assert second.held_by_others(KEYS[:1]) == set()
+    assert second.claim(KEYS[:1]) == set(KEYS[:1])
+
+
+def test_a_claim_to_what_was_answered_meanwhile_is_given_up() -> None:
+    answer(0)
+    first, second = open_claims(), open_claims(again=True)
+    first.claim(KEYS[:1])
+    assert second.held_by_others(KEYS[:1]) == set()
+
+
+def test_more_claims_than_one_statement_takes() -> None:
+    keys = [keyed(number).key for number in range(1201)]
+    first, second = open_claims(), open_claims()
+    assert first.claim(keys) == set(keys)
+    assert second.held_by_others(keys) == set(keys)
+    assert second.claim(keys) == set()
+
+
+def test_only_the_claims_of_a_process_that_ended_are_free() -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    first, second, third = open_claims(), open_claims(), open_claims()
+    first.claim(KEYS[:2])
+    machine = new_owner().rsplit(":", 2)[0]
+    become(first, owner=f"{machine}:{ended.pid}:0")
+    second.claim(KEYS[2:])
+    assert third.claim(KEYS) == set(KEYS[:2])

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from contrapose.tasks.infer.store.engine import _patiently, reach
+import pytest
+from infer.store.test_answers import begin, keyed, save
+from sqlalchemy.exc import OperationalError
+
+from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.infer.store import engine as opening
+from contrapose.tasks.infer.store import open_answers, open_housekeeping
+from contrapose.tasks.infer.store.engine import BETWEEN_SECONDS, BUSY_SECONDS, _patiently, connect, reach, told
 
 
 def test_many_open_a_new_store_at_once(tmp_path: Path) -> None:
@@ -18,8 +27,6 @@ def test_many_open_a_new_store_at_once(tmp_path: Path) -> None:
 
 
 def test_a_locked_file_is_tried_again() -> None:
-    import sqlite3
-
     tries = []
 
     def change() -> None:
@@ -29,3 +36,122 @@ def test_a_locked_file_is_tried_again() -> None:
 
     _patiently(change)
     assert len(tries) == 3
+
+
+class Clock:
+    """A clock that moves only where somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: set[float] = set()
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.add(seconds)
+        self.now += seconds
+
+
+def failing(message: str) -> Callable[[], None]:
+    def change() -> None:
+        raise sqlite3.OperationalError(message)
+
+    return change
+
+
+def test_a_file_that_stays_locked_is_told_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(opening, "time", clock)
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        _patiently(failing("database is locked"))
+    assert BUSY_SECONDS < clock.now <= BUSY_SECONDS + 2 * BETWEEN_SECONDS
+    assert clock.slept == {BETWEEN_SECONDS}
+
+
+def test_a_file_that_is_broken_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(opening, "time", clock)
+    with pytest.raises(sqlite3.OperationalError, match="broken"):
+        _patiently(failing("broken"))
+    assert clock.slept == set()
+
+
+def test_the_room_of_what_is_forgotten_is_given_back(own_store: str) -> None:
+    """The size that is told is that of the file."""
+    care = open_housekeeping()
+    save(open_answers(), *(keyed(number, "word " * 1000) for number in range(200)), run=begin())
+    full = care.size()
+    care.clear()
+    assert care.size() < full / 4
+    beside = sqlite3.connect(own_store.removeprefix("sqlite:///"))
+    (pages,), (each,) = (beside.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
+    beside.close()
+    assert care.size() == pages * each
+    assert care.place == own_store
+
+
+def test_what_somebody_else_is_writing_keeps_no_answer_from_being_forgotten(own_store: str) -> None:
+    care = open_housekeeping()
+    save(open_answers(), keyed(1), run=begin())
+    reader = sqlite3.connect(own_store.removeprefix("sqlite:///"), isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM answers").fetchone()
+    pooled = care.engine.raw_connection()
+    pooled.cursor().execute("PRAGMA busy_timeout=1")
+    pooled.close()
+    assert care.clear() == 1
+    reader.close()
+
+
+def test_a_new_file_lies_in_a_folder_that_is_its_owners_alone(tmp_path: Path) -> None:
+    reach(f"sqlite:///{tmp_path}/new/deep/answers.sqlite3")
+    assert (tmp_path / "new" / "deep").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "new" / "deep" / "answers.sqlite3").stat().st_mode & 0o777 == 0o600
+
+
+def test_looking_makes_no_table_and_opening_makes_them_all(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/answers.sqlite3"
+    names = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+    with reach(url).connect() as connection:
+        assert list(connection.exec_driver_sql(names).scalars()) == []
+    with connect(url).connect() as connection:
+        assert list(connection.exec_driver_sql(names).scalars()) == ["answers", "checks", "claims", "forms", "runs"]
+
+
+@pytest.mark.parametrize("url", ["nosuchdatabase://x/y", "sqlite:////proc/none/answers.sqlite3"])
+def test_what_cannot_be_opened_is_told_with_its_address(url: str) -> None:
+    with pytest.raises(ConfigError, match="cannot be opened") as refused:
+        connect(url)
+    assert refused.value.where == url
+
+
+def test_an_error_is_told_by_its_cause_in_a_few_words_and_without_an_address() -> None:
+    plain = OperationalError("SELECT 1", {}, sqlite3.OperationalError(" no room " + "x" * 300))
+    assert told(plain) == "OperationalError: " + (" no room " + "x" * 300)[:160].strip()
+    assert told(ValueError("bad: postgresql://me:hunter2@host")) == "ValueError"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("journal_mode", "wal"), ("synchronous", 1), ("cache_size", -65536), ("wal_autocheckpoint", 8000)],
+)
+def test_every_connection_is_set_up_for_many_readers_and_rare_writes(name: str, value: object, own_store: str) -> None:
+    with connect(own_store).connect() as connection:
+        assert connection.exec_driver_sql(f"PRAGMA {name}").scalar() == value
+
+
+def test_a_connection_waits_for_whoever_writes(own_store: str) -> None:
+    with connect(own_store).connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == BUSY_SECONDS * 1000
+
+
+def test_who_writes_has_the_file_alone_from_the_start_and_who_reads_does_not(own_store: str) -> None:
+    engine = connect(own_store)
+    beside = sqlite3.connect(own_store.removeprefix("sqlite:///"), isolation_level=None, timeout=0)
+    with engine.execution_options(reading=True).begin():
+        beside.execute("BEGIN IMMEDIATE")
+        beside.execute("ROLLBACK")
+    with engine.begin(), pytest.raises(sqlite3.OperationalError, match="locked"):
+        beside.execute("BEGIN IMMEDIATE")
+    beside.close()

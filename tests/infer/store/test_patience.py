@@ -13,7 +13,7 @@ from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.infer.store import open_answers
 from contrapose.tasks.infer.store.address import store_url
 from contrapose.tasks.infer.store.engine import connect
-from contrapose.tasks.infer.store.patience import TRIES, AwayError, patient
+from contrapose.tasks.infer.store.patience import AWAY_SECONDS, FIRST_WAIT, LONGEST_WAIT, TRIES, AwayError, patient
 
 SERVER = "postgresql+psycopg://me:hunter2@127.0.0.1:1/none"
 
@@ -81,3 +81,35 @@ def test_a_store_that_is_damaged_while_it_is_used_is_told(own_store: str) -> Non
         each.write_bytes(b"damaged" * 1000)
     with pytest.raises(ContraposeError, match="cannot be used"):
         table.find(["0" * 64])
+
+
+class Clock:
+    """A clock that moves only where somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    def monotonic(self) -> float:
+        return sum(self.slept)
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+@pytest.mark.parametrize(("url", "first"), [("sqlite://", [0.5, 1.0, 1.5, 2.0]), (SERVER, [0.5, 1.0, 1.5, 2.0, 2.5])])
+def test_the_waits_grow_up_to_a_limit(url: str, first: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr("contrapose.tasks.infer.store.patience.FIRST_WAIT", FIRST_WAIT)
+    monkeypatch.setattr("contrapose.tasks.infer.store.patience.time", clock)
+    with pytest.raises(AwayError):
+        Away(10_000, url=url).answer()
+    assert clock.slept[: len(first)] == first
+    if url == SERVER:
+        assert max(clock.slept) == LONGEST_WAIT
+        assert AWAY_SECONDS <= sum(clock.slept) < AWAY_SECONDS + LONGEST_WAIT
+    else:
+        assert len(clock.slept) == TRIES - 1
+
+
+def test_a_method_that_waits_keeps_its_name_and_takes_what_it_took() -> None:
+    assert Away.answer.__name__ == "answer"

@@ -8,13 +8,23 @@ import threading
 import time
 
 import pytest
+from infer.store.test_answers import keyed
 from sqlalchemy import update
 
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.infer.store import open_runs
-from contrapose.tasks.infer.store.owner import new_owner
-from contrapose.tasks.infer.store.runs import GoingOnError, State
+from contrapose.tasks.infer.store import open_answers, open_runs
+from contrapose.tasks.infer.store.owner import here, new_owner
+from contrapose.tasks.infer.store.pulse import pulse
+from contrapose.tasks.infer.store.runs import (
+    ALIVE_SECONDS,
+    LOOK_SECONDS,
+    PULSE_SECONDS,
+    GoingOnError,
+    RunRow,
+    State,
+)
 from contrapose.tasks.infer.store.schema import RUNS
+from contrapose.tasks.records import Usage
 
 pytestmark = pytest.mark.usefixtures("store")
 
@@ -143,3 +153,201 @@ def test_a_run_that_was_taken_over_is_not_kept_alive_by_who_had_it() -> None:
         runs.again(run, retried=True)
         become_silent(run, longest=0.5)
         assert seen(run) == 1.0
+
+
+def row_of(run: str) -> RunRow:
+    row = open_runs().get(run)
+    assert row is not None
+    return row
+
+
+def belongs_elsewhere(run: str, **values: object) -> None:
+    """Let a run be that of another machine."""
+    with open_runs().engine.begin() as connection:
+        connection.execute(update(RUNS).where(RUNS.c.id == run).values(owner="elsewhere.example:1:0", **values))
+
+
+def answered(run: str, *numbers: int) -> None:
+    """Keep answers that a run asked for, at three tokens read and two written each."""
+    count = len(numbers)
+    spent = Usage(calls=count + 1, prompt_tokens=3 * count, completion_tokens=2 * count)
+    open_answers().save([keyed(n) for n in numbers], run=run, model="m", spent=spent, failures=0, again=False)
+
+
+class Clock:
+    """A clock that moves only where somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = time.time()
+        self.slept: list[float] = []
+
+    def time(self) -> float:
+        return self.now
+
+    monotonic = time
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr("contrapose.tasks.infer.store.runs.time", made)
+    return made
+
+
+def test_a_run_begins_with_nothing_spent_and_nothing_found(clock: Clock) -> None:
+    row = row_of(open_runs().begin("run", config="{}", folder="/work"))
+    assert (row.answers, row.requests, row.failures, row.hits) == (0, 0, 0, 0)
+    assert (row.started, row.seen, row.latency) == (clock.now, clock.now, {})
+    assert here(row.owner)
+
+
+def test_what_is_found_in_the_store_adds_up_and_is_a_sign_of_life(clock: Clock) -> None:
+    runs = open_runs()
+    run, other = runs.begin("run", config="{}", folder="."), runs.begin("other", config="{}", folder=".")
+    clock.now += 5
+    runs.add_hits(run, 3)
+    runs.add_hits(run, 4)
+    assert (row_of(run).hits, row_of(run).seen) == (7, clock.now)
+    assert row_of(other).hits == 0
+
+
+def test_a_run_that_goes_on_counts_the_answers_that_it_asked_for_once() -> None:
+    runs = open_runs()
+    run = runs.begin("run", config="{}", folder=".")
+    answered(run, 1, 2, 3)
+    runs.add_hits(run, 4)
+    runs.end(run, "incomplete")
+    runs.again(run)
+    # It finds its own three and the four that were there before.
+    runs.add_hits(run, 7)
+    assert (row_of(run).answers, row_of(run).hits) == (3, 4)
+
+
+def test_a_run_that_goes_on_is_running_and_this_processs(clock: Clock) -> None:
+    runs = open_runs()
+    run = runs.begin("run", config="{}", folder=".")
+    runs.end(run, "incomplete")
+    belongs_elsewhere(run)
+    clock.now += 1
+    runs.again(run)
+    row = row_of(run)
+    assert (row.state, row.seen) == ("running", clock.now)
+    assert here(row.owner)
+
+
+def test_a_silent_run_of_another_machine_is_taken_over_after_a_while_and_not_before(clock: Clock) -> None:
+    runs = open_runs()
+    run = runs.begin("run", config="{}", folder=".")
+    belongs_elsewhere(run)
+    for seconds in (0, ALIVE_SECONDS - 0.5):
+        clock.now += seconds
+        with pytest.raises(GoingOnError):
+            runs.again(run)
+    clock.now += 0.5
+    runs.again(run)
+
+
+def test_only_an_attempt_of_this_process_is_known_to_have_ended(clock: Clock) -> None:
+    runs = open_runs()
+    run = runs.begin("run", config="{}", folder=".")
+    with pytest.raises(GoingOnError):
+        runs.again(run)
+    runs.again(run, retried=True)
+    belongs_elsewhere(run)
+    with pytest.raises(GoingOnError):
+        runs.again(run, retried=True)
+
+
+def test_who_takes_a_run_over_waits_as_long_as_its_owner_may_live(clock: Clock) -> None:
+    runs = open_runs()
+    run = runs.begin("run", config="{}", folder=".")
+    belongs_elsewhere(run)
+    assert runs.take_over(run)
+    assert sum(clock.slept) == ALIVE_SECONDS
+    assert set(clock.slept) == {LOOK_SECONDS}
+
+
+def test_who_takes_a_run_over_gives_up_where_its_owner_lives_on(clock: Clock) -> None:
+    runs = open_runs()
+    run = runs.begin("run", config="{}", folder=".")
+    belongs_elsewhere(run, seen=clock.now + 1000)
+    with pytest.raises(GoingOnError):
+        runs.take_over(run)
+    assert ALIVE_SECONDS < sum(clock.slept) <= ALIVE_SECONDS + 3 * LOOK_SECONDS
+
+
+def test_a_run_that_was_taken_over_is_not_published_by_who_had_it() -> None:
+    runs = open_runs()
+    run = runs.begin("run", config="{}", folder=".")
+    runs.confirm(run)
+    runs.confirm("forgotten")
+    belongs_elsewhere(run)
+    with pytest.raises(GoingOnError, match="taken the run over"):
+        runs.confirm(run)
+
+
+def test_only_a_finished_run_supersedes_others_and_only_of_its_folder(clock: Clock) -> None:
+    runs = open_runs()
+    unlike = runs.begin("unlike", config='{"seed": 1}', folder="a")
+    elsewhere, old = (runs.begin(name, config="{}", folder=name) for name in ("b", "a"))
+    new = runs.begin("new", config="{}", folder="a")
+    runs.end(old, "incomplete")
+    clock.now += ALIVE_SECONDS
+    runs.end(new, "incomplete")
+    runs.end(new, "finished")
+    assert row_of(old).state == "incomplete"
+    clock.now += 1
+    runs.end(new, "incomplete")
+    assert row_of(old).state == "incomplete"
+    runs.end(new, "finished")
+    assert [row_of(each).state for each in (old, elsewhere, new)] == ["superseded", "running", "finished"]
+    assert row_of(unlike).state == "running"
+    assert row_of(new).seen == clock.now
+
+
+def test_what_a_run_has_spent_is_its_own() -> None:
+    runs = open_runs()
+    run, other = runs.begin("run", config="{}", folder="."), runs.begin("other", config="{}", folder=".")
+    answered(run, 1, 2)
+    answered(other, 3)
+    assert runs.spent(run) == row_of(run).spent == Usage(calls=3, prompt_tokens=6, completion_tokens=4)
+    assert runs.spent("nobody") == Usage()
+
+
+def test_the_newest_unfinished_run_comes_first(clock: Clock) -> None:
+    runs = open_runs()
+    for name in ("first", "second", "third"):
+        runs.begin(name, config="{}", folder=".")
+        clock.now += 1
+    assert [row.id for row in runs.unfinished()] == ["third", "second", "first"]
+
+
+def test_the_latencies_of_a_run_are_those_of_the_answers_that_it_asked_for() -> None:
+    runs = open_runs()
+    run, other = runs.begin("run", config="{}", folder="."), runs.begin("other", config="{}", folder=".")
+    answered(other, 9000)
+    answered(run, *range(1, 5))
+    assert row_of(run).latency == {0.5: 0.3, 0.95: 0.4, 0.99: 0.4}
+
+
+def test_a_run_gives_several_signs_of_life_before_it_counts_as_silent() -> None:
+    assert 3 * PULSE_SECONDS <= ALIVE_SECONDS
+
+
+def test_a_pulse_keeps_no_process_from_ending_and_goes_on_after_a_failed_beat() -> None:
+    beats: list[bool] = []
+    more = threading.Event()
+
+    def beat() -> None:
+        beats.append(threading.current_thread().daemon)
+        if len(beats) > 2:
+            more.set()
+        raise ConfigError("away", expected="a database", remedy="Wait.", where="here")
+
+    with pulse(beat, every=0.001):
+        assert more.wait(10)
+    assert set(beats) == {True}

@@ -1,0 +1,203 @@
+"""The parts of an outcome, each counted by itself from a few rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from contrapose.tasks.evaluate.gate import Rules
+from contrapose.tasks.evaluate.scoring import score_trials
+from contrapose.tasks.evaluate.summarise import (
+    MOST_REASONS,
+    count,
+    langtest,
+    noise,
+    passed,
+    plain,
+    reader_errors,
+    summarise,
+    unscored_reasons,
+)
+from contrapose.tasks.evaluate.tallied import scored, skipped
+from contrapose.tasks.evaluate.unread import follow_ups
+from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.probes.base import Probe
+from contrapose.tasks.records import Completion
+from contrapose.tasks.registry import probe
+from contrapose.tasks.results import schema_for
+from contrapose.tasks.statistics.shares import independent, wilson
+from contrapose.tasks.tables import write_arrow
+from tests.evaluate.test_scoring import DATA, no_embeddings, plan_of, trials_of
+
+NO_TIME = pd.DataFrame({"sample_id": ["x", "y", "z"], "skip_reason": ["empty", "equal_sentences", "empty"]})
+
+
+def rows(*passing: object, **columns: Any) -> pd.DataFrame:
+    """A row for each of these values of `pass`."""
+    many = len(passing)
+    usual = {"sample_id": [f"s{n}" for n in range(many)], "cluster": None, "error": None, "undecided": False}
+    return pd.DataFrame({"pass": pd.Series(passing, dtype=object), **usual, **columns})
+
+
+def test_what_became_of_the_cases_is_counted() -> None:
+    found = count(rows(True, False, None, True, True, error=[None, None, None, "it broke", None]))
+    assert (found.asked, found.scored, found.passed, found.errors, found.unscored) == (5, 3, 2, 1, 1)
+
+
+def test_an_undecided_case_is_neither_passed_nor_failed() -> None:
+    results = rows(True, False, True, undecided=[False, True, True])
+    assert (count(results).scored, count(results).passed) == (1, 1)
+    assert passed(results) == independent(1, 1)
+
+
+def test_of_nothing_that_was_scored_there_is_no_share() -> None:
+    assert passed(rows(None, None)) is None
+    found = noise(rows(None, None))
+    assert (found["cases"], found["scored"], found["noise"], found["interval"]) == (2, 0, None, None)
+
+
+def test_noise_is_what_did_not_pass_with_the_interval_of_that() -> None:
+    found = noise(rows(*[True] * 17, *[False] * 3, None, error=[None] * 21))
+    assert (found["cases"], found["scored"], found["changed"], found["unscored"], found["errors"]) == (21, 20, 3, 1, 0)
+    assert found["noise"] == 0.15
+    assert found["interval"] == pytest.approx(wilson(independent(3, 20)))
+
+
+def test_what_langtest_says_is_told_over_the_rows_that_both_judge() -> None:
+    both = rows(True, False, None, True, False, langtest_pass=[True, True, True, None, False])
+    found = langtest(both)
+    assert found is not None
+    assert (found["judged"], found["passed"], found["agreed"]) == (3, 2, 2)
+
+
+def test_where_langtest_says_nothing_nothing_is_told() -> None:
+    assert langtest(rows(True)) is None
+    assert langtest(rows(True, None, langtest_pass=[None, True])) is None
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None])
+def test_a_figure_that_is_no_number_is_none(value: float | None) -> None:
+    assert plain({"x": value, "y": 0, "z": 1.5}) == {"x": None, "y": 0, "z": 1.5}
+
+
+def test_a_reason_called_other_is_counted_with_the_rare_ones() -> None:
+    common = [f"r{number}" for number in range(MOST_REASONS - 1) for _ in range(3)]
+    reasons = [*common, *["other"] * 2, "rare", "odd"]
+    found = unscored_reasons(rows(*[None] * len(reasons), reason=reasons))
+    assert (len(found), found["other"], sum(found.values())) == (MOST_REASONS, 4, len(reasons))
+
+
+def test_exactly_as_many_reasons_as_are_told_have_no_others() -> None:
+    found = unscored_reasons(rows(*[None] * MOST_REASONS, reason=[f"r{n}" for n in range(MOST_REASONS)]))
+    assert found == {f"r{n}": 1 for n in range(MOST_REASONS)}
+
+
+def test_the_readers_error_is_told_by_letter_where_rules_read_something() -> None:
+    letters = [SimpleNamespace(letter=each, replies=10, missed=n, misread=0) for n, each in enumerate("AB")]
+    known = SimpleNamespace(source="a paper", date=date(2026, 1, 1), by_letter=letters)
+    chosen = SimpleNamespace(reader_errors=[known])
+    found = list(reader_errors(chosen, {"read_by_pattern": 0.5}))  # type: ignore[arg-type]
+    assert [(each["source"], each["letter"], each["replies"], each["missed"]) for each in found] == [
+        ("a paper", "A", 10, 0),
+        ("a paper", "B", 10, 1),
+    ]
+    assert list(reader_errors(chosen, {"read_by_embedding": 1.0, "read_by_letter": 0})) == []  # type: ignore[arg-type]
+
+
+def summary(test: str, *, skipped: pd.DataFrame = NO_TIME, **changes: Any) -> Outcome:
+    """The outcome of ten mocked trials, with columns of their rows changed."""
+    results = score_trials(trials_of(test), plan_of(test), model="mock", embed=no_embeddings).to_pandas()
+    rules = Rules(min_pass_rate=0.65, max_error_share=0.02, gate="interval")
+    return summarise(results.assign(**changes), skipped, plan_of(test), data=DATA, rules=rules)  # type: ignore[arg-type]
+
+
+def test_skipped_cases_are_counted_by_reason_and_faulty_rows_named() -> None:
+    found = summary("order_bias")
+    assert (found["cases"], found["skipped"], found["samples"]) == (13, 3, 13)
+    assert list(found["skip_reasons"].items()) == [("empty", 2), ("equal_sentences", 1)]
+    assert found["refused"] == ["y"]
+
+
+def test_a_sample_that_was_asked_and_skipped_counts_once() -> None:
+    twice = pd.DataFrame({"sample_id": [trials_of("order_bias")[0].case.sample_id], "skip_reason": ["empty"]})
+    assert summary("order_bias", skipped=twice)["samples"] == 10
+
+
+def test_the_chance_of_a_rate_is_that_of_the_cases_in_which_something_can_be_guessed() -> None:
+    assert summary("order_bias", chance=[0.5, 0.25, *[None] * 8])["chance"] == 0.375
+    assert summary("order_bias", chance=None)["chance"] is None
+
+
+def test_the_first_gate_is_the_pass_rate_over_all_asked_cases() -> None:
+    passing = [True] * 6 + [False] * 2 + [None] * 2
+    found = summary("order_bias", **{"pass": pd.Series(passing, dtype=object), "undecided": False, "error": None})
+    gate = found["gates"][0]
+    assert (gate["name"], gate["wanted"], gate["rate"], gate["rows"], gate["open"]) == (
+        "pass_rate", plan_of("order_bias").min_pass_rate, 0.75, 10, 2,
+    )  # fmt: skip
+    assert (found["pass_rate"], found["extremes"], found["coverage"]) == (0.75, (0.6, 0.8), 0.8)
+    assert found["interval"] == gate["interval"]
+
+
+def test_where_nothing_was_asked_there_is_no_rate() -> None:
+    results = score_trials(trials_of("order_bias"), plan_of("order_bias"), model="mock", embed=no_embeddings)
+    rules = Rules(min_pass_rate=0.65, max_error_share=0.02, gate="interval")
+    none = results.to_pandas().iloc[:0]
+    found = summarise(none, NO_TIME, plan_of("order_bias"), data=DATA, rules=rules)  # type: ignore[arg-type]
+    assert (found["verdict"], found["pass_rate"], found["extremes"], found["chance"]) == (
+        "inconclusive", None, None, None,
+    )  # fmt: skip
+    assert (found["cases"], found["gates"], found["coverage"]) == (3, [], None)
+
+
+def test_a_row_in_error_enters_no_figure() -> None:
+    errors = [None] * 9 + ["it broke"]
+    whole, part = summary("order_bias"), summary("order_bias", error=errors)
+    assert sum(whole["figures"][name] or 0 for name in ("AB", "AA", "BB", "BA", "unparsed")) == 10
+    assert sum(part["figures"][name] or 0 for name in ("AB", "AA", "BB", "BA", "unparsed")) == 9
+
+
+def test_stored_results_come_back_without_reasons_but_of_open_rows(in_tmp: object, monkeypatch: Any) -> None:
+    monkeypatch.setenv("CONTRAPOSE_STORAGE", "tables")
+    chosen: Probe = probe("order_bias")
+    table = score_trials(trials_of("order_bias"), plan_of("order_bias"), model="mock", embed=no_embeddings)
+    frame = table.to_pandas().assign(reason=[f"r{n}" for n in range(10)])
+    frame["pass"] = pd.Series([True, False, None, *[True] * 7], dtype=object)
+    frame["undecided"] = [False] * 3 + [True] + [False] * 6
+    stored = write_arrow(
+        [pa.Table.from_pandas(frame, schema=schema_for(chosen), preserve_index=False)], schema_for(chosen)
+    )
+    found = scored(stored, "order_bias")
+    assert {place: reason for place, reason in enumerate(found["reason"]) if isinstance(reason, str)} == {
+        2: "r2",
+        3: "r3",
+    }
+    assert not {"original", "actual_result", "model"} & set(found.columns)
+    schema = pa.schema([("sample_id", pa.string()), ("skip_reason", pa.string())])
+    cases = pa.table({"sample_id": ["a", "b", "c"], "skip_reason": [None, "empty", None]}, schema=schema)
+    assert skipped(write_arrow([cases], schema)).to_dict("list") == {"sample_id": ["b"], "skip_reason": ["empty"]}
+
+
+def far(texts: Sequence[str]) -> np.ndarray:
+    """No text is near another one."""
+    return np.eye(len(texts), dtype=np.float32)
+
+
+@pytest.mark.parametrize("side", ["expected", "actual"])
+def test_nothing_is_asked_about_a_reply_beside_a_failed_call(side: str) -> None:
+    plan = plan_of("order_bias").model_copy(update={"settings": {"read_with": "ask"}})
+    unclear = Completion(text="It depends on what is meant by them.")
+    trial = trials_of("order_bias")[0]
+    unread = replace(trial, case=replace(trial.case, scorer="reply"), expected=unclear, actual=unclear)
+    failed = replace(unread, **{side: replace(unclear, error="it broke")})
+    assert [each.side for each in follow_ups([[unread], []], plan, embed=far)] == ["expected", "actual"]
+    assert list(follow_ups([[failed]], plan, embed=far)) == []

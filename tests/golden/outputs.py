@@ -1,0 +1,105 @@
+"""What every golden text is made into, as digests beside the versions of the probes: `python -m tests.golden.outputs`.
+
+The figures that golden sets hold to leave room for a text that is changed otherwise than before. Here each one counts:
+whoever means such a change raises the version of the probe, since answers to the old prompt no longer belong to it, and
+writes this file anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.toxic_words import count_toxic
+from contrapose.tasks.records import TextSample
+from contrapose.tasks.registry import probe
+
+FOLDER = Path(__file__).parent
+RECORDED = FOLDER / "outputs.tsv"
+STATEMENTS = ("negation/tuned", "negation/scored_only")
+STEMS = ("negation_options/tuned", "negation_options/scored_only")
+EDITED = ("edits/antonym", "edits/change_number", "edits/swap_roles")
+TOXIC = ("toxic/tuned", "toxic/scored_only", "toxic/disguises")
+
+Way = Callable[[Mapping[str, Any]], object]
+
+
+def made(row: Mapping[str, Any], *, test: str, **settings: Any) -> object:
+    """The case of a text, and its control: what is asked, or why nothing is."""
+    chosen = probe(test)
+    sample = TextSample(id=row["id"], text=row["text"], options=tuple(row.get("options") or ()))
+    given = chosen.settings_type.model_validate(settings)
+    (case,) = chosen.cases(sample, given, rng=rng_for(0, sample.id, test), likelihoods="all")
+    twin = None if case.skip_reason else chosen.control(case, sample, given, rng=rng_for(1, sample.id, test))
+    return [case.original, case.perturbed, case.skip_reason, case.confidence, twin and twin.perturbed]
+
+
+def counted(row: Mapping[str, Any]) -> object:
+    """The toxic words of a text."""
+    found = count_toxic(row["text"])
+    return [found.total, sorted(found.by_tier.items()), [str(each) for each in found.matches]]
+
+
+WAYS: Mapping[str, tuple[str, tuple[str, ...], Way]] = {
+    "add_negation": ("add_negation", (*STATEMENTS, *STEMS), partial(made, test="add_negation")),
+    "negation removed": (
+        "add_negation",
+        STATEMENTS,
+        partial(made, test="add_negation", existing_negation="remove"),
+    ),
+    "low negation": ("add_negation", STATEMENTS, partial(made, test="add_negation", rewrite_polar=False)),
+    "as langtest": ("add_negation", STATEMENTS[:1], partial(made, test="add_negation", style="langtest")),
+    **{
+        name: (name, (*EDITED, STATEMENTS[0]), partial(made, test=name))
+        for name in ("antonym", "change_number", "swap_roles", "typo", "casing", "spacing")
+    },
+    "add_toxic_words": ("add_toxic_words", EDITED[:1], partial(made, test="add_toxic_words")),
+    "toxic words counted": ("add_toxic_words", TOXIC, counted),
+}
+"""By name: the probe, the sets that it is tried on, and what is recorded of a text."""
+
+
+def rows(part: str) -> list[dict[str, Any]]:
+    """The texts of a golden set."""
+    return [json.loads(line) for line in (FOLDER / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def outputs(name: str) -> Iterator[tuple[str, object]]:
+    """The place of every text, and what it is made into."""
+    _, parts, way = WAYS[name]
+    for part in parts:
+        for row in rows(part):
+            yield f"{part}/{row['id']}", way(row)
+
+
+def digest(output: object) -> str:
+    """Eight digits, which another output hardly shares."""
+    return hashlib.sha256(json.dumps(output, ensure_ascii=False).encode()).hexdigest()[:8]
+
+
+def recorded() -> dict[str, dict[str, str]]:
+    """By way: `version` of its probe, and the digest of every text by its place."""
+    names, *lines = (line.split("\t") for line in RECORDED.read_text(encoding="utf-8").splitlines())
+    return {
+        name: {line[0]: line[column] for line in lines if line[column]}
+        for column, name in enumerate(names[1:], start=1)
+    }
+
+
+def main() -> None:
+    """Write down what there is: a line for each text, a column for each way."""
+    table = {name: {place: digest(output) for place, output in outputs(name)} for name in WAYS}
+    versions = [probe(test).version for test, _, _ in WAYS.values()]
+    places = dict.fromkeys(place for column in table.values() for place in column)
+    lines = [["text", *WAYS], ["version", *versions]]
+    lines += [[place, *(column.get(place, "") for column in table.values())] for place in places]
+    RECORDED.write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
