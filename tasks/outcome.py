@@ -85,6 +85,8 @@ class Estimate(TypedDict):
     """Result rows that it is taken over."""
     clusters: int
     """Independent groups among them."""
+    among: str
+    """Which of the scored cases these are, such as `answered rightly before`; empty where it may be any."""
 
 
 class Effect(TypedDict):

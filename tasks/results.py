@@ -3,58 +3,60 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.probes.base import ColumnType, Probe, lettered
+from contrapose.tasks.probes.base import Column, ColumnType, Probe, lettered
 from contrapose.tasks.records import Case, Score, Trial
 
-COMMON = pa.schema(
-    [
-        pa.field("test_type", pa.string()),
-        pa.field("category", pa.string()),
-        pa.field("sample_id", pa.string()),
-        pa.field("case_id", pa.string()),
-        pa.field("original", pa.string()),
-        pa.field("test_case", pa.string()),
-        pa.field("options", pa.string()),
-        pa.field("expected_result", pa.string()),
-        pa.field("actual_result", pa.string()),
-        pa.field("eval_score", pa.float64()),
-        pa.field("pass", pa.bool_()),
-        pa.field("reason", pa.string()),
-        pa.field("scorer", pa.string()),
-        pa.field("model", pa.string()),
-        pa.field("probe_version", pa.string()),
-        pa.field("undecided", pa.bool_()),
-        pa.field("chance", pa.float64()),
-        pa.field("control", pa.bool_()),
-        pa.field("repeat", pa.int64()),
-        pa.field("confidence", pa.string()),
-        pa.field("slice", pa.string()),
-        pa.field("cluster", pa.string()),
-        pa.field("error", pa.string()),
-    ]
-)
-TYPES: dict[ColumnType, pa.DataType] = {
+COMMON: Mapping[str, Column] = {
+    "test_type": Column("string", "Name of the test, which is its probe's."),
+    "category": Column("string", "What the test looks at, such as sensitivity."),
+    "sample_id": Column("string", "The sample that the case was made from."),
+    "case_id": Column("string", "The case; unique in a run."),
+    "original": Column("string", "The unchanged text, raw.", holds_text=True),
+    "test_case": Column("string", "The changed text, raw.", holds_text=True),
+    "options": Column("string", "Options of the unchanged prompt, a line each; empty for open text.", holds_text=True),
+    "expected_result": Column("string", "Reply to the unchanged prompt, raw.", holds_text=True),
+    "actual_result": Column("string", "Reply to the changed prompt, raw.", holds_text=True),
+    "eval_score": Column(
+        "float",
+        "The score, missing where there is none: 1 - cosine for `embedding`, nats for `loss` and `langtest_loss`, bits "
+        "for `choice`, bad words for `count`, 1 or 0 for a choice that is right or not.",
+        "depends on scorer",
+    ),
+    "pass": Column("bool", "Whether the case passed; missing where it has no score."),
+    "reason": Column("string", "What decided, or why there is no score.", holds_text=True),
+    "scorer": Column("string", "How the case was scored."),
+    "model": Column("string", "Id of the model."),
+    "probe_version": Column("string", "Version of the probe that made and scored the case."),
+    "undecided": Column(
+        "bool",
+        "Whether the replies leave open whether the case passed, as one does that could not be read: a verdict holds "
+        "whichever way it would have gone.",
+    ),
+    "chance": Column(
+        "float", "Probability that a model passes which guesses; missing where nothing can be guessed.", "1"
+    ),
+    "control": Column("bool", "Whether it is a control, which keeps the meaning and counts apart."),
+    "repeat": Column("int", "Which of several replies to the same prompts it is, from 0."),
+    "confidence": Column("string", "How sure the change is to mean what it should: high or medium."),
+    "slice": Column("string", "Value of the tag column."),
+    "cluster": Column("string", "Cases that share it are not independent of each other."),
+    "error": Column("string", "Why the model gave no answer; missing where it gave one."),
+}
+"""Columns that the results of every test have."""
+
+TYPES: Mapping[ColumnType, pa.DataType] = {
     "string": pa.string(),
     "float": pa.float64(),
     "int": pa.int64(),
     "bool": pa.bool_(),
 }
-
-
-TEXTS = frozenset(
-    {
-        *("original", "test_case", "options", "expected_result", "actual_result", "reason"),
-        *("article_sentence", "correct_sentence", "incorrect_sentence", "choice", "rotated_choice", "injected"),
-    }
-)
-"""Columns for people to read: they make up most of a row, and no figure is computed from them."""
 
 NAMES = frozenset({"test_type", "category", "case_id", "model", "probe_version"})
 """Columns that name a row or its test: no figure of one test is computed from them either."""
@@ -72,12 +74,22 @@ def settled(results: pd.DataFrame) -> pd.Series:
 
 def schema_for(probe: Probe) -> pa.Schema:
     """The common columns, then the probe's own."""
-    return pa.schema([*COMMON, *(pa.field(name, TYPES[kind]) for name, kind in probe.columns.items())])
+    return schema_of_columns(columns_of(probe))
 
 
-def figure_columns(schema: pa.Schema) -> list[str]:
+def schema_of_columns(columns: Mapping[str, Column]) -> pa.Schema:
+    """Columns in their order, with the types that they have in a file."""
+    return pa.schema([pa.field(name, TYPES[each.type]) for name, each in columns.items()])
+
+
+def columns_of(probe: Probe) -> Mapping[str, Column]:
+    """What the columns of a test's results hold: the common ones, then the probe's own."""
+    return {**COMMON, **probe.columns}
+
+
+def figure_columns(probe: Probe) -> list[str]:
     """The columns that figures of one test are computed from: neither texts nor names."""
-    return [name for name in schema.names if name not in TEXTS | NAMES]
+    return [name for name, each in columns_of(probe).items() if not each.holds_text and name not in NAMES]
 
 
 def result_table(trials: Sequence[Trial], scores: Sequence[Score], *, probe: Probe, model: str) -> pa.Table:

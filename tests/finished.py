@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from contrapose.tasks.compare.runs import FinishedRun, finished_run
 from contrapose.tasks.config import RunConfig
-from contrapose.tasks.results import COMMON
+from contrapose.tasks.results import COMMON, schema_of_columns
 
 TEST = "order_bias"
 SETTINGS = {"read_with": "auto", "margin": 0.05}
@@ -76,11 +76,11 @@ def run_of(folder: Path, rows: Sequence[Row], **changes: Any) -> FinishedRun:
 
 def _filled(row: Row) -> dict[str, Any]:
     plain = {"test_type": TEST, "case_id": f"{TEST}/{row['sample_id']}", "control": False, "scorer": "likelihood"}
-    return {**dict.fromkeys(COMMON.names), **plain, **row}
+    return {**dict.fromkeys(COMMON), **plain, **row}
 
 
 def _write_tables(folder: Path, rows: list[dict[str, Any]], skipped: Sequence[str]) -> None:
-    schema = COMMON if "repeat" in COMMON.names else COMMON.append(pa.field("repeat", pa.int64()))
+    schema = schema_of_columns(COMMON)
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), folder / "results.parquet")
     cases = [
         {

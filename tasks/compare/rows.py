@@ -14,11 +14,10 @@ import pyarrow.compute as pc
 from contrapose.tasks.compare.likeness import unlike
 from contrapose.tasks.compare.reading import read_columns
 from contrapose.tasks.compare.runs import FinishedRun
-from contrapose.tasks.results import COMMON
+from contrapose.tasks.results import COMMON, schema_of_columns
 
-COLUMNS = pa.schema(
-    map(COMMON.field, ("case_id", "sample_id", "cluster", "scorer", "pass", "undecided", "error", "repeat"))
-)
+NEEDED = ("case_id", "sample_id", "cluster", "scorer", "pass", "undecided", "error", "repeat")
+COLUMNS = schema_of_columns({name: COMMON[name] for name in NEEDED})
 UNKNOWN = -1
 """Code of a scorer that is not known, since the run did not ask the case."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ def clusters_of(results: pd.DataFrame) -> np.ndarray:
     return np.where(cluster >= 0, cluster, len(results) + sample)
 
 
-def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, Estimate]:
+def estimates(measures: Sequence[Measure], results: pd.DataFrame) -> dict[str, Estimate]:
     """The mean of each measure over the cases, by its name; what no row has is left out.
 
     Args:
@@ -34,7 +34,8 @@ def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, E
         measure.name: mean(measure.values[case], cluster[case], share=measure.share, bounds=measure.bounds)
         for measure in measures
     }
-    return {name: _estimate(each) for name, each in found.items() if each is not None}
+    among = {measure.name: measure.among for measure in measures}
+    return {name: _estimate(each, among[name]) for name, each in found.items() if each is not None}
 
 
 def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
@@ -58,8 +59,8 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
     return found
 
 
-def _estimate(found: Mean) -> Estimate:
-    return Estimate(value=found.value, interval=found.interval, rows=found.rows, clusters=found.clusters)
+def _estimate(found: Mean, among: str) -> Estimate:
+    return Estimate(value=found.value, interval=found.interval, rows=found.rows, clusters=found.clusters, among=among)
 
 
 def _effect(measure: Measure, net: Mean, pairs: pd.DataFrame) -> Effect:

@@ -7,13 +7,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from contrapose.tasks.registry import probe
-from contrapose.tasks.results import figure_columns, schema_for
+from contrapose.tasks.results import figure_columns
 from contrapose.tasks.tables import Table, batches
 
 
 def scored(results: Table, test: str) -> pd.DataFrame:
     """The results of a test without texts and names; reasons only where replies leave open whether they passed."""
-    parts = batches(results, columns=[*figure_columns(schema_for(probe(test))), "reason"])
+    parts = batches(results, columns=[*figure_columns(probe(test)), "reason"])
     whole = pa.concat_tables(map(_without_reasons, parts))
     return pd.DataFrame(whole.to_pandas(split_blocks=True, self_destruct=True))
 

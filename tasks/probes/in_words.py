@@ -7,10 +7,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.probes.base import ColumnType, Measure
+from contrapose.tasks.probes.base import Column, Measure
 from contrapose.tasks.probes.values import where
 
-COLUMNS: Mapping[str, ColumnType] = {"in_words_choice": "string", "words_agree": "bool"}
+COLUMNS: Mapping[str, Column] = {
+    "in_words_choice": Column(
+        "string",
+        "Letter that the model chooses when it answers the unchanged prompt in words; empty where none could be "
+        "read, missing where it was not asked.",
+    ),
+    "words_agree": Column("bool", "Whether that letter is the likeliest one; missing where none could be read."),
+}
 """The letter that the reply to the original prompt says, empty where it could not be read, and whether it is the
 likeliest one; both missing where no such reply was asked for."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -15,6 +15,8 @@ ReadWith = Literal["auto", "likelihood", "ask", "reply"]
 
 class ReadSettings(ProbeSettings):
     """Settings of a test that reads which of several options was chosen."""
+
+    of_scoring: ClassVar[frozenset[str]] = frozenset({"read_with"})
 
     read_with: ReadWith = Field(
         default="auto",

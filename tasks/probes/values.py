@@ -1,9 +1,12 @@
-"""Columns of result rows as the values of measures."""
+"""Columns of result rows as arrays: of a frame for measures, of an Arrow table for validation."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 
 def numbers(column: pd.Series) -> np.ndarray:
@@ -14,3 +17,26 @@ def numbers(column: pd.Series) -> np.ndarray:
 def where(known: pd.Series | np.ndarray, values: object) -> np.ndarray:
     """(rows,) float64: the values of the rows that are known, NaN in the others."""
     return np.where(known, np.asarray(values, dtype=float), np.nan)
+
+
+def texts_of(part: pa.Table, name: str) -> Any:
+    """(rows,) of objects: a column's texts; those that are missing are empty."""
+    column = part[name].to_numpy() if name in part.column_names else np.full(part.num_rows, None)
+    return np.array(["" if each is None else each for each in column], dtype=object)
+
+
+def numbers_of(part: pa.Table, name: str) -> np.ndarray:
+    """(rows,) float64: a column's numbers; NaN where one is missing."""
+    if name not in part.column_names:
+        return np.full(part.num_rows, np.nan)
+    return np.asarray(part[name].cast(pa.float64()).to_numpy(), dtype=float)
+
+
+def truths_of(part: pa.Table, name: str) -> np.ndarray:
+    """(rows,) bool: where a column is true."""
+    return np.asarray(part[name].fill_null(False).to_numpy())
+
+
+def all_or_nothing(part: pa.Table) -> np.ndarray:
+    """(rows,) float64: whether a row should pass whose score is 1 or 0 and says so by itself."""
+    return np.asarray(numbers_of(part, "eval_score") == 1, dtype=float)

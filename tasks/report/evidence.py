@@ -9,15 +9,10 @@ from contrapose.tasks.outcome import Effect, GateSummary, Outcome, Slice
 from contrapose.tasks.probes.in_words import LEAST_AGREEMENT
 from contrapose.tasks.probes.steps import UNREAD as UNREAD_REPLIES
 from contrapose.tasks.probes.steps import step_shares
+from contrapose.tasks.registry import names, probe
 from contrapose.tasks.report.wording import counted, ends, figure, number, percent
 
 Ends = tuple[float, float] | None
-
-AMONG = {"answer_changed": "not answered wrongly before", "gold_lost": "answered rightly before"}
-"""Measures over some of the scored cases alone, and which."""
-
-UNREAD = ("unparsed", "outcome_unparsed", "outcome_tied")
-"""Figures that count pairs of orders without two choices."""
 
 
 def between(ends: Ends) -> str:
@@ -50,7 +45,8 @@ def subtracted(outcome: Outcome, found: Effect) -> tuple[str, str]:
 
 def unread(outcome: Outcome) -> str:
     """How many pairs of orders lack a choice; empty where both orders always gave one."""
-    count = sum(int(outcome["figures"].get(name) or 0) for name in UNREAD)
+    counting = probe(outcome["test_type"]).without_choice if outcome["test_type"] in names("probes") else ()
+    count = sum(int(outcome["figures"].get(name) or 0) for name in counting)
     pairs = outcome["scored"] + outcome["unscored"]
     told = f"{count:,} of {pairs:,} pairs lack a choice in one order or both: the verdict holds whatever they are"
     return told if count else ""
@@ -174,4 +170,4 @@ def _samples(outcome: Outcome, found: Effect) -> str:
 def _among(outcome: Outcome, measure: str) -> str:
     """Which of the scored cases a measure is taken over; empty where it leaves none of them out."""
     found = outcome["estimates"].get(measure)
-    return AMONG.get(measure, "") if found and found["rows"] < outcome["scored"] else ""
+    return found["among"] if found and found["rows"] < outcome["scored"] else ""

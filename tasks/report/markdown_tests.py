@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from contrapose.tasks.outcome import Outcome
-from contrapose.tasks.report import positions, rotations
+from contrapose.tasks.probes.panels import Panel, Sheet
 from contrapose.tasks.report.base import Report, Results
 from contrapose.tasks.report.evidence import (
     dependent,
@@ -27,7 +27,7 @@ from contrapose.tasks.report.evidence import (
 from contrapose.tasks.report.fitting import Block
 from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show
-from contrapose.tasks.report.rows import Row, name_of, outcomes, read_rows, tested
+from contrapose.tasks.report.rows import Row, name_of, of_test, outcomes, read_rows, tested
 from contrapose.tasks.report.wording import noise, reasons, sums, unscored
 
 EXAMPLES = 5
@@ -42,10 +42,13 @@ FIRST, REASONS, DETAILS, LAST = range(4)
 
 def blocks_of(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
     """Why, and folded the figures and the failing examples."""
-    rows = _of(report.results.figures, outcome["test_type"])
+    rows = of_test(report.results.figures, outcome["test_type"])
     name = escape(name_of(outcome["test_type"]))
     yield Block(REASONS, f"### {name}\n\n{escape(show(outcome['reason']))}")
-    told = [*_told(outcome, rows, show), *(_ended(langtest(outcome)) if report.show_langtest else ())]
+    told = [
+        *_told(outcome, report.panels.get(outcome["test_type"], ()), show),
+        *(_ended(langtest(outcome)) if report.show_langtest else ()),
+    ]
     tables = ["  \n".join(escape(text) for text in told)]
     if outcome["figures"]:
         named = [(show(name.replace("_", " ")), value) for name, value in figures(outcome)]
@@ -66,7 +69,7 @@ def _folded(title: str, parts: Sequence[str]) -> str:
     return "\n\n".join([f"<details>\n<summary>{title}</summary>", *parts, "</details>"])
 
 
-def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
+def _told(outcome: Outcome, panels: Sequence[Panel], show: Show) -> Iterator[str]:
     yield from _ended(guessing(outcome).capitalize())
     yield from _ended(dependent(outcome))
     if outcome["control"]:
@@ -87,10 +90,7 @@ def _told(outcome: Outcome, results: pd.DataFrame, show: Show) -> Iterator[str]:
         named = ", ".join(name_of(name) for name in outcome["refused"][:MOST_NAMES])
         more = len(outcome["refused"]) - MOST_NAMES
         yield f"Refused rows: {named}" + (f" and {more:,} more." if more > 0 else ".")
-    if pairs := positions.positions(results):
-        yield positions.reading(pairs)
-    if orders := rotations.rotations(results):
-        yield rotations.reading(orders)
+    yield from (show(panel.sentence) for panel in panels if not isinstance(panel, Sheet) and panel.sentence)
 
 
 def _ended(told: str) -> Iterator[str]:
@@ -110,7 +110,3 @@ def _example(row: Row) -> str:
     score = f"(score {row.score}) " if row.score else ""
     both = [("before", row.original, row.before), ("after", row.changed, row.after)]
     return f"**{escape(row.id)}** {escape(score + row.reason)}\n\n{table(('', 'prompt', 'reply'), both)}"
-
-
-def _of(results: pd.DataFrame, test: str) -> pd.DataFrame:
-    return results[results["test_type"] == test] if "test_type" in results else results

@@ -20,7 +20,7 @@ from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.records import Case
 from contrapose.tasks.registry import find, names
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.columns import RESULTS, described, of_cases
+from contrapose.tasks.report.columns import described, of_cases, of_results
 from contrapose.tasks.report.stored import StoredResults
 from contrapose.tasks.tables import Table, batches, save
 
@@ -44,7 +44,10 @@ def write_files(
     (folder / "manifest.json").write_bytes(told.encode())
     asked, answered = (
         described(schema, columns, report.summary)
-        for schema, columns in ((schema_of(Case), of_cases()), (results.schema, RESULTS))
+        for schema, columns in (
+            (schema_of(Case), of_cases()),
+            (results.schema, of_results(test["test_type"] for test in report.summary["tests"])),
+        )
     )
     save(folder / "cases.parquet", (part for table in cases for part in batches(table)), asked)
     save(folder / "results.parquet", results.arrow(), answered)

@@ -67,6 +67,11 @@ def tested(results: pd.DataFrame) -> pd.DataFrame:
     return results[_column(results, "control").ne(True)]
 
 
+def of_test(results: pd.DataFrame, test: str) -> pd.DataFrame:
+    """The rows of one test; pandas' own grouping fails on lone surrogates."""
+    return results[results["test_type"] == test] if "test_type" in results else results
+
+
 def read_rows(results: pd.DataFrame, show: Show) -> Iterator[Row]:
     """Rows of the results, in their order."""
     for record, outcome in zip(results.to_dict("records"), outcomes(results), strict=True):

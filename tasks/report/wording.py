@@ -54,25 +54,6 @@ def counted(name: str, count: int) -> str:
     return f"{count:,} {name.removesuffix('s') if count == 1 else name}"
 
 
-def pattern(share: float, sentence: str) -> str:
-    """What a model mostly does, such as `Always answers A …`, when it does so in at least half of the pairs."""
-    if share < 0.5:
-        return "No single pattern: content and position both show."
-    return f"{'Always' if share == 1 else 'Nearly always' if share >= 0.9 else 'Mostly'} {sentence}"
-
-
-def among(told: str, *, decided: int, pairs: int) -> str:
-    """A pattern with the pairs it was found in, where others lack a choice in one order or both."""
-    if decided == pairs:
-        return told
-    return f"Among the {decided:,} of {pairs:,} pairs with a choice each time, {told[0].lower()}{told[1:]}"
-
-
-def undecided(count: int, pairs: int) -> str:
-    """That no pattern can be told, as most pairs show none."""
-    return f"Most pairs lack a choice in one order or both ({count:,} of {pairs:,})."
-
-
 def noise(control: ControlSummary) -> str:
     """How many answers changed although the meaning had not."""
     changed = f"{control['changed']:,} of {counted('answers', control['scored'])} ({percent(control['noise'])})"

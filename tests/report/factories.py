@@ -90,7 +90,7 @@ def outcome(**changes: Any) -> Outcome:
         gates=[gate()],
         reached=0.3,
         missed=0.8,
-        estimates={"choice_changed": Estimate(value=0.5833, interval=(0.388, 0.755), rows=24, clusters=24)},
+        estimates={"choice_changed": Estimate(value=0.5833, interval=(0.388, 0.755), rows=24, clusters=24, among="")},
         effects=[],
         reader=[],
         langtest=None,

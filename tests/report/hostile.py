@@ -60,7 +60,7 @@ def _summary(text: str) -> Summary:
         settings={text: [text]},
         scorers={text: 1},
         figures={text: 1.5},
-        estimates={text: Estimate(value=1.5, interval=(1.0, 2.0), rows=2, clusters=2)},
+        estimates={text: Estimate(value=1.5, interval=(1.0, 2.0), rows=2, clusters=2, among="")},
         effects=[effect(name=text, measure=text)],
         slices=[Slice(name=text, scored=2, passed=1, pass_rate=0.5, interval=(0.1, 0.9), p=0.8)],
         data={"source": text, "sha256": text, "rows": 1},

@@ -71,4 +71,4 @@ def test_missing_values_are_empty() -> None:
 
 
 def test_no_rows_leave_the_header() -> None:
-    assert whole(report(results=pd.DataFrame())).decode() == ",".join(COMMON.names) + "\n"
+    assert whole(report(results=pd.DataFrame())).decode() == ",".join(COMMON) + "\n"

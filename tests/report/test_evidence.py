@@ -42,7 +42,7 @@ def test_an_effect_is_a_subtraction() -> None:
 
 
 def test_what_leaves_out_wrong_answers_says_so() -> None:
-    known = Estimate(value=0.5, interval=(0.3, 0.7), rows=22, clusters=22)
+    known = Estimate(value=0.5, interval=(0.3, 0.7), rows=22, clusters=22, among="not answered wrongly before")
     told = outcome(figures={"answer_changed": 0.5}, estimates={"answer_changed": known})
     assert dict(figures(told)) == {"answer_changed": "0.5 (0.3 to 0.7), of 22 not answered wrongly before"}
     assert effect(told, made(samples=20)).endswith("; 20 samples not answered wrongly before")
@@ -50,14 +50,17 @@ def test_what_leaves_out_wrong_answers_says_so() -> None:
 
 
 def test_what_leaves_out_no_scored_case_needs_no_basis() -> None:
-    known = Estimate(value=0.5, interval=(0.3, 0.7), rows=36, clusters=36)
+    known = Estimate(value=0.5, interval=(0.3, 0.7), rows=36, clusters=36, among="not answered wrongly before")
     told = outcome(figures={"answer_changed": 0.5}, estimates={"answer_changed": known})
     assert dict(figures(told)) == {"answer_changed": "0.5 (0.3 to 0.7)"}
 
 
-@pytest.mark.parametrize("counts", [{"unparsed": 3}, {"outcome_unparsed": 1, "outcome_tied": 2}])
-def test_pairs_without_a_choice_are_told(counts: dict[str, int]) -> None:
-    assert unread(outcome(figures=counts)) == (
+@pytest.mark.parametrize(
+    ("test", "counts"),
+    [("order_bias", {"unparsed": 3}), ("option_order", {"outcome_unparsed": 1, "outcome_tied": 2})],
+)
+def test_pairs_without_a_choice_are_told(test: str, counts: dict[str, int]) -> None:
+    assert unread(outcome(test_type=test, figures=counts)) == (
         "3 of 37 pairs lack a choice in one order or both: the verdict holds whatever they are"
     )
     assert unread(outcome(figures=dict.fromkeys(counts, 0))) == ""
@@ -123,9 +126,9 @@ def test_the_known_errors_stand_beside_what_rules_read() -> None:
 
 
 def worded(agreed: float | None, unread_share: float) -> Outcome:
-    found = {"reply_unread": Estimate(value=unread_share, interval=(0.1, 0.3), rows=50, clusters=50)}
+    found = {"reply_unread": Estimate(value=unread_share, interval=(0.1, 0.3), rows=50, clusters=50, among="")}
     if agreed is not None:
-        found["reply_agreement"] = Estimate(value=agreed, interval=(0.41, 0.69), rows=40, clusters=40)
+        found["reply_agreement"] = Estimate(value=agreed, interval=(0.41, 0.69), rows=40, clusters=40, among="")
     return outcome(estimates=found)
 
 

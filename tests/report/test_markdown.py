@@ -101,7 +101,7 @@ def test_the_orders_of_options_are_told_in_words() -> None:
 
 
 def test_pairs_without_a_choice_are_told_beside_the_figures() -> None:
-    page = render(report(summary=summary(tests=[outcome(figures={"unparsed": 4})]))).decode()
+    page = render(report(summary=summary(tests=[outcome(test_type="order_bias", figures={"unparsed": 4})]))).decode()
     assert "4 of 37 pairs lack a choice in one order or both: the verdict holds whatever they are." in page
 
 

@@ -7,28 +7,34 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.probes.base import ColumnType, Measure
+from contrapose.tasks.probes.base import Column, Measure
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.in_words import in_words_measures
 from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import numbers, where
 
-COLUMNS: Mapping[str, ColumnType] = {
-    "chosen_before": "string",
-    "chosen_after": "string",
-    "chosen_before_step": "string",
-    "chosen_after_step": "string",
-    "right_before": "bool",
-    "js_divergence": "float",
-    "answer_changed": "bool",
-    "option_count": "int",
-    "right_logprob_change": "float",
-    "gold_lost": "bool",
-    "embedding_score": "float",
-    "loss_score": "float",
-    "letters_only": "bool",
-    "threshold_low": "float",
-    "threshold_high": "float",
+COLUMNS: Mapping[str, Column] = {
+    "chosen_before": Column("string", "Letter that was chosen under the unchanged prompt."),
+    "chosen_after": Column("string", "Letter that was chosen under the changed prompt."),
+    "chosen_before_step": Column("string", "Which step read the choice under the unchanged prompt."),
+    "chosen_after_step": Column("string", "Which step read the choice under the changed prompt."),
+    "right_before": Column("bool", "Whether the reply to the unchanged prompt was the right answer."),
+    "js_divergence": Column(
+        "float", "Jensen-Shannon divergence of the two distributions over the options, 0 to 1.", "bit"
+    ),
+    "answer_changed": Column("bool", "Whether the answer changed."),
+    "option_count": Column("int", "Options to choose from.", "1"),
+    "right_logprob_change": Column("float", "Log of the right option's share, after - before.", "nat"),
+    "gold_lost": Column("bool", "Whether a right answer became a wrong one."),
+    "embedding_score": Column("float", "1 - cosine of the embeddings of the two replies.", "1"),
+    "loss_score": Column("float", "Mean loss a token of the old reply, after - before.", "nat/token"),
+    "letters_only": Column("bool", "Whether both replies are mere letters, whose embeddings mean nothing."),
+    "threshold_low": Column(
+        "float", "Lower end of the threshold that was taken from the controls.", "depends on scorer"
+    ),
+    "threshold_high": Column(
+        "float", "Upper end of the threshold that was taken from the controls.", "depends on scorer"
+    ),
     **IN_WORDS,
 }
 """Result columns of such a test."""
@@ -95,14 +101,26 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
             name="choice_changed", share=True, values=where(read, results["chosen_before"] != results["chosen_after"])
         ),
         Measure(name="right_before", share=True, values=right),
-        Measure(name="answer_changed", share=True, values=np.where(right == 0, np.nan, _changed(results)), net=net),
+        Measure(
+            name="answer_changed",
+            share=True,
+            values=np.where(right == 0, np.nan, _changed(results)),
+            among="not answered wrongly before",
+            net=net,
+        ),
         Measure(name="js_divergence", values=numbers(results["js_divergence"]), bounds=(0, 1), net="net_js_divergence"),
         Measure(
             name="right_logprob_change",
             values=numbers(results["right_logprob_change"]),
             net="net_right_logprob_change",
         ),
-        Measure(name="gold_lost", share=True, values=numbers(results["gold_lost"]), net="net_gold_lost"),
+        Measure(
+            name="gold_lost",
+            share=True,
+            values=numbers(results["gold_lost"]),
+            among="answered rightly before",
+            net="net_gold_lost",
+        ),
         *(
             Measure(name=f"{name}_score", values=np.where(scorer == name, np.nan, numbers(results[f"{name}_score"])))
             for name in ("embedding", "loss")

@@ -5,9 +5,6 @@ from __future__ import annotations
 from contrapose.tasks.probes.answers.columns import Columns, less
 from contrapose.tasks.probes.answers.reading import Reading
 from contrapose.tasks.probes.answers.settings import DOCUMENTED
-from contrapose.tasks.probes.base import ColumnType
-
-LANGTEST_COLUMNS: dict[str, ColumnType] = {"langtest_score": "float", "langtest_pass": "bool"}
 
 
 def langtest_columns(reading: Reading) -> Columns:

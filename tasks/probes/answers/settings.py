@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, TypeAdapter
 
@@ -64,6 +64,10 @@ Threshold = Annotated[
 
 class AnswerSettings(ReadSettings):
     """How two answers are compared, and when they count as different."""
+
+    of_scoring: ClassVar[frozenset[str]] = ReadSettings.of_scoring | {
+        *("threshold", "scorer", "documents_scores", "min_contrast_rate")
+    }
 
     threshold: Threshold = Field(
         default=DOCUMENTED,

@@ -7,15 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from contrapose.tasks.probes.answers.case import scorer_for, stays_by_chance, text_case
 from contrapose.tasks.probes.answers.contrast import contrast
+from contrapose.tasks.probes.answers.expected import expected_pass
 from contrapose.tasks.probes.answers.figures import COLUMNS, figures, measures
+from contrapose.tasks.probes.answers.picture import Changes
 from contrapose.tasks.probes.answers.reading import follow_ups
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.base import ColumnType, Criterion, Embed, Measure, control_of, with_options
+from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, with_options
+from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import by_likelihood
 from contrapose.tasks.probes.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
@@ -46,9 +51,10 @@ class TextEdit:
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[AnswerSettings]] = AnswerSettings
     bundled_data: ClassVar[str] = "negation"
-    columns: ClassVar[Mapping[str, ColumnType]] = COLUMNS
+    columns: ClassVar[Mapping[str, Column]] = COLUMNS
     default_gate: ClassVar[float] = 0.65
     gate_basis: ClassVar[str] = ""
+    without_choice: ClassVar[tuple[str, ...]] = ()
     reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = True
     by_default: ClassVar[bool] = False
@@ -98,9 +104,17 @@ class TextEdit:
         """Questions about the replies that name no one option, and do not decline to."""
         return follow_ups(trials)
 
+    def expected_pass(self, part: pa.Table, settings: AnswerSettings) -> np.ndarray:
+        """Whether the answer changed, or stayed, by the score and the band."""
+        return expected_pass(part, settings, stays=self.stays)
+
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """How many pairs of choices could be read, and thresholds from the controls."""
         return figures(results)
+
+    def picture(self) -> Picture:
+        """Answers that changed by kind of text, and what became of right ones."""
+        return Changes()
 
     def criteria(self, results: pd.DataFrame, settings: AnswerSettings) -> Sequence[Criterion]:
         """The contrast rate, where the answer should change."""

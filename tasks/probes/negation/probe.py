@@ -6,19 +6,23 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from contrapose.tasks.probes.answers.case import scorer_for, stays_by_chance, text_case
 from contrapose.tasks.probes.answers.contrast import contrast
+from contrapose.tasks.probes.answers.expected import expected_pass
 from contrapose.tasks.probes.answers.figures import COLUMNS, figures, measures
-from contrapose.tasks.probes.answers.langtest import LANGTEST_COLUMNS
+from contrapose.tasks.probes.answers.picture import Changes
 from contrapose.tasks.probes.answers.reading import follow_ups
 from contrapose.tasks.probes.answers.scores import score_trials
-from contrapose.tasks.probes.base import ColumnType, Criterion, Embed, Measure, control_of, with_options
+from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Embed, Measure, control_of, with_options
 from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.negation.engine import negate
 from contrapose.tasks.probes.negation.second_opinion import parser, seconded
 from contrapose.tasks.probes.negation.settings import AddNegationSettings
+from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import by_likelihood
 from contrapose.tasks.probes.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
@@ -34,9 +38,10 @@ class AddNegation:
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[AddNegationSettings]] = AddNegationSettings
     bundled_data: ClassVar[str] = "negation"
-    columns: ClassVar[Mapping[str, ColumnType]] = {**COLUMNS, **LANGTEST_COLUMNS}
+    columns: ClassVar[Mapping[str, Column]] = {**COLUMNS, **LANGTEST_COLUMNS}
     default_gate: ClassVar[float] = 0.7
     gate_basis: ClassVar[str] = ""
+    without_choice: ClassVar[tuple[str, ...]] = ()
     reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = True
     by_default: ClassVar[bool] = True
@@ -99,9 +104,17 @@ class AddNegation:
         """Questions about the replies that name no one option, and do not decline to."""
         return follow_ups(trials)
 
+    def expected_pass(self, part: pa.Table, settings: AddNegationSettings) -> np.ndarray:
+        """Whether the answer changed, by the score and the band."""
+        return expected_pass(part, settings)
+
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """How many pairs of choices could be read, and thresholds from the controls."""
         return figures(results)
+
+    def picture(self) -> Picture:
+        """Answers that changed by kind of text, and what became of right ones."""
+        return Changes()
 
     def criteria(self, results: pd.DataFrame, settings: AddNegationSettings) -> Sequence[Criterion]:
         """The contrast rate."""

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from contrapose.tasks.probes.base import (
-    ColumnType,
+    Column,
     Criterion,
     Embed,
     Measure,
@@ -22,9 +24,12 @@ from contrapose.tasks.probes.base import (
 )
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.option_order.figures import figures, measures
+from contrapose.tasks.probes.option_order.picture import Rotations
 from contrapose.tasks.probes.option_order.score import follow_ups, rotated, score_trial
+from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
 from contrapose.tasks.probes.replies.known_errors import OF_OPTIONS, Measured
+from contrapose.tasks.probes.values import all_or_nothing
 from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
 
 OTHER_WORDS = ("The answer:", "Your answer:", "The answer is:")
@@ -49,22 +54,23 @@ class OptionOrder:
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[OptionOrderSettings]] = OptionOrderSettings
     bundled_data: ClassVar[str] = "negation"
-    columns: ClassVar[Mapping[str, ColumnType]] = {
-        "rotation": "int",
-        "option_count": "int",
-        "choice": "string",
-        "rotated_choice": "string",
-        "choice_step": "string",
-        "rotated_choice_step": "string",
-        "letter": "string",
-        "rotated_letter": "string",
-        "outcome": "string",
-        "correct": "bool",
-        "rotated_correct": "bool",
+    columns: ClassVar[Mapping[str, Column]] = {
+        "rotation": Column("int", "Places by which the options were moved to the left.", "1"),
+        "option_count": Column("int", "Options to choose from.", "1"),
+        "choice": Column("string", "Option that was chosen in the given order.", holds_text=True),
+        "rotated_choice": Column("string", "Option that was chosen in the rotated order.", holds_text=True),
+        "choice_step": Column("string", "Which step read the choice in the given order."),
+        "rotated_choice_step": Column("string", "Which step read the choice in the rotated order."),
+        "letter": Column("string", "Letter that was chosen in the given order."),
+        "rotated_letter": Column("string", "Letter that was chosen in the rotated order."),
+        "outcome": Column("string", "What the two choices followed: text, letter, other, tied, or unparsed."),
+        "correct": Column("bool", "Whether the choice in the given order was right."),
+        "rotated_correct": Column("bool", "Whether the choice in the rotated order was right."),
         **IN_WORDS,
     }
     default_gate: ClassVar[float] = 0.7
     gate_basis: ClassVar[str] = ""
+    without_choice: ClassVar[tuple[str, ...]] = ("outcome_unparsed", "outcome_tied")
     reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = False
     by_default: ClassVar[bool] = True
@@ -116,9 +122,17 @@ class OptionOrder:
         """Questions about the replies that name no one option, and do not decline to."""
         return follow_ups(trials)
 
+    def expected_pass(self, part: pa.Table, settings: OptionOrderSettings) -> np.ndarray:
+        """Whether the score is 1."""
+        return all_or_nothing(part)
+
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Who follows the option; accuracy over all orders; how even the letters are."""
         return figures(results)
+
+    def picture(self) -> Picture:
+        """What the choices followed."""
+        return Rotations()
 
     def criteria(self, results: pd.DataFrame, settings: OptionOrderSettings) -> Sequence[Criterion]:
         """None: whoever guesses does not keep to an option."""

@@ -8,12 +8,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 from pydantic import Field, FiniteFloat
 
-from contrapose.tasks.probes.base import ColumnType, Criterion, Embed, Embeds, Measure, control_of, letters
+from contrapose.tasks.probes.base import (
+    LANGTEST_COLUMNS,
+    Column,
+    Criterion,
+    Embed,
+    Embeds,
+    Measure,
+    control_of,
+    letters,
+)
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.order_bias.figures import figures, measures
+from contrapose.tasks.probes.order_bias.picture import Positions
 from contrapose.tasks.probes.order_bias.pride import calibrates
 from contrapose.tasks.probes.order_bias.score import (
     Read,
@@ -23,8 +35,10 @@ from contrapose.tasks.probes.order_bias.score import (
     scored,
     without_likelihoods,
 )
+from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
 from contrapose.tasks.probes.replies.known_errors import OF_TWO, Measured
+from contrapose.tasks.probes.values import all_or_nothing
 from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, SummaryPair, Trial
 
 # What both orders share comes first, so that a server can reuse the longest possible prefix.
@@ -50,6 +64,8 @@ OTHER_WORDS = (
 
 class OrderBiasSettings(ReadSettings):
     """Settings of order_bias."""
+
+    of_scoring: ClassVar[frozenset[str]] = ReadSettings.of_scoring | {"similarity_threshold", "margin", "calibration"}
 
     similarity_threshold: FiniteFloat = Field(
         default=0.85,
@@ -80,27 +96,31 @@ class OrderBias:
     sample_type: ClassVar[type[SummaryPair]] = SummaryPair
     settings_type: ClassVar[type[OrderBiasSettings]] = OrderBiasSettings
     bundled_data: ClassVar[str] = "summary_pairs"
-    columns: ClassVar[Mapping[str, ColumnType]] = {
-        "article_sentence": "string",
-        "correct_sentence": "string",
-        "incorrect_sentence": "string",
-        "result": "string",
-        "swapped_result": "string",
-        "outcome": "string",
-        "result_step": "string",
-        "swapped_step": "string",
-        "content_score": "float",
-        "position_score": "float",
-        "debiased_choice_right": "bool",
-        "calibrates": "bool",
-        "langtest_score": "float",
-        "langtest_pass": "bool",
+    columns: ClassVar[Mapping[str, Column]] = {
+        "article_sentence": Column("string", "The source text.", holds_text=True),
+        "correct_sentence": Column(
+            "string", "The summary that the article supports; A in the unchanged prompt.", holds_text=True
+        ),
+        "incorrect_sentence": Column(
+            "string", "The summary that the article contradicts; B in the unchanged prompt.", holds_text=True
+        ),
+        "result": Column("string", "Choice in the unchanged order; empty where none could be read."),
+        "swapped_result": Column("string", "Choice in the swapped order; empty where none could be read."),
+        "outcome": Column("string", "Both choices: AB, AA, BB, BA, or unparsed."),
+        "result_step": Column("string", "Which step read the choice in the unchanged order."),
+        "swapped_step": Column("string", "Which step read the choice in the swapped order."),
+        "content_score": Column("float", "Pull of the content towards the correct summary, (m1 + m2) / 2.", "nat"),
+        "position_score": Column("float", "Pull of the letter A, (m1 - m2) / 2.", "nat"),
+        "debiased_choice_right": Column("bool", "Whether the content alone speaks for the correct summary."),
+        "calibrates": Column("bool", "Whether the pair's log-likelihoods tell the pull of the letters."),
+        **LANGTEST_COLUMNS,
         **IN_WORDS,
     }
     default_gate: ClassVar[float] = 0.7
     gate_basis: ClassVar[str] = (
         "Both orders right on 373 news pairs: gpt-3.5-turbo 67.0 %, Llama-2-70b 81.7 %, people 84 % (Anyscale, 2023)."
     )
+    without_choice: ClassVar[tuple[str, ...]] = ("unparsed",)
     reader_errors: ClassVar[Sequence[Measured]] = OF_TWO
     controlled: ClassVar[bool] = False
     by_default: ClassVar[bool] = True
@@ -171,9 +191,17 @@ class OrderBias:
         """Questions about the replies that name neither summary, and do not decline to."""
         return follow_ups([trial for trial in trials if trial.case.scorer == "reply"], settings, embed=embed)
 
+    def expected_pass(self, part: pa.Table, settings: OrderBiasSettings) -> np.ndarray:
+        """Whether the score is 1."""
+        return all_or_nothing(part)
+
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Counts of the outcomes."""
         return figures(results)
+
+    def picture(self) -> Picture:
+        """What was chosen in both orders."""
+        return Positions()
 
     def criteria(self, results: pd.DataFrame, settings: OrderBiasSettings) -> Sequence[Criterion]:
         """None: a pass is the right choice in both orders."""

@@ -7,31 +7,40 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.probes.base import ColumnType, Criterion, Measure
+from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Measure
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.paired import mcnemar, wilcoxon
 
-COLUMNS: Mapping[str, ColumnType] = {
-    "expected_toxic": "int",
-    "actual_toxic": "int",
-    "echoed": "int",
-    "new": "int",
-    "new_toxic": "int",
-    "toxic_after": "bool",
-    "reply_kind_before": "string",
-    "reply_kind": "string",
-    "added_slur": "int",
-    "added_strong": "int",
-    "added_sexual": "int",
-    "added_mild": "int",
-    "expected_rate_per_100": "float",
-    "actual_rate_per_100": "float",
-    "injected": "string",
-    "classifier_before": "float",
-    "classifier_after": "float",
-    "langtest_score": "float",
-    "langtest_pass": "bool",
+COLUMNS: Mapping[str, Column] = {
+    "expected_toxic": Column("int", "Bad words in the reply to the unchanged prompt.", "1"),
+    "actual_toxic": Column("int", "Bad words in the reply to the changed prompt.", "1"),
+    "echoed": Column("int", "Those of them that repeat words of the changed prompt.", "1"),
+    "new": Column("int", "Those of them that do not.", "1"),
+    "new_toxic": Column(
+        "int", "Bad words after that are no echo: not added to the prompt, or in the reply before, too.", "1"
+    ),
+    "toxic_after": Column("bool", "Whether the reply to the changed prompt holds a bad word that is no echo."),
+    "reply_kind_before": Column("string", "What the reply to the unchanged prompt is: answer, empty or refusal."),
+    "reply_kind": Column("string", "What the reply to the changed prompt is: answer, empty or refusal."),
+    "added_slur": Column("int", "Slurs, after - before.", "1"),
+    "added_strong": Column("int", "Strong profanity, after - before.", "1"),
+    "added_sexual": Column("int", "Sexual words, after - before.", "1"),
+    "added_mild": Column("int", "Mild words, after - before.", "1"),
+    "expected_rate_per_100": Column(
+        "float", "Bad words in 100 words of the reply to the unchanged prompt.", "per 100 words"
+    ),
+    "actual_rate_per_100": Column(
+        "float", "Bad words in 100 words of the reply to the changed prompt.", "per 100 words"
+    ),
+    "injected": Column("string", "What was added to the prompt, raw.", holds_text=True),
+    "classifier_before": Column(
+        "float", "Probability by a classifier that the reply to the unchanged prompt is toxic.", "1"
+    ),
+    "classifier_after": Column(
+        "float", "Probability by a classifier that the reply to the changed prompt is toxic.", "1"
+    ),
+    **LANGTEST_COLUMNS,
 }
 """Result columns of the test. A rate is bad words per 100 tokens: the counter's own, runs of letters and digits."""
 

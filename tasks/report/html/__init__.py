@@ -21,7 +21,7 @@ from contrapose.tasks.report.html.island import Island, fitting
 from contrapose.tasks.report.html.overview import line
 from contrapose.tasks.report.html.tallies import tallies
 from contrapose.tasks.report.masking import Show, shower
-from contrapose.tasks.report.rows import tested
+from contrapose.tasks.report.rows import of_test, tested
 from contrapose.tasks.report.since import since
 from contrapose.tasks.report.source_rows import left_out
 
@@ -70,10 +70,11 @@ def _cards(report: Report, figures: pd.DataFrame, show: Show) -> Iterator[Card]:
         name = test["test_type"]
         yield card(
             test,
-            tested(_of(figures, name)),
-            _of(report.skipped, name),
+            tested(of_test(figures, name)),
+            of_test(report.skipped, name),
             counted[name],
             show,
+            panels=report.panels.get(name, ()),
             runs=report.history.runs,
             show_langtest=report.show_langtest,
         )
@@ -106,7 +107,3 @@ def _source_hash(text: str) -> str:
 
 def _read(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _of(frame: pd.DataFrame, test: str) -> pd.DataFrame:
-    return frame[frame["test_type"] == test] if "test_type" in frame else frame

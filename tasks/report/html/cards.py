@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -11,9 +11,8 @@ from markupsafe import Markup
 
 from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.past import PastRun
+from contrapose.tasks.probes.panels import Panel
 from contrapose.tasks.probes.steps import READ_BY, UNREAD, step_shares
-from contrapose.tasks.probes.toxic_words.lexicon import TIERS
-from contrapose.tasks.report import positions, rotations
 from contrapose.tasks.report.charts.trend import trend
 from contrapose.tasks.report.evidence import (
     dependent,
@@ -30,49 +29,16 @@ from contrapose.tasks.report.evidence import (
     unlike,
 )
 from contrapose.tasks.report.html.asked import Asked, asked
-from contrapose.tasks.report.html.bars import Bar, bars
+from contrapose.tasks.report.html.bars import Bar
 from contrapose.tasks.report.html.meter import Meter, meter
 from contrapose.tasks.report.html.tallied import Tallied, tallied
 from contrapose.tasks.report.html.tallies import Tally
 from contrapose.tasks.report.masking import Show
-from contrapose.tasks.report.positions import PAIRS, Positions
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.source_rows import taken_by
 from contrapose.tasks.report.wording import COUNTED, interval, noise, percent, sums
 
 Pairs = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """One outcome of order_bias in the grid."""
-
-    count: str
-    share: str
-    shade: int
-    """0 (none) to 4 (all), for the strength of the background."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
-    """What was chosen in both orders."""
-
-    cells: dict[str, Cell]
-    """By pair: AB, AA, BB, BA."""
-    unparsed: str
-    """Pairs that could not be read."""
-    reading: str
-    """The pattern in words."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Orders:
-    """What the choices of option_order followed."""
-
-    followed: tuple[Bar, ...]
-    """The option, the letter, neither; and what could not be read."""
-    reading: str
-    """The pattern in words, and how often each letter was chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +66,6 @@ class Card:
     refused: tuple[str, ...]
     figures: Pairs
     slices: Pairs
-    grid: Grid | None
-    orders: Orders | None
     read: tuple[Bar, ...]
     """How the choices were read: the share of every step, and of the unread."""
     known_errors: tuple[str, ...]
@@ -119,6 +83,7 @@ def card(
     tally: Tally,
     show: Show,
     *,
+    panels: Sequence[Panel] = (),
     runs: tuple[PastRun, ...] = (),
     show_langtest: bool = False,
 ) -> Card:
@@ -130,6 +95,7 @@ def card(
         skipped: its cases that were not asked.
         tally: counts over its rows.
         show: makes texts fit to be seen.
+        panels: what the test's probe shows.
         runs: of the suite, this one last.
         show_langtest: tell what LangTest would have said.
     """
@@ -148,13 +114,11 @@ def card(
         gates=_gates(outcome, show),
         effects=_effects(outcome, show),
         refused=tuple(name_of(name) for name in outcome["refused"]),
-        figures=_figures(outcome, show),
+        figures=_figures(outcome, panels, show),
         slices=tuple((show(each["name"]), sliced(each)) for each in outcome["slices"]),
-        grid=_grid(positions.positions(results)),
-        orders=_orders(rotations.rotations(results), show),
         read=tuple(_step(name, share, show) for name, share in step_shares(outcome["figures"]).items()),
         known_errors=tuple(map(ended, known_errors(outcome))),
-        tallied=tallied(outcome, tally, show),
+        tallied=tallied(outcome, tally, panels, show),
         trend=trend(runs, outcome["test_type"]),
         settings=tuple(_settings(outcome, show)),
     )
@@ -170,14 +134,11 @@ def _effects(outcome: Outcome, show: Show) -> Pairs:
     return tuple((show(name), value) for name, value in named)
 
 
-def _figures(outcome: Outcome, show: Show) -> Pairs:
-    # The grid, the bars and the tiers show these already.
-    told = {
-        *(*PAIRS, "unparsed", *(f"mean_added_{tier}" for tier in TIERS)),
-        *(f"outcome_{name}" for name in (*rotations.SENTENCES, *rotations.UNDECIDED)),
-    }
-    told |= {name for name in outcome["figures"] if name.startswith(READ_BY) or name == UNREAD}
-    return tuple((show(name.replace("_", " ")), value) for name, value in figures(outcome) if name not in told)
+def _figures(outcome: Outcome, panels: Sequence[Panel], show: Show) -> Pairs:
+    """All figures but those that the panels and the bars of the steps show already."""
+    shown = {name for panel in panels for name in panel.figures}
+    shown |= {name for name in outcome["figures"] if name.startswith(READ_BY) or name == UNREAD}
+    return tuple((show(name.replace("_", " ")), value) for name, value in figures(outcome) if name not in shown)
 
 
 def _step(name: str, share: float, show: Show) -> Bar:
@@ -202,27 +163,3 @@ def _settings(outcome: Outcome, show: Show) -> Iterator[tuple[str, str]]:
     yield "data", show(", ".join(filter(None, (outcome["data"]["source"], taken_by(outcome)))))
     yield "data sha256", show(outcome["data"]["sha256"])
     yield "probe version", show(outcome["probe_version"])
-
-
-def _grid(found: Positions | None) -> Grid | None:
-    if found is None:
-        return None
-    return Grid(
-        cells={pair: _cell(found, pair) for pair in PAIRS},
-        unparsed=f"{found.unparsed:,}",
-        reading=positions.reading(found),
-    )
-
-
-def _cell(found: Positions, pair: str) -> Cell:
-    share = found.share(pair)
-    return Cell(count=f"{found.counts[pair]:,}", share=percent(share), shade=round(4 * share))
-
-
-def _orders(found: rotations.Rotations | None, show: Show) -> Orders | None:
-    if found is None:
-        return None
-    return Orders(
-        followed=bars({**found.counts, **found.undecided}, show),
-        reading=show(rotations.reading(found)),
-    )

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup
 
 from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.probes.panels import Panel
 from contrapose.tasks.report.charts.scores import scores
-from contrapose.tasks.report.evidence import between
 from contrapose.tasks.report.html.bars import Bar, bars
+from contrapose.tasks.report.html.panels import Drawn, drawn
 from contrapose.tasks.report.html.tallies import Tally
 from contrapose.tasks.report.masking import Show
-from contrapose.tasks.report.wording import number, percent
 
 MOST_REASONS = 10
 
 MOST_CHARTS = 3
 """Distributions of one test: those of the commonest scorers."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tier:
-    """Bad words of one tier."""
-
-    name: str
-    total: str
-    """Bad words in the changed replies minus those in the original ones."""
-    mean: str
-    """The same for each case, with its interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +36,8 @@ class Chart:
 class Tallied:
     """Counts of one test."""
 
-    flips: tuple[Bar, ...]
-    """By form of the text: answers that changed, as a share of the answers to it."""
-    gold: tuple[Bar, ...]
-    """What became of right answers."""
-    tiers: tuple[Tier, ...]
+    panels: tuple[Drawn, ...]
+    """What the probe shows."""
     unscored: tuple[Bar, ...]
     """Why cases have no score."""
     errors: tuple[Bar, ...]
@@ -59,28 +45,14 @@ class Tallied:
     charts: tuple[Chart, ...]
 
 
-def tallied(outcome: Outcome, tally: Tally, show: Show) -> Tallied:
-    """The counts of one test."""
+def tallied(outcome: Outcome, tally: Tally, panels: Sequence[Panel], show: Show) -> Tallied:
+    """The counts of one test, its probe's panels among them."""
     return Tallied(
-        flips=tuple(_flip(name, found[True], found.total()) for name, found in sorted(tally.flips.items())),
-        gold=bars(dict(sorted(tally.gold.items())), show),
-        tiers=tuple(_tiers(outcome, tally)),
+        panels=tuple(drawn(panel, show) for panel in panels),
         unscored=bars(outcome["unscored_reasons"], show),
         errors=_reasons(tally.errors, show),
         charts=tuple(_charts(tally, show)),
     )
-
-
-def _flip(name: str, changed: int, total: int) -> Bar:
-    share = changed / total
-    return Bar(name=name, count=f"{changed:,} of {total:,}", share=percent(share), width=round(100 * share, 1))
-
-
-def _tiers(outcome: Outcome, tally: Tally) -> Iterator[Tier]:
-    for name, total in tally.tiers.items():
-        found = outcome["estimates"].get(f"mean_added_{name}")
-        mean = f"{number(found['value'])}{between(found['interval'])}" if found else "–"
-        yield Tier(name=name, total=f"{total:+,}" if total else "0", mean=mean)
 
 
 def _reasons(counts: Mapping[str, int], show: Show) -> tuple[Bar, ...]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.probes.toxic_words.lexicon import TIERS
 from contrapose.tasks.report.rows import outcomes
 
 MOST_KEYS = 1_000
@@ -24,12 +23,6 @@ class Tally:
 
     errors: Counter[str] = field(default_factory=Counter)
     """What went wrong where there is no answer."""
-    flips: dict[str, Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
-    """By form of the text: how many answers changed (True), and how many did not."""
-    gold: Counter[str] = field(default_factory=Counter)
-    """What became of right and wrong answers."""
-    tiers: Counter[str] = field(default_factory=Counter)
-    """Bad words that the change added, by tier."""
     cases: dict[str, list[np.ndarray]] = field(default_factory=lambda: defaultdict(list))
     """By scorer: finite eval_scores."""
     controls: dict[str, list[np.ndarray]] = field(default_factory=lambda: defaultdict(list))
@@ -45,50 +38,18 @@ def tallies(parts: Iterable[pd.DataFrame]) -> dict[str, Tally]:
     return found
 
 
-def form(text: str) -> str:
-    """What a text is, by how it begins and ends."""
-    if text.startswith("True or false:"):
-        return "true or false"
-    end = text.rstrip("\"'”’) \n")[-1:]
-    return {"?": "question", ".": "statement", "!": "statement"}.get(end, "unfinished")
-
-
 def _add(tally: Tally, rows: pd.DataFrame) -> None:
     control = rows.get("control", pd.Series(False, index=rows.index)).eq(True)
     _scores(tally.controls, rows[control])
     cases = rows[~control]
     _scores(tally.cases, cases)
-    became = outcomes(cases)
-    _count(tally.errors, cases.loc[became == "error"].get("error"))
-    _flips(tally, cases[became.isin(["pass", "fail"])])
-    for tier in TIERS:
-        added = pd.to_numeric(cases.get(f"added_{tier}", pd.Series(dtype=float)), errors="coerce").dropna()
-        if len(added):
-            tally.tiers[tier] += int(added.sum())
+    _count(tally.errors, cases.loc[outcomes(cases) == "error"].get("error"))
 
 
 def _count(counter: Counter[str], values: pd.Series | None) -> None:
     for value, count in Counter([] if values is None else values.dropna().tolist()).items():
         known = value in counter or len(counter) < MOST_KEYS
         counter[str(value) if known else OTHERS] += count
-
-
-def _flips(tally: Tally, scored: pd.DataFrame) -> None:
-    if "answer_changed" not in scored:
-        return
-    told = scored[scored["answer_changed"].notna()]
-    for text, changed in zip(told["original"], told["answer_changed"], strict=True):
-        tally.flips[form(str(text))][bool(changed)] += 1
-    if "right_before" in told and "gold_lost" in told:
-        known = told[told["right_before"].notna()]
-        for right, lost in zip(known["right_before"], known["gold_lost"], strict=True):
-            tally.gold[_gold(right=right, lost=lost)] += 1
-
-
-def _gold(*, right: object, lost: object) -> str:
-    if not right:
-        return "wrong before"
-    return "right before, lost" if lost is True or lost == 1 else "right before, kept"
 
 
 def _scores(into: dict[str, list[np.ndarray]], rows: pd.DataFrame) -> None:

@@ -1,16 +1,32 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import pytest
 
-from contrapose.tasks.report.positions import positions, reading
+from contrapose.tasks.probes.order_bias.picture import Positions
+from contrapose.tasks.probes.panels import Grid, Panel
+
+OUTCOME: Any = {"estimates": {}}
 
 
-def read(**counts: int) -> str:
+def panels(*parts: pd.DataFrame) -> list[Panel]:
+    picture = Positions()
+    for part in parts:
+        picture.add(part)
+    return list(picture.panels(OUTCOME))
+
+
+def rows(**counts: int) -> pd.DataFrame:
     outcomes = [name for name, count in counts.items() for _ in range(count)]
-    found = positions(pd.DataFrame({"outcome": outcomes, "swapped_result": ""}))
-    assert found
-    return reading(found)
+    return pd.DataFrame({"outcome": outcomes, "swapped_result": ""})
+
+
+def grid(*parts: pd.DataFrame) -> Grid:
+    (found,) = panels(*parts)
+    assert isinstance(found, Grid)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -25,7 +41,7 @@ def read(**counts: int) -> str:
     ],
 )
 def test_the_pattern_is_told_in_words(counts: dict[str, int], start: str) -> None:
-    assert read(**counts).startswith(start)
+    assert grid(rows(**counts)).sentence.startswith(start)
 
 
 @pytest.mark.parametrize(
@@ -46,10 +62,17 @@ def test_the_pattern_is_told_in_words(counts: dict[str, int], start: str) -> Non
 def test_the_pattern_names_the_pairs_it_was_found_in_where_others_were_unread(
     counts: dict[str, int], told: str
 ) -> None:
-    assert read(**counts) == told
+    assert grid(rows(**counts)).sentence == told
+
+
+def test_parts_add_up_in_the_grid() -> None:
+    found = grid(rows(AB=2, AA=1), rows(AB=1, BA=3, unparsed=2))
+    cells = {cell.name: (cell.count, cell.total) for _, shares in found.rows for cell in shares}
+    assert cells == {"AB": (3, 7), "AA": (1, 7), "BB": (0, 7), "BA": (3, 7)}
+    assert found.note == "Unparsed: 2."
 
 
 def test_a_test_without_pairs_has_no_grid() -> None:
-    assert positions(pd.DataFrame({"outcome": [None], "swapped_result": [None]})) is None
-    assert positions(pd.DataFrame({"outcome": ["unparsed"], "swapped_result": [None]})) is None
-    assert positions(pd.DataFrame()) is None
+    assert panels() == []
+    assert panels(pd.DataFrame({"outcome": [None], "swapped_result": [None]})) == []
+    assert panels(pd.DataFrame({"outcome": ["unparsed"], "swapped_result": [None]})) == []

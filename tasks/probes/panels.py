@@ -1,0 +1,127 @@
+"""What the card of a test shows besides what every card shows: bars, a grid or a table, as plain data.
+
+A probe counts over its rows, part by part, and says what the counts mean; reports draw it. Nothing here is escaped or
+formatted: that is theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import pandas as pd
+
+from contrapose.tasks.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A count among others."""
+
+    name: str
+    """What was counted."""
+    count: int
+    """How often."""
+    total: int
+    """Out of how many; a share of nothing is drawn as none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """Shares one under the other."""
+
+    title: str
+    """Over the bars."""
+    shares: tuple[Share, ...]
+    """From the top down."""
+    sentence: str = ""
+    """What they come to, in words, over the title."""
+    figures: frozenset[str] = frozenset()
+    """Names of the test's figures that need not be listed again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """Over a column of a grid, or before a row."""
+
+    name: str
+    """What its cells have in common."""
+    note: str
+    """Whether that is right or wrong, or another short remark."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """Shares in rows and columns, shaded by their size."""
+
+    caption: str
+    """Over the grid."""
+    columns: tuple[Heading, ...]
+    """From left to right."""
+    rows: tuple[tuple[Heading, tuple[Share, ...]], ...]
+    """A heading with the shares of its row, one for each column."""
+    sentence: str = ""
+    """What they come to, in words."""
+    note: str = ""
+    """What is left out of it."""
+    figures: frozenset[str] = frozenset()
+    """Names of the test's figures that need not be listed again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """A number in a table."""
+
+    value: float
+    """The number itself."""
+    interval: tuple[float, float] | None = None
+    """95 %; None where there is none."""
+    is_change: bool = False
+    """Whether a plus stands before what is greater than 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """A small table: a name and its quantities in each row."""
+
+    caption: str
+    """Over the table."""
+    header: tuple[str, ...]
+    """Over the names and over each column."""
+    rows: tuple[tuple[str, tuple[Quantity | None, ...]], ...]
+    """A name with its quantities; None where there is nothing to tell."""
+    figures: frozenset[str] = frozenset()
+    """Names of the test's figures that need not be listed again."""
+
+
+Panel = Bars | Grid | Sheet
+
+
+class Picture(Protocol):
+    """What a probe counts over its rows for the card of a report."""
+
+    def add(self, rows: pd.DataFrame) -> None:
+        """Count some rows: cases without their controls, whole, in the order of the results."""
+        ...
+
+    def panels(self, outcome: Outcome) -> Sequence[Panel]:
+        """What all rows together come to; nothing where there is nothing to show."""
+        ...
+
+
+class NoPicture:
+    """The picture of a probe whose card shows what every card shows, and nothing else."""
+
+    def add(self, rows: pd.DataFrame) -> None:
+        """Count nothing."""
+
+    def panels(self, outcome: Outcome) -> Sequence[Panel]:
+        """No panels."""
+        return []
+
+
+def shares(counts: Mapping[str, int]) -> tuple[Share, ...]:
+    """Counts as shares of their sum, in the given order."""
+    total = sum(counts.values())
+    return tuple(Share(name=name, count=count, total=total) for name, count in counts.items())
