@@ -361,3 +361,26 @@ def test_counts_say_what_is_left() -> None:
     assert (counts.unscored, counts.coverage) == (3, 0.6)
     assert Counts(asked=0, scored=0, passed=0, errors=0).coverage is None
     assert decide(Counts(asked=0, scored=0, passed=0, errors=0), [], RULES).verdict == "inconclusive"
+
+
+@pytest.mark.parametrize("gate", ["interval", "rate"])
+def test_one_gate_that_guessing_does_not_reach_is_enough_to_pass(gate: Gate) -> None:
+    counts = Counts(asked=200, scored=200, passed=190, errors=0)
+    guessed, contrast = rate(190, 10, chance=0.75), rate(180, 20, wanted=0.5, name="contrast_rate", chance=0.19)
+    rules = RULES._replace(gate=gate)
+    assert decide(counts, [guessed, contrast], rules).verdict == "pass"
+    assert decide(counts, [guessed, guessed], rules).verdict == "inconclusive"
+
+
+def test_a_rate_that_is_undecided_says_so_before_it_says_that_guessing_would_reach_the_gate() -> None:
+    counts = Counts(asked=100, scored=100, passed=72, errors=0)
+    undecided = rate(72, 28, chance=0.75)
+    found = decide(counts, [undecided], RULES)
+    assert found.reason.startswith("The pass rate 72.0% over 100 cases cannot be told from the gate 70.0%")
+    assert found.reached == undecided.reached
+
+
+def test_evidence_of_exactly_the_level_is_enough() -> None:
+    """One case of one: the p value is the gate itself."""
+    assert rate(1, 0, wanted=LEVEL).reached == LEVEL
+    assert verdict(1, 1, 1, wanted=LEVEL).verdict == "pass"
