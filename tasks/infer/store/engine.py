@@ -48,7 +48,7 @@ def connect(url: str) -> Engine:
 
 
 def reach(url: str) -> Engine:
-    """An engine of a database as it is: nothing is created in it.
+    """An engine of a database as it is: nothing is created in it, but a SQLite file that is not there is made whole.
 
     Raises:
         ConfigError: the database cannot be opened, or another version of Contrapose made it.

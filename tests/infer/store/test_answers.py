@@ -14,6 +14,7 @@ from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.infer.store import open_answers, open_runs
 from contrapose.tasks.infer.store.answers import AnswerTable, Keyed, percentiles
 from contrapose.tasks.infer.store.schema import ANSWERS
+from contrapose.tasks.infer.store.sums import is_whole
 from contrapose.tasks.records import Completion, Usage
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -131,8 +132,9 @@ def test_an_answer_is_kept_with_all_that_is_known_of_it() -> None:
     assert (row.model, row.prompt_tokens, row.completion_tokens, row.requests) == ("org/m", 3, 2, 4)
     assert (row.seconds, row.run) == (0.3, run)
     assert json.loads(row.question)["prompt"] == "question 3"
-    # What is unknown takes no room.
-    assert json.loads(row.answer) == {"text": "yes"}
+    # What is unknown takes no room; a sum over it all stands at its end.
+    assert list(json.loads(row.answer)) == ["text", "crc"]
+    assert is_whole(row.key, row.answer, row.prompt_tokens, row.completion_tokens)
     assert abs(row.stored - time.time()) < 600
 
 

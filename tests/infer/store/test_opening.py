@@ -111,7 +111,8 @@ def test_a_new_file_lies_in_a_folder_that_is_its_owners_alone(tmp_path: Path) ->
 
 
 def test_looking_makes_no_table_and_opening_makes_them_all(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/answers.sqlite3"
+    (tmp_path / "empty.sqlite3").touch()
+    url = f"sqlite:///{tmp_path}/empty.sqlite3"
     names = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
     with reach(url).connect() as connection:
         assert list(connection.exec_driver_sql(names).scalars()) == []
