@@ -19,6 +19,7 @@ import time
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 sys.path.append(str(Path(__file__).parent.parent))
 
@@ -110,7 +111,27 @@ def inputs(seeds: Sequence[bytes]) -> st.SearchStrategy[bytes]:
     changed = st.builds(replaced, st.sampled_from(list(seeds)), st.lists(change, max_size=8))
     made = st.lists(st.sampled_from(words) | st.sampled_from([b" ", b"\n", b": ", b"- "]), max_size=60).map(b"".join)
     texts = st.text(st.characters(), max_size=200).map(encoded)
-    return st.one_of(changed, changed, made, value.map(dumped), st.binary(max_size=300), texts)
+    kinds = [changed, changed, made, value.map(dumped), st.binary(max_size=300), texts]
+    if documents := [each for each in seeds if each.startswith(b"{") and b"\n" not in each]:
+        odd = value | st.sampled_from([-1, 10**20, -(10**20), 1e308, float("nan"), "", [], {}, [None], {"": None}])
+        part = st.builds(substituted, st.sampled_from(documents).map(json.loads), st.integers(0, 60), odd)
+        kinds += [part.map(dumped)] * len(kinds)
+    return st.one_of(kinds)
+
+
+def substituted(document: Any, place: int, value: object) -> Any:
+    """A JSON document with one of its values replaced: the shape stays right where it matters."""
+    left = [place % len(json.dumps(document).split(" "))]
+
+    def visit(inner: Any) -> Any:
+        left[0] -= 1
+        if left[0] == 0:
+            return value
+        if isinstance(inner, dict):
+            return {key: visit(each) for key, each in inner.items()}
+        return [visit(each) for each in inner] if isinstance(inner, list) else inner
+
+    return visit(document)
 
 
 def dumped(value: object) -> bytes:
