@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,9 @@ STATEMENTS = ("negation/tuned", "negation/scored_only")
 STEMS = ("negation_options/tuned", "negation_options/scored_only")
 EDITED = ("edits/antonym", "edits/change_number", "edits/swap_roles")
 TOXIC = ("toxic/tuned", "toxic/scored_only", "toxic/disguises")
+SAMPLES = ("samples/negation", "samples/toxic_words")
+STIRRED, TOGETHER = 2500, 25
+"""Texts of a set with some of its words left out, doubled or put in elsewhere, and how many of them share a digest."""
 
 Way = Callable[[Mapping[str, Any]], object]
 
@@ -46,7 +50,7 @@ def counted(row: Mapping[str, Any]) -> object:
 
 
 WAYS: Mapping[str, tuple[str, tuple[str, ...], Way]] = {
-    "add_negation": ("add_negation", (*STATEMENTS, *STEMS), partial(made, test="add_negation")),
+    "add_negation": ("add_negation", (*STEMS, *STATEMENTS, SAMPLES[0]), partial(made, test="add_negation")),
     "negation removed": (
         "add_negation",
         STATEMENTS,
@@ -55,26 +59,51 @@ WAYS: Mapping[str, tuple[str, tuple[str, ...], Way]] = {
     "low negation": ("add_negation", STATEMENTS, partial(made, test="add_negation", rewrite_polar=False)),
     "as langtest": ("add_negation", STATEMENTS[:1], partial(made, test="add_negation", style="langtest")),
     **{
-        name: (name, (*EDITED, STATEMENTS[0]), partial(made, test=name))
+        name: (
+            name,
+            (*(each for each in EDITED if each.endswith(name)), *EDITED, *STATEMENTS),
+            partial(made, test=name),
+        )
         for name in ("antonym", "change_number", "swap_roles", "typo", "casing", "spacing")
     },
-    "add_toxic_words": ("add_toxic_words", EDITED[:1], partial(made, test="add_toxic_words")),
+    "add_toxic_words": ("add_toxic_words", SAMPLES[1:], partial(made, test="add_toxic_words")),
     "toxic words counted": ("add_toxic_words", TOXIC, counted),
 }
 """By name: the probe, the sets that it is tried on, and what is recorded of a text."""
 
 
 def rows(part: str) -> list[dict[str, Any]]:
-    """The texts of a golden set."""
-    return [json.loads(line) for line in (FOLDER / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()]
+    """The texts of a golden set, or of bundled samples."""
+    folder = FOLDER.parent.parent / "data" if part in SAMPLES else FOLDER
+    lines = (folder / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [{"id": str(number), **json.loads(line)} for number, line in enumerate(lines)]
+
+
+def stirred(part: str) -> list[dict[str, Any]]:
+    """Texts that nobody would write, of the words that the texts of a set have: rules meet what they seldom meet."""
+    rng = random.Random(16)
+    given = rows(part)
+    pieces = [word for row in given for word in row["text"].split(" ")]
+    found = []
+    for number in range(STIRRED):
+        row = rng.choice(given)
+        words = row["text"].split(" ")
+        for _ in range(rng.randint(1, 3)):
+            at = rng.randrange(len(words))
+            words[at : at + rng.randint(0, 1)] = rng.sample(pieces, rng.randint(0, 1)) or words[at : at + 1] * 2
+        found.append({**row, "id": str(number), "text": " ".join(words)})
+    return found
 
 
 def outputs(name: str) -> Iterator[tuple[str, object]]:
-    """The place of every text, and what it is made into."""
+    """The place of every text, and what it is made into; of stirred ones, of several at once."""
     _, parts, way = WAYS[name]
     for part in parts:
         for row in rows(part):
             yield f"{part}/{row['id']}", way(row)
+    texts = stirred(parts[0])
+    for first in range(0, len(texts), TOGETHER):
+        yield f"{parts[0]}/stirred/{first}", [way(row) for row in texts[first : first + TOGETHER]]
 
 
 def digest(output: object) -> str:
