@@ -70,7 +70,9 @@ def test_the_noise_stands_beside_the_test() -> None:
 
 
 def test_pairs_without_a_choice_stand_beside_the_test() -> None:
-    text = " ".join(printed(summary(tests=[outcome(test_type="option_order", figures={"outcome_unparsed": 4})])).split())
+    text = " ".join(
+        printed(summary(tests=[outcome(test_type="option_order", figures={"outcome_unparsed": 4})])).split()
+    )
     assert "4 of 37 pairs lack a choice in one order or both: the verdict holds whatever they are." in text
 
 

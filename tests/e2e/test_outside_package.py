@@ -1,0 +1,164 @@
+"""A probe and a report of another package: found by their entry points, and known everywhere without a line of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from prefect.settings import PREFECT_API_URL
+
+PROBE = '''
+"""Does the answer change when the question is shouted?"""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+from contrapose.tasks.probes.base import Column, Measure, ProbeSettings, letters, with_options
+from contrapose.tasks.probes.choices import read_choice, step_of
+from contrapose.tasks.probes.panels import Bars, shares
+from contrapose.tasks.probes.values import all_or_nothing
+from contrapose.tasks.records import Case, Score, TextSample
+
+
+class ShoutingSettings(ProbeSettings):
+    """None of its own."""
+
+
+class Loudness:
+    def __init__(self):
+        self.chosen = Counter()
+
+    def add(self, rows):
+        self.chosen.update(rows["shouted_choice"].dropna())
+
+    def panels(self, outcome):
+        return [Bars(title="Letters under shouting", shares=shares(dict(sorted(self.chosen.items()))))]
+
+
+class Shouting:
+    name = "shouting"
+    category = "robustness"
+    version = "1"
+    summary = "Shouts the question: the answer should stay."
+    sample_type = TextSample
+    settings_type = ShoutingSettings
+    bundled_data = "negation"
+    columns = {
+        "capitals": Column("int", "Capital letters of the changed text.", "1"),
+        "shouted_choice": Column("string", "Letter that was chosen under the shouted question."),
+    }
+    default_gate = 0.9
+    gate_basis = ""
+    without_choice = ()
+    reader_errors = ()
+    controlled = False
+    by_default = False
+
+    def cases(self, sample, settings, *, rng, likelihoods):
+        labels = letters(len(sample.options))
+        loud = sample.text.upper()
+        return [
+            Case(
+                id=f"shouting/{sample.id}", sample_id=sample.id, probe="shouting", version="1",
+                original=sample.text, perturbed=loud if sample.options else None, options=sample.options, labels=labels,
+                original_prompt=with_options(sample.text, sample.options),
+                perturbed_prompt=with_options(loud, sample.options) if sample.options else None,
+                asks="choose", scorer="likelihood", skip_reason=None if sample.options else "without_options",
+            )
+        ]
+
+    def control(self, case, sample, settings, *, rng):
+        return None
+
+    def score(self, trials, settings, *, embed):
+        return [self._scored(trial) for trial in trials]
+
+    def _scored(self, trial):
+        read = [read_choice(each, labels=trial.case.labels, options=trial.case.options)
+                for each in (trial.expected, trial.actual)]
+        if None in read:
+            return Score(value=None, passed=None, reason="A reply names no option.", undecided=True)
+        same = read[0].index == read[1].index
+        own = {"capitals": sum(map(str.isupper, trial.case.perturbed)),
+               "shouted_choice": trial.case.labels[read[1].index]}
+        return Score(value=float(same), passed=same, reason="The choice " + ("stayed." if same else "changed."),
+                     columns=own)
+
+    def expected_pass(self, part, settings):
+        return all_or_nothing(part)
+
+    def summarise(self, results):
+        return {"loudest": int(results["capitals"].max())}
+
+    def picture(self):
+        return Loudness()
+
+    def criteria(self, results, settings):
+        return []
+
+    def measures(self, results):
+        return [Measure(name="mean_capitals", values=np.asarray(results["capitals"], dtype=float))]
+'''
+REPORT = """
+def render(report):
+    return "\\n".join(test["test_type"] for test in report.summary["tests"]).encode()
+"""
+POINTS = """
+[contrapose.probes]
+shouting = shouting.probe:Shouting
+
+[contrapose.reports]
+tests.txt = shouting.report:render
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A folder in which the package lies as pip would have installed it."""
+    folder = tmp_path / "site"
+    (folder / "shouting").mkdir(parents=True)
+    (folder / "shouting" / "__init__.py").write_text("")
+    (folder / "shouting" / "probe.py").write_text(PROBE)
+    (folder / "shouting" / "report.py").write_text(REPORT)
+    info = folder / "shouting-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shouting\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(POINTS)
+    return folder
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_probe_of_another_package_is_described_validated_and_shown(package: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "contrapose.flows.cli", "run", "--model", "mock", "--test", "shouting"]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")]),
+        "CONTRAPOSE_HOME": str(tmp_path / "home"),
+        "PREFECT_API_URL": str(PREFECT_API_URL.value()),
+    }
+    ended = subprocess.run(
+        [*command, "--limit", "30", "--exit-zero", "--out", str(tmp_path / "runs")],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr
+    (folder,) = (tmp_path / "runs").glob("[!.]*")
+    field = pq.read_schema(folder / "results.parquet").field("capitals")
+    assert field.metadata == {b"description": b"Capital letters of the changed text.", b"unit": b"1"}
+    (told,) = json.loads((folder / "summary.json").read_text())["tests"]
+    assert told["figures"]["loudest"] > 10
+    assert told["estimates"]["mean_capitals"]["interval"] is not None
+    assert told["gate_basis"] == "default, not calibrated"
+    assert "Letters under shouting" in (folder / "report.html").read_text()
+    assert (folder / "tests.txt").read_text() == "shouting"
+    assert json.loads((folder / "validation.json").read_text())["sound"]
+    (kept,) = pq.read_table(tmp_path / "runs" / ".history").to_pylist()
+    assert [test["test_type"] for test in kept["tests"]] == ["shouting"]
+    assert kept["made_of"]
