@@ -50,7 +50,7 @@ class Covered:
     """What the tests of a package run through."""
 
     seconds: dict[str, float] = field(default_factory=dict)
-    """By test, while every line is noted."""
+    """By test, while no line is noted: that alone takes ten times as long."""
     lines: dict[str, dict[str, set[int]]] = field(default_factory=dict)
     """Of each test, by file below the root."""
     failed: list[str] = field(default_factory=list)
@@ -110,6 +110,20 @@ class _Chosen:
             each.add_marker(pytest.mark.timeout(SPARE + LONGEST * self.tests[each.nodeid]))
 
 
+class _Clock:
+    """Notes how long each test takes."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Note the time of a test with its fixtures."""
+        start = time.perf_counter()
+        yield
+        self.seconds[item.nodeid] = time.perf_counter() - start
+
+
 class _Tracer:
     """Notes which lines below a folder each test runs through."""
 
@@ -125,10 +139,8 @@ class _Tracer:
         self.current = self.found.lines.setdefault(item.nodeid, {})
         threading.settrace(self.trace)
         sys.settrace(self.trace)
-        start = time.perf_counter()
         yield
         sys.settrace(None)
-        self.found.seconds[item.nodeid] = time.perf_counter() - start
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what does not pass."""
@@ -190,9 +202,12 @@ def cover(root: Path, package: str, tests: Sequence[str], *, without: str) -> Co
         answer = Path(folder) / "covered.json"
 
         def work() -> int:
-            tracer = _Tracer(root, package)
-            options = [each for each in OPTIONS if each != "-x"]
-            code = pytest.main([*tests, *options, *(("-k", without) if without else ())], plugins=[NoServer(), tracer])
+            tracer, clock = _Tracer(root, package), _Clock()
+            options = [*tests, *(each for each in OPTIONS if each != "-x"), *(("-k", without) if without else ())]
+            code = pytest.main(options, plugins=[NoServer(), tracer])
+            # Only now: what is kept from the first time would not be run through again.
+            pytest.main(options, plugins=[NoServer(), clock])
+            tracer.found.seconds = {test: clock.seconds.get(test, 0.0) for test in tracer.found.lines}
             answer.write_text(_packed(tracer.found), encoding="utf-8")
             return int(code)
 

@@ -27,8 +27,18 @@ STEMS = ("negation_options/tuned", "negation_options/scored_only")
 EDITED = ("edits/antonym", "edits/change_number", "edits/swap_roles")
 TOXIC = ("toxic/tuned", "toxic/scored_only", "toxic/disguises")
 SAMPLES = ("samples/negation", "samples/toxic_words")
-STIRRED, TOGETHER = 2500, 25
-"""Texts of a set with some of its words left out, doubled or put in elsewhere, and how many of them share a digest."""
+STIRRED, TOGETHER = 5000, 50
+"""Texts with some of their words left out, doubled or put in elsewhere: of each of a way's first two sets, and how
+many of them share a digest."""
+KNOWN = (
+    "a an the this that those each every both all any some no none not never hardly neither nor either only few many "
+    "most more less he her it they them who which what whose there here is are was were be been am do does did have "
+    "has had can cannot may might must should will would isn't don't won't let's please and or but if because while "
+    "than as of in on at by to from with without for about also still always often very too quite up out down off "
+    "Is Are Do Does Did Can Has Which What Who How Why When Not No Never Neither Each There If Because "
+    'one two 8 11 18 50% 1,000 1990 first last true false: Statement 2 | ____ : ; , ? . " ( ) - true older better'
+)
+"""Words and marks that rules know: half of what is put in."""
 
 Way = Callable[[Mapping[str, Any]], object]
 
@@ -50,7 +60,11 @@ def counted(row: Mapping[str, Any]) -> object:
 
 
 WAYS: Mapping[str, tuple[str, tuple[str, ...], Way]] = {
-    "add_negation": ("add_negation", (*STEMS, *STATEMENTS, SAMPLES[0]), partial(made, test="add_negation")),
+    "add_negation": (
+        "add_negation",
+        (STATEMENTS[0], *STEMS, STATEMENTS[1], SAMPLES[0]),
+        partial(made, test="add_negation"),
+    ),
     "negation removed": (
         "add_negation",
         STATEMENTS,
@@ -81,7 +95,7 @@ def rows(part: str) -> list[dict[str, Any]]:
 
 def stirred(part: str) -> list[dict[str, Any]]:
     """Texts that nobody would write, of the words that the texts of a set have: rules meet what they seldom meet."""
-    rng = random.Random(16)
+    rng, known = random.Random(16), KNOWN.split()
     given = rows(part)
     pieces = [word for row in given for word in row["text"].split(" ")]
     found = []
@@ -89,8 +103,11 @@ def stirred(part: str) -> list[dict[str, Any]]:
         row = rng.choice(given)
         words = row["text"].split(" ")
         for _ in range(rng.randint(1, 3)):
-            at = rng.randrange(len(words))
-            words[at : at + rng.randint(0, 1)] = rng.sample(pieces, rng.randint(0, 1)) or words[at : at + 1] * 2
+            at = rng.randint(0, len(words))
+            new = rng.choice(
+                [[rng.choice(pieces)], [rng.choice(known)], [rng.choice(known)], [], words[at : at + 1] * 2]
+            )
+            words[at : at + rng.randint(0, 1)] = new
         found.append({**row, "id": str(number), "text": " ".join(words)})
     return found
 
@@ -101,9 +118,10 @@ def outputs(name: str) -> Iterator[tuple[str, object]]:
     for part in parts:
         for row in rows(part):
             yield f"{part}/{row['id']}", way(row)
-    texts = stirred(parts[0])
-    for first in range(0, len(texts), TOGETHER):
-        yield f"{parts[0]}/stirred/{first}", [way(row) for row in texts[first : first + TOGETHER]]
+    for part in parts[:2]:
+        texts = stirred(part)
+        for first in range(0, len(texts), TOGETHER):
+            yield f"{part}/stirred/{first}", [way(row) for row in texts[first : first + TOGETHER]]
 
 
 def digest(output: object) -> str:

@@ -14,7 +14,7 @@ from contrapose.tasks.probes.answers.chance import guess
 from contrapose.tasks.probes.answers.embedded import Pair
 from contrapose.tasks.probes.answers.reading import _dealt, divergences
 from contrapose.tasks.probes.answers.settings import AnswerSettings, Thresholds
-from contrapose.tasks.probes.asking_back import answered, can_be_asked
+from contrapose.tasks.probes.asking_back import answered, can_be_asked, question
 from contrapose.tasks.probes.choices import Choice, read_choice
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
 from contrapose.tasks.records import Case, Completion, Likelihoods, TextSample, Trial
@@ -246,3 +246,18 @@ def test_a_band_is_that_of_its_scorer() -> None:
 def test_a_band_has_a_width(band: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="reversed"):
         AnswerSettings.model_validate({"threshold": band})
+
+
+def test_only_a_compared_choice_is_shown_as_one() -> None:
+    made = replace(case(options=OPTIONS, scorer="embedding"))
+    given = Trial(case=made, expected=Completion(text="B"), actual=Completion(text="A"))
+    (score,) = AddNegation().score([given], AddNegationSettings(), embed=axes)
+    assert score.passed is True
+    assert (score.expected_result, score.actual_result) == (None, None)
+    chosen = replace(given, case=case(options=OPTIONS, scorer="choice"))
+    (score,) = AddNegation().score([chosen], AddNegationSettings(), embed=axes)
+    assert (score.expected_result, score.actual_result) == ("B. liquid", "A. dry")
+
+
+def test_a_reply_with_half_a_character_can_be_asked_about() -> None:
+    assert "Which one does this reply choose?" in question("It depends \ud800.", OPTIONS)

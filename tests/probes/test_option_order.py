@@ -232,3 +232,36 @@ def test_a_sample_with_a_lost_rotation_does_not_follow_in_every_order() -> None:
 
 def test_figures_of_nothing_are_no_samples() -> None:
     assert PROBE.summarise(pd.DataFrame()) == {"samples": 0}
+
+
+@pytest.mark.parametrize(
+    ("replies", "right"),
+    [(("B", "A", "C"), 1), (("B", "A", "A"), 0), (("A", "A", "C"), 0), (("A", "B", "A"), 0)],
+)
+def test_a_sample_is_right_in_all_orders_where_it_is_right_in_the_given_one_and_every_other(
+    replies: tuple[str, ...], right: int
+) -> None:
+    assert figures_of(replies)["right_in_all_orders"] == right
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ("?", "A", "No one option is chosen in the reply to the original prompt."),
+        ("A", "?", "No one option is chosen in the reply to the changed prompt."),
+        ("?", "?", "No one option is chosen in the reply to the original and the changed prompt."),
+        ("B", "A", "The same option was chosen, as B and then as A."),
+        ("B", "B", "The letter B was chosen again, though another option stood there."),
+        ("B", "C", "The choice went from B to C, another option."),
+    ],
+)
+def test_the_reason_names_the_letters_or_the_prompts_without_one(before: str, after: str, reason: str) -> None:
+    assert says(before, after).reason == reason
+
+
+def test_ability_and_bias_are_told_apart_among_pairs_with_two_choices() -> None:
+    found = figures_of(("B", "A", "C"), ("A", "C", "B"), ("B", "B", "B"), ("B", "?", "?"))
+    shares = [found[name] for name in ("consistent_and_right", "consistent_and_wrong", "share_following_the_letter")]
+    assert shares == pytest.approx([1 / 3, 1 / 3, 1 / 3])
+    assert found["choice_changed"] == pytest.approx(4 / 8)
+    assert (found["outcome_text"], found["outcome_letter"], found["outcome_other"]) == (4, 2, 0)

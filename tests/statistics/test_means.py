@@ -190,3 +190,8 @@ def test_the_tail_is_that_of_student_for_the_variance_of_clusters() -> None:
     reach = (5 / 4) ** 0.5 * t.ppf(0.975, spread(sums, counts).freedom)
     assert tail_of(0.95, sums, counts) == pytest.approx(norm.sf(reach))
     assert tail_of(0.99, sums, counts) < tail_of(0.95, sums, counts)
+
+
+def test_ten_resamples_lie_beyond_each_end() -> None:
+    assert resamples_for(0.001, 10) == 10_000
+    assert resamples_for(0.5, 10) == RESAMPLES

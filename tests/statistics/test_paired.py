@@ -32,3 +32,9 @@ def test_holm_and_benjamini_hochberg_by_hand() -> None:
     assert holm(values) == pytest.approx([0.03, 0.06, 0.06])
     assert benjamini_hochberg(values) == pytest.approx([0.03, 0.04, 0.04])
     assert holm([]) == []
+
+
+def test_pairs_that_differ_are_told_apart_by_who_alone_was_right() -> None:
+    assert discordant(0, 0) == (0, 0, 1.0)
+    assert mcnemar([True, True, False], [False, False, True])[:2] == (2, 1)
+    assert discordant(1, 9).p == discordant(9, 1).p

@@ -181,3 +181,9 @@ def test_what_bounds_the_evidence_grows_without_luck() -> None:
 def test_what_is_decided_needs_nothing_further() -> None:
     assert further(independent(90, 100), 0.65) == 0
     assert further(independent(65, 100), 0.65) is None
+
+
+def test_a_p_value_of_exactly_the_level_decides() -> None:
+    """One case of one, or none, has a p value of one half at a gate of one half."""
+    found = reach(1, 0.5, level=0.5)
+    assert (found.fails_up_to, found.passes_from) == (pytest.approx(0.2), pytest.approx(0.8))
