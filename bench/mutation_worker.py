@@ -21,6 +21,7 @@ import tempfile
 import threading
 import time
 import types
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -41,6 +42,8 @@ OPTIONS = (
 )
 LONGEST = 4.0
 """Times as long as a test took without a change, after which a mutant counts as noticed."""
+MANY = 200
+"""Calls in one test after which a function counts as run through in every line: noting each takes too long."""
 SPARE = 8.0
 """Seconds that a test may take besides."""
 
@@ -132,11 +135,13 @@ class _Tracer:
         self.found = Covered()
         self.files: dict[str, str | None] = {}
         self.current: dict[str, set[int]] = {}
+        self.calls: Counter[types.CodeType] = Counter()
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Note lines while a test runs with its fixtures."""
         self.current = self.found.lines.setdefault(item.nodeid, {})
+        self.calls.clear()
         threading.settrace(self.trace)
         sys.settrace(self.trace)
         yield
@@ -156,6 +161,11 @@ class _Tracer:
         if file is None:
             return None
         lines = self.current.setdefault(file, set())
+        self.calls[frame.f_code] += 1
+        if self.calls[frame.f_code] > MANY:
+            if self.calls[frame.f_code] == MANY + 1:
+                lines.update(line for _, _, line in frame.f_code.co_lines() if line)
+            return None
         lines.add(frame.f_lineno)
 
         def local(frame: types.FrameType, event: str, argument: Any) -> Any:
