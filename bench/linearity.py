@@ -9,14 +9,12 @@ that takes it longest.
 from __future__ import annotations
 
 import argparse
-import gc
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.outside_text import FRAGMENTS, READERS
+from bench.processor_time import spent
 
 LENGTH = 2_000
 """Characters of the shorter text; the longer one is one that a reader of replies still reads whole."""
@@ -59,23 +57,7 @@ def repeated(fragment: str, length: int) -> str:
 
 def seconds(reader: str, text: str) -> float:
     """Processor time that a function takes for a text."""
-    call = READERS[reader](text)
-    with uncollected():
-        started = time.thread_time()
-        call()
-        return time.thread_time() - started
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """No garbage collection meanwhile: it takes as long as all that was made before is large."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
+    return spent(READERS[reader](text)).seconds
 
 
 def growths(reader: str, *, length: int = LENGTH, frames: Sequence[tuple[str, str]] = FRAMES) -> Iterator[Growth]:

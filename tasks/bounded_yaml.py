@@ -53,7 +53,11 @@ def parse(content: str | bytes) -> Any:
     Raises:
         YAMLError: it is no YAML, or exceeds a bound; also where it holds a date or number that there is not.
     """
-    return yaml.load(content, Loader=_Bounded)  # noqa: S506 (it is a safe loader)
+    loader = _Bounded(content)
+    try:
+        return loader.get_single_data()
+    finally:
+        loader.dispose()  # type: ignore[no-untyped-call]
 
 
 def wrong(error: yaml.YAMLError, where: str, *, expected: str) -> Wrong:

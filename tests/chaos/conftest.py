@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from disturbed import Ended, Run
+from disturbed import Ended, Run, asked_twice
 from fake_endpoint import Endpoint, serving
 
 
@@ -35,12 +36,21 @@ WIDEST = 160
 
 @pytest.fixture
 def note(request: pytest.FixtureRequest, tmp_path: Path) -> Note:
-    """Take down the figures of a scenario; an outcome names the folder of the test as `…`."""
-    noted = request.config.stash.setdefault(FIGURES, [])
+    """Take down the figures of a scenario, as its endpoint saw it; an outcome names the folder of the test as `…`."""
+    began, noted = time.monotonic(), request.config.stash.setdefault(FIGURES, [])
 
-    def take_down(scenario: str, *, outcome: str, **figures: float) -> None:
-        told = outcome.replace(str(tmp_path), "…")
-        noted.append(Figures(scenario=scenario, outcome=told, **figures))  # type: ignore[arg-type]
+    def take_down(scenario: str, endpoint: Endpoint, *, outcome: str, kills: int = 0, in_flight: int = 0) -> None:
+        noted.append(
+            Figures(
+                scenario=scenario,
+                kills=kills,
+                prompts=len(endpoint.asked),
+                asked_twice=asked_twice(endpoint.requests).total(),
+                in_flight=in_flight,
+                seconds=time.monotonic() - began,
+                outcome=outcome.replace(str(tmp_path), "…"),
+            )
+        )
 
     return take_down
 

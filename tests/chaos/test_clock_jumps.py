@@ -83,7 +83,7 @@ def test_the_clock_is_moved_and_what_measures_is_not(clock: Clock, run: Run) -> 
 def test_a_run_goes_on_when_its_clock_jumps(
     jumps: list[int], run: Run, clock: Clock, calm: Callable[[Run], Any], note: Callable[..., None]
 ) -> None:
-    began, whole, run = time.monotonic(), calm(run), clock.read_by(run)
+    whole, run = calm(run), clock.read_by(run)
     run.endpoint.delay = 0.2
     process = run.start()
     for jump in jumps:
@@ -92,9 +92,7 @@ def test_a_run_goes_on_when_its_clock_jumps(
     ended = run.ended(process)
     note(
         f"clock by {', '.join(f'{each:+} s' for each in jumps)}",
-        prompts=len(run.endpoint.asked),
-        asked_twice=asked_twice(run.endpoint.requests).total(),
-        seconds=time.monotonic() - began,
+        run.endpoint,
         outcome=f"exit {ended.code}; the same results",
     )
     assert (ended.code, ended.said) == (0, []), ended
@@ -106,7 +104,7 @@ def test_a_run_goes_on_when_its_clock_jumps(
 def test_a_killed_run_goes_on_at_another_time(
     jump: int, run: Run, clock: Clock, calm: Callable[[Run], Any], note: Callable[..., None]
 ) -> None:
-    began, whole, run = time.monotonic(), calm(run), clock.read_by(run)
+    whole, run = calm(run), clock.read_by(run)
     run.endpoint.delay = 0.2
     process = run.start()
     run.until_asked(process, count=BETWEEN)
@@ -118,11 +116,9 @@ def test_a_killed_run_goes_on_at_another_time(
     lost = [each for each in before if each.prompt not in kept]
     note(
         f"killed, and begun again {jump:+} s later",
+        run.endpoint,
         kills=1,
-        prompts=len(run.endpoint.asked),
-        asked_twice=asked_twice(run.endpoint.requests).total(),
         in_flight=in_flight(before, moment),
-        seconds=time.monotonic() - began,
         outcome=f"exit {ended.code}; the same results",
     )
     assert ended.code == 0, ended
@@ -134,7 +130,7 @@ def test_two_runs_share_the_work_when_the_clock_jumps(
     run: Run, clock: Clock, calm: Callable[[Run], Any], note: Callable[..., None], tmp_path: Path
 ) -> None:
     """Each takes the other for dead at the jump: what they had claimed may be asked twice, and nothing else."""
-    began, whole = time.monotonic(), calm(run)
+    whole = calm(run)
     run = replace(clock.read_by(run), store=f"sqlite:///{tmp_path / 'shared.sqlite3'}")
     runs = [replace(run, home=tmp_path / f"home-{name}", out=tmp_path / name / "runs") for name in ("one", "two")]
     run.endpoint.delay = 0.5
@@ -145,10 +141,8 @@ def test_two_runs_share_the_work_when_the_clock_jumps(
     ends = [each.ended(process) for each, process in zip(runs, processes, strict=True)]
     note(
         "clock by an hour, two runs on one store",
-        prompts=len(run.endpoint.asked),
-        asked_twice=asked_twice(run.endpoint.requests).total(),
+        run.endpoint,
         in_flight=in_flight(run.endpoint.requests, moment),
-        seconds=time.monotonic() - began,
         outcome=f"exits {[each.code for each in ends]}; {claimed} claimed at the jump; the same results",
     )
     assert [each.code for each in ends] == [0, 0], ends

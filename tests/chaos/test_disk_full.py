@@ -75,7 +75,7 @@ def test_a_disk_that_is_too_small(
     calm: Callable[[Run], Any],
     note: Callable[..., None],
 ) -> None:
-    began, whole = time.monotonic(), calm(run)
+    whole = calm(run)
     disk = disks(f"small-{place}")
     disk.resize(max(4096, int(room(run, place, disks, needed) * share)))
     run = placed(run, place, disk.folder)
@@ -91,9 +91,7 @@ def test_a_disk_that_is_too_small(
         assert again.code == 0, again
     note(
         f"disk full, {place} {share:.0%}",
-        prompts=len(whole.prompts),
-        asked_twice=asked_twice(run.endpoint.requests).total(),
-        seconds=time.monotonic() - began,
+        run.endpoint,
         outcome=f"exit {ended.code} after {asked_by_then} requests: {line}",
     )
     assert run.results().equals(whole.results)
@@ -103,7 +101,7 @@ def test_a_disk_that_is_too_small(
 def test_a_disk_that_fills_while_it_is_asked_and_has_room_again(
     run: Run, disks: Callable[[str], Disk], calm: Callable[[Run], Any], note: Callable[..., None]
 ) -> None:
-    began, whole = time.monotonic(), calm(run)
+    whole = calm(run)
     disk = disks("filling")
     run = replace(run, store=f"sqlite:///{disk.folder / 'answers.sqlite3'}")
     run.endpoint.delay = 0.5
@@ -121,10 +119,8 @@ def test_a_disk_that_fills_while_it_is_asked_and_has_room_again(
     assert run.ended().code == 0
     note(
         "disk full, while asked",
-        prompts=len(whole.prompts),
-        asked_twice=asked_twice(run.endpoint.requests).total(),
+        run.endpoint,
         in_flight=flying,
-        seconds=time.monotonic() - began,
         outcome=f"exit {ended.code} after {further} further requests: {ended.said[0]}",
     )
     assert further <= 5 * IN_FLIGHT, "it went on paying for what it could not keep"

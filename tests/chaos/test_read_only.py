@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -54,7 +53,7 @@ def open_again(place: Path) -> None:
 def test_what_cannot_be_written_is_told_before_anything_is_asked(
     place: str, used: bool, bound: Run, note: Callable[..., None]
 ) -> None:
-    began, closed = time.monotonic(), folder(bound, place)
+    closed = folder(bound, place)
     if used:
         assert replace(bound, limit=4).ended().code == 0
     known = len(bound.endpoint.requests)
@@ -66,7 +65,7 @@ def test_what_cannot_be_written_is_told_before_anything_is_asked(
     line = one_line(ended, str(closed), codes=(2,))
     note(
         f"read-only, {place}, {'used before' if used else 'new'}",
-        seconds=time.monotonic() - began,
+        bound.endpoint,
         outcome=f"exit {ended.code}: {line}",
     )
     assert len(bound.endpoint.requests) == known, "asked, though nothing could be kept"
@@ -76,7 +75,7 @@ def test_what_cannot_be_written_is_told_before_anything_is_asked(
 def test_a_folder_that_closes_while_the_run_asks(
     place: str, bound: Run, calm: Callable[[Run], Any], note: Callable[..., None]
 ) -> None:
-    began, whole, closed = time.monotonic(), calm(bound), folder(bound, place)
+    whole, closed = calm(bound), folder(bound, place)
     bound.endpoint.delay = 0.2
     process = bound.start()
     bound.until_asked(process, count=20)
@@ -91,9 +90,7 @@ def test_a_folder_that_closes_while_the_run_asks(
     assert ended.code == 0 or bound.ended().code == 0
     note(
         f"closed under way, {place}",
-        prompts=len(whole.prompts),
-        asked_twice=asked_twice(bound.endpoint.requests).total(),
-        seconds=time.monotonic() - began,
+        bound.endpoint,
         outcome=f"exit {ended.code}: {line}",
     )
     assert bound.results().equals(whole.results)

@@ -29,7 +29,7 @@ def several(run: Run, store: str, folder: Path, count: int) -> list[Run]:
 def test_runs_share_the_work(
     count: int, takes: str, run: Run, store: str, tmp_path: Path, note: Callable[..., None]
 ) -> None:
-    began, endpoint = time.monotonic(), run.endpoint
+    endpoint = run.endpoint
     endpoint.delay, endpoint.takes = 0.05, (takes,)
     runs = several(run, store, tmp_path, count)
     processes = [each.start() for each in runs]
@@ -38,9 +38,7 @@ def test_runs_share_the_work(
     prompts = len(endpoint.asked)
     note(
         f"{count} runs at once{f' with {takes}' if takes else ''}, {store.partition(':')[0]}",
-        prompts=prompts,
-        asked_twice=asked_twice(endpoint.requests).total(),
-        seconds=time.monotonic() - began,
+        endpoint,
         outcome=f"exits {[each.code for each in ends]}; the same results",
     )
     assert prompts >= 60
@@ -54,7 +52,7 @@ def test_runs_share_the_work(
 def test_the_others_go_on_when_runs_are_killed(
     run: Run, store: str, tmp_path: Path, calm: Callable[[Run], Any], note: Callable[..., None]
 ) -> None:
-    began, endpoint, rng, whole = time.monotonic(), run.endpoint, random.Random(0), calm(run)
+    endpoint, rng, whole = run.endpoint, random.Random(0), calm(run)
     endpoint.delay = 0.6
     runs = several(run, store, tmp_path, 4)
     processes = [each.start() for each in runs]
@@ -68,11 +66,9 @@ def test_the_others_go_on_when_runs_are_killed(
     twice = asked_twice(endpoint.requests)
     note(
         f"4 runs at once, 2 killed, {store.partition(':')[0]}",
+        endpoint,
         kills=len(moments),
-        prompts=len(endpoint.asked),
-        asked_twice=twice.total(),
         in_flight=flying,
-        seconds=time.monotonic() - began,
         outcome=f"exits {[each.code for each in ends]}; the same results",
     )
     assert [each.code for each in ends] == [0, 0], ends

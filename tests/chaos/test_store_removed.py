@@ -42,7 +42,7 @@ def remove_home(run: Run) -> None:
 def test_what_was_paid_is_not_asked_again(
     happens: Callable[[Run], None], run: Run, calm: Callable[[Run], Any], note: Callable[..., None]
 ) -> None:
-    began, whole = time.monotonic(), calm(run)
+    whole = calm(run)
     run.endpoint.delay = 0.2
     process = run.start()
     run.until_asked(process, count=BEFORE)
@@ -59,10 +59,8 @@ def test_what_was_paid_is_not_asked_again(
     assert again.code == 0, again
     note(
         happens.__name__.replace("_", " ") + " under way",
-        prompts=len(run.endpoint.asked),
-        asked_twice=asked_twice(run.endpoint.requests).total(),
+        run.endpoint,
         in_flight=in_flight(run.endpoint.requests, moment),
-        seconds=time.monotonic() - began,
         outcome=f"exit {ended.code}: {' / '.join(ended.said)}",
     )
     assert run.results().equals(whole.results)
@@ -72,7 +70,7 @@ def test_what_was_paid_is_not_asked_again(
 def test_the_folder_of_runs_is_removed_under_way(
     run: Run, calm: Callable[[Run], Any], note: Callable[..., None]
 ) -> None:
-    began, whole = time.monotonic(), calm(run)
+    whole = calm(run)
     run.endpoint.delay = 0.2
     process = run.start()
     run.until_asked(process, count=BEFORE)
@@ -80,9 +78,7 @@ def test_the_folder_of_runs_is_removed_under_way(
     ended = run.ended(process)
     note(
         "folder of runs removed under way",
-        prompts=len(run.endpoint.asked),
-        asked_twice=asked_twice(run.endpoint.requests).total(),
-        seconds=time.monotonic() - began,
+        run.endpoint,
         outcome=f"exit {ended.code}; the same results",
     )
     assert ended.code == 0, ended
@@ -94,7 +90,7 @@ def test_the_folder_of_runs_is_removed_under_way(
 def test_the_database_server_is_away(
     away: float, run: Run, calm: Callable[[Run], Any], note: Callable[..., None], tmp_path: Path
 ) -> None:
-    began, whole = time.monotonic(), calm(run)
+    whole = calm(run)
     with debian_postgres() as server:
         run = replace(run, store=server.url("psycopg"))
         run.endpoint.delay = 0.2
@@ -106,9 +102,7 @@ def test_the_database_server_is_away(
         ended = run.ended(process)
     note(
         f"PostgreSQL away for {away:.0f} s",
-        prompts=len(run.endpoint.asked),
-        asked_twice=asked_twice(run.endpoint.requests).total(),
-        seconds=time.monotonic() - began,
+        run.endpoint,
         outcome=f"exit {ended.code}; the same results",
     )
     assert ended.code == 0, ended
@@ -120,7 +114,7 @@ def test_the_database_server_does_not_come_back(
     run: Run, calm: Callable[[Run], Any], note: Callable[..., None]
 ) -> None:
     """It is waited for five minutes, and what was paid for lies in a file then."""
-    began, whole = time.monotonic(), calm(run)
+    whole = calm(run)
     with debian_postgres() as server:
         run = replace(run, store=server.url("psycopg"))
         run.endpoint.delay = 0.2
@@ -135,10 +129,8 @@ def test_the_database_server_does_not_come_back(
         assert run.ended().code == 0
     note(
         "PostgreSQL gone for good",
-        prompts=len(run.endpoint.asked),
-        asked_twice=asked_twice(run.endpoint.requests).total(),
+        run.endpoint,
         in_flight=in_flight(run.endpoint.requests, moment),
-        seconds=time.monotonic() - began,
         outcome=f"exit {ended.code}: {line}",
     )
     assert run.results().equals(whole.results)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import re
-import time
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise, product
 from typing import TypeVar
 
 from fuzz_texts import text_at
 
+from bench.processor_time import spent
 from contrapose.tasks.probes.negation import Negation, negate
 from contrapose.tasks.probes.order_bias import Choice, read_choice
 from contrapose.tasks.probes.toxic_words import ToxicCount, count_toxic
@@ -62,24 +60,9 @@ def digest(indices: Sequence[int], *, seed: int, real: Sequence[str]) -> str:
 
 
 def timed(call: Callable[[], Result]) -> Result:
-    started = time.thread_time()
-    with uncollected():
-        result = call()
-    spent = time.thread_time() - started
-    assert spent < SLOWEST, f"{spent:.2f} s"
+    result, seconds = spent(call)
+    assert seconds < SLOWEST, f"{seconds:.2f} s"
     return result
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """No garbage collection meanwhile: one over all that other tests have left takes as long as a call may."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def check_negation(result: Negation, text: str) -> None:

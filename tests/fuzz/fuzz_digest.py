@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parent.parent))
+TESTS = Path(__file__).parent.parent
+sys.path += [str(TESTS), str(TESTS.parent)]
 
 from fuzz_checks import digest
 from fuzz_texts import corpus

@@ -11,8 +11,8 @@ from contrapose.tasks.infer.store.address import refuse_unreadable, shown, store
 
 
 def test_the_environment_names_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CONTRAPOSE_STORE", "sqlite:////work/mine.sqlite3")
-    assert store_url() == "sqlite:////work/mine.sqlite3"
+    monkeypatch.setenv("CONTRAPOSE_STORE", "sqlite:////srv/mine.sqlite3")
+    assert store_url() == "sqlite:////srv/mine.sqlite3"
 
 
 @pytest.mark.parametrize("value", [None, ""])
@@ -31,7 +31,7 @@ def test_without_a_name_it_lies_in_the_users_cache(
     [
         ("postgresql+psycopg://me:hunter2@host:5432/name", "postgresql+psycopg://me:***@host:5432/name"),
         ("postgresql+psycopg://host/name?password=hunter2", "postgresql+psycopg://host/name"),
-        ("sqlite:////work/a.sqlite3", "sqlite:////work/a.sqlite3"),
+        ("sqlite:////srv/a.sqlite3", "sqlite:////srv/a.sqlite3"),
         # An @ in the password ends it too early, and the rest would be shown as the host.
         ("postgresql+psycopg://me:hun@ter2@host/name", "CONTRAPOSE_STORE"),
         ("hunter2", "CONTRAPOSE_STORE"),
@@ -39,12 +39,12 @@ def test_without_a_name_it_lies_in_the_users_cache(
     ],
 )
 def test_an_address_is_shown_without_its_password(url: str, expected: str) -> None:
-    assert shown(url) in (expected, "CONTRAPOSE_STORE")
+    assert shown(url) == expected
     assert "hunter2" not in shown(url)
     assert "ter2" not in shown(url)
 
 
-@pytest.mark.parametrize("url", ["postgresql+psycopg://me:hunter2@host/name", "sqlite:////work/a.sqlite3", "sqlite://"])
+@pytest.mark.parametrize("url", ["postgresql+psycopg://me:hunter2@host/name", "sqlite:////srv/a.sqlite3", "sqlite://"])
 def test_a_readable_address_is_shown_and_not_refused(url: str) -> None:
     refuse_unreadable(url)
     assert shown(url) == url.replace("hunter2", "***")
