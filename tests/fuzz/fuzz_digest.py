@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-TESTS = Path(__file__).parent.parent
-sys.path += [str(TESTS), str(TESTS.parent)]
+sys.path.extend(map(str, Path(__file__).parents[1:3]))
 
 from fuzz_checks import digest
 from fuzz_texts import corpus

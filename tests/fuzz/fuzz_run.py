@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).parent.parent))
+sys.path.extend(map(str, Path(__file__).parents[1:3]))
 
 from fuzz_targets import Target, targets
 from hypothesis import HealthCheck, Phase, given, seed, settings
