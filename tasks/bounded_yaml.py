@@ -57,7 +57,7 @@ def parse(content: str | bytes) -> Any:
     try:
         return loader.get_single_data()
     finally:
-        loader.dispose()  # type: ignore[no-untyped-call]
+        loader.dispose()
 
 
 def wrong(error: yaml.YAMLError, where: str, *, expected: str) -> Wrong:
