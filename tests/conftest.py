@@ -11,11 +11,10 @@ import pytest
 from databases import postgres, sqlite
 from fake_endpoint import serving
 from hypothesis import HealthCheck, settings
+from places import SHARED_DATA
 
 from contrapose.flows.command.quiet import be_quiet
 
-REPOSITORY = Path(__file__).parent.parent
-SHARED_DATA = REPOSITORY.parent / "shared" / "data"
 LOOKS = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 """What says how wide and how colourful a terminal is, besides the terminal."""
 KEPT = ("CONTRAPOSE_HOME", "CONTRAPOSE_PICTURES", "CONTRAPOSE_CHAOS_KILLS", "CONTRAPOSE_CHAOS_SEED")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY
+from places import REPOSITORY
 
 DEPLOYMENTS = REPOSITORY / "deployments"
 

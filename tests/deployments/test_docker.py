@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import REPOSITORY
 from linters import DEPLOYMENTS, lint, understood
+from places import REPOSITORY
 
 DOCKERFILE = (DEPLOYMENTS / "docker" / "Dockerfile").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOYMENTS / "docker" / "compose.yaml").read_text())

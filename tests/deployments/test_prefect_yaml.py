@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import REPOSITORY
+from places import REPOSITORY
 from prefect import Flow
 from prefect.utilities.callables import parameter_schema
 from prefect.utilities.schema_tools.validation import validate

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY
+from places import REPOSITORY
 
 from contrapose.flows.cli import main
 from contrapose.tasks.infer.local.embedded import converted_folder

@@ -10,7 +10,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY
+from places import REPOSITORY
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 

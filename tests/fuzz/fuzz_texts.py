@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from conftest import REPOSITORY, SHARED_DATA
+from places import REPOSITORY, SHARED_DATA
 
 FILES = (
     *sorted((REPOSITORY / "data" / "samples").glob("*.jsonl")),

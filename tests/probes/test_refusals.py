@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY
+from places import REPOSITORY
 
 from contrapose.tasks.probes.replies.refusals import is_refusal, reply_kind
 

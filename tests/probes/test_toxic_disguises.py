@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY
+from places import REPOSITORY
 
 from contrapose.tasks.probes.english.closed import table
 from contrapose.tasks.probes.english.vocabulary import vocabulary

