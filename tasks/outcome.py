@@ -111,20 +111,22 @@ class Effect(TypedDict):
 
 
 class ReaderError(TypedDict):
-    """How the rules read replies that choose a letter, on replies whose letter is known."""
+    """How a step reads replies that choose a letter, or none, on replies of which that is known."""
 
+    by: str
+    """What read them, for people."""
     source: str
     """What the replies are, and who labelled them."""
     date: str
     """When it was measured, as year-month-day."""
     letter: str
-    """The letter that they choose."""
+    """The letter that they choose; `none` where they choose none."""
     replies: int
     """How many were read."""
     missed: int
     """How many of them were left unread."""
     misread: int
-    """How many were read as another letter."""
+    """How many were read as another letter; of replies that choose none, as any."""
 
 
 class LangTestSummary(TypedDict):

@@ -139,7 +139,8 @@ class Completion:
     error: str | None = None
     """Why there is no answer; None when there is one."""
     asked_back: str | None = None
-    """What the model said when it was asked which option `text` chooses; None where it was not, or gave no answer."""
+    """What the model said when it was asked which option `text` chooses; None where it was not, or gave no answer.
+    Where rules read the choice, it decides nothing."""
     in_words: str | None = None
     """Beside log-likelihoods: its reply to the same prompt; None where none was asked for, or none came."""
 
@@ -158,7 +159,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowUp:
-    """A question about a reply whose choice could not be read."""
+    """A question about a reply: what does it choose?"""
 
     case_id: str
     """The case that was asked."""
@@ -166,6 +167,9 @@ class FollowUp:
     """Which of its replies."""
     prompt: str
     """What the model is asked about it."""
+    known: str | None = None
+    """What rules read in it, a letter or `none`: its answer only shows how well the model reads. None where nothing
+    could be read, and its answer is the choice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

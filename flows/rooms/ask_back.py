@@ -4,26 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from contrapose.flows.account import usage_summary
 from contrapose.flows.entrance import Run
 from contrapose.flows.progress import watched
 from contrapose.flows.rooms.trials import Trials, terms
 from contrapose.tasks.evaluate.embeddings import revision
-from contrapose.tasks.evaluate.task import find_unread
+from contrapose.tasks.evaluate.task import Unread, find_unread
+from contrapose.tasks.evaluate.unread import drawn
 from contrapose.tasks.infer.task import Asked, ask_about
 from contrapose.tasks.plan import Plan
 from contrapose.tasks.policy import call
+from contrapose.tasks.probes.reading_checks import CHECKS
+from contrapose.tasks.records import FollowUp
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.report.wording import spent
-from contrapose.tasks.tables import Table
+from contrapose.tasks.tables import Table, read, write
+
+
+class Told(NamedTuple):
+    """What came of questions about the replies of a test."""
+
+    trials: Trials
+    """With the answers."""
+    missing: int
+    """Questions without an answer."""
+    stopped: str | None
+    """Why asking was stopped, if it was."""
 
 
 def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> dict[str, Trials]:
     """The trials, with what the model says of the replies whose choice neither rules nor embeddings can read.
 
     It comes after all other questions, so that it takes nothing from their budget. What is not answered leaves its
-    reply unread, and no verdict incomplete: a warning tells how many there are.
+    reply unread, and no verdict incomplete: a warning tells how many there are. Last of all the model is asked about as
+    many replies that rules read, up to a few, which tells how well it reads.
 
     Args:
         run: the run.
@@ -31,12 +47,20 @@ def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> 
         stopped: why nothing more is to be asked, where asking was stopped.
     """
     unread = {plan.test: _unread(run, plan, trials[plan.test]) for plan in _asking(run)}
-    total = sum(table["rows"] for tables in unread.values() for table in tables)
+    questions = {test: [each["questions"] for each in found] for test, found in unread.items()}
+    checks = {test: _checks(found) for test, found in unread.items()}
+    total = sum(table["rows"] for tables in (*questions.values(), *checks.values()) for table in tables)
     key = f"{artifact_key(run.config.suite, run.config.model)}-asking-back"
     found = dict(trials)
     with watched(total, title="asking about unread replies", ended=lambda: spent(usage_summary(run)), key=key):
-        for test, tables in unread.items():
-            found[test], stopped = _about(run, test, trials[test], tables, stopped=stopped)
+        for test, tables in questions.items():
+            told = _about(run, f"replies of {test}", found[test], tables, stopped=stopped)
+            stopped = told.stopped
+            warnings = [*told.trials.warnings, *_warnings(test, told, tables)]
+            found[test] = replace(told.trials, warnings=warnings)
+        for test, tables in checks.items():
+            label = f"replies of {test} that were read, to check it by"
+            found[test], _, stopped = _about(run, label, found[test], tables, stopped=stopped)
     return found
 
 
@@ -45,7 +69,7 @@ def _asking(run: Run) -> Iterator[Plan]:
     return (plan for plan in run.plans if plan.probe_settings.asks_back(likelihoods))
 
 
-def _unread(run: Run, plan: Plan, trials: Trials) -> list[Table]:
+def _unread(run: Run, plan: Plan, trials: Trials) -> list[Unread]:
     """Questions about the replies in each table of trials."""
     name = run.config.embedding_model
     model = {"embedding_model": name, "embedding_revision": revision(name)}
@@ -53,29 +77,38 @@ def _unread(run: Run, plan: Plan, trials: Trials) -> list[Table]:
     return [call(find_unread, refresh=again, plan=plan, trials=table, **model).value for table in trials.tables]
 
 
-def _about(
-    run: Run, test: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None
-) -> tuple[Trials, str | None]:
-    """The trials of one test with the answers, and why asking was stopped, if it was."""
-    tables, of_model, open_ = list(trials.tables), dict(trials.of_model), 0
+def _checks(unread: list[Unread]) -> list[Table]:
+    """For each table of trials, questions about replies that rules read: no more in all than could not be read."""
+    most = min(CHECKS, sum(each["questions"]["rows"] for each in unread))
+    known = [read(each["checks"], FollowUp) if most else [] for each in unread]
+    chosen = {(each.case_id, each.side) for each in drawn((each for table in known for each in table), most)}
+    return [write((each for each in table if (each.case_id, each.side) in chosen), FollowUp) for table in known]
+
+
+def _about(run: Run, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None) -> Told:
+    """The trials of one test with the answers."""
+    tables, of_model, missing = list(trials.tables), dict(trials.of_model), 0
     for place, questions in enumerate(follow_ups):
         if not questions["rows"]:
             continue
-        label = f"{questions['rows']:,} replies of {test}"
         asked: Asked = call(
-            ask_about, label=label, trials=tables[place], follow_ups=questions, stopped=stopped, **terms(run)
+            ask_about,
+            label=f"{questions['rows']:,} {label}",
+            trials=tables[place],
+            follow_ups=questions,
+            stopped=stopped,
+            **terms(run),
         ).value
         tables[place], stopped = asked["table"], asked["stopped"]
-        open_ += questions["rows"] - asked["answered"]
+        missing += questions["rows"] - asked["answered"]
         of_model = {**asked["warnings"], **of_model}
-    warnings = [*trials.warnings, *_warnings(test, open_, follow_ups, stopped)]
-    return replace(trials, tables=tables, warnings=warnings, of_model=of_model), stopped
+    return Told(replace(trials, tables=tables, of_model=of_model), missing, stopped)
 
 
-def _warnings(test: str, missing: int, follow_ups: list[Table], stopped: str | None) -> list[str]:
+def _warnings(test: str, told: Told, follow_ups: list[Table]) -> list[str]:
     """That replies stay unread because the model was not asked about them, or failed to answer."""
-    if not missing:
+    if not told.missing:
         return []
     total = sum(table["rows"] for table in follow_ups)
-    why = stopped or "the calls failed"
-    return [f"{test}: {missing:,} of {total:,} replies that could not be read were not asked about either: {why}."]
+    why = told.stopped or "the calls failed"
+    return [f"{test}: {told.missing:,} of {total:,} replies that could not be read were not asked about either: {why}."]

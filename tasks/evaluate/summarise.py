@@ -15,7 +15,7 @@ from contrapose.tasks.evaluate.gate import Counts, Rate, Rules, decide, rated
 from contrapose.tasks.outcome import ControlSummary, DataSummary, LangTestSummary, Outcome, ReaderError, Slice
 from contrapose.tasks.plan import Plan
 from contrapose.tasks.probes.base import Probe
-from contrapose.tasks.probes.steps import read_by_rules
+from contrapose.tasks.probes.steps import any_read_by
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.registry import probe
 from contrapose.tasks.results import settled
@@ -192,12 +192,11 @@ def _frequent(names: pd.Series) -> dict[str, int]:
 
 
 def reader_errors(chosen: Probe, figures: Mapping[str, float | int | None]) -> Iterator[ReaderError]:
-    """What is known of the error of the probe's rules, where they read some of the replies."""
-    if not read_by_rules(figures):
-        return
+    """What is known of the error of the steps that read some of the replies."""
     for found in chosen.reader_errors:
-        for each in found.by_letter:
+        for each in found.by_letter if any_read_by(found.steps, figures) else ():
             yield ReaderError(
+                by=found.by,
                 source=found.source,
                 date=found.date,
                 letter=each.letter,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from contrapose.tasks.columnar import batched
 from contrapose.tasks.evaluate.calibrate import calibrated, controls_in
 from contrapose.tasks.evaluate.embeddings import embedder
@@ -32,6 +34,15 @@ SOURCES = (
 )
 
 
+class Unread(TypedDict):
+    """What the model is to be asked about some replies."""
+
+    questions: Table
+    """About those that could not be read."""
+    checks: Table
+    """About those that rules read, for a test to draw from."""
+
+
 @room_task("evaluate", sources=SOURCES, run_name="evaluate {plan.test}")
 def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, embedding_revision: str) -> Table:
     """Score the trials of one test.
@@ -51,8 +62,8 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
 
 
 @room_task("find unread replies", sources=SOURCES, run_name="find unread replies of {plan.test}")
-def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revision: str) -> Table:
-    """Questions about the replies whose choice neither rules nor embeddings can read.
+def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revision: str) -> Unread:
+    """Questions about the replies whose choice neither rules nor embeddings can read, and some that check the model.
 
     Args:
         plan: the selected test, whose settings ask back.
@@ -61,7 +72,11 @@ def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revis
         embedding_revision: what that name stands for now; part of the cache key.
     """
     portions = batched(iterate(trials, Trial), ROWS)
-    return write(follow_ups(portions, plan, embed=embedder(embedding_model)), FollowUp)
+    found = list(follow_ups(portions, plan, embed=embedder(embedding_model)))
+    return Unread(
+        questions=write((each for each in found if each.known is None), FollowUp),
+        checks=write((each for each in found if each.known is not None), FollowUp),
+    )
 
 
 @room_task("judge", sources=SOURCES, run_name="judge {plan.test}")

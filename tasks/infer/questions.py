@@ -53,7 +53,7 @@ def about(follow_up: FollowUp) -> Question:
 
 
 def answered(trials: Sequence[Trial], follow_ups: Iterable[FollowUp], answers: Answers) -> list[Trial]:
-    """The trials, with what was said of their replies; a question without an answer leaves its reply as it is."""
+    """The trials, with what was said of their replies; a reply without an answer stays as it is."""
     said = {
         (each.case_id, each.side): answer.text
         for each in follow_ups
@@ -62,11 +62,15 @@ def answered(trials: Sequence[Trial], follow_ups: Iterable[FollowUp], answers: A
     return [
         replace(
             trial,
-            expected=replace(trial.expected, asked_back=said.get((trial.case.id, "expected"))),
-            actual=replace(trial.actual, asked_back=said.get((trial.case.id, "actual"))),
+            expected=_with_word(trial.expected, said.get((trial.case.id, "expected"))),
+            actual=_with_word(trial.actual, said.get((trial.case.id, "actual"))),
         )
         for trial in trials
     ]
+
+
+def _with_word(reply: Completion, said: str | None) -> Completion:
+    return reply if said is None else replace(reply, asked_back=said)
 
 
 def _trial(case: Case, answers: Answers, missing: Callable[[], Completion], form: Form) -> Trial:

@@ -92,7 +92,7 @@ def ask_about(
     again: bool = False,
     stopped: str | None = None,
 ) -> Asked:
-    """Ask the model about replies that could not be read; stored, counted and paid for as any other question.
+    """Ask the model which option replies choose; stored, counted and paid for as any other question.
 
     Args:
         label: which part of which test, for people.

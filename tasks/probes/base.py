@@ -220,7 +220,8 @@ class AsksBack(Protocol):
     def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
         """Questions about the replies that could not be read. Trials with an error are never passed in.
 
-        The answers come back in the trials that are scored, as `Completion.asked_back`.
+        The answers come back in the trials that are scored, as `Completion.asked_back`. Questions about replies that
+        were read say so (`FollowUp.known`); few of them are asked, to tell how well the model reads.
         """
         ...
 

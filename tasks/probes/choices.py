@@ -10,6 +10,7 @@ from typing import Protocol
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, follow_up
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.in_words import in_words_columns
+from contrapose.tasks.probes.reading_checks import check_columns, known
 from contrapose.tasks.probes.replies.options import choose
 from contrapose.tasks.records import Completion, FollowUp, Side, Trial
 
@@ -36,8 +37,8 @@ def read_choice(completion: Completion, *, labels: Sequence[str], options: Seque
         return _one(list(labels).index(reply), len(labels), "constrained")
     chosen = choose(reply, labels=labels, options=options)
     if chosen.index is None:
-        said = answered(completion.asked_back, options) or ""
-        return _one(list(labels).index(said), len(labels), "asked") if said in labels else None
+        said = None if completion.asked_back is None or declines(reply) else answered(completion.asked_back, options)
+        return _one(list(labels).index(said), len(labels), "asked") if said is not None and said in labels else None
     return _one(chosen.index, len(labels), chosen.step)
 
 
@@ -49,17 +50,43 @@ def _one(index: int, count: int, step: str) -> Choice:
 def about(trial: Trial, *, changed: Sequence[str]) -> Iterator[FollowUp]:
     """Questions about the replies of a trial whose choice cannot be read, and that do not plainly decline to choose.
 
+    Those that rules read are asked about, too, though not of controls: what they say is known.
+
     Args:
         trial: with options, in the order of the original prompt.
         changed: the same options in the order of the changed one.
     """
-    sides: tuple[tuple[Side, Completion, Sequence[str]], ...]
-    sides = ("expected", trial.expected, trial.case.options), ("actual", trial.actual, changed)
-    for side, reply, options in sides:
-        if not can_be_asked(reply) or declines(reply.text or ""):
+    for side, reply, options in _sides(trial, changed):
+        if not can_be_asked(reply):
             continue
-        if read_choice(reply, labels=letters(len(options)), options=options) is None:
+        letter, step = _letter(reply, options)
+        if not trial.case.control and (right := known(reply, letter, step)) is not None:
+            yield follow_up(trial, side, options, known=right)
+        elif letter is None and not declines(reply.text or ""):
             yield follow_up(trial, side, options)
+
+
+def checks(trial: Trial, *, changed: Sequence[str]) -> dict[str, bool | None]:
+    """Columns of how well the model reads the replies of a trial that rules could read.
+
+    Args:
+        trial: with options, in the order of the original prompt.
+        changed: the same options in the order of the changed one.
+    """
+    if all(reply.asked_back is None for _, reply, _ in _sides(trial, changed)):
+        return {}
+    return check_columns((reply, *_letter(reply, options), options) for _, reply, options in _sides(trial, changed))
+
+
+def _sides(trial: Trial, changed: Sequence[str]) -> tuple[tuple[Side, Completion, Sequence[str]], ...]:
+    """Both replies, with the options as they stood in their prompts."""
+    return ("expected", trial.expected, trial.case.options), ("actual", trial.actual, changed)
+
+
+def _letter(reply: Completion, options: Sequence[str]) -> tuple[str | None, str]:
+    """The letter that a reply chooses, and what told it; `unparsed` where nothing did."""
+    choice = read_choice(reply, labels=letters(len(options)), options=options)
+    return (None, "unparsed") if choice is None else (letters(len(options))[choice.index], choice.step)
 
 
 def in_words(trial: Trial, likeliest: str | None) -> dict[str, str | bool | None]:

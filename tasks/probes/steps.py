@@ -18,7 +18,7 @@ STEPS: Mapping[str, str] = {
 """The steps in their order, as people read them."""
 
 BY_RULES = ("letter", "pattern", "restated")
-"""Steps whose error is known by letter."""
+"""Steps in which rules read a reply."""
 
 UNREAD = "unread"
 READ_BY = "read_by_"
@@ -50,6 +50,6 @@ def step_shares(figures: Mapping[str, float | int | None]) -> dict[str, float]:
     return told if unread is None else {**told, UNREAD: float(unread)}
 
 
-def read_by_rules(figures: Mapping[str, float | int | None]) -> bool:
-    """Whether rules read some of a test's replies."""
-    return any(figures.get(f"{READ_BY}{step}") for step in BY_RULES)
+def any_read_by(steps: Iterable[str], figures: Mapping[str, float | int | None]) -> bool:
+    """Whether one of these steps read some of a test's replies."""
+    return any(figures.get(f"{READ_BY}{step}") for step in steps)

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 
 from contrapose.tasks.outcome import Effect, GateSummary, Outcome, Slice
-from contrapose.tasks.probes.in_words import LEAST_AGREEMENT
-from contrapose.tasks.probes.steps import UNREAD as UNREAD_REPLIES
-from contrapose.tasks.probes.steps import step_shares
-from contrapose.tasks.registry import names, probe
 from contrapose.tasks.report.wording import counted, ends, figure, number, percent
 
 Ends = tuple[float, float] | None
@@ -41,65 +36,6 @@ def subtracted(outcome: Outcome, found: Effect) -> tuple[str, str]:
     sides = f"{number(found['case'])} - {number(found['control'])}"
     told = f"{sides} = {number(found['value'])}{between(found['interval'])}; {_samples(outcome, found)}"
     return found["name"].replace("_", " "), told
-
-
-def unread(outcome: Outcome) -> str:
-    """How many pairs of orders lack a choice; empty where both orders always gave one."""
-    counting = probe(outcome["test_type"]).without_choice if outcome["test_type"] in names("probes") else ()
-    count = sum(int(outcome["figures"].get(name) or 0) for name in counting)
-    pairs = outcome["scored"] + outcome["unscored"]
-    told = f"{count:,} of {pairs:,} pairs lack a choice in one order or both: the verdict holds whatever they are"
-    return told if count else ""
-
-
-def steps(outcome: Outcome) -> str:
-    """How the choices were read, such as `choices were read by the letter alone 81%, a statement 16%; unread 3%`."""
-    shares = step_shares(outcome["figures"])
-    by = ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if name != UNREAD_REPLIES)
-    unread_share = shares.get(UNREAD_REPLIES)
-    more = f"unread {percent(unread_share)}" if unread_share else ""
-    return "; ".join(filter(None, (f"choices were read by {by}" if by else "", more)))
-
-
-def known_errors(outcome: Outcome) -> Iterator[str]:
-    """How often rules miss or misread a choice, by letter, a line for each set; none where rules read nothing."""
-    for source, found in groupby(outcome["reader"], key=lambda each: each["source"]):
-        told = ", ".join(
-            f"{each['letter']}: missed {percent(each['missed'] / each['replies'])}, "
-            f"read wrongly {percent(each['misread'] / each['replies'])} of {each['replies']:,}"
-            for each in found
-        )
-        yield f"known error of the rules: {told} ({source})"
-
-
-def in_words(outcome: Outcome) -> str:
-    """How often replies in words say what the likelihoods say; empty where none were asked for."""
-    agreed, unread_share = (outcome["estimates"].get(name) for name in ("reply_agreement", "reply_unread"))
-    if unread_share is None:
-        return ""
-    asked = f"{unread_share['rows']:,} samples that were also answered in words"
-    share = unread_share["value"]
-    more = f"{percent(share)} of the replies could not be read" if share else ""
-    more = "none of the replies could be read" if share == 1 else more
-    if agreed is None:
-        return f"of {asked}, {more}" if more else ""
-    told = f"{percent(agreed['value'])}{_shares(agreed['interval'])} of {agreed['rows']:,} replies say what the"
-    return "; ".join(filter(None, (f"{told} likelihoods say, among {asked}", more)))
-
-
-def unlike(outcome: Outcome) -> str:
-    """That a verdict by likelihood may not hold for what the model replies; empty where the two agree."""
-    agreed = outcome["estimates"].get("reply_agreement")
-    told = in_words(outcome)
-    if not told or (agreed is not None and agreed["value"] >= LEAST_AGREEMENT):
-        return ""
-    return (
-        f"its verdict is about likelihoods, and replies may earn another: {told}. Set read_with: reply to judge these"
-    )
-
-
-def _shares(interval: Ends) -> str:
-    return "" if interval is None else f" ({ends(interval)})"
 
 
 def ended(told: str) -> str:

@@ -15,18 +15,14 @@ from contrapose.tasks.report.evidence import (
     ended,
     figures,
     guessing,
-    in_words,
-    known_errors,
     langtest,
     missing,
     sliced,
-    steps,
-    unlike,
-    unread,
 )
 from contrapose.tasks.report.fitting import Block
 from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show
+from contrapose.tasks.report.readers import known_errors, steps, trust, unread
 from contrapose.tasks.report.rows import Row, name_of, of_test, outcomes, read_rows, tested
 from contrapose.tasks.report.wording import noise, reasons, sums, unscored
 
@@ -81,7 +77,7 @@ def _told(outcome: Outcome, panels: Sequence[Panel], show: Show) -> Iterator[str
     yield from _ended(unread(outcome))
     yield from _ended(steps(outcome))
     yield from map(ended, known_errors(outcome))
-    yield from _ended(unlike(outcome) or in_words(outcome))
+    yield from filter(None, map(ended, trust(outcome)))
     if outcome["skip_reasons"]:
         yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."
     if outcome["unscored_reasons"]:

@@ -103,7 +103,9 @@ def test_exactly_as_many_reasons_as_are_told_have_no_others() -> None:
 
 def test_the_readers_error_is_told_by_letter_where_rules_read_something() -> None:
     letters = [SimpleNamespace(letter=each, replies=10, missed=n, misread=0) for n, each in enumerate("AB")]
-    known = SimpleNamespace(source="a paper", date=date(2026, 1, 1), by_letter=letters)
+    known = SimpleNamespace(
+        source="a paper", date=date(2026, 1, 1), by_letter=letters, by="the rules", steps=("pattern", "letter")
+    )
     chosen = SimpleNamespace(reader_errors=[known])
     found = list(reader_errors(chosen, {"read_by_pattern": 0.5}))  # type: ignore[arg-type]
     assert [(each["source"], each["letter"], each["replies"], each["missed"]) for each in found] == [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from contrapose.tasks.probes.answers.reading import Reading
-from contrapose.tasks.probes.choices import in_words, step_of
+from contrapose.tasks.probes.choices import checks, in_words, step_of
 
 Columns = dict[str, str | float | int | bool | None]
 
@@ -23,6 +23,7 @@ def choice_columns(reading: Reading) -> Columns:
         "chosen_after_step": step_of(reading.trial.actual, reading.after),
         "js_divergence": reading.divergence,
         **in_words(reading.trial, None if reading.before is None else case.labels[reading.before.index]),
+        **checks(reading.trial, changed=case.options),
     }
 
 

@@ -10,6 +10,8 @@ import pandas as pd
 from contrapose.tasks.probes.base import Column, Measure
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.in_words import in_words_measures
+from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
+from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import numbers, where
 
@@ -36,6 +38,7 @@ COLUMNS: Mapping[str, Column] = {
         "float", "Upper end of the threshold that was taken from the controls.", "depends on scorer"
     ),
     **IN_WORDS,
+    **CHECKED,
 }
 """Result columns of such a test."""
 
@@ -126,6 +129,7 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
             for name in ("embedding", "loss")
         ),
         *in_words_measures(results),
+        *check_measures(results),
     ]
 
 

@@ -82,7 +82,7 @@ def _dealt(trials: Sequence[Trial], pairs: Sequence[Pair | None]) -> list[Pair |
 
 
 def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
-    """Questions about the replies whose choice could not be read, where the choice is what is scored."""
+    """Questions about replies whose choice is what is scored."""
     return [
         each for trial in trials if trial.case.scorer == "choice" for each in about(trial, changed=trial.case.options)
     ]

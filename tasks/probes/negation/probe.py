@@ -101,7 +101,7 @@ class AddNegation:
         return score_trials(trials, settings, embed=embed, langtest=True)
 
     def follow_ups(self, trials: Sequence[Trial], settings: AddNegationSettings, *, embed: Embed) -> Sequence[FollowUp]:
-        """Questions about the replies that name no one option, and do not decline to."""
+        """Questions about the replies that name no one option, and about those that rules read."""
         return follow_ups(trials)
 
     def expected_pass(self, part: pa.Table, settings: AddNegationSettings) -> np.ndarray:

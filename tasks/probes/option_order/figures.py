@@ -11,6 +11,7 @@ import pandas as pd
 
 from contrapose.tasks.probes.base import Measure, letters
 from contrapose.tasks.probes.in_words import in_words_measures
+from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import where
 
@@ -53,7 +54,7 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
         not right, each asking of a sample counted once; among the pairs with a choice in both orders, the shares that
         kept to the right option, to a wrong one, and to the letter;
         `choice_changed`, the share in which the order changed which option was chosen, or whether one was, with its
-        effect; what replies in words say beside likelihoods.
+        effect; what replies in words say beside likelihoods; how well the model reads replies when it is asked back.
     """
     if "outcome" not in results:
         return []
@@ -70,6 +71,7 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
             net="net_order_sensitivity",
         ),
         *in_words_measures(results),
+        *check_measures(results),
     ]
 
 

@@ -28,6 +28,7 @@ from contrapose.tasks.probes.option_order.picture import Rotations
 from contrapose.tasks.probes.option_order.score import follow_ups, rotated, score_trial
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
+from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
 from contrapose.tasks.probes.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.values import all_or_nothing
 from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
@@ -67,6 +68,7 @@ class OptionOrder:
         "correct": Column("bool", "Whether the choice in the given order was right."),
         "rotated_correct": Column("bool", "Whether the choice in the rotated order was right."),
         **IN_WORDS,
+        **CHECKED,
     }
     default_gate: ClassVar[float] = 0.7
     gate_basis: ClassVar[str] = ""
@@ -119,7 +121,7 @@ class OptionOrder:
         return [score_trial(trial) for trial in trials]
 
     def follow_ups(self, trials: Sequence[Trial], settings: OptionOrderSettings, *, embed: Embed) -> Sequence[FollowUp]:
-        """Questions about the replies that name no one option, and do not decline to."""
+        """Questions about the replies that name no one option, and about those that rules read."""
         return follow_ups(trials)
 
     def expected_pass(self, part: pa.Table, settings: OptionOrderSettings) -> np.ndarray:

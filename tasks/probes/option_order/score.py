@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contrapose.tasks.probes.base import letters, unscored
-from contrapose.tasks.probes.choices import about, in_words, read_choice, step_of
+from contrapose.tasks.probes.choices import about, checks, in_words, read_choice, step_of
 from contrapose.tasks.records import Completion, FollowUp, Score, Trial
 
 Value = str | float | int | bool | None
@@ -51,7 +51,8 @@ def score_trial(trial: Trial) -> Score:
         undecided=outcome in NO_CHOICE,
         columns=_columns(trial, first, second)
         | {"rotation": by, "outcome": None if trial.case.control else outcome}
-        | in_words(trial, first.letter if first else None),
+        | in_words(trial, first.letter if first else None)
+        | checks(trial, changed=rotated(trial.case.options, by)),
         expected_result=_told(trial.expected, first),
         actual_result=_told(trial.actual, second),
     )
@@ -68,7 +69,7 @@ def pick(completion: Completion, options: Sequence[str]) -> Pick | None:
 
 
 def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
-    """Questions about the replies whose choice could not be read, each with the options in its own order."""
+    """Questions about replies, each with the options in its own order."""
     return [
         each
         for trial in trials

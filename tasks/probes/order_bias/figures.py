@@ -10,6 +10,7 @@ import pandas as pd
 from contrapose.tasks.probes.base import Measure
 from contrapose.tasks.probes.in_words import in_words_measures
 from contrapose.tasks.probes.order_bias.pride import pride
+from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import numbers, where
 
@@ -45,7 +46,8 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
         nats; `debiased_accuracy`, the share of pairs with a positive content score, where a tie counts half, as in
         the area under a ROC curve; `debiased_tied`, since low precision makes ties common; what PriDe gives;
         `choice_changed`, the share of pairs in which the order changed which summary was chosen, or whether one was,
-        with its effect: beyond what other words for the question change; what replies in words say beside likelihoods.
+        with its effect: beyond what other words for the question change; what replies in words say beside likelihoods;
+        how well the model reads replies when it is asked back.
     """
     if "outcome" not in results:
         return []
@@ -74,6 +76,7 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
         *pride(content, position, calibrating=calibrating, accuracy=accuracy),
         Measure(name="choice_changed", share=True, values=_changed(results), net="net_order_sensitivity"),
         *in_words_measures(results),
+        *check_measures(results),
     ]
 
 

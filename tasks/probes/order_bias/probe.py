@@ -37,6 +37,7 @@ from contrapose.tasks.probes.order_bias.score import (
 )
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
+from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
 from contrapose.tasks.probes.replies.known_errors import OF_TWO, Measured
 from contrapose.tasks.probes.values import all_or_nothing
 from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, SummaryPair, Trial
@@ -115,6 +116,7 @@ class OrderBias:
         "calibrates": Column("bool", "Whether the pair's log-likelihoods tell the pull of the letters."),
         **LANGTEST_COLUMNS,
         **IN_WORDS,
+        **CHECKED,
     }
     default_gate: ClassVar[float] = 0.7
     gate_basis: ClassVar[str] = (
@@ -188,7 +190,7 @@ class OrderBias:
         ]
 
     def follow_ups(self, trials: Sequence[Trial], settings: OrderBiasSettings, *, embed: Embed) -> Sequence[FollowUp]:
-        """Questions about the replies that name neither summary, and do not decline to."""
+        """Questions about the replies that name neither summary, and about those that rules read."""
         return follow_ups([trial for trial in trials if trial.case.scorer == "reply"], settings, embed=embed)
 
     def expected_pass(self, part: pa.Table, settings: OrderBiasSettings) -> np.ndarray:

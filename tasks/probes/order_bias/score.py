@@ -11,6 +11,7 @@ from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.in_words import in_words_columns
 from contrapose.tasks.probes.order_bias.langtest import passes, taken
 from contrapose.tasks.probes.order_bias.reply import Choice, Letter, nearer, needs_meaning, read_words, said
+from contrapose.tasks.probes.reading_checks import check_columns, known
 from contrapose.tasks.probes.replies.text import window
 from contrapose.tasks.records import Completion, FollowUp, Score, Side, Trial
 
@@ -61,7 +62,7 @@ def read_replies(trials: Sequence[Trial], settings: Reading, *, embed: Embed) ->
         read[index] = nearer((a, b), similarity_threshold=settings.similarity_threshold, margin=settings.margin)
         meant[index] = "A" if a > b else "B" if b > a else None
     read = [
-        choice if choice.choice else said(reply.asked_back, *options) or choice
+        choice if choice.choice or _declined(reply, choice) else said(reply.asked_back, *options) or choice
         for choice, (_, reply, options) in zip(read, replies, strict=True)
     ]
     both = zip(meant[::2], meant[1::2], strict=True)
@@ -76,14 +77,21 @@ def held(reply: Completion) -> Choice | None:
 
 
 def follow_ups(trials: Sequence[Trial], settings: Reading, *, embed: Embed) -> list[FollowUp]:
-    """Questions about the replies that neither rules nor embeddings could read."""
+    """Questions about the replies that neither rules nor embeddings could read, and about those that rules read."""
     chosen = [choice for each in read_replies(trials, settings, embed=embed) for choice in (each.first, each.second)]
     replies = [(trial, *each) for trial in trials for each in _replies(trial)]
-    return [
-        follow_up(trial, side, options)
-        for (trial, side, reply, options), choice in zip(replies, chosen, strict=True)
-        if choice.choice is None and can_be_asked(reply) and not declines(reply.text or "", choice.reason)
-    ]
+    asked = []
+    for (trial, side, reply, options), choice in zip(replies, chosen, strict=True):
+        if (right := None if trial.case.control else known(reply, choice.choice, choice.step)) is not None:
+            asked.append(follow_up(trial, side, options, known=right))
+        elif choice.choice is None and can_be_asked(reply) and not _declined(reply, choice):
+            asked.append(follow_up(trial, side, options))
+    return asked
+
+
+def _declined(reply: Completion, choice: Choice) -> bool:
+    """Whether a reply plainly chooses nothing: what the model says of it decides nothing."""
+    return declines(reply.text or "", choice.reason)
 
 
 def _replies(trial: Trial) -> tuple[tuple[Side, Completion, tuple[str, ...]], ...]:
@@ -138,6 +146,10 @@ def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score
         **_debiased(trial),
         "calibrates": calibrates,
         **_in_words(trial, read.first),
+        **check_columns(
+            (reply, choice.choice, choice.step, options)
+            for (_, reply, options), choice in zip(_replies(trial), (read.first, read.second), strict=True)
+        ),
         "langtest_pass": _langtest(trial, read),
     }
     return Score(

@@ -20,13 +20,10 @@ from contrapose.tasks.report.evidence import (
     figures,
     guessing,
     held,
-    in_words,
-    known_errors,
     langtest,
     missing,
     sliced,
     subtracted,
-    unlike,
 )
 from contrapose.tasks.report.html.asked import Asked, asked
 from contrapose.tasks.report.html.bars import Bar
@@ -34,6 +31,7 @@ from contrapose.tasks.report.html.meter import Meter, meter
 from contrapose.tasks.report.html.tallied import Tallied, tallied
 from contrapose.tasks.report.html.tallies import Tally
 from contrapose.tasks.report.masking import Show
+from contrapose.tasks.report.readers import known_errors, trust
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.source_rows import taken_by
 from contrapose.tasks.report.wording import COUNTED, interval, noise, percent, sums
@@ -151,7 +149,7 @@ def _told(outcome: Outcome, *, show_langtest: bool) -> Iterator[str]:
     if outcome["control"]:
         yield noise(outcome["control"])
     yield missing(outcome)
-    yield unlike(outcome) or in_words(outcome)
+    yield from trust(outcome)
     if show_langtest:
         yield langtest(outcome)
 

@@ -1,0 +1,83 @@
+"""A run asks back about replies that it cannot read, and about a few that it can, to learn how well the model reads."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+from fake_endpoint import Endpoint, serving
+
+from contrapose.flows.cli import main
+
+ASKED_BACK = "Which one does this reply choose?"
+READ = "Summary A is more consistent with the article, because it repeats what was written there."
+UNREAD = "Wherever the facts of the article stand, that is the one which I would rather have."
+pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+
+
+def judge(back: Callable[[str], str]) -> Callable[[str], str]:
+    """Says A, in readable words to about every second prompt, else in unreadable ones, and reads itself by `back`."""
+
+    def says(prompt: str) -> str:
+        if ASKED_BACK in prompt:
+            return back(prompt)
+        return (READ, UNREAD)[crc32(prompt.encode()) % 2]
+
+    return says
+
+
+def run(endpoint: Endpoint, *more: str) -> dict[str, Any]:
+    with serving(endpoint) as served:
+        url = f"model_args.base_url=http://127.0.0.1:{served.port}/v1"
+        chosen = ["--suite", "full", "--test", "order_bias", "--limit", "12", "--model", "openai/any"]
+        main(["run", *chosen, "--out", "out", "--set", url, *more])
+    folder = max(Path("out").glob("[!.]*"), key=lambda each: each.stat().st_mtime_ns)
+    return dict(json.loads((folder / "summary.json").read_text()))
+
+
+def backs(endpoint: Endpoint) -> list[str]:
+    return [each.prompt for each in endpoint.requests if ASKED_BACK in each.prompt]
+
+
+def doubts(summary: dict[str, Any]) -> list[str]:
+    return [warning for warning in summary["warnings"] if "asking back read" in warning]
+
+
+def test_replies_that_rules_read_are_asked_about_too_and_paid_for_once() -> None:
+    first, second = (Endpoint(says=judge(lambda _: "A")) for _ in range(2))
+    before, after = run(first), run(second)
+    asked = backs(first)
+    unread, read = (sum(reply in prompt for prompt in asked) for reply in (UNREAD, READ))
+    assert 0 < read <= unread
+    (test,) = before["tests"]
+    agreed = test["estimates"]["asked_agreement"]
+    assert (agreed["value"], doubts(before)) == (1, [])
+    assert 0 < agreed["rows"] <= read
+    assert test["figures"]["read_by_asked"] + test["figures"]["read_by_pattern"] == 1
+    assert second.requests == []
+    assert after["tests"] == before["tests"]
+
+
+def test_a_model_that_reads_itself_wrongly_is_doubted_and_overrules_no_rule() -> None:
+    summary = run(Endpoint(says=judge(lambda prompt: "B" if READ in prompt else "A")))
+    (doubt,) = doubts(summary)
+    assert re.search(r"asking back read \d+% of the choices, perhaps wrongly: asked back, the model reads 0% \(", doubt)
+    assert summary["tests"][0]["figures"]["AA"] == 12
+
+
+def test_that_nothing_could_be_checked_is_told() -> None:
+    summary = run(Endpoint(says=lambda prompt: "A" if ASKED_BACK in prompt else UNREAD))
+    (doubt,) = doubts(summary)
+    assert "is unknown: rules could read none to check it by" in doubt
+
+
+def test_nobody_is_asked_back_where_everything_was_read() -> None:
+    endpoint = Endpoint(says=lambda _: READ)
+    summary = run(endpoint)
+    assert backs(endpoint) == []
+    assert "asked_agreement" not in summary["tests"][0]["estimates"]

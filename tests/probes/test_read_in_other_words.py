@@ -1,0 +1,54 @@
+"""Short replies in other words: how often embeddings read them, and how often wrongly."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.evaluate.embeddings import embedder
+from contrapose.tasks.probes.order_bias import OrderBiasSettings
+from contrapose.tasks.probes.order_bias.reply import read_choice
+from contrapose.tasks.probes.replies.known_errors import IN_OTHER_WORDS
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "replies_other_words.jsonl"
+SWAPPED = {"A": "B", "B": "A", None: None}
+
+
+def counted() -> Counter[tuple[str, str]]:
+    """How often each letter that is meant, or none, is read as which, in both orders."""
+    embed = embedder(RunConfig.model_fields["embedding_model"].default)
+    settings = OrderBiasSettings()
+    found: Counter[tuple[str, str]] = Counter()
+    for line in GOLDEN.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        first, second, meant = row["option_a"], row["option_b"], row["choice"]
+        for a, b, choice in ((first, second, meant), (second, first, SWAPPED[meant])):
+            read = read_choice(
+                row["reply"],
+                option_a=a,
+                option_b=b,
+                embed=embed,
+                similarity_threshold=settings.similarity_threshold,
+                margin=settings.margin,
+            )
+            assert read.step in ("embedding", "unparsed")
+            found[choice or "none", read.choice or "none"] += 1
+    return found
+
+
+def test_the_known_error_of_embeddings_is_what_is_measured() -> None:
+    found = counted()
+    for known in IN_OTHER_WORDS.by_letter:
+        read = {after: count for (before, after), count in found.items() if before == known.letter}
+        missed = 0 if known.letter == "none" else read.get("none", 0)
+        misread = sum(read.values()) - missed - read.get(known.letter, 0)
+        assert (sum(read.values()), missed, misread) == (known.replies, known.missed, known.misread)
+
+
+@pytest.mark.parametrize("known", IN_OTHER_WORDS.by_letter, ids=lambda known: str(known.letter))
+def test_embeddings_rather_leave_a_reply_unread_than_read_it_wrongly(known: object) -> None:
+    assert known.misread_share <= 0.05  # type: ignore[attr-defined]

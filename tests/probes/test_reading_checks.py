@@ -1,0 +1,127 @@
+"""What rules read is also put to the model, to learn how well it reads; the answer never decides a choice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from asked_case import case
+
+from contrapose.tasks.evaluate.unread import drawn
+from contrapose.tasks.probes.answers.reading import follow_ups as about_answers
+from contrapose.tasks.probes.choices import checks, read_choice
+from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
+from contrapose.tasks.probes.reading_checks import COLUMNS, check_columns, check_measures, known
+from contrapose.tasks.records import Completion, FollowUp, Trial
+
+OPTIONS = ("copper", "iron", "zinc", "tin")
+PAIR = ("The tower is 120 m high.", "The tower is 210 m high.")
+EXPLAINED = "Option B is right, because iron rusts in water and in damp air."
+DECLINED = "Both summaries are equally good, so neither is better."
+OF_TWO = "Summary B is more consistent with the article, since it repeats the height."
+
+
+def far(texts: object) -> np.ndarray:
+    return np.eye(len(texts), dtype=np.float32)  # type: ignore[arg-type]
+
+
+def of_options(first: str, second: str, back: str | None = None, **changes: object) -> Trial:
+    values = {"labels": ("A", "B", "C", "D"), "options": OPTIONS, "scorer": "choice", **changes}
+    return Trial(case=case(**values), expected=Completion(text=first, asked_back=back), actual=Completion(text=second))
+
+
+def of_two(reply: str, back: str | None = None, **changes: object) -> Trial:
+    said = Completion(text=reply, asked_back=back)
+    asked = case(**{"labels": ("A", "B"), "options": PAIR, "scorer": "reply", **changes})
+    return Trial(case=asked, expected=said, actual=said)
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter", "step", "right"),
+    [
+        (EXPLAINED, "B", "pattern", "B"),
+        (OF_TWO, "B", "letter", "B"),
+        ("Therefore B.", "B", "pattern", None),  # too short to tell anything
+        (EXPLAINED, "B", "asked", None),  # what the model said itself
+        (EXPLAINED, "B", "embedding", None),
+        (EXPLAINED, None, "unparsed", None),
+        (DECLINED, None, "unparsed", "none"),
+        ("<think>Option B is right, because iron rusts.</think>B", "B", "letter", None),
+    ],
+)
+def test_what_rules_read_is_known_where_it_is_long_enough(
+    reply: str, letter: str | None, step: str, right: str | None
+) -> None:
+    assert known(Completion(text=reply), letter, step) == right
+
+
+@pytest.mark.parametrize("held", [{"constrained": True}, {"option_loglikelihoods": (-1.0, -2.0)}, {"error": "500"}])
+def test_nothing_is_known_of_what_was_no_reply_in_words(held: dict[str, object]) -> None:
+    assert known(Completion(text=EXPLAINED, **held), "B", "pattern") is None  # type: ignore[arg-type]
+
+
+def test_questions_say_what_rules_read_with_the_options_as_they_stood() -> None:
+    first, second = OrderBias().follow_ups([of_two(OF_TWO)], OrderBiasSettings(), embed=far)
+    assert (first.known, second.known) == ("B", "B")
+    assert f"\nA. {PAIR[1]}\nB. {PAIR[0]}\n" in second.prompt
+    (declined, _) = OrderBias().follow_ups([of_two(DECLINED)], OrderBiasSettings(), embed=far)
+    assert declined.known == "none"
+    assert [each.known for each in about_answers([of_options(EXPLAINED, "B")])] == ["B"]
+
+
+def test_controls_are_asked_about_only_where_they_could_not_be_read() -> None:
+    assert about_answers([of_options(EXPLAINED, EXPLAINED, control=True)]) == []
+    assert OrderBias().follow_ups([of_two(OF_TWO, control=True)], OrderBiasSettings(), embed=far) == []
+
+
+@pytest.mark.parametrize(("back", "agrees"), [("B", True), ("A", False), ("none", False)])
+def test_the_model_agrees_where_it_names_the_same_letter(back: str, agrees: bool) -> None:
+    (score,) = OrderBias().score([of_two(OF_TWO, back)], OrderBiasSettings(), embed=far)
+    assert score.columns["asked_agrees"] is agrees
+    assert score.columns["outcome"] == "BB"
+    assert checks(of_options(EXPLAINED, "B", back), changed=OPTIONS) == {"asked_agrees": agrees}
+
+
+@pytest.mark.parametrize("back", [None, "", "Well, the second."])
+def test_without_a_letter_from_the_model_nothing_is_compared(back: str | None) -> None:
+    assert checks(of_options(EXPLAINED, "B", back), changed=OPTIONS) == {}
+
+
+def test_a_case_agrees_where_all_its_replies_do() -> None:
+    right, wrong = Completion(text=EXPLAINED, asked_back="B"), Completion(text=EXPLAINED, asked_back="C")
+    both = [(each, "B", "pattern", OPTIONS) for each in (right, wrong)]
+    assert check_columns(both) == {"asked_agrees": False}
+    assert check_columns(both[:1]) == {"asked_agrees": True}
+
+
+def test_what_the_model_says_of_a_reply_that_declines_is_no_choice() -> None:
+    (score,) = OrderBias().score([of_two(DECLINED, "A")], OrderBiasSettings(), embed=far)
+    assert (score.columns["outcome"], score.columns["asked_agrees"]) == ("unparsed", False)
+    declined = Completion(text="None of the options fits what was asked.", asked_back="A")
+    assert known(declined, None, "unparsed") == "none"
+    assert read_choice(declined, labels=("A", "B", "C", "D"), options=OPTIONS) is None
+    unread = replace(
+        declined, text="Wherever the sun shines, the metal that you asked for is what I would rather have."
+    )
+    assert read_choice(unread, labels=("A", "B", "C", "D"), options=OPTIONS) is not None
+
+
+def test_the_agreement_is_a_share_of_the_cases_that_were_compared() -> None:
+    (found,) = check_measures(pd.DataFrame({"asked_agrees": [True, None, False, True]}))
+    assert (found.name, found.share, np.nansum(found.values)) == ("asked_agreement", True, 2)
+    assert np.isnan(found.values).tolist() == [False, True, False, False]
+    assert check_measures(pd.DataFrame({"pass": [True]})) == []
+    assert set(COLUMNS) <= set(OrderBias.columns)
+
+
+def test_the_draw_takes_each_prompt_once_and_depends_on_no_order() -> None:
+    asked = [FollowUp(case_id=f"c{n}", side="expected", prompt=f"p{n // 2}", known="A") for n in range(100)]
+    chosen = {each.prompt for each in drawn(asked, 10)}
+    assert len(chosen) == 10
+    assert {each.prompt for each in drawn(asked[::-1], 10)} == chosen
+    in_parts = [*drawn(asked[:30], 10), *drawn(asked[30:], 10)]
+    assert {each.prompt for each in drawn(in_parts, 10)} == chosen
+    assert len(drawn(asked, 1_000)) == 50
+    assert drawn(asked, 0) == []

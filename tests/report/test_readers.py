@@ -1,0 +1,101 @@
+"""How choices were read, and how far that can be trusted, in words."""
+
+from __future__ import annotations
+
+import pytest
+from factories import outcome
+
+from contrapose.tasks.outcome import Estimate, Outcome, ReaderError
+from contrapose.tasks.report.readers import (
+    asked_back,
+    doubts,
+    in_words,
+    known_errors,
+    misreads,
+    steps,
+    trust,
+    unlike,
+    unread,
+)
+
+
+@pytest.mark.parametrize(
+    ("test", "counts"),
+    [("order_bias", {"unparsed": 3}), ("option_order", {"outcome_unparsed": 1, "outcome_tied": 2})],
+)
+def test_pairs_without_a_choice_are_told(test: str, counts: dict[str, int]) -> None:
+    assert unread(outcome(test_type=test, figures=counts)) == (
+        "3 of 37 pairs lack a choice in one order or both: the verdict holds whatever they are"
+    )
+    assert unread(outcome(figures=dict.fromkeys(counts, 0))) == ""
+
+
+READ = {"read_by_letter": 0.8, "read_by_asked": 0.15, "unread": 0.05}
+
+
+def test_how_choices_were_read_is_told_with_what_stayed_unread() -> None:
+    told = "choices were read by the letter alone 80%, asking back 15%; unread 5%"
+    assert steps(outcome(figures=READ)) == told
+    assert steps(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0})) == "choices were read by likelihood 100%"
+    assert steps(outcome(figures={"unread": 1.0})) == "unread 100%"
+    assert steps(outcome()) == ""
+
+
+def test_the_known_errors_stand_beside_what_rules_read() -> None:
+    letters = [
+        ReaderError(
+            by="the rules", source=source, date="2026-11-22", letter=letter, replies=2_500, missed=20, misread=1
+        )
+        for source in ("chat models", "others")
+        for letter in "AB"
+    ]
+    one, two = known_errors(outcome(reader=letters))
+    each = "missed 0.8%, read wrongly <0.1% of 2,500"
+    assert one == f"known error of the rules: A: {each}, B: {each} (chat models)"
+    assert two.endswith("(others)")
+    assert list(known_errors(outcome())) == []
+
+
+def worded(agreed: float | None, unread_share: float) -> Outcome:
+    found = {"reply_unread": Estimate(value=unread_share, interval=(0.1, 0.3), rows=50, clusters=50, among="")}
+    if agreed is not None:
+        found["reply_agreement"] = Estimate(value=agreed, interval=(0.41, 0.69), rows=40, clusters=40, among="")
+    return outcome(estimates=found)
+
+
+def test_a_warning_stands_where_replies_and_likelihoods_disagree() -> None:
+    told = (
+        "55% (41.0-69.0%) of 40 replies say what the likelihoods say, among 50 samples that were also answered in "
+        "words; 20% of the replies could not be read"
+    )
+    assert in_words(worded(0.55, 0.2)) == told
+    assert told in unlike(worded(0.55, 0.2))
+    assert unlike(worded(0.9, 0.2)) == ""
+    assert unlike(worded(0.899, 0.0)) != ""
+
+
+def test_replies_of_which_none_could_be_read_are_a_warning_too() -> None:
+    assert "also answered in words, none of the replies could be read" in unlike(worded(None, 1.0))
+    assert (in_words(outcome()), unlike(outcome())) == ("", "")
+
+
+def asked(agreed: float | None, share: float = 0.2) -> Outcome:
+    """Of a test in which asking back read this share, and was found right in that one."""
+    found = {"asked_agreement": Estimate(value=agreed, interval=(0.84, 0.99), rows=50, clusters=50, among="")}
+    return outcome(figures={"read_by_asked": share}, estimates=found if agreed is not None else {})
+
+
+def test_a_model_that_reads_badly_is_doubted_and_one_that_reads_well_is_told() -> None:
+    told = "asked back, the model reads 94% (84.0-99.0%) of 50 replies as the rules do, which could read them"
+    assert asked_back(asked(0.94)) == told
+    assert misreads(asked(0.94)).startswith("asking back read 20% of the choices, perhaps wrongly: asked back")
+    assert misreads(asked(0.95)) == ""
+    assert list(doubts(asked(0.95))) == []
+    assert [each for each in trust(asked(0.95)) if each] == [asked_back(asked(0.95))]
+    assert list(doubts(asked(0.94))) == [each for each in trust(asked(0.94)) if each]
+
+
+def test_a_model_that_could_not_be_checked_is_doubted_where_it_read_something() -> None:
+    assert "is unknown: rules could read none to check it by" in misreads(asked(None))
+    assert (asked_back(asked(None, 0.0)), misreads(asked(None, 0.0))) == ("", "")
+    assert misreads(asked(0.1, 0.0)) == ""
