@@ -47,8 +47,8 @@ def asked_back(outcome: Outcome) -> str:
     """How well the model reads replies when it is asked back; empty where that decided nothing and was not checked."""
     agreed = outcome["estimates"].get("asked_agreement")
     if agreed is not None:
-        told = f"asked back, the model reads {percent(agreed['value'])}{_shares(agreed['interval'])} of"
-        return f"{told} {agreed['rows']:,} replies as the rules do, which could read them"
+        told = f"of {agreed['rows']:,} replies that rules could read, the model, asked back, reads"
+        return f"{told} {percent(agreed['value'])}{_shares(agreed['interval'])} as they do"
     if not outcome["figures"].get(f"{READ_BY}asked"):
         return ""
     return "how well the model reads replies when it is asked back is unknown: rules could read none to check it by"

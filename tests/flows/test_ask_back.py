@@ -31,13 +31,14 @@ def judge(back: Callable[[str], str]) -> Callable[[str], str]:
     return says
 
 
-def run(endpoint: Endpoint, *more: str) -> dict[str, Any]:
+def run(endpoint: Endpoint, *, times: int = 1) -> list[dict[str, Any]]:
+    """The summary of each of so many runs, one after the other."""
     with serving(endpoint) as served:
         url = f"model_args.base_url=http://127.0.0.1:{served.port}/v1"
         chosen = ["--suite", "full", "--test", "order_bias", "--limit", "12", "--model", "openai/any"]
-        main(["run", *chosen, "--out", "out", "--set", url, *more])
-    folder = max(Path("out").glob("[!.]*"), key=lambda each: each.stat().st_mtime_ns)
-    return dict(json.loads((folder / "summary.json").read_text()))
+        for number in range(times):
+            main(["run", *chosen, "--out", f"out/{number}", "--set", url])
+    return [json.loads(next(Path(f"out/{number}").glob("[!.]*/summary.json")).read_text()) for number in range(times)]
 
 
 def backs(endpoint: Endpoint) -> list[str]:
@@ -49,9 +50,9 @@ def doubts(summary: dict[str, Any]) -> list[str]:
 
 
 def test_replies_that_rules_read_are_asked_about_too_and_paid_for_once() -> None:
-    first, second = (Endpoint(says=judge(lambda _: "A")) for _ in range(2))
-    before, after = run(first), run(second)
-    asked = backs(first)
+    endpoint = Endpoint(says=judge(lambda _: "A"))
+    before, after = run(endpoint, times=2)
+    asked = backs(endpoint)
     unread, read = (sum(reply in prompt for prompt in asked) for reply in (UNREAD, READ))
     assert 0 < read <= unread
     (test,) = before["tests"]
@@ -59,25 +60,26 @@ def test_replies_that_rules_read_are_asked_about_too_and_paid_for_once() -> None
     assert (agreed["value"], doubts(before)) == (1, [])
     assert 0 < agreed["rows"] <= read
     assert test["figures"]["read_by_asked"] + test["figures"]["read_by_pattern"] == 1
-    assert second.requests == []
+    assert after["usage"]["calls"] == 0
+    assert len(endpoint.requests) == before["usage"]["calls"]
     assert after["tests"] == before["tests"]
 
 
 def test_a_model_that_reads_itself_wrongly_is_doubted_and_overrules_no_rule() -> None:
-    summary = run(Endpoint(says=judge(lambda prompt: "B" if READ in prompt else "A")))
+    (summary,) = run(Endpoint(says=judge(lambda prompt: "B" if READ in prompt else "A")))
     (doubt,) = doubts(summary)
-    assert re.search(r"asking back read \d+% of the choices, perhaps wrongly: asked back, the model reads 0% \(", doubt)
+    assert re.search(r"asking back read [\d.]+% of the choices, perhaps wrongly: of \d+ replies .* reads 0% \(", doubt)
     assert summary["tests"][0]["figures"]["AA"] == 12
 
 
 def test_that_nothing_could_be_checked_is_told() -> None:
-    summary = run(Endpoint(says=lambda prompt: "A" if ASKED_BACK in prompt else UNREAD))
+    (summary,) = run(Endpoint(says=lambda prompt: "A" if ASKED_BACK in prompt else UNREAD))
     (doubt,) = doubts(summary)
     assert "is unknown: rules could read none to check it by" in doubt
 
 
 def test_nobody_is_asked_back_where_everything_was_read() -> None:
     endpoint = Endpoint(says=lambda _: READ)
-    summary = run(endpoint)
+    (summary,) = run(endpoint)
     assert backs(endpoint) == []
     assert "asked_agreement" not in summary["tests"][0]["estimates"]

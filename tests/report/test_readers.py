@@ -86,9 +86,9 @@ def asked(agreed: float | None, share: float = 0.2) -> Outcome:
 
 
 def test_a_model_that_reads_badly_is_doubted_and_one_that_reads_well_is_told() -> None:
-    told = "asked back, the model reads 94% (84.0-99.0%) of 50 replies as the rules do, which could read them"
+    told = "of 50 replies that rules could read, the model, asked back, reads 94% (84.0-99.0%) as they do"
     assert asked_back(asked(0.94)) == told
-    assert misreads(asked(0.94)).startswith("asking back read 20% of the choices, perhaps wrongly: asked back")
+    assert misreads(asked(0.94)).startswith("asking back read 20% of the choices, perhaps wrongly: of 50 replies")
     assert misreads(asked(0.95)) == ""
     assert list(doubts(asked(0.95))) == []
     assert [each for each in trust(asked(0.95)) if each] == [asked_back(asked(0.95))]
