@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from clocks import Clocks, set_by_hand
 from infer.store.test_answers import keyed
 from sqlalchemy import update
 
@@ -30,26 +29,10 @@ LATE = 2 * RENEW_SECONDS
 """Between two signs of life at the most: one is due just after an answer has come, and waits for the next one."""
 
 
-@dataclass
-class Clocks:
-    """Two clocks: the one on the wall, which somebody may set, and the one that only measures."""
-
-    wall: float = 1e9
-    measured: float = 0.0
-
-    def go_on(self, seconds: float) -> None:
-        self.wall += seconds
-        self.measured += seconds
-
-
 @pytest.fixture
 def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
     """The clocks that claims go by."""
-    found = Clocks()
-    monkeypatch.setattr("contrapose.tasks.infer.store.claims.now", lambda connection: found.wall)
-    measured = SimpleNamespace(monotonic=lambda: found.measured)
-    monkeypatch.setattr("contrapose.tasks.infer.store.silence.time", measured)
-    return found
+    return set_by_hand(monkeypatch, "claims")
 
 
 def seconds_held(claims: Claims, clocks: Clocks, *, most: float) -> float:
