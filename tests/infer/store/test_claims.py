@@ -17,7 +17,7 @@ from contrapose.tasks.infer.store.claims import LEASE_SECONDS, Claims
 from contrapose.tasks.infer.store.engine import BUSY_SECONDS
 from contrapose.tasks.infer.store.owner import new_owner
 from contrapose.tasks.infer.store.schema import CLAIMS
-from contrapose.tasks.infer.store.silence import GLANCE_SECONDS, SILENT_SECONDS
+from contrapose.tasks.infer.store.silence import GLANCE_SECONDS, SILENT_SECONDS, Silence
 from contrapose.tasks.infer.writer import RENEW_SECONDS
 from contrapose.tasks.records import Usage
 
@@ -109,6 +109,16 @@ def test_an_owner_who_lives_keeps_its_claims_when_the_clock_jumps(jump: float, c
         clocks.go_on(1)
         if number % LATE == LATE - 1:
             first.renew()
+
+
+@pytest.mark.parametrize("wrong", [HOUR, -HOUR])
+@pytest.mark.parametrize("moves", [1.0, -1.0])
+def test_an_owner_whose_clock_is_wrong_and_who_gives_signs_lives(wrong: float, moves: float, clocks: Clocks) -> None:
+    others = Silence(lease=LEASE_SECONDS, enough=SILENT_SECONDS)
+    for number in range(60):
+        sign = clocks.wall + wrong + moves * (number // LATE)
+        assert others.dead({"it": sign}, now=clocks.wall) == set()
+        clocks.measured += 1
 
 
 @pytest.mark.parametrize("jump", [HOUR, -HOUR, 400 * 24 * HOUR, -400 * 24 * HOUR])
