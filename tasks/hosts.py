@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
@@ -84,9 +84,9 @@ def origin_of(address: str) -> Origin | None:
     return Origin(scheme=url.scheme, host=host, port=port or PORTS[url.scheme])
 
 
-def entries(variable: str) -> list[str]:
+def entries(variable: str, environment: Mapping[str, str] = os.environ) -> list[str]:
     """What a variable names, and what was deployed beside it: parted by commas, semicolons or blanks."""
-    text = f"{os.environ.get(variable, '')} {os.environ.get(variable + DEPLOYED, '')}"
+    text = f"{environment.get(variable, '')} {environment.get(variable + DEPLOYED, '')}"
     return [each for each in re.split(r"[\s,;]+", text) if each]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import socket
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any
 from urllib.error import HTTPError
@@ -56,15 +57,25 @@ def genuine(body: bytes, header: str, secret: str, *, now: float, tolerance: flo
     )
 
 
+def is_listed(url: str, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether an environment names the host of an address.
+
+    Raises:
+        ConfigError: it names what is no host.
+    """
+    named = [each for each in entries(HOSTS, environment) if "/" not in each or network_of(each) is None]
+    rules, origin = [read_rule(each, where=HOSTS) for each in named], origin_of(url)
+    return origin is not None and any(rule.holds(origin) for rule in rules)
+
+
 def refuse_unlisted(url: str) -> None:
     """Refuse an address on a host that the environment does not name: what is called there is signed with a secret.
 
     Raises:
         ConfigError: it is not named, or leads to where nothing is sent.
     """
-    rules = [read_rule(each, where=HOSTS) for each in entries(HOSTS) if "/" not in each or network_of(each) is None]
     origin = origin_of(url)
-    if origin is None or not any(rule.holds(origin) for rule in rules):
+    if origin is None or not is_listed(url):
         raise ConfigError(
             f"{origin} is not among the hosts that a webhook may call",
             expected=f"a host that {HOSTS} names where the run takes place",

@@ -145,6 +145,18 @@ def test_nothing_is_open_to_the_network() -> None:
     assert ports == ["127.0.0.1:4200:4200"]
 
 
+def test_the_server_is_closed_as_the_guide_for_teams_says() -> None:
+    guide = (REPOSITORY / "docs" / "behind-a-proxy.md").read_text()
+    said = set(re.findall(r"^(PREFECT_SERVER_\w+)=", guide, re.MULTILINE))
+    assert "PREFECT_SERVER_CORS_ALLOWED_ORIGINS" in said
+    server = COMPOSE["services"]["server"]
+    assert said <= server["environment"].keys()
+    assert server["environment"]["PREFECT_SERVER_CSRF_PROTECTION_ENABLED"] == "true"
+    own, _, inside = server["ports"][0].rpartition(":")
+    assert inside == "4200"
+    assert server["environment"]["PREFECT_SERVER_CORS_ALLOWED_ORIGINS"] == f"http://{own}"
+
+
 def folders_of_the_user() -> dict[str, dict[str, str]]:
     """Folders that the image makes for its user, each with the options of a mount that is as good."""
     made = [re.findall(r"install --directory .*?--mode=(\d+) (\S+)", line) for line in instructions("RUN")]

@@ -242,6 +242,30 @@ def test_the_secret_of_a_promotion_is_looked_for_and_not_told(
     assert not secret or secret not in str(told)
 
 
+@pytest.mark.parametrize(
+    ("deployed_for", "here", "told"),
+    [
+        ("", "", ["its host is not listed, and is not called"]),
+        ("https://other.example", "", ["its host is not listed, and is not called"]),
+        ("", "a*b", ["'a*b' names no host"]),
+        ("https://hooks.example", "", []),
+        ("", "hooks.example", []),
+    ],
+)
+def test_a_webhook_that_was_deployed_before_hosts_were_listed_is_told(
+    deployed_for: str, here: str, told: list[str], content: OnServer, held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", SECRET)
+    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_HOSTS", here)
+    check = promoting(content, webhook="https://hooks.example/promoted?of=hunter2")["retraining-check"]
+    environment = {"env": {"CONTRAPOSE_WEBHOOK_HOSTS_DEPLOYED": deployed_for}} if deployed_for else {}
+    held(deployments={**content.deployments, "retraining-check": altered(check, job_variables=environment)})
+    warnings = [each for each in deployed.findings() if each.name == "promotion" and each.state == "warning"]
+    assert [each.found.partition(": ")[2] for each in warnings] == told
+    assert all("CONTRAPOSE_WEBHOOK_HOSTS" in each.remedy for each in warnings)
+    assert "hunter2" not in str(warnings)
+
+
 @pytest.mark.parametrize(("package", "state"), [(None, "warning"), (object(), "ok")])
 def test_mlflow_is_looked_for_where_a_promotion_moves_an_alias(
     content: OnServer, held: Held, monkeypatch: pytest.MonkeyPatch, package: object, state: str

@@ -186,6 +186,36 @@ def test_two_runs_at_once_ask_everything_once_and_have_the_same_answers() -> Non
     assert found[0][::-1] == found[1]
 
 
+def test_nothing_is_asked_twice_when_the_clock_jumps(monkeypatch: pytest.MonkeyPatch) -> None:
+    jump = 0.0
+    monkeypatch.setattr("contrapose.tasks.infer.store.claims.now", lambda connection: time.time() + jump)
+    monkeypatch.setattr("contrapose.tasks.infer.store.claims.SILENT_SECONDS", 2.0)
+    monkeypatch.setattr("contrapose.tasks.infer.writer.RENEW_SECONDS", 0.2)
+    taken = threading.Event()
+
+    class Slow(Counting):
+        """A model that takes whatever is open, and a while."""
+
+        def answer(self, questions: Sequence[Question], desk: Desk) -> None:
+            own = desk.take(questions)
+            taken.set()
+            time.sleep(3 if own else 0)
+            self.asked += own
+            desk.put([Answer(question=each, completion=self.completion(each)) for each in own])
+
+    cases = [case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(5)]
+    models = [Slow(), Slow()]
+    threads = [threading.Thread(target=put, args=(cases, model)) for model in models]
+    threads[0].start()
+    assert taken.wait(60)
+    threads[1].start()
+    time.sleep(0.5)
+    jump = 3600.0
+    for thread in threads:
+        thread.join()
+    assert [len(model.asked) for model in models] == [6, 0]
+
+
 def test_every_question_is_counted_shared_ones_too() -> None:
     with metered(Meter()) as meter:
         put([case("one", loss_of="prompt"), case("two")], Counting())

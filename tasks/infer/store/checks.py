@@ -17,6 +17,7 @@ from contrapose.tasks.infer.store.claims import now
 from contrapose.tasks.infer.store.owner import gone, new_owner
 from contrapose.tasks.infer.store.patience import patient
 from contrapose.tasks.infer.store.schema import CHECKS
+from contrapose.tasks.infer.store.silence import Silence
 
 State = Literal["checking", "decided", "told", "promoted"]
 """`told`: the verdict is promote, everybody knows, and nothing followed; an announcement that wants more gets it."""
@@ -24,6 +25,8 @@ LEASE_SECONDS = 60.0
 """How long a check is left to an owner who gives no sign of life; a sign is given four times in that time."""
 LOOK_SECONDS = 1.0
 """Between two looks at a check that another one works on."""
+LEFT = 0.0
+"""The `until` of a check that its owner has left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +73,7 @@ class Checks:
         self.engine, self.flow_run = engine, flow_run
         self.reading = engine.execution_options(reading=True)
         self.owner = new_owner()
+        self._others = Silence(lease=LEASE_SECONDS, enough=LEASE_SECONDS / 2)
 
     def begin(
         self,
@@ -169,7 +173,7 @@ class Checks:
     def _leave(self, key: str) -> None:
         mine = update(CHECKS).where(CHECKS.c.key == key, CHECKS.c.owner == self.owner)
         with self.engine.begin() as connection:
-            connection.execute(mine.values(until=0.0))
+            connection.execute(mine.values(until=LEFT))
 
     @patient
     def _take(
@@ -203,7 +207,8 @@ class Checks:
         """Whether this owner may take it over: nobody works on it, or this flow run did before."""
         if row.flow_run == self.flow_run:
             return row.state != "promoted"
-        return row.open and (row.until < moment or gone(row.owner))
+        dead = self._others.dead({row.owner: row.until}, now=moment)
+        return row.open and (row.until == LEFT or bool(dead) or gone(row.owner))
 
     @patient
     def _set(self, key: str, **values: str) -> None:

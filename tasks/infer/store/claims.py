@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, Engine, delete, select, text, update
+from sqlalchemy import Connection, Engine, delete, func, select, text, update
 
 from contrapose.tasks.infer.store.answers import insert_into, portions
 from contrapose.tasks.infer.store.engine import BUSY_SECONDS
 from contrapose.tasks.infer.store.owner import gone, new_owner
 from contrapose.tasks.infer.store.patience import patient
 from contrapose.tasks.infer.store.schema import ANSWERS, CLAIMS
+from contrapose.tasks.infer.store.silence import SILENT_SECONDS, Silence
 
 LEASE_SECONDS = BUSY_SECONDS + 30.0
 """How long a claim holds without a sign of life; owners renew theirs every few seconds, once a busy database lets them.
@@ -30,13 +31,14 @@ class Claims:
     def __init__(self, engine: Engine, *, again: bool = False) -> None:
         self.engine, self.again = engine, again
         self.owner = new_owner()
+        self._others = Silence(lease=LEASE_SECONDS, enough=SILENT_SECONDS)
 
     @patient
     def claim(self, keys: Sequence[str]) -> set[str]:
         """Those of the keys that are this owner's to ask: not answered, and claimed by nobody who lives."""
         own: set[str] = set()
         with self.engine.begin() as connection:
-            self._bury(connection, keys)
+            self._bury(connection)
             for portion in portions(keys):
                 # Claims come first: an answer that is written after them was asked by nobody else.
                 claimed = self._take(connection, portion)
@@ -49,7 +51,7 @@ class Claims:
         """Those of the keys that somebody else who lives is asking."""
         held: set[str] = set()
         with self.engine.begin() as connection:
-            self._bury(connection, keys)
+            self._bury(connection)
             for portion in portions(keys):
                 wanted = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(portion), CLAIMS.c.owner != self.owner)
                 held |= set(connection.execute(wanted).scalars())
@@ -89,14 +91,16 @@ class Claims:
             connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(answered), own))
         return answered
 
-    def _bury(self, connection: Connection, keys: Sequence[str]) -> None:
-        """Remove claims whose owner was silent for too long, or is a process of this machine that is gone."""
-        connection.execute(delete(CLAIMS).where(CLAIMS.c.until < now(connection)))
-        for portion in portions(keys):
-            found = select(CLAIMS.c.owner).where(CLAIMS.c.key.in_(portion), CLAIMS.c.owner != self.owner).distinct()
-            ended = [owner for owner in connection.execute(found).scalars() if gone(owner)]
-            if ended:
-                connection.execute(delete(CLAIMS).where(CLAIMS.c.owner.in_(ended)))
+    def _bury(self, connection: Connection) -> None:
+        """Remove the claims of whoever was silent for too long, or is a process of this machine that is gone."""
+        sign = func.max(CLAIMS.c.until)
+        others = select(CLAIMS.c.owner, sign).where(CLAIMS.c.owner != self.owner).group_by(CLAIMS.c.owner)
+        signs = {owner: float(until) for owner, until in connection.execute(others)}
+        dead = self._others.dead(signs, now=now(connection))
+        for owner, until in signs.items():
+            if owner in dead or gone(owner):
+                # What it renews at this very moment stays its own.
+                connection.execute(delete(CLAIMS).where(CLAIMS.c.owner == owner, CLAIMS.c.until <= until))
 
 
 def now(connection: Connection) -> float:

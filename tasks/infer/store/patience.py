@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
@@ -20,6 +21,8 @@ LONGEST_WAIT = 5.0
 AWAY_SECONDS = 300.0
 """How long a server that was there may be away: its restart takes minutes. A file that fails seldom mends itself."""
 
+_away: WeakKeyDictionary[Engine, float] = WeakKeyDictionary()
+"""Since when a database has not answered: whoever asks it next waits with the others, not as long again."""
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -45,17 +48,22 @@ def patient(method: Method) -> Method:
 
     @wraps(method)
     def tried(self: Any, *args: Any, **kwargs: Any) -> Any:
-        end = time.monotonic() + (0 if self.engine.dialect.name == "sqlite" else AWAY_SECONDS)
+        longest = 0 if self.engine.dialect.name == "sqlite" else AWAY_SECONDS
         number = 0
         while True:
             number += 1
+            began = time.monotonic()
             try:
-                return method(self, *args, **kwargs)
+                found = method(self, *args, **kwargs)
             except SQLAlchemyError as error:
                 if not (_mended(self.engine, error) and number == 1):
                     _refuse_hopeless(self.engine, error)
-                    if number >= TRIES and time.monotonic() >= end:
+                    since = _away.setdefault(self.engine, began)
+                    if number >= TRIES and time.monotonic() >= since + longest:
                         raise _unusable(AwayError, error, self.engine) from error
+            else:
+                _away.pop(self.engine, None)
+                return found
             time.sleep(min(FIRST_WAIT * number, LONGEST_WAIT))
 
     return cast(Method, tried)

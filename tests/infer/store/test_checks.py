@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+from clocks import Clocks, set_by_hand
 from sqlalchemy import update
 
 from contrapose.tasks.infer.store import open_checks
@@ -63,16 +64,54 @@ def test_a_check_of_a_process_that_ended_is_taken_over_as_it_is(checks: Checks, 
     assert begin(open_checks(flow_run="three")).state == "promoted"
 
 
-def test_a_silent_owner_loses_a_check_and_can_no_longer_decide(checks: Checks, store: str) -> None:
+@pytest.fixture
+def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
+    """The clocks that checks go by."""
+    return set_by_hand(monkeypatch, "checks")
+
+
+def seconds_left_alone(checks: Checks, clocks: Clocks) -> float:
+    """How long a check stays another owner's, for whoever would take it and looks each second."""
+    began, told = clocks.measured, {"model": "mock", "revision": "2", "training_run": "t"}
+    while clocks.measured - began < 3600:
+        row = checks._take(KEY, told, announced=None, again=False, wanted=False)
+        if row is not None and row.owner == checks.owner:
+            break
+        clocks.go_on(1)
+    return clocks.measured - began
+
+
+def test_a_silent_owner_loses_a_check_and_can_no_longer_decide(checks: Checks, clocks: Clocks) -> None:
     begin(checks)
-    with connect(store).begin() as connection:
-        connection.execute(update(CHECKS).values(until=0.0))
-    other = open_checks(flow_run="two")
-    assert begin(other).owner == other.owner
+    assert LEASE_SECONDS <= seconds_left_alone(open_checks(flow_run="two"), clocks) <= LEASE_SECONDS + 1
     with pytest.raises(OvertakenError):
         checks.decide(KEY, verdict="promote", decision="{}")
     checks.release(KEY)
     assert checks.get(KEY) is not None
+
+
+@pytest.mark.parametrize("jump", [3600.0, -3600.0])
+def test_the_check_of_a_dead_owner_is_taken_soon_after_the_clock_jumped(
+    jump: float, checks: Checks, clocks: Clocks
+) -> None:
+    begin(checks)
+    clocks.wall += jump
+    soon = LEASE_SECONDS / 2
+    assert soon <= seconds_left_alone(open_checks(flow_run="two"), clocks) <= soon + 1
+
+
+@pytest.mark.parametrize("jump", [3600.0, -3600.0])
+def test_an_owner_who_lives_keeps_its_check_when_the_clock_jumps(jump: float, checks: Checks, clocks: Clocks) -> None:
+    begin(checks)
+    other, told = open_checks(flow_run="two"), {"model": "mock", "revision": "2", "training_run": "t"}
+    clocks.wall += jump
+    for _ in range(8):
+        for _ in range(int(LEASE_SECONDS / 4)):
+            row = other._take(KEY, told, announced=None, again=False, wanted=False)
+            assert row is not None
+            assert row.owner == checks.owner
+            clocks.go_on(1)
+        checks.confirm(KEY)
 
 
 def test_an_owner_who_gives_signs_of_life_keeps_it(checks: Checks, store: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,26 +258,10 @@ def test_each_write_is_a_sign_of_life(checks: Checks, store: str, monkeypatch: p
     assert row.until == moment + LEASE_SECONDS
 
 
-@pytest.mark.parametrize(("later", "taken"), [(LEASE_SECONDS, False), (LEASE_SECONDS + 1, True)])
-def test_a_check_is_left_to_its_owner_as_long_as_its_lease(
-    later: float, taken: bool, checks: Checks, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    moment = 1000.0
-    monkeypatch.setattr("contrapose.tasks.infer.store.checks.now", lambda connection: moment)
-    begin(checks)
-    moment += later
-    other = open_checks(flow_run="two")
-    told = {"model": "mock", "revision": "2", "training_run": "t"}
-    row = other._take(KEY, told, announced=None, again=False, wanted=False)
-    assert row is not None
-    assert (row.owner == other.owner) is taken
-
-
-def test_a_check_that_is_left_is_anybodys(checks: Checks) -> None:
+def test_a_check_that_is_left_is_anybodys_at_once(checks: Checks, clocks: Clocks) -> None:
     with checks.alive(KEY):
         begin(checks)
-    other = open_checks(flow_run="two")
-    assert begin(other).owner == other.owner
+    assert seconds_left_alone(open_checks(flow_run="two"), clocks) == 0
 
 
 def test_who_lost_a_check_leaves_it_to_the_new_owner(checks: Checks, store: str) -> None:

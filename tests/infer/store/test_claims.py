@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
+from clocks import Clocks, set_by_hand
 from infer.store.test_answers import keyed
 from sqlalchemy import update
 
@@ -15,12 +17,30 @@ from contrapose.tasks.infer.store.claims import LEASE_SECONDS, Claims
 from contrapose.tasks.infer.store.engine import BUSY_SECONDS
 from contrapose.tasks.infer.store.owner import new_owner
 from contrapose.tasks.infer.store.schema import CLAIMS
+from contrapose.tasks.infer.store.silence import GLANCE_SECONDS, SILENT_SECONDS, Silence
 from contrapose.tasks.infer.writer import RENEW_SECONDS
 from contrapose.tasks.records import Usage
 
 pytestmark = pytest.mark.usefixtures("store")
 
 KEYS = [keyed(number).key for number in range(4)]
+HOUR = 3600.0
+LATE = 2 * RENEW_SECONDS
+"""Between two signs of life at the most: one is due just after an answer has come, and waits for the next one."""
+
+
+@pytest.fixture
+def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
+    """The clocks that claims go by."""
+    return set_by_hand(monkeypatch, "claims")
+
+
+def seconds_held(claims: Claims, clocks: Clocks, *, most: float) -> float:
+    """How long claims of another owner are seen to hold, by whoever looks each second."""
+    began = clocks.measured
+    while claims.held_by_others(KEYS) and clocks.measured - began < most:
+        clocks.go_on(1)
+    return clocks.measured - began
 
 
 def answer(number: int) -> None:
@@ -64,20 +84,75 @@ def test_released_claims_are_free() -> None:
     assert second.claim(KEYS) == set(KEYS)
 
 
-def test_a_silent_owner_loses_its_claims() -> None:
+def test_a_silent_owner_loses_its_claims(clocks: Clocks) -> None:
     first, second = open_claims(), open_claims()
     first.claim(KEYS)
     assert second.claim(KEYS) == set()
-    become(first, until=0.0)
+    assert LEASE_SECONDS <= seconds_held(second, clocks, most=HOUR) <= LEASE_SECONDS + 1
     assert second.claim(KEYS) == set(KEYS)
 
 
-def test_an_owner_who_gives_signs_of_life_keeps_its_claims() -> None:
+def test_who_comes_long_after_an_owner_fell_silent_waits_for_a_sign_and_no_longer(clocks: Clocks) -> None:
+    open_claims().claim(KEYS)
+    clocks.go_on(HOUR)
+    assert SILENT_SECONDS <= seconds_held(open_claims(), clocks, most=HOUR) <= SILENT_SECONDS + 1
+
+
+@pytest.mark.parametrize("jump", [HOUR, -HOUR, 400 * 24 * HOUR, -400 * 24 * HOUR])
+def test_an_owner_who_lives_keeps_its_claims_when_the_clock_jumps(jump: float, clocks: Clocks) -> None:
     first, second = open_claims(), open_claims()
     first.claim(KEYS)
-    become(first, until=0.0)
+    for number in range(60):
+        clocks.wall += jump if number == 5 else 0
+        assert second.held_by_others(KEYS) == set(KEYS)
+        assert second.claim(KEYS) == set()
+        clocks.go_on(1)
+        if number % LATE == LATE - 1:
+            first.renew()
+
+
+@pytest.mark.parametrize("wrong", [HOUR, -HOUR])
+@pytest.mark.parametrize("moves", [1.0, -1.0])
+def test_an_owner_whose_clock_is_wrong_and_who_gives_signs_lives(wrong: float, moves: float, clocks: Clocks) -> None:
+    others = Silence(lease=LEASE_SECONDS, enough=SILENT_SECONDS)
+    for number in range(60):
+        sign = clocks.wall + wrong + moves * (number // LATE)
+        assert others.dead({"it": sign}, now=clocks.wall) == set()
+        clocks.measured += 1
+
+
+@pytest.mark.parametrize("jump", [HOUR, -HOUR, 400 * 24 * HOUR, -400 * 24 * HOUR])
+def test_a_dead_owner_loses_its_claims_soon_after_the_clock_jumped(jump: float, clocks: Clocks) -> None:
+    open_claims().claim(KEYS)
+    clocks.wall += jump
+    assert SILENT_SECONDS <= seconds_held(open_claims(), clocks, most=HOUR) <= SILENT_SECONDS + 1
+
+
+def test_the_time_in_which_nobody_could_give_a_sign_is_no_silence(clocks: Clocks) -> None:
+    first, second = open_claims(), open_claims()
+    first.claim(KEYS)
+    assert second.held_by_others(KEYS) == set(KEYS)
+    clocks.go_on(HOUR)
+    assert second.held_by_others(KEYS) == set(KEYS)
     first.renew()
-    assert second.claim(KEYS) == set()
+    assert seconds_held(second, clocks, most=LEASE_SECONDS) == LEASE_SECONDS
+
+
+@pytest.mark.parametrize("store", ["postgres"], indirect=True)
+def test_what_is_renewed_while_somebody_decides_stays_its_owners(
+    clocks: Clocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In SQLite nobody renews meanwhile: transactions that write come one after the other.
+    first, second = open_claims(), open_claims()
+    first.claim(KEYS)
+    clocks.go_on(HOUR)
+
+    def renewed(*_: Any, **__: Any) -> set[str]:
+        first.renew()
+        return {first.owner}
+
+    monkeypatch.setattr(second._others, "dead", renewed)
+    assert second.held_by_others(KEYS) == set(KEYS)
 
 
 def test_a_process_that_ended_loses_its_claims_at_once() -> None:
@@ -98,7 +173,11 @@ def test_a_process_of_another_machine_keeps_its_claims_until_they_lapse() -> Non
 
 
 def test_a_claim_outlasts_a_transaction_that_waits_for_a_busy_database() -> None:
-    assert LEASE_SECONDS > BUSY_SECONDS + 2 * RENEW_SECONDS
+    assert LEASE_SECONDS > BUSY_SECONDS + LATE
+
+
+def test_who_lives_gives_a_sign_before_silence_counts_whatever_one_look_adds() -> None:
+    assert SILENT_SECONDS > LATE + GLANCE_SECONDS
 
 
 def test_a_process_of_another_user_is_not_gone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,27 +220,23 @@ def test_an_owner_releases_its_own_claims_alone() -> None:
     assert first.held_by_others(KEYS) == set(KEYS[2:])
 
 
-def test_a_sign_of_life_renews_the_owners_own_claims_alone() -> None:
+def test_a_sign_of_life_renews_the_owners_own_claims_alone(clocks: Clocks) -> None:
     first, second, third = open_claims(), open_claims(), open_claims()
     first.claim(KEYS[:2])
     second.claim(KEYS[2:])
-    become(first, until=0.0)
-    first.renew()
+    for _ in range(int(LEASE_SECONDS) + 1):
+        assert third.held_by_others(KEYS) == set(KEYS)
+        clocks.go_on(1)
+        first.renew()
     assert third.claim(KEYS) == set(KEYS[2:])
 
 
-def test_a_claim_holds_as_long_as_its_lease(monkeypatch: pytest.MonkeyPatch) -> None:
-    moment = 1000.0
-    monkeypatch.setattr("contrapose.tasks.infer.store.claims.now", lambda connection: moment)
+def test_a_claim_holds_as_long_as_its_lease(clocks: Clocks) -> None:
     first, second = open_claims(), open_claims()
     first.claim(KEYS[:1])
-    moment += LEASE_SECONDS - 1
-    assert second.claim(KEYS[:1]) == set()
+    assert seconds_held(second, clocks, most=LEASE_SECONDS - 1) == LEASE_SECONDS - 1
     first.renew()
-    moment += LEASE_SECONDS
-    assert second.held_by_others(KEYS[:1]) == set(KEYS[:1])
-    moment += 1
-    assert second.held_by_others(KEYS[:1]) == set()
+    assert LEASE_SECONDS <= seconds_held(second, clocks, most=HOUR) <= LEASE_SECONDS + 1
     assert second.claim(KEYS[:1]) == set(KEYS[:1])
 
 

@@ -111,5 +111,24 @@ def test_the_waits_grow_up_to_a_limit(url: str, first: list[float], monkeypatch:
         assert len(clock.slept) == TRIES - 1
 
 
+def test_a_server_that_is_away_for_good_is_waited_for_once_and_one_that_came_back_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr("contrapose.tasks.infer.store.patience.FIRST_WAIT", FIRST_WAIT)
+    monkeypatch.setattr("contrapose.tasks.infer.store.patience.time", clock)
+    away = Away(10_000)
+    for _ in range(5):
+        with pytest.raises(AwayError):
+            away.answer()
+    assert AWAY_SECONDS <= sum(clock.slept) < AWAY_SECONDS + 5 * LONGEST_WAIT
+    away.times = 0
+    assert away.answer()
+    away.times, clock.slept = 10_000, []
+    with pytest.raises(AwayError):
+        away.answer()
+    assert sum(clock.slept) >= AWAY_SECONDS
+
+
 def test_a_method_that_waits_keeps_its_name_and_takes_what_it_took() -> None:
     assert Away.answer.__name__ == "answer"

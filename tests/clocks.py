@@ -1,0 +1,30 @@
+"""Two clocks that a test sets by hand: the one on the wall, which jumps, and the one that only measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+
+
+@dataclass
+class Clocks:
+    """What they show, in seconds."""
+
+    wall: float = 1e9
+    measured: float = 0.0
+
+    def go_on(self, seconds: float) -> None:
+        """Let time pass."""
+        self.wall += seconds
+        self.measured += seconds
+
+
+def set_by_hand(monkeypatch: pytest.MonkeyPatch, name: str) -> Clocks:
+    """The clocks that a module of the store goes by, as it tells the living from the dead."""
+    found = Clocks()
+    monkeypatch.setattr(f"contrapose.tasks.infer.store.{name}.now", lambda connection: found.wall)
+    measured = SimpleNamespace(monotonic=lambda: found.measured)
+    monkeypatch.setattr("contrapose.tasks.infer.store.silence.time", measured)
+    return found
