@@ -7,7 +7,7 @@ from pathlib import Path
 
 import atheris
 
-sys.path.append(str(Path(__file__).parent.parent))
+sys.path.extend(map(str, Path(__file__).parents[1:3]))
 
 with atheris.instrument_imports(include=["contrapose", "yaml", "json", "openpyxl"]):
     from fuzz_targets import targets

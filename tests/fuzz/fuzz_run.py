@@ -166,6 +166,8 @@ def with_atheris(name: str, seconds: float) -> tuple[int, list[bytes]]:
         found = [each.read_bytes() for each in wrong.iterdir() if not each.name.startswith("slow-unit")]
         if found or done.returncode:
             print(done.stdout[-3000:], done.stderr[-3000:], file=sys.stderr)
+        if done.returncode and not found:
+            raise RuntimeError(f"{name}: atheris ended with {done.returncode} and kept no input; see above")
         return max(map(int, counts), default=0), found
 
 
