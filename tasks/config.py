@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, model_validator
 
+from contrapose.tasks import registry
 from contrapose.tasks.chosen_tests import Tests, all_tests
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.model_spec import BatchSize, Generation, ModelSpec
@@ -16,8 +17,6 @@ from contrapose.tasks.secrets import holds_password
 LimitFrom = Literal["bundled", "suite", "given"]
 """Who set a limit: a bundled suite, a suite of one's own, or the command line or form."""
 SECRET = re.compile("key|token|secret|password", re.IGNORECASE)
-NO_SECRETS = ("api_key_env", "api_key_block", "max_tokens_field", "tokens_per_minute")
-"""Arguments whose names match SECRET and that hold none."""
 
 
 def _as_mapping(value: object) -> object:
@@ -114,7 +113,10 @@ class RunConfig(BaseModel):
 
     @model_validator(mode="after")
     def _no_secret(self) -> Self:
-        secret = [key for key in self.model_args if SECRET.search(key) and key not in NO_SECRETS]
+        secret = [key for key in self.model_args if SECRET.search(key)]
+        chosen = self.model_spec().provider
+        if secret and chosen in registry.names("providers"):
+            secret = [key for key in secret if key not in registry.provider(chosen).arguments]
         if secret:
             raise ValueError(
                 f"model_args.{secret[0]} looks like a secret; expected secrets to come from the environment "

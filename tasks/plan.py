@@ -17,10 +17,6 @@ from contrapose.tasks.probes.answers.settings import LEAST_CONTROLS
 from contrapose.tasks.probes.base import ProbeSettings
 from contrapose.tasks.wrong_values import told
 
-LOCAL = ("embedded", "hf")
-"""Providers whose replies are greedy where no temperature is given."""
-
-
 NOT_CALIBRATED = "default, not calibrated"
 SET = "set for this run"
 
@@ -152,8 +148,9 @@ def _refuse_few_controls(most: int | None, where: str) -> None:
 def _refuse_equal_replies(config: RunConfig) -> None:
     """Raise ConfigError where replies to the same prompt would be the same every time."""
     temperature = config.gen_kwargs.temperature
-    local = config.model_spec().provider in LOCAL
-    if config.repeats == 1 or temperature or (temperature is None and not local):
+    if config.repeats == 1 or temperature:
+        return
+    if temperature is None and not registry.provider(config.model_spec().provider).local:
         return
     raise ConfigError(
         f"{config.repeats}",

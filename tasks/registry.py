@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.probes.base import Probe
+from contrapose.tasks.provider import Described
 from contrapose.tasks.spelling import meant
 
 PROBES = {
@@ -84,6 +85,16 @@ def foreign(kind: str, name: str) -> dict[str, str]:
     """The distribution of another package that provides `name`, with its version; nothing for what is our own."""
     found = entry_points(group=f"contrapose.{kind}", name=name)
     return {point.dist.name: point.dist.version for point in found if point.dist and point.value == names(kind)[name]}
+
+
+@cache
+def provider(name: str) -> Described:
+    """What the provider of that name says of itself.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    return cast(Described, find("providers", name)())
 
 
 @cache

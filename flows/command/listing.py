@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from importlib.resources import files
 
@@ -13,7 +14,8 @@ def listing(what: str | None) -> Iterator[str]:
     """Lines about one kind of thing, or about all."""
     for kind in (what,) if what else ("probes", "suites", "providers", "sources", "data"):
         yield f"{kind}:"
-        yield from (f"  {line}" for line in _lines(kind))
+        # Only whoever asks for them waits until all providers are loaded.
+        yield from (f"  {line}" for line in (arguments() if what == "providers" else _lines(kind)))
 
 
 def _lines(kind: str) -> Iterator[str]:
@@ -30,3 +32,12 @@ def _lines(kind: str) -> Iterator[str]:
         )
     else:
         yield from registry.names(kind)
+
+
+def arguments() -> Iterator[str]:
+    """Lines about the `model_args` of every provider."""
+    for name in registry.names("providers"):
+        yield f"{name}:"
+        for argument, known in registry.provider(name).arguments.items():
+            default = "" if known.default in (None, "") else f", {json.dumps(known.default)}"
+            yield f"  {argument:<21}{known.description} ({known.type}{default})"

@@ -6,18 +6,15 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
-from contrapose.tasks.config import SECRET, RunConfig
+from contrapose.tasks.config import RunConfig
 from contrapose.tasks.data_settings import PLACE
 from contrapose.tasks.outcome import Outcome, Summary
 from contrapose.tasks.past import Facet
 from contrapose.tasks.plan import Plan
-from contrapose.tasks.registry import probe
+from contrapose.tasks.registry import probe, provider
 
 LIBRARIES = ("transformers", "torch")
 """Names in a model's identity that are packages, and told with these."""
-
-PACE = ("concurrency", "timeout", "total_timeout", "retries", "requests_per_minute")
-"""Arguments of a model that say how fast it is asked, not what."""
 
 LONGEST = 160
 """Characters of a value; a longer one is told by how it begins and its hash."""
@@ -56,10 +53,11 @@ def made_of(
 
 def _model(config: RunConfig, summary: Summary, identity: Mapping[str, str]) -> Facts:
     own = {name: value for name, value in identity.items() if name not in (*LIBRARIES, "engine", "chat_template")}
+    known = provider(config.model_spec().provider).arguments
     given = {
         f"model_args.{name}": value
         for name, value in config.model_args.items()
-        if name not in PACE and not SECRET.search(name)
+        if name not in known or known[name].role == "answers"
     }
     return {**given, **own, "id": config.model, "provider": summary["model"]["provider"]}
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.model_spec import ModelSpec
+from contrapose.tasks.provider import Described
 from contrapose.tasks.records import Completion, Likelihoods, Usage
 
 UNASKED = "not asked"
@@ -114,7 +115,7 @@ class Model(Protocol):
         ...
 
 
-class Provider(Protocol):
+class Provider(Described, Protocol):
     """A way to reach models; a line in `PROVIDERS`."""
 
     cases_per_task: ClassVar[int]
@@ -180,7 +181,7 @@ class FindsForm(Protocol):
         ...
 
 
-def refuse_unknown(spec: ModelSpec, known: Sequence[str]) -> None:
+def refuse_unknown(spec: ModelSpec, known: Collection[str]) -> None:
     """Refuse arguments that would otherwise be ignored without a word.
 
     Raises:

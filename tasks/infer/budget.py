@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Any
 
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.prices import Price, price_of
+from contrapose.tasks.model_spec import ModelSpec
+from contrapose.tasks.prices import Price
 from contrapose.tasks.records import Usage
+from contrapose.tasks.registry import names, provider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +100,23 @@ class Budget:
             return "max_tokens"
         over = limits.max_cost is not None and self.price is not None and self.price.of(after) > limits.max_cost
         return "max_cost" if over else None
+
+
+def price_of(model_id: str, override: Price | None = None, *, args: Mapping[str, Any] | None = None) -> Price | None:
+    """What a model's tokens cost.
+
+    Args:
+        model_id: such as `openai/gpt-4o-mini` or `hf/<org>/<name>`.
+        override: what the user says that it costs; it wins.
+        args: the provider's arguments, such as an address elsewhere.
+
+    Returns:
+        None where it is not known.
+    """
+    spec = ModelSpec(id=model_id, args=args or {})
+    if override is not None or spec.provider not in names("providers"):
+        return override
+    return provider(spec.provider).price(spec)
 
 
 def open_budget(config: RunConfig, *, spent: Usage | None = None) -> Budget:

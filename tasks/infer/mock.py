@@ -11,19 +11,37 @@ from typing import ClassVar
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import Answer, Desk, Question, refuse_unknown
 from contrapose.tasks.model_spec import ModelSpec
+from contrapose.tasks.prices import FREE, Price
+from contrapose.tasks.provider import Argument, Check
 from contrapose.tasks.records import Completion, Likelihoods, Usage
 
 WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")
 WRITTEN = 8
 """Tokens of a reply, which are its words."""
 BATCH = 1000
-ARGUMENTS = ("reply", "slip", "slip_reply", "revision")
 
 
 class Mock:
     """Provider `mock`: answers are drawn from a hash of the question, so they never change."""
 
     cases_per_task: ClassVar[int] = 5000
+    local: ClassVar[bool] = True
+    knows_weights: ClassVar[bool] = False
+    concurrency: ClassVar[int] = 1
+    arguments: ClassVar[Mapping[str, Argument]] = {
+        "reply": Argument(type="text", description="Every reply."),
+        "slip": Argument(type="share", description="Prompts whose reply is `slip_reply` instead.", default=0),
+        "slip_reply": Argument(type="text", description="What is replied to these.", default=""),
+        "revision": Argument(type="text", description="Which training it stands for: others slip elsewhere."),
+    }
+
+    def price(self, spec: ModelSpec) -> Price:
+        """Nothing."""
+        return FREE
+
+    def check(self, spec: ModelSpec) -> Check:
+        """It is always there."""
+        return Check(state="ok", found=spec.id)
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
         """All of them."""
@@ -31,9 +49,9 @@ class Mock:
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Its own version, and its arguments."""
-        refuse_unknown(spec, ARGUMENTS)
+        refuse_unknown(spec, self.arguments)
         _share(spec.args.get("slip", 0))
-        given = {name: str(spec.args[name]) for name in ARGUMENTS if name in spec.args}
+        given = {name: str(spec.args[name]) for name in self.arguments if name in spec.args}
         return {"dtype": "none", "device": "none", "revision": "mock-2"} | given
 
     def open(self, spec: ModelSpec) -> MockModel:

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from contrapose.tasks import registry
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.config_file import validate
 from contrapose.tasks.errors import ModelError
 
-CONTENT = ("hf",)
-"""Providers that look into the model itself: no label is needed there to tell one training from another."""
 DECIDES_NOTHING = {"output", "refresh", "show_toxic", "show_langtest", "mlflow", "history"}
 """Settings that change no verdict."""
 ALIKE = 32
@@ -47,7 +46,7 @@ def candidate_config(config: RunConfig, candidate: Candidate) -> RunConfig:
     """
     provider = candidate.model.partition("/")[0]
     label = candidate.revision
-    if candidate.training_run and provider not in CONTENT:
+    if candidate.training_run and not registry.provider(provider).knows_weights:
         # Neither of the two holds a tab: what is announced is printable.
         label = f"{candidate.revision}\t{candidate.training_run}"
     shared = config.model_args if provider == config.model_spec().provider else {}

@@ -1,4 +1,4 @@
-"""A probe and a report of another package: found by their entry points, and known everywhere without a line of ours."""
+"""A probe, a provider and a report of another package: found by entry points, known everywhere, no line of ours."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -105,6 +106,65 @@ class Shouting:
     def measures(self, results):
         return [Measure(name="mean_capitals", values=np.asarray(results["capitals"], dtype=float))]
 '''
+PROVIDER = '''
+"""Always the option with the longest text, computed here."""
+
+import re
+
+from contrapose.tasks.infer.base import Answer, refuse_unknown
+from contrapose.tasks.prices import FREE
+from contrapose.tasks.provider import Argument, Check
+from contrapose.tasks.records import Completion, Usage
+
+
+class Longest:
+    cases_per_task = 1000
+    local = True
+    knows_weights = True
+    concurrency = 1
+    arguments = {
+        "lead": Argument(type="number", description="Nats between the longest option and the others.", default=2.0),
+        "pause": Argument(type="seconds", description="Between two answers.", default=0.0, role="pace"),
+    }
+
+    def likelihoods(self, spec):
+        return "choices"
+
+    def price(self, spec):
+        return FREE
+
+    def check(self, spec):
+        return Check(state="warning", found="longest works, and knows nothing", remedy="Use a model.")
+
+    def identity(self, spec):
+        refuse_unknown(spec, self.arguments)
+        return {"revision": "1", "dtype": "none", "device": "here"}
+
+    def open(self, spec):
+        return Measuring(float(spec.args.get("lead", 2.0)))
+
+
+class Measuring:
+    def __init__(self, lead):
+        self.lead = lead
+
+    def answer(self, questions, desk):
+        for question in desk.take(questions):
+            usage = Usage(calls=1, prompt_tokens=len(question.prompt.split()), completion_tokens=1)
+            if not desk.budget.reserve(usage):
+                return desk.stop(desk.budget.why(usage))
+            desk.budget.settle(usage, usage)
+            desk.put([Answer(question=question, completion=self.chosen(question, usage))])
+
+    def chosen(self, question, usage):
+        options = dict(re.findall(r"^([A-Z])[.] (.*)$", question.prompt, re.M))
+        longest = max(question.labels, key=lambda label: len(options[label]))
+        scores = tuple(-0.1 if label == longest else -0.1 - self.lead for label in question.labels)
+        return Completion(text=longest, option_loglikelihoods=scores, usage=usage)
+
+    def notes(self):
+        return {}
+'''
 REPORT = """
 def render(report):
     return "\\n".join(test["test_type"] for test in report.summary["tests"]).encode()
@@ -112,6 +172,9 @@ def render(report):
 POINTS = """
 [contrapose.probes]
 shouting = shouting.probe:Shouting
+
+[contrapose.providers]
+longest = shouting.provider:Longest
 
 [contrapose.reports]
 tests.txt = shouting.report:render
@@ -125,6 +188,7 @@ def package(tmp_path: Path) -> Path:
     (folder / "shouting").mkdir(parents=True)
     (folder / "shouting" / "__init__.py").write_text("")
     (folder / "shouting" / "probe.py").write_text(PROBE)
+    (folder / "shouting" / "provider.py").write_text(PROVIDER)
     (folder / "shouting" / "report.py").write_text(REPORT)
     info = folder / "shouting-1.0.dist-info"
     info.mkdir()
@@ -133,21 +197,30 @@ def package(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.usefixtures("prefect_server")
-def test_a_probe_of_another_package_is_described_validated_and_shown(package: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "contrapose.flows.cli", "run", "--model", "mock", "--test", "shouting"]
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def contrapose(package: Path, tmp_path: Path) -> Command:
+    """The command where the package is installed."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")]),
         "CONTRAPOSE_HOME": str(tmp_path / "home"),
         "PREFECT_API_URL": str(PREFECT_API_URL.value()),
     }
-    ended = subprocess.run(
-        [*command, "--limit", "30", "--exit-zero", "--out", str(tmp_path / "runs")],
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+
+    def ended(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "contrapose.flows.cli", *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+    return ended
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_probe_of_another_package_is_described_validated_and_shown(contrapose: Command, tmp_path: Path) -> None:
+    chosen = ["--model", "longest", "--set", "model_args.pause=0", "--set", "model_args.lead=3", "--test", "shouting"]
+    ended = contrapose("run", *chosen, "--limit", "30", "--exit-zero", "--out", str(tmp_path / "runs"))
     assert ended.returncode == 0, ended.stderr
     (folder,) = (tmp_path / "runs").glob("[!.]*")
     field = pq.read_schema(folder / "results.parquet").field("capitals")
@@ -161,4 +234,22 @@ def test_a_probe_of_another_package_is_described_validated_and_shown(package: Pa
     assert json.loads((folder / "validation.json").read_text())["sound"]
     (kept,) = pq.read_table(tmp_path / "runs" / ".history").to_pylist()
     assert [test["test_type"] for test in kept["tests"]] == ["shouting"]
-    assert kept["made_of"]
+    made_of = str(kept["made_of"])
+    assert "model_args.lead" in made_of
+    assert "model_args.pause" not in made_of
+    assert told["passed"] == told["scored"] > 20
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_provider_of_another_package_is_estimated_checked_and_listed(contrapose: Command) -> None:
+    chosen = ["--model", "longest", "--test", "shouting", "--limit", "30"]
+    estimate = json.loads(contrapose("estimate", *chosen, "--json").stdout)
+    assert estimate["cost"]["value"] == 0
+    assert "tokens a second" in estimate["seconds"]["because"] or estimate["seconds"]["value"] is None
+    checked = {each["name"]: each for each in json.loads(contrapose("doctor", *chosen, "--json").stdout)["checks"]}
+    assert (checked["model"]["state"], checked["model"]["remedy"]) == ("warning", "Use a model.")
+    assert "Nats between the longest option and the others. (number, 2.0)" in contrapose("list", "providers").stdout
+    secret = contrapose("run", *chosen, "--set", "model_args.api_key=sk-1")
+    assert (secret.returncode, "looks like a secret" in secret.stderr) == (2, True)
+    pairs = contrapose("estimate", *chosen, "--set", "gen_kwargs.temperature=", "--set", "repeats=2")
+    assert (pairs.returncode, "replies are greedy" in pairs.stderr) == (2, True)

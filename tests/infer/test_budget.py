@@ -10,8 +10,8 @@ import pytest
 
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.infer.budget import Budget, Limits, open_budget
-from contrapose.tasks.prices import FREE, Price, price_of
+from contrapose.tasks.infer.budget import Budget, Limits, open_budget, price_of
+from contrapose.tasks.prices import FREE, Price
 from contrapose.tasks.records import Usage
 
 CALL = Usage(calls=1, prompt_tokens=100, completion_tokens=32)

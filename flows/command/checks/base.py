@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import Literal, TypeVar
 
+from contrapose.tasks.provider import Check
+
 State = Literal["ok", "warning", "problem"]
 Result = TypeVar("Result")
 
@@ -42,6 +44,11 @@ def warning(name: str, found: str, remedy: str) -> Finding:
 def problem(name: str, found: str, remedy: str) -> Finding:
     """A finding that keeps something from working."""
     return Finding(name=name, state="problem", found=found, remedy=remedy)
+
+
+def seen(name: str, check: Check) -> Finding:
+    """What was seen of a model, as a finding."""
+    return Finding(name=name, state=check.state, found=check.found, remedy=check.remedy)
 
 
 def within(call: Callable[[], Result], seconds: float = SECONDS) -> Result:

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contrapose.flows.command.checks.base import Finding, ok, problem, warning
+from contrapose.flows.command.checks.base import Finding, ok, problem, seen, warning
 from contrapose.tasks.errors import ConfigError, ContraposeError
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def _embedding(config: RunConfig | None) -> Finding:
         return (problem if _may_embed(config) else warning)(name, error.found, error.remedy)
     if chosen == BUNDLED:
         return ok(name, f"{BUNDLED} ({DISTRIBUTION} {version(DISTRIBUTION)})")
-    from contrapose.flows.command.checks.hub import on_disk
+    from contrapose.tasks.hub import on_disk
 
-    return on_disk(name, chosen, setting="embedding_model")
+    return seen(name, on_disk(chosen, setting="embedding_model"))
 
 
 def _may_embed(config: RunConfig | None) -> bool:

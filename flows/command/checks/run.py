@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from contrapose.flows.command.checks.base import Finding, ok, problem, warning, within
+from contrapose.flows.command.checks.base import Finding, ok, problem, seen, warning, within
 from contrapose.tasks.errors import ContraposeError
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from contrapose.tasks.model_spec import ModelSpec
     from contrapose.tasks.plan import Plan
 
+WAIT = 10.0
+"""Seconds until a model must have answered: its key may come from a server, too."""
 ROWS = 200
 """Rows of a source that are read; `contrapose validate` reads all."""
 
@@ -45,39 +47,21 @@ def failed(name: str, error: ContraposeError) -> Finding:
 
 
 def _model(spec: ModelSpec) -> Finding:
-    from contrapose.tasks.registry import find
+    from contrapose.tasks.registry import provider
 
     name = "model"
     try:
-        find("providers", spec.provider)
-        if spec.provider == "openai":
-            return _endpoint(spec)
+        chosen = provider(spec.provider)
+        blocks = [each for each, argument in chosen.arguments.items() if argument.role == "block" and each in spec.args]
+        if blocks and not _has_server():
+            block = spec.args[blocks[0]]
+            told = f"Prefect Secret block {block} was not looked at: it is in a Prefect server, and none is set"
+            return warning(name, told, "Set PREFECT_API_URL to the server that has the block.")
+        return seen(name, within(lambda: chosen.check(spec), WAIT))
     except ContraposeError as error:
         return failed(name, error)
     except TimeoutError as error:
-        return problem(name, f"{spec.id}: {error}", "See that the server runs, or correct model_args.base_url.")
-    if spec.provider == "hf":
-        from contrapose.flows.command.checks.hub import on_disk
-
-        return on_disk(name, spec.name, setting="model", revision=spec.args.get("revision"))
-    return ok(name, spec.id)
-
-
-def _endpoint(spec: ModelSpec) -> Finding:
-    """Whether the endpoint answers, and takes the key."""
-    import asyncio
-
-    from contrapose.tasks.infer.openai.connection import reach
-    from contrapose.tasks.infer.openai.key import NO_KEY, key_place
-    from contrapose.tasks.infer.openai.settings import read_settings
-
-    if "api_key_block" in spec.args and not _has_server():
-        told = f"{key_place(spec)} was not looked at: it is in a Prefect server, and none is set"
-        return warning("model", told, "Set PREFECT_API_URL to the server that has the block.")
-    settings = within(lambda: read_settings(spec))
-    within(lambda: asyncio.run(reach(settings, key_place(spec))))
-    key = "no key" if settings.key == NO_KEY else f"key from {key_place(spec)}"
-    return ok("model", f"{spec.id} at {settings.base_url} answers; {key}")
+        return problem(name, f"{spec.id}: {error}", "See that it can be reached, or correct model_args.")
 
 
 def _has_server() -> bool:

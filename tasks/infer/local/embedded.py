@@ -18,6 +18,8 @@ from contrapose.tasks.infer.local.huggingface import ARGUMENTS, engine, load_mod
 from contrapose.tasks.infer.local.placement import placement
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.model_spec import ModelSpec
+from contrapose.tasks.prices import FREE, Price
+from contrapose.tasks.provider import Argument, Check
 from contrapose.tasks.records import Likelihoods
 from contrapose.tasks.tables import home
 
@@ -36,6 +38,18 @@ class Embedded:
     """Provider `embedded`: one small real model that works offline. Gemma's terms of use apply to it."""
 
     cases_per_task: ClassVar[int] = 5000
+    local: ClassVar[bool] = True
+    knows_weights: ClassVar[bool] = True
+    concurrency: ClassVar[int] = 1
+    arguments: ClassVar[Mapping[str, Argument]] = ARGUMENTS
+
+    def price(self, spec: ModelSpec) -> Price:
+        """Nothing."""
+        return FREE
+
+    def check(self, spec: ModelSpec) -> Check:
+        """Its name; whether its files are there is looked at in every case."""
+        return Check(state="ok", found=spec.id)
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
         """Those of any text."""
@@ -43,7 +57,7 @@ class Embedded:
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """The hash of the published weights, with engine, device and dtype of this machine."""
-        refuse_unknown(spec, ARGUMENTS)
+        refuse_unknown(spec, self.arguments)
         chunk_paths()
         return {"revision": f"{SHA256[:16]}-{CONVERSION}", **engine(), **placement(spec)}
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from contrapose.tasks.digests import files_sha256
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.folders import existing_folder
+from contrapose.tasks.hub import on_disk
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.changed import refuse_changed
 from contrapose.tasks.infer.local.batch_size import batch_limit
@@ -20,10 +21,16 @@ from contrapose.tasks.infer.local.placement import placement, use_all_cores
 from contrapose.tasks.infer.local.prompting import Encoder, Prompting
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.model_spec import ModelSpec
+from contrapose.tasks.prices import FREE, Price
+from contrapose.tasks.provider import Argument, Check
 from contrapose.tasks.records import Likelihoods
 
 WEIGHTS = ("*.safetensors", "*.gguf")
-ARGUMENTS = ("revision", "dtype", "device")
+ARGUMENTS: Mapping[str, Argument] = {
+    "revision": Argument(type="text", description="Branch, tag or commit of a model on the hub."),
+    "dtype": Argument(type="text", description="Number type: float32, bfloat16, float16.", default="auto"),
+    "device": Argument(type="text", description="Where it runs: cpu, cuda, cuda:1, mps.", default="auto"),
+}
 ENGINE = "2"
 """Raised whenever the same model would be given other figures or replies by this package."""
 
@@ -32,6 +39,18 @@ class HuggingFace:
     """Provider `hf`: a local folder, or a hub id that transformers fetches."""
 
     cases_per_task: ClassVar[int] = 5000
+    local: ClassVar[bool] = True
+    knows_weights: ClassVar[bool] = True
+    concurrency: ClassVar[int] = 1
+    arguments: ClassVar[Mapping[str, Argument]] = ARGUMENTS
+
+    def price(self, spec: ModelSpec) -> Price:
+        """Nothing."""
+        return FREE
+
+    def check(self, spec: ModelSpec) -> Check:
+        """Whether it is a folder, or in the cache of the hub."""
+        return on_disk(spec.name, setting="model", revision=spec.args.get("revision"))
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
         """Those of any text."""
@@ -39,7 +58,7 @@ class HuggingFace:
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Hash of a folder's files, or the commit of a hub id, with engine, device and dtype of this machine."""
-        refuse_unknown(spec, ARGUMENTS)
+        refuse_unknown(spec, self.arguments)
         folder = existing_folder(spec.name)
         revision = folder_sha256(folder) if folder else hub_commit(spec)
         chat = template(pinned(spec, revision), folder or Path(spec.name))

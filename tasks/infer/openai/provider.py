@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 from contrapose.tasks.infer.base import Desk, Form, Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import reach
 from contrapose.tasks.infer.openai.endpoint import Endpoint
-from contrapose.tasks.infer.openai.key import key_place
+from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, key_place
 from contrapose.tasks.infer.openai.pool import Pool
-from contrapose.tasks.infer.openai.settings import read_settings, wanted_forms, wants_logprobs
+from contrapose.tasks.infer.openai.settings import ARGUMENTS, CONCURRENCY, read_settings, wanted_forms, wants_logprobs
 from contrapose.tasks.model_spec import ModelSpec
+from contrapose.tasks.prices import Price, listed_price
+from contrapose.tasks.provider import Argument, Check
 from contrapose.tasks.records import Likelihoods
 
 
@@ -22,6 +26,22 @@ class OpenAI:
     """Any endpoint that speaks the OpenAI API."""
 
     cases_per_task: ClassVar[int] = 2000
+    local: ClassVar[bool] = False
+    knows_weights: ClassVar[bool] = False
+    concurrency: ClassVar[int] = CONCURRENCY
+    arguments: ClassVar[Mapping[str, Argument]] = ARGUMENTS
+
+    def price(self, spec: ModelSpec) -> Price | None:
+        """What OpenAI asks for the model at its own address; the same name elsewhere may cost anything."""
+        url = spec.args.get("base_url") or os.environ.get(BASE_URL)
+        return listed_price(spec.name) if not url or urlsplit(str(url)).hostname == OPENAI_HOST else None
+
+    def check(self, spec: ModelSpec) -> Check:
+        """Whether the endpoint answers, and takes the key."""
+        settings = read_settings(spec)
+        asyncio.run(reach(settings, key_place(spec)))
+        key = "no key" if settings.key == NO_KEY else f"key from {key_place(spec)}"
+        return Check(state="ok", found=f"{spec.id} at {settings.base_url} answers; {key}")
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
         """Those of option letters, where `model_args.logprobs` says that the endpoint returns them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 from urllib.parse import urlsplit
@@ -13,28 +14,42 @@ from contrapose.tasks.hosts import origin_of, refuse_forbidden
 from contrapose.tasks.infer.base import Form, refuse_unknown
 from contrapose.tasks.infer.openai.key import BASE_URL, OPENAI_HOST, is_own, read_key
 from contrapose.tasks.model_spec import ModelSpec
-
-ARGUMENTS = (
-    "base_url",
-    "endpoint",
-    "concurrency",
-    "timeout",
-    "total_timeout",
-    "retries",
-    "requests_per_minute",
-    "tokens_per_minute",
-    "logprobs",
-    "constrained",
-    "api_key_env",
-    "api_key_block",
-    "max_tokens_field",
-    "revision",
-)
-OPENAI_URL = f"https://{OPENAI_HOST}/v1"
-DAY = 86_400.0
+from contrapose.tasks.provider import Argument
 
 CONCURRENCY = 32
 """Requests at once where `model_args.concurrency` says nothing."""
+
+ARGUMENTS: Mapping[str, Argument] = {
+    "base_url": Argument(type="address", description="The endpoint, up to and including /v1; empty: OpenAI's own."),
+    "endpoint": Argument(type="text", description="The API that is asked: chat or completions.", default="chat"),
+    "concurrency": Argument(
+        type="whole number",
+        description="Most requests at a time; halved while the endpoint says that it is overloaded.",
+        default=CONCURRENCY,
+        role="pace",
+    ),
+    "timeout": Argument(type="seconds", description="For one request.", default=30, role="pace"),
+    "total_timeout": Argument(type="seconds", description="For one prompt with all retries.", default=600, role="pace"),
+    "retries": Argument(
+        type="whole number", description="For failures; rate-limited requests do not count.", default=8, role="pace"
+    ),
+    "requests_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
+    "tokens_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
+    "logprobs": Argument(
+        type="true or false", description="Compare option letters by the endpoint's log-probabilities.", default=False
+    ),
+    "constrained": Argument(
+        type="text",
+        description="How replies are held to letters: auto, off, json_schema, structured_outputs, guided_choice.",
+        default="auto",
+    ),
+    "api_key_env": Argument(type="name", description="Environment variable that holds the key, or none.", role="key"),
+    "api_key_block": Argument(type="name", description="Prefect Secret block that holds the key.", role="block"),
+    "max_tokens_field": Argument(type="text", description="What the endpoint calls the longest reply, in tokens."),
+    "revision": Argument(type="text", description="What is served: it keeps answers apart, and is not sent."),
+}
+OPENAI_URL = f"https://{OPENAI_HOST}/v1"
+DAY = 86_400.0
 
 USER_INFO = re.compile(r"//[^/@\s]+@")
 """Name and password in an address, such as that of a proxy."""
