@@ -27,14 +27,9 @@ ROWS = [
 
 def table(*rows: dict[str, Any]) -> pa.Table:
     """Result rows; what one leaves out is empty."""
-    plain = {
-        **{"scorer": None, "eval_score": None, "chosen_before": None, "chosen_after": None, "control": None},
-        **{"threshold_low": None, "threshold_high": None},
-    }
-    types = {"eval_score": pa.float64(), "threshold_low": pa.float64(), "threshold_high": pa.float64()}
-    types |= {"control": pa.bool_()}
-    filled = [{**plain, **row} for row in rows]
-    return pa.table({name: pa.array([row[name] for row in filled], types.get(name, pa.string())) for name in plain})
+    texts, numbers = ("scorer", "chosen_before", "chosen_after"), ("eval_score", "threshold_low", "threshold_high")
+    kinds = dict.fromkeys(texts, pa.string()) | dict.fromkeys(numbers, pa.float64()) | {"control": pa.bool_()}
+    return pa.table({name: pa.array([row.get(name) for row in rows], kind) for name, kind in kinds.items()})
 
 
 def told(rows: pa.Table, **settings: Any) -> list[bool | None]:
