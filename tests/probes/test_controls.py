@@ -85,6 +85,17 @@ def test_an_adverb_stands_where_the_negation_went(original: str, negated: str, t
     assert found == {twin.format(adverb).lower() for adverb in (IN_QUESTIONS if "?" in original else ADVERBS)}
 
 
+@pytest.mark.parametrize(
+    ("original", "changed"),
+    [("SOME BIRDS FLY.", "NO BIRDS FLY."), ("ALL BIRDS FLY.", "NOT ALL BIRDS FLY."), ("DO NOT RUN HERE.", "RUN HERE.")],
+)
+def test_a_text_in_capitals_keeps_them(original: str, changed: str) -> None:
+    found = {
+        control_text(original, changed, rng=random.Random(seed))[0].removeprefix("To begin: ") for seed in range(9)
+    }
+    assert all(each.isupper() for each in found)
+
+
 def test_the_adverb_begins_a_sentence_with_a_capital() -> None:
     found, _ = control_text("All birds fly.", "Not all birds fly.", rng=random.Random(0))
     assert found[0].isupper()

@@ -150,7 +150,6 @@ QUESTIONS = [
     ("What is the capital of Italy?", "What is not the capital of Italy?"),
     ("What does a plant need?", "What does a plant not need?"),
     ("What is a stopwatch used for? ", "What is a stopwatch not used for? "),
-    ("What causes tides?", "What does not cause tides?"),
     ("Which animal has live births? ", "Which animal does not have live births? "),
     ("Where do penguins live?", "Where do penguins not live?"),
     ("At what temperature does water boil?", "At what temperature does water not boil?"),
@@ -185,6 +184,9 @@ QUESTIONS = [
     ("Where has the dog slept?", "Where has the dog not slept?"),
     ("What happens when ice melts?", "What does not happen when ice melts?"),
     ("What makes iron rust?", "What does not make iron rust?"),
+    ("What plants grow here?", "What plants do not grow here?"),
+    ("What words mean old?", "What words do not mean old?"),
+    ("What causes tides?", "What does not cause tides?"),
 ]
 POLAR = [
     ("Is the sky blue?", "The sky is blue.", "The sky is not blue."),
@@ -202,6 +204,10 @@ POLAR = [
     ("Did all dogs bark?", "All dogs barked.", "Not all dogs barked."),
     ("Do some birds swim?", "Some birds swim.", "No birds swim."),
     ("At night, is the sky dark?", "At night, the sky is dark.", "At night, the sky is not dark."),
+    ("Are there some birds here?", "There are some birds here.", "There are not any birds here."),
+    ("DOES IRON RUST?", "IRON RUSTS.", "IRON DOES NOT RUST."),
+    ("CAN BIRDS FLY?", "BIRDS CAN FLY.", "BIRDS CANNOT FLY."),
+    ("ARE ALL BIRDS SMALL?", "ALL BIRDS ARE SMALL.", "NOT ALL BIRDS ARE SMALL."),
 ]
 
 

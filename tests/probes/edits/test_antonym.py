@@ -139,6 +139,8 @@ def test_what_cannot_be_turned_safely_is_skipped_with_its_reason(text: str, reas
         ("The house is larger than the car.", "The house is smaller than the car."),
         ("The house is less heavy than the car.", "The house is heavier than the car."),
         ("Which is least expensive?", "Which is most expensive?"),
+        ("Which is LEAST likely to rust?", "Which is MOST likely to rust?"),
+        ("THE HOUSE IS LESS HEAVY THAN THE CAR.", "THE HOUSE IS HEAVIER THAN THE CAR."),
     ],
 )
 def test_the_predicate_of_the_main_clause_is_turned(text: str, other: str) -> None:
