@@ -33,6 +33,7 @@ REMOVED = [
     ("He hasn't anything.", "He has something."),
     ("He must not have any.", "He must have some."),
     ("He does not often eat any meat.", "He often eats some meat."),
+    ("He does really not eat meat.", "He does really eat meat."),
     ("They do not eat if they see any cats.", "They eat if they see any cats."),
     ("They do not eat meat, or any fish.", "They eat meat, or any fish."),
     ("The dog is really not old.", "The dog is really old."),

@@ -58,6 +58,8 @@ REFUSED = [
     ("Whose car is this?", "wh_subject_boundary"),
     ("Whose dog is the biggest?", "wh_subject_boundary"),
     ("Where is Paris?", "wh_subject_boundary"),
+    ("Is today Monday?", "wh_subject_boundary"),
+    ("What is the man called today?", "wh_subject_boundary"),
     ("Where has the dog?", "wh_subject_boundary"),
     ("Is she?", "wh_subject_boundary"),
     ("Has he ever left?", "polarity_item"),

@@ -20,7 +20,7 @@ def contradictory(a: Analysis, plan: Plan) -> Plan:
     """
     s = a.sentence
     i = _auxiliary(a)
-    if i < 0 or s.words[i] not in _DENIED or plan.kind == "remove":
+    if i < 0 or s.words[i] not in _DENIED:
         return plan
     if a.kind == "polar":
         cue = s.cased(f"{s.words[i]} not ")

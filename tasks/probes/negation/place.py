@@ -95,7 +95,7 @@ def is_full_verb(s: Sentence, i: int) -> bool:
         return (not tag & f.BASE and word not in ("be", "have", "do")) or bool(tag & f.USUALLY_NOUN)
     if word == "been" or word == "had":
         return False
-    if not tag & f.PART or tag & f.CLOSED:
+    if not tag & f.PART:
         return True
     attributive = tag & f.ADJ and s.tag(k + 1) & (f.NOUN | f.ADJ) and not s.tag(k + 1) & f.CLOSED
     return bool(attributive) and bool(tag & f.PAST or tag & f.BASE)

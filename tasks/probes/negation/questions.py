@@ -15,7 +15,6 @@ from contrapose.tasks.probes.negation.result import Plan, SkipError
 _PLACES = words("where when why")
 _OPENS = f.OPENER | f.LOOSE | f.BREAK
 _STOP = _OPENS | f.COORD
-_NO_VERB = f.AUX | f.NAME
 
 
 def negate_question(s: Sentence, start: int) -> Plan:
@@ -52,8 +51,6 @@ def first_verb(s: Sentence, wh: int) -> int:
 
 def _is_lexical(s: Sentence, i: int, wh: int) -> bool:
     """Whether a full verb stands right behind the question word or the noun that it asks about."""
-    if s.tags[i] & _NO_VERB:
-        return False
     if s.words[wh] in _PLACES or _aux_before_clause(s, i + 1):
         return False
     before = before_adverbs(s, i, wh)

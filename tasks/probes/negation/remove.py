@@ -47,7 +47,7 @@ def remove_negation(a: Analysis) -> Plan:
     if cue == a.subject:
         return _at_subject(s, cue)
     verb = a.clause.verb
-    if not s.tags[verb] & f.AUX or (after_adverbs(s, verb) != cue and verb != cue and cue != verb + 1):
+    if not s.tags[verb] & f.AUX or cue not in (verb, after_adverbs(s, verb)):
         raise SkipError("existing_negation")
     return _from_auxiliary(s, verb, cue)
 
@@ -115,10 +115,7 @@ def _order(s: Sentence, do: int, cue: int) -> Plan:
 
 def _host(s: Sentence, cue: int) -> str:
     word = s.words[cue]
-    host = "can" if word == "cannot" else closed.NT_HOSTS.get(word)
-    if host is None:
-        raise SkipError("existing_negation")
-    return s.cased_as(cue, host)
+    return s.cased_as(cue, "can" if word == "cannot" else closed.NT_HOSTS[word])
 
 
 def _without(s: Sentence, cue: int) -> Edit:

@@ -133,6 +133,7 @@ def test_what_has_no_number_to_change_is_skipped_with_its_reason(text: str, reas
         ("Eight dogs bark.", r"(Two|Three|Four|Five|Six|Seven|Nine|Ten|Eleven|Twelve) dogs bark\."),
         ("An 8 year old sang.", r"An 11 year old sang\."),
         ("The price is $8.", r"The price is \$\d+\."),
+        ("It weighs 0.1 kilograms.", r"It weighs 0\.\d kilograms\."),
         ("It weighs 0.25 kilograms.", r"It weighs 0\.\d\d kilograms\."),
         ("They sold 12,000 cars.", r"They sold \d+,000 cars\."),
         ("On July 4, 1776 they met.", r"On July 4, 1[78]\d\d they met\."),
@@ -153,6 +154,7 @@ def test_a_number_is_written_as_before(text: str, changed_to: str) -> None:
     [
         ("A spider has 8 legs.", "high"),
         ("True or false: A spider has 8 legs.", "medium"),
+        ("  True or false: A spider has 8 legs.", "medium"),
         ("About 40 people came.", "medium"),
     ],
 )
