@@ -114,7 +114,10 @@ def test_a_request_gets_an_emphatic_do(original: str, negated: str, twin: str) -
     assert control_text(original, negated, rng=random.Random(0)) == (twin, "high")
 
 
-@pytest.mark.parametrize(("original", "negated"), [("Do not go.", "Go."), ("Don't go.", "Go."), ("A.", "A.")])
+@pytest.mark.parametrize(
+    ("original", "negated"),
+    [("Do not go.", "Go."), ("Don't go.", "Go."), ("A.", "A."), ("It is hot.", "It is not never hot.")],
+)
 def test_without_a_place_for_an_adverb_the_text_gets_an_opening(original: str, negated: str) -> None:
     assert control_text(original, negated, rng=random.Random(0)) == (f"To begin: {original}", "medium")
 

@@ -273,6 +273,22 @@ def test_what_may_be_true_beside_its_opposite_is_of_medium_confidence(text: str)
     assert negate(text).confidence == "medium"
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Iron is a metal.", "insert"),
+        ("Who can swim?", "insert"),
+        ("Dogs bark.", "rewrite"),
+        ("Close the door.", "rewrite"),
+        ("Some dogs bark.", "rewrite"),
+        ("Does iron rust?", "rewrite"),
+        ("Iron is not a gas.", "remove"),
+    ],
+)
+def test_a_negation_says_how_it_was_made(text: str, kind: str) -> None:
+    assert negate(text, existing_negation="remove").kind == kind
+
+
 @pytest.mark.parametrize("text", ["Iron is a metal.", "One of the dogs barks.", "Can the dog swim?", "Some dogs bark."])
 def test_a_plain_opposite_is_of_high_confidence(text: str) -> None:
     assert negate(text).confidence == "high"

@@ -39,6 +39,7 @@ REFUSED = [
     ("He gave something to someone.", "quantifier_only"),
     ("What does he only eat?", "quantifier_only"),
     ("Is the man only tired?", "quantifier_only"),
+    ("Can the man only swim?", "quantifier_only"),
     ("Are all of the metals magnetic?", "quantifier_only"),
     ("At night, are all cats grey?", "quantifier_only"),
     ("Does each bird fly?", "quantifier_only"),

@@ -165,6 +165,40 @@ def test_what_says_too_little_or_too_much_decides_nothing(reply: str, reason: st
     assert read_choice(reply) == Choice(choice=None, step="unparsed", reason=reason)
 
 
+FOR = [
+    *("does agree with the article", "is my answer", "is the answer", "is the correct one", "is a correct summary"),
+    *("is the right choice", "is better", "is better than the other", "is more consistent with the article"),
+    *("is closer to the article", "is absolutely right", "is largely correct", "is backed by the article"),
+    *("is confirmed by the article", "is the one that matches the article", "is in line with the article"),
+    *("does a better job", "is to be preferred", "wins", "gets it right", "has the right year", "keeps the facts"),
+    *("reports the year correctly", "sticks to the article", "holds up", "is better because it says so"),
+]
+AGAINST = [
+    *("is not confirmed by the article", "is not consistent", "is not the correct one", "is less consistent"),
+    *("is the one that contradicts the article", "is at odds with the article", "goes against the article"),
+    *("has an error", "has the wrong year", "makes a mistake", "misstates the year", "swaps the names"),
+    *("is disproved by the article", "looks wrong"),
+]
+NEITHER_WAY = [
+    *("does agree with me", "is not confirmed", "is not contradicted by the article", "is not wrong"),
+    *("is not more consistent", "is not my answer", "is better than nothing", "is better than I expected"),
+    *("is more of a story", "is partly right", "is right in part", "was chosen", "has no error", "is fabricated"),
+    *("has some minor errors", "has fewer errors", "makes no mistakes", "says the opposite", "is partly fabricated"),
+    *("is based on the article", "leaves a false impression", "may be wrong", "is wrong, but I like it", "is more"),
+]
+
+
+@pytest.mark.parametrize(("letter", "other"), [("A", "B"), ("B", "A")])
+@pytest.mark.parametrize(
+    ("predicate", "way"),
+    [*((each, 1) for each in FOR), *((each, -1) for each in AGAINST), *((each, 0) for each in NEITHER_WAY)],
+)
+def test_a_predicate_speaks_for_a_summary_or_against_it_or_neither(
+    predicate: str, way: int, letter: str, other: str
+) -> None:
+    assert read_choice(f"Summary {letter} {predicate}.").choice == {1: letter, -1: other, 0: None}[way]
+
+
 def test_a_final_answer_beats_earlier_musing() -> None:
     assert read_choice("Answer: A, it seems. Let me check. Final answer: B").choice == "B"
 

@@ -72,8 +72,8 @@ def _do_support(s: Sentence, first: int, i: int, support: str, base: str) -> tup
 def base_and_support(s: Sentence, i: int, subject: int) -> tuple[str, str]:
     """A full verb's base and the form of "do" that carries its person and tense."""
     word = s.words[i]
-    if word in ("has", "have", "had"):
-        return "have", {"has": "does", "have": "do", "had": "did"}[word]
+    if word in ("has", "had"):
+        return "have", {"has": "does", "had": "did"}[word]
     if word in ("do", "does", "did"):
         return "do", word
     form = form_of(s, i, subject)

@@ -67,8 +67,7 @@ def _may_be_noun_asked_for(s: Sentence, i: int) -> bool:
     """Whether a noun stands before its verb: "Which of these words means …?", "What plants grow here?"."""
     noun = s.tags[i] & f.NOUN and not s.tags[i] & f.USUALLY_VERB
     after = s.tag(after_adverbs(s, i))
-    finite = after & f.FINITE if s.tags[i] & f.PLURAL else after & (f.THIRD | f.PAST)
-    return bool(noun and finite) and (bool(after & f.USUALLY_VERB) or not after & f.NOUN)
+    return bool(noun and after & f.FINITE) and (bool(after & f.USUALLY_VERB) or not after & f.NOUN)
 
 
 def _aux_before_clause(s: Sentence, begin: int) -> bool:
