@@ -27,7 +27,7 @@ PARTICLES = words("out up off down away over back along around through")
 
 def before(s: Sentence, i: int, start: int) -> float:
     """Log-odds by the word before candidate `i`, adverbs left out; NEVER when it rules a finite verb out."""
-    k = before_adverbs(s, i, start)
+    k, form = before_adverbs(s, i, start), s.tags[i]
     if k < start:
         return _as_order(s, i)
     word, tag = s.words[k], s.tags[k]
@@ -35,6 +35,8 @@ def before(s: Sentence, i: int, start: int) -> float:
         return _behind_closed(s, i, k, start)
     if word in _HELPING:
         return NEVER
+    if word in _HEADLESS and form & _BASE_OR_PAST and _is_first(s, k, start):
+        return -0.5
     return -6.0 if word.endswith(("'s", "s'")) else _behind_open(s, i, k, start)
 
 

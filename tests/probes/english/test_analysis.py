@@ -36,6 +36,7 @@ MAIN = [
     ("A prism splits light.", "splits"),
     ("Many sold their houses.", "sold"),
     ("Some left early.", "left"),
+    ("Others sold their houses.", "sold"),
     ("This means that he lied.", "means"),
     ("These need water.", "need"),
     ("That costs money.", "costs"),
