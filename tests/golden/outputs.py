@@ -1,4 +1,6 @@
-"""What every golden text is made into, as digests beside the versions of the probes: `python -m tests.golden.outputs`.
+"""What every golden text is made into, and every golden reply read as, as digests beside the versions of the probes.
+
+`python -m tests.golden.outputs` writes them down.
 
 The figures that golden sets hold to leave room for a text that is changed otherwise than before. Here each one counts:
 whoever means such a change raises the version of the probe, since answers to the old prompt no longer belong to it, and
@@ -16,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.order_bias import read_choice
+from contrapose.tasks.probes.replies.options import choose
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.records import TextSample
 from contrapose.tasks.registry import probe
@@ -27,6 +31,8 @@ STEMS = ("negation_options/tuned", "negation_options/scored_only")
 EDITED = ("edits/antonym", "edits/change_number", "edits/swap_roles")
 TOXIC = ("toxic/tuned", "toxic/scored_only", "toxic/disguises")
 SAMPLES = ("samples/negation", "samples/toxic_words")
+SUMMARIES = ("replies_explained", "replies", "replies_2", "replies_3")
+LETTERED = ("replies_options_2", "replies_options_3", "replies_options")
 STIRRED, TOGETHER = 5000, 50
 """Texts with some of their words left out, doubled or put in elsewhere: of each of a way's first two sets, and how
 many of them share a digest."""
@@ -59,6 +65,18 @@ def counted(row: Mapping[str, Any]) -> object:
     return [found.total, sorted(found.by_tier.items()), [str(each) for each in found.matches]]
 
 
+def chosen(row: Mapping[str, Any]) -> object:
+    """The summary that a reply chooses."""
+    found = read_choice(row["text"])
+    return [found.choice, found.step, found.reason]
+
+
+def option(row: Mapping[str, Any]) -> object:
+    """The option that a reply chooses."""
+    found = choose(row["text"], labels="ABCDEFGH"[: len(row["options"])], options=row["options"])
+    return [found.index, found.step, found.reason]
+
+
 WAYS: Mapping[str, tuple[str, tuple[str, ...], Way]] = {
     "add_negation": (
         "add_negation",
@@ -82,6 +100,8 @@ WAYS: Mapping[str, tuple[str, tuple[str, ...], Way]] = {
     },
     "add_toxic_words": ("add_toxic_words", SAMPLES[1:], partial(made, test="add_toxic_words")),
     "toxic words counted": ("add_toxic_words", TOXIC, counted),
+    "summary chosen": ("order_bias", SUMMARIES, chosen),
+    "option chosen": ("option_order", LETTERED, option),
 }
 """By name: the probe, the sets that it is tried on, and what is recorded of a text."""
 
@@ -90,7 +110,8 @@ def rows(part: str) -> list[dict[str, Any]]:
     """The texts of a golden set, or of bundled samples."""
     folder = FOLDER.parent.parent / "data" if part in SAMPLES else FOLDER
     lines = (folder / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [{"id": str(number), **json.loads(line)} for number, line in enumerate(lines)]
+    found = [{"id": str(number), **json.loads(line)} for number, line in enumerate(lines)]
+    return [{"text": row.get("reply") or row.get("template", "").format(x="A", y="B"), **row} for row in found]
 
 
 def stirred(part: str) -> list[dict[str, Any]]:
@@ -113,15 +134,18 @@ def stirred(part: str) -> list[dict[str, Any]]:
 
 
 def outputs(name: str) -> Iterator[tuple[str, object]]:
-    """The place of every text, and what it is made into; of stirred ones, of several at once."""
+    """The place of every text, and what it is made into; of replies and of stirred texts, of several at once."""
     _, parts, way = WAYS[name]
+    several = [(f"{part}/stirred", stirred(part)) for part in parts[:2]]
     for part in parts:
+        if part in (*SUMMARIES, *LETTERED):
+            several.append((part, rows(part)))
+            continue
         for row in rows(part):
             yield f"{part}/{row['id']}", way(row)
-    for part in parts[:2]:
-        texts = stirred(part)
+    for place, texts in several:
         for first in range(0, len(texts), TOGETHER):
-            yield f"{part}/stirred/{first}", [way(row) for row in texts[first : first + TOGETHER]]
+            yield f"{place}/{first}", [way(row) for row in texts[first : first + TOGETHER]]
 
 
 def digest(output: object) -> str:

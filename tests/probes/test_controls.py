@@ -70,6 +70,10 @@ def test_a_control_shares_sample_original_and_scorer_with_its_case(test: str) ->
         ("She wrote it.", "She did not write it.", "She did {} write it."),
         ("It can fly.", "It cannot fly.", "It can {} fly."),
         ("They'll come.", "They won't come.", "They will {} come."),
+        ("They can swim.", "They can't swim.", "They can {} swim."),
+        ("We shall go.", "We shan't go.", "We shall {} go."),
+        ("It may rain.", "It cannot rain.", "It may {} rain."),
+        ("It must rain.", "It need not rain.", "It must {} rain."),
         ("The offspring are", "The offspring are not", "The offspring are {}"),
         ("He has some cars.", "He does not have any cars.", "He does {} have some cars."),
         ("There is some ice.", "There is not any ice.", "There is {} some ice."),
@@ -83,6 +87,17 @@ def test_a_control_shares_sample_original_and_scorer_with_its_case(test: str) ->
 def test_an_adverb_stands_where_the_negation_went(original: str, negated: str, twin: str) -> None:
     found = {control_text(original, negated, rng=random.Random(seed))[0].lower() for seed in range(12)}
     assert found == {twin.format(adverb).lower() for adverb in (IN_QUESTIONS if "?" in original else ADVERBS)}
+
+
+@pytest.mark.parametrize(
+    ("original", "changed"),
+    [("SOME BIRDS FLY.", "NO BIRDS FLY."), ("ALL BIRDS FLY.", "NOT ALL BIRDS FLY."), ("DO NOT RUN HERE.", "RUN HERE.")],
+)
+def test_a_text_in_capitals_keeps_them(original: str, changed: str) -> None:
+    found = {
+        control_text(original, changed, rng=random.Random(seed))[0].removeprefix("To begin: ") for seed in range(9)
+    }
+    assert all(each.isupper() for each in found)
 
 
 def test_the_adverb_begins_a_sentence_with_a_capital() -> None:
@@ -103,7 +118,10 @@ def test_a_request_gets_an_emphatic_do(original: str, negated: str, twin: str) -
     assert control_text(original, negated, rng=random.Random(0)) == (twin, "high")
 
 
-@pytest.mark.parametrize(("original", "negated"), [("Do not go.", "Go."), ("Don't go.", "Go."), ("A.", "A.")])
+@pytest.mark.parametrize(
+    ("original", "negated"),
+    [("Do not go.", "Go."), ("Don't go.", "Go."), ("A.", "A."), ("It is hot.", "It is not never hot.")],
+)
 def test_without_a_place_for_an_adverb_the_text_gets_an_opening(original: str, negated: str) -> None:
     assert control_text(original, negated, rng=random.Random(0)) == (f"To begin: {original}", "medium")
 

@@ -41,6 +41,34 @@ SKIPPED = [
     ("These are birds, all but", THINGS, "exception"),
     ("Is the claim valid?", ("Yes, because it is old", "No, because it is new"), "options_not_yes_no"),
     ("Water is wet and fire is cold.", ("True", "False"), "coordinated_clauses"),
+    ("The arctic is white", ("because it is cold", "since it snows", "a fern"), "gap_in_other_clause"),
+    ("The flood is bad because of", THINGS, "gap_in_other_clause"),
+    ("A dog is warm just like", THINGS, "gap_in_other_clause"),
+    ("A plane flies much like", THINGS, "gap_in_other_clause"),
+    ("Muscles move bones like when", THINGS, "gap_in_other_clause"),
+    ("Birds eat seeds such as", THINGS, "gap_in_other_clause"),
+    ("A lamp needs this in order to", THINGS, "gap_in_other_clause"),
+    ("The bird, ____, sings in spring.", THINGS, "gap_in_other_clause"),
+    ("The ____ that sings when it rains is a bird.", THINGS, "gap_in_other_clause"),
+    ("The ____ sings and the cat sleeps.", THINGS, "coordinated_clauses"),
+    ("The bird hunts insects and eats ____.", THINGS, "coordinated_clauses"),
+    ("The bird can hunt insects and eat ____.", THINGS, "coordinated_clauses"),
+    ("The bird likes to hunt insects and eat", THINGS, "coordinated_clauses"),
+    ("The bird sings and it eats ____.", THINGS, "coordinated_clauses"),
+    ("Wolves hunt deer and eat", THINGS, "coordinated_clauses"),
+    ("The wolf hunts deer and rabbits and eats", THINGS, "coordinated_clauses"),
+    ("When ____ is heated, it melts.", THINGS, "gap_in_other_clause"),
+    ("The shop shuts at 5 p.m. Its owner eats", THINGS, "gap_in_other_clause"),
+    ("Read both. Statement 1 | Every oak is a tree. Statement 2 | Every tree is an oak.", THINGS, "options_combine"),
+    ("For what reason do birds sing?", THINGS, "why_question"),
+    ("The bird sings for what reason?", THINGS, "why_question"),
+    ("To what extent is it true?", THINGS, "quantity_asked"),
+    ("What amount of water is cold?", THINGS, "quantity_asked"),
+    ("What do some birds eat?", THINGS, "quantifier_only"),
+    ("Corn is sometimes used to make", THINGS, "quantifier_only"),
+    ("What is a bird, what is a tree?", THINGS, "several_questions"),
+    ("Where are dogs pets?", THINGS, "wh_subject_boundary"),
+    ("Where is the fishing the best?", THINGS, "wh_subject_boundary"),
 ]
 
 CHANGED = [
@@ -54,6 +82,24 @@ CHANGED = [
     ("Which of these must be true?", "Which of these need not be true?"),
     ("In bad light the eye is deceived by", "In bad light the eye is not deceived by"),
     ("The moon is full of what?", "The moon is not full of what?"),
+    ("Some berries may be eaten by", "No berries may be eaten by"),
+    ("The berries may be eaten by", "The berries cannot be eaten by"),
+    ("THE BERRIES MUST BE EATEN BY", "THE BERRIES NEED NOT BE EATEN BY"),
+    ("Floods often occur because of", "Floods do not often occur because of"),
+    ("The flood was because of", "The flood was not because of"),
+    ("When it rains, ____ is wet.", "When it rains, ____ is not wet."),
+    ("In the forest, ____ lives, in a nest.", "In the forest, ____ does not live, in a nest."),
+    ("The bird hunts insects and ____.", "The bird does not hunt insects and ____."),
+    ("The bird is caught and eaten by ____.", "The bird is not caught and eaten by ____."),
+    ("In ____, birds sing.", "In ____, birds do not sing."),
+    ("The nest is made of.", "The nest is not made of."),
+    ("A young goat is called.", "A young goat is not called."),
+    ("Tides occur due to", "Tides do not occur due to"),
+    ("A bird sings, what is its name?", "A bird sings, what is not its name?"),
+    ("What's a bird?", "What's not a bird?"),
+    ("Which reason explains it?", "Which reason does not explain it?"),
+    ("What quantity is measured in metres?", "What quantity is not measured in metres?"),
+    ("WHAT DO WRENS EAT?", "WHAT DO WRENS NOT EAT?"),
 ]
 
 TIMED = (
@@ -82,6 +128,34 @@ def test_what_would_not_reverse_the_right_options_is_skipped(text: str, options:
 @pytest.mark.parametrize(("text", "negated"), CHANGED)
 def test_what_reverses_them_is_changed(text: str, negated: str) -> None:
     assert negate(text, options=THINGS).text == negated
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "negated"),
+    [
+        ("May it grow here?", "It may grow here.", "It cannot grow here."),
+        ("Might a wren nest here?", "A wren might nest here.", "A wren could not nest here."),
+        ("Must a wren nest here?", "A wren must nest here.", "A wren need not nest here."),
+    ],
+)
+def test_what_a_yes_no_question_calls_possible_or_necessary_is_denied_as_a_whole(
+    text: str, original: str, negated: str
+) -> None:
+    made = negate(text, options=("Yes", "No"))
+    assert (made.original, made.text) == (f"True or false: {original}", f"True or false: {negated}")
+    assert made.confidence == "medium"
+
+
+def test_a_claim_with_a_gap_may_have_truth_values_as_options() -> None:
+    assert negate("The ____ is a bird.", options=("True", "False")).text == "The ____ is not a bird."
+
+
+def test_an_option_may_be_empty() -> None:
+    assert negate("It eats", options=("", "grass")).text == "It does not eat"
+
+
+def test_without_options_the_end_of_a_subject_may_be_guessed() -> None:
+    assert negate("Where are dogs pets?").text == "Where are dogs not pets?"
 
 
 def test_a_text_without_options_may_be_an_order() -> None:

@@ -17,6 +17,53 @@ REMOVED = [
     ("No dogs are big.", "Some dogs are big."),
     ("What does a plant not need?", "What does a plant need?"),
     ("Don't open the door.", "Open the door."),
+    ("do not open the door.", "open the door."),
+    ("Do not be late.", "Be late."),
+    ("Don't have any fear.", "Have some fear."),
+    ("Don't always shout.", "Always shout."),
+    ("DO NOT OPEN ANY DOOR.", "OPEN SOME DOOR."),
+    ("Let's not go.", "Let's go."),
+    ("Let us not go.", "Let us go."),
+    ("HE DOES NOT EAT MEAT.", "HE EATS MEAT."),
+    ("HE ISN'T HERE.", "HE IS HERE."),
+    ("DOGS CANNOT FLY.", "DOGS CAN FLY."),
+    ("NO DOGS ARE BIG.", "SOME DOGS ARE BIG."),
+    ("We won't go.", "We will go."),
+    ("They can't see anything.", "They can see something."),
+    ("He hasn't anything.", "He has something."),
+    ("He must not have any.", "He must have some."),
+    ("He does not often eat any meat.", "He often eats some meat."),
+    ("He does really not eat meat.", "He does really eat meat."),
+    ("They do not eat if they see any cats.", "They eat if they see any cats."),
+    ("They do not eat meat, or any fish.", "They eat meat, or any fish."),
+    ("The dog is really not old.", "The dog is really old."),
+    ("The dog that is big is not old.", "The dog that is big is old."),
+    ("I don't think that he left.", "I think that he left."),
+    ("He's not here.", "He's here."),
+    ("There is no water.", "There is water."),
+    ("Nobody called.", "Somebody called."),
+    ("No one is here.", "Someone is here."),
+    ("None of the dogs bark.", "Some of the dogs bark."),
+    ("Not every dog barks.", "Every dog barks."),
+    ("Which dog isn't big?", "Which dog is big?"),
+    ("Which bird doesn't fly?", "Which bird flies?"),
+    ("What can't it do?", "What can it do?"),
+    ("Where does it not grow?", "Where does it grow?"),
+    ("She never drinks tea.", "She drinks tea."),
+    ("He has never lied.", "He has lied."),
+    ("It's never late.", "It's late."),
+]
+STAYING = [
+    *(
+        "The man who is not tall is old.",
+        "It is not that he cannot.",
+        "Isn't it hot?",
+        "Can dogs not fly?",
+        "None came.",
+    ),
+    *("Not a dog barked.", "He no longer smokes.", "They do not.", "He ain't here.", "Not surprisingly, he left."),
+    *("It is not hot and it is not cold.", "I think that he did not leave.", "What is it that is not red?"),
+    "He does not know why he did not go.",
 ]
 LANGTEST = [
     ("A cactus stem is used to store", "A cactus stem is not used to store"),
@@ -32,9 +79,20 @@ def test_a_negation_is_removed_on_request(text: str, positive: str) -> None:
     assert negate(text, existing_negation="remove").text == positive
 
 
-@pytest.mark.parametrize("text", ["The man who is not tall is old.", "It is not that he cannot.", "Isn't it hot?"])
-def test_a_negation_elsewhere_stays(text: str) -> None:
+@pytest.mark.parametrize("text", STAYING)
+def test_a_negation_elsewhere_or_that_nothing_undoes_stays(text: str) -> None:
     assert negate(text, existing_negation="remove").reason == "existing_negation"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Never has he lied.", "He rarely lies.", "Never trust a cat.", "The dog never, ever barks."),
+        "She never ate and he left.",
+    ],
+)
+def test_what_comes_close_to_a_negation_stays(text: str) -> None:
+    assert negate(text, existing_negation="remove").reason == "semi_negative"
 
 
 def test_a_positive_text_is_negated_as_ever() -> None:

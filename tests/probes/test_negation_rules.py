@@ -25,6 +25,16 @@ STATEMENTS = [
     ("Birds are likely to fly.", "Birds are not likely to fly."),
     ("THE SKY IS BLUE.", "THE SKY IS NOT BLUE."),
     ('"Dogs are nice" is a sentence.', '"Dogs are nice" is not a sentence.'),
+    ("Today is Monday.", "Today is not Monday."),
+    ("Tired, the man slept.", "Tired, the man did not sleep."),
+    ("In the garden, the tree is old.", "In the garden, the tree is not old."),
+    ("Behind the house the dog sleeps.", "Behind the house the dog does not sleep."),
+    ("It is likely.", "It is not likely."),
+    ("He is likely a thief.", "He is likely not a thief."),
+    ("He probably can swim.", "He probably cannot swim."),
+    ("He can probably swim.", "He can probably not swim."),
+    ("He can often swim.", "He cannot often swim."),
+    ("The bird is usually quiet.", "The bird is not usually quiet."),
 ]
 COMPLEMENTS = [
     ("The pigment that makes leaves green is", "The pigment that makes leaves green is not"),
@@ -60,6 +70,16 @@ CONTRACTIONS = [
     ("The dog's sleeping.", "The dog's not sleeping."),
     ("Anna\u2019s a nurse.", "Anna\u2019s not a nurse."),
     ("The dog's tail is long.", "The dog's tail is not long."),
+    ("He'd better leave.", "He'd better not leave."),
+    ("He'd rather leave.", "He'd rather not leave."),
+    ("He'd left.", "He hadn't left."),
+    ("He'd been ill.", "He hadn't been ill."),
+    ("He'd go.", "He wouldn't go."),
+    ("He'd come.", "He wouldn't come."),
+    ("They've left.", "They haven't left."),
+    ("They've been ill.", "They haven't been ill."),
+    ("He\u2019ll come.", "He won\u2019t come."),
+    ("THEY'LL COME.", "THEY WON'T COME."),
 ]
 COORDINATION = [
     ("Whales are mammals, and sharks are fish.", "Whales are not mammals, and sharks are fish."),
@@ -79,24 +99,106 @@ DO_SUPPORT = [
     ("A girl and her mom have the same ", "A girl and her mom do not have the same "),
     ("She has eaten the cake.", "She has not eaten the cake."),
     ("The bird knows the cat is happy.", "The bird does not know the cat is happy."),
+    ("They put it away every day.", "They do not put it away every day."),
+    ("They put it away yesterday.", "They did not put it away yesterday."),
+    ("They cost ten dollars in 1850.", "They did not cost ten dollars in 1850."),
+    ("Dogs cut the grass.", "Dogs do not cut the grass."),
+    ("The boy cut the grass.", "The boy did not cut the grass."),
+    ("The men found gold.", "The men did not find gold."),
+    ("We hit the ball.", "We did not hit the ball."),
+    ("The boys hit the ball.", "The boys do not hit the ball."),
+    ("He had had a dog.", "He had not had a dog."),
+    ("He had been there.", "He had not been there."),
+    ("He has broken toys.", "He has not broken toys."),
+    ("I have color-printed photos.", "I do not have color-printed photos."),
+    ("She does.", "She does not do."),
+    ("She does the dishes.", "She does not do the dishes."),
+    ("She does work.", "She does not do work."),
+    ("The bird usually sings.", "The bird does not usually sing."),
+    ("He still likes tea.", "He still does not like tea."),
+    ("The man sat down, ate and left.", "The man did not sit down, eat and leave."),
+    ("THE CAT YAWNED AND STRETCHED.", "THE CAT DID NOT YAWN AND STRETCH."),
+]
+ORDERS = [
     ("Close the door.", "Do not close the door."),
+    ("CLOSE THE DOOR.", "DO NOT CLOSE THE DOOR."),
+    ("Give us the book.", "Do not give us the book."),
+    ("Take some water.", "Do not take any water."),
+    ("Always wear a helmet.", "Do not always wear a helmet."),
+    ("Please close the door.", "Please do not close the door."),
+    ("Let's go.", "Let's not go."),
+    ("LET'S GO.", "LET'S NOT GO."),
+    ("Let us go.", "Let us not go."),
+    ("Let him go.", "Do not let him go."),
+    ("Do sit down.", "Do not sit down."),
+    ("Do eat some fruit.", "Do not eat any fruit."),
+    ("Do the dishes.", "Do not do the dishes."),
+    ("Be quiet.", "Do not be quiet."),
+    ("Have a seat.", "Do not have a seat."),
+    ("If it rains, stay inside.", "If it rains, do not stay inside."),
 ]
 QUANTIFIERS = [
     ("All dogs are mammals.", "Not all dogs are mammals."),
     ("Some berries may be eaten by ", "No berries may be eaten by "),
     ("Someone is at the door.", "No one is at the door."),
     ("There are some apples on the table.", "There are not any apples on the table."),
+    ("It seems like something died.", "It does not seem like anything died."),
+    ("Every dog barks.", "Not every dog barks."),
+    ("Much water is lost.", "Not much water is lost."),
+    ("All those who came left.", "Not all those who came left."),
+    ("Somebody called.", "Nobody called."),
+    ("Something is wrong.", "Nothing is wrong."),
+    ("Some of the dogs bark.", "None of the dogs bark."),
+    ("Some left early.", "None left early."),
+    ("ALL DOGS BARK.", "NOT ALL DOGS BARK."),
+    ("SOME DOGS BARK.", "NO DOGS BARK."),
+    ("all dogs bark", "not all dogs bark"),
+    ("some dogs bark", "no dogs bark"),
 ]
 QUESTIONS = [
     ("Which gas is used by plants?", "Which gas is not used by plants?"),
     ("What is the capital of Italy?", "What is not the capital of Italy?"),
     ("What does a plant need?", "What does a plant not need?"),
     ("What is a stopwatch used for? ", "What is a stopwatch not used for? "),
-    ("What causes tides?", "What does not cause tides?"),
     ("Which animal has live births? ", "Which animal does not have live births? "),
     ("Where do penguins live?", "Where do penguins not live?"),
     ("At what temperature does water boil?", "At what temperature does water not boil?"),
     ("To improve health, what is a good strategy?", "To improve health, what is not a good strategy?"),
+    ("What's the capital of Italy?", "What's not the capital of Italy?"),
+    ("What are they made of?", "What are they not made of?"),
+    ("What are these animals called?", "What are these animals not called?"),
+    ("What is the man called?", "What is the man not called?"),
+    ("What is the boy holding?", "What is the boy not holding?"),
+    ("What is the boy washing his hands with?", "What is the boy not washing his hands with?"),
+    ("WHAT DO BIRDS EAT?", "WHAT DO BIRDS NOT EAT?"),
+    ("What is the gold ring?", "What is not the gold ring?"),
+    ("What is the gas causing the smell?", "What is not the gas causing the smell?"),
+    ("What is an example of a conductor used in homes?", "What is not an example of a conductor used in homes?"),
+    ("What year was the club founded?", "What year was the club not founded?"),
+    ("What year was it founded?", "What year was it not founded?"),
+    ("What animal is the largest?", "What animal is not the largest?"),
+    ("What animal is striped?", "What animal is not striped?"),
+    ("Whose car is red?", "Whose car is not red?"),
+    ("Why is the sky blue?", "Why is the sky not blue?"),
+    ("When is the museum open?", "When is the museum not open?"),
+    ("Which boys ran?", "Which boys did not run?"),
+    ("Which runs faster?", "Which does not run faster?"),
+    ("Which of these words means old?", "Which of these words does not mean old?"),
+    ("What do they usually eat?", "What do they not usually eat?"),
+    ("Where does he probably live?", "Where does he probably not live?"),
+    ("Who can swim?", "Who cannot swim?"),
+    ("Which car can go faster?", "Which car cannot go faster?"),
+    ("What should the boy do?", "What should the boy not do?"),
+    ("Which of the following can fly?", "Which of the following cannot fly?"),
+    ("Who has won?", "Who has not won?"),
+    ("What has four legs?", "What does not have four legs?"),
+    ("What has the dog eaten?", "What has the dog not eaten?"),
+    ("Where has the dog slept?", "Where has the dog not slept?"),
+    ("What happens when ice melts?", "What does not happen when ice melts?"),
+    ("What makes iron rust?", "What does not make iron rust?"),
+    ("What plants grow here?", "What plants do not grow here?"),
+    ("What words mean old?", "What words do not mean old?"),
+    ("What causes tides?", "What does not cause tides?"),
 ]
 POLAR = [
     ("Is the sky blue?", "The sky is blue.", "The sky is not blue."),
@@ -104,11 +206,25 @@ POLAR = [
     ("Did Einstein discover it?", "Einstein discovered it.", "Einstein did not discover it."),
     ("Can birds fly?", "Birds can fly.", "Birds cannot fly."),
     ("Has the dog eaten the food?", "The dog has eaten the food.", "The dog has not eaten the food."),
+    ("Can the dog really swim?", "The dog can really swim.", "The dog cannot really swim."),
+    ("Will it rain tomorrow?", "It will rain tomorrow.", "It will not rain tomorrow."),
+    ("Did he have to go?", "He had to go.", "He did not have to go."),
+    ("Did the dog eat some meat?", "The dog ate some meat.", "The dog did not eat any meat."),
+    ("Do they probably eat meat?", "They probably eat meat.", "They probably do not eat meat."),
+    ("Are all metals magnetic?", "All metals are magnetic.", "Not all metals are magnetic."),
+    ("Does every student sleep?", "Every student sleeps.", "Not every student sleeps."),
+    ("Did all dogs bark?", "All dogs barked.", "Not all dogs barked."),
+    ("Do some birds swim?", "Some birds swim.", "No birds swim."),
+    ("At night, is the sky dark?", "At night, the sky is dark.", "At night, the sky is not dark."),
+    ("Are there some birds here?", "There are some birds here.", "There are not any birds here."),
+    ("DOES IRON RUST?", "IRON RUSTS.", "IRON DOES NOT RUST."),
+    ("CAN BIRDS FLY?", "BIRDS CAN FLY.", "BIRDS CANNOT FLY."),
+    ("ARE ALL BIRDS SMALL?", "ALL BIRDS ARE SMALL.", "NOT ALL BIRDS ARE SMALL."),
 ]
 
 
 @pytest.mark.parametrize(
-    ("text", "negated"), STATEMENTS + CONTRACTIONS + COORDINATION + DO_SUPPORT + QUANTIFIERS + QUESTIONS
+    ("text", "negated"), STATEMENTS + CONTRACTIONS + COORDINATION + DO_SUPPORT + ORDERS + QUANTIFIERS + QUESTIONS
 )
 def test_the_last_main_clause_is_reversed(text: str, negated: str) -> None:
     result = negate(text)
@@ -127,15 +243,52 @@ def test_a_yes_no_question_becomes_two_statements(text: str, original: str, nega
     assert (result.original, result.text) == (f"True or false: {original}", f"True or false: {negated}")
 
 
-def test_a_yes_no_question_can_keep_its_form() -> None:
-    result = negate("Is the sky blue?", rewrite_polar=False)
-    assert (result.original, result.text) == ("Is the sky blue?", "Is the sky not blue?")
+def test_a_label_before_a_yes_no_question_stays_before_the_statements() -> None:
+    result = negate("Question: Is iron hard?")
+    assert result.original == "Question: True or false: Iron is hard."
+    assert result.text == "Question: True or false: Iron is not hard."
 
 
-@pytest.mark.parametrize("text", ["He may come.", "You might be right."])
-def test_compatible_modals_are_of_medium_confidence(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "negated"),
+    [
+        ("Is the sky blue?", "Is the sky not blue?"),
+        ("Did the dog eat some meat?", "Did the dog not eat any meat?"),
+        ("At night, is the sky dark?", "At night, is the sky not dark?"),
+    ],
+)
+def test_a_yes_no_question_can_keep_its_form(text: str, negated: str) -> None:
+    result = negate(text, rewrite_polar=False)
+    assert (result.original, result.text) == (text, negated)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("He may come.", "You might be right.", "May the boy leave?", "Do you like tea?", "He can also swim."),
+        *("Three dogs bark.", "Two of the dogs bark.", "He sometimes swims.", "The cat yawned and stretched."),
+    ],
+)
+def test_what_may_be_true_beside_its_opposite_is_of_medium_confidence(text: str) -> None:
     assert negate(text).confidence == "medium"
 
 
-def test_a_copula_is_of_high_confidence() -> None:
-    assert negate("Iron is a metal.").confidence == "high"
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Iron is a metal.", "insert"),
+        ("Who can swim?", "insert"),
+        ("Dogs bark.", "rewrite"),
+        ("Close the door.", "rewrite"),
+        ("Some dogs bark.", "rewrite"),
+        ("Does iron rust?", "rewrite"),
+        ("Iron is not a gas.", "remove"),
+    ],
+)
+def test_a_negation_says_how_it_was_made(text: str, kind: str) -> None:
+    assert negate(text, existing_negation="remove").kind == kind
+
+
+@pytest.mark.parametrize("text", ["Iron is a metal.", "One of the dogs barks.", "Can the dog swim?", "Some dogs bark."])
+def test_a_plain_opposite_is_of_high_confidence(text: str) -> None:
+    assert negate(text).confidence == "high"

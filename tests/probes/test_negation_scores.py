@@ -72,6 +72,12 @@ def test_different_replies_pass_by_embedding() -> None:
     assert result.passed is True
 
 
+def test_the_score_of_replies_is_how_far_their_embeddings_are_from_the_same() -> None:
+    (result,) = score(trial("embedding", says("yes"), says("yep")))
+    assert result.value == pytest.approx(0.1)
+    assert result.passed is False
+
+
 def test_equal_replies_score_exactly_zero() -> None:
     (result,) = score(trial("embedding", says("Yes "), says("yes")))
     assert (result.value, result.passed) == (0.0, False)

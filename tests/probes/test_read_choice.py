@@ -73,6 +73,132 @@ def test_the_step_that_decided_is_recorded(reply: str, step: str) -> None:
     assert (read(reply).choice, read(reply).step) == ("B", step)
 
 
+CHOSEN = [
+    ("I read both.\nQuestion: which is right?\nAnswer: B", "B"),
+    ("Answer: A\nQuestion: Which is next?\nAnswer: B", "A"),
+    ("Although Summary A reads well, Summary B is wrong.", "A"),
+    ("Summary A is right, although Summary B reads well.", "A"),
+    ("Summary A is accurate, though it is short.", "A"),
+    ("I choose A, although Summary B is accurate.", "A"),
+    ("I choose B. Therefore, A.", "A"),
+    ("Therefore A. Summary B is accurate.", "A"),
+    ("Summary A is wrong. Therefore A.", "A"),
+    ("I cannot tell, but I'd say A.", "A"),
+    ("I cannot tell. Therefore, A.", "A"),
+    ("I think that Summary A is right.\nA", "A"),
+    ("Summary A is wrong.", "B"),
+    ("Summary A is not right. Summary A contradicts the article.", "B"),
+    ("Summary A is refuted by the article.", "B"),
+    ("Summary B is rejected by the article.", "A"),
+    ("Summary A agrees with the article.", "A"),
+    ("Summary A is supported by the text.", "A"),
+    ("Summary A is more accurate.", "A"),
+    ("Summary A is more wrong.", "B"),
+    ("Summary A is most misleading.", "B"),
+    ("Summary A is less accurate than Summary B.", "B"),
+    ("Summary A is worse than Summary B.", "B"),
+    ("Summary A is better than Summary B.", "A"),
+    ("Summary A says 12. This is wrong.", "B"),
+    ("Summary A says 12, which is wrong.", "B"),
+    ("Summary B names the mayor. It contradicts the article.", "A"),
+    ("This makes A the correct answer.", "A"),
+    ("This makes A wrong.", "B"),
+    ("The article contradicts B.", "A"),
+    ("The wrong summary is A.", "B"),
+    ("There is an error in A.", "B"),
+    ("Nothing in the article supports A.", "B"),
+    ("It is Summary B that contradicts the article.", "A"),
+    ("It is A that is right.", "A"),
+    ("(B) is correct.", "B"),
+    ("(A) It rained.", "A"),
+    ("While both mention it, A is right.", "A"),
+    ("Both are right, but A is better.", "A"),
+    ("Not A; B.", "B"),
+    ("J. K. Rowling wrote it. The answer is B.", "B"),
+    ("A. Smith wrote the article. B is right.", "B"),
+    ("The correct one is \u00abB\u00bb.", "B"),
+    ("Antwort: B", "B"),
+]
+UNDECIDED = [
+    ("Although Summary A reads well, it leaves something out.", "no choice found"),
+    ("While Summary A is accurate, the article is long.", "no choice found"),
+    ("Therefore, A. I choose B.", "contradictory"),
+    ("Therefore A. Therefore B.", "contradictory"),
+    ("Final answer: A. Therefore B.", "contradictory"),
+    ("I choose A. Summary B is accurate.", "contradictory"),
+    ("Therefore A. Summary A is wrong.", "contradictory"),
+    ("A. I cannot tell.", "contradictory"),
+    ("I cannot tell. A", "contradictory"),
+    ("Therefore, A. I cannot tell.", "contradictory"),
+    ("The answer is A.\nB", "contradictory"),
+    ("Summary B.\nAnswer: A\nAnswer: B", "contradictory"),
+    ("I'd say A, but I cannot tell.", "refusal"),
+    ("Summary A is wrong. Summary B is wrong.", "neither"),
+    ("Summary A is wrong. I admit that Summary B is not perfect.", "no choice found"),
+    ("Summary A contradicts the article, but Summary B does too.", "no choice found"),
+    ("Summary A was rejected by the editor.", "no choice found"),
+    ("Summary A agrees with my view.", "no choice found"),
+    ("Summary A is less wrong.", "no choice found"),
+    ("Summary A and Summary B differ. This is wrong.", "both"),
+    ("Summary B is accurate. It contradicts the article.", "both"),
+    ("Summary B is accurate. However, it says too much.", "both"),
+    ("There is no error in A.", "no choice found"),
+    ("'A' stands for the first summary.", "no choice found"),
+    ("(B) says that it rained.", "no choice found"),
+    ("Both summaries mention the vote. Summary A is right.", "both"),
+    ("A is right. B is right as well.", "both"),
+    ("A. Or is it B?", "no choice found"),
+    ("A if the article is true.", "no choice found"),
+    ("Which summary is wrong? A", "no choice found"),
+    ("Summary A: 12\nSummary B: 13", "no choice found"),
+    ("Plan B is right.", "no choice found"),
+]
+
+
+@pytest.mark.parametrize(("reply", "letter"), CHOSEN)
+def test_what_a_reply_says_of_either_summary_decides(reply: str, letter: str) -> None:
+    assert read_choice(reply).choice == letter
+
+
+@pytest.mark.parametrize(("reply", "reason"), UNDECIDED)
+def test_what_says_too_little_or_too_much_decides_nothing(reply: str, reason: str) -> None:
+    assert read_choice(reply) == Choice(choice=None, step="unparsed", reason=reason)
+
+
+FOR = [
+    *("does agree with the article", "is my answer", "is the answer", "is the correct one", "is a correct summary"),
+    *("is the right choice", "is better", "is better than the other", "is more consistent with the article"),
+    *("is closer to the article", "is absolutely right", "is largely correct", "is backed by the article"),
+    *("is confirmed by the article", "is the one that matches the article", "is in line with the article"),
+    *("does a better job", "is to be preferred", "wins", "gets it right", "has the right year", "keeps the facts"),
+    *("reports the year correctly", "sticks to the article", "holds up", "is better because it says so"),
+]
+AGAINST = [
+    *("is not confirmed by the article", "is not consistent", "is not the correct one", "is less consistent"),
+    *("is the one that contradicts the article", "is at odds with the article", "goes against the article"),
+    *("has an error", "has the wrong year", "makes a mistake", "misstates the year", "swaps the names"),
+    *("is disproved by the article", "looks wrong"),
+]
+NEITHER_WAY = [
+    *("does agree with me", "is not confirmed", "is not contradicted by the article", "is not wrong"),
+    *("is not more consistent", "is not my answer", "is better than nothing", "is better than I expected"),
+    *("is more of a story", "is partly right", "is right in part", "was chosen", "has no error", "is fabricated"),
+    *("has some minor errors", "has fewer errors", "makes no mistakes", "says the opposite", "is partly fabricated"),
+    *("is based on the article", "leaves a false impression", "may be wrong", "is wrong, but I like it", "is more"),
+]
+
+
+@pytest.mark.parametrize(("letter", "other"), [("A", "B"), ("B", "A")])
+@pytest.mark.parametrize(
+    ("predicate", "way"),
+    [*((each, 1) for each in FOR), *((each, -1) for each in AGAINST), *((each, 0) for each in NEITHER_WAY)],
+)
+def test_a_predicate_speaks_for_a_summary_or_against_it_or_neither(
+    predicate: str, way: int, letter: str, other: str
+) -> None:
+    assert read_choice(f"Summary {letter} {predicate}.").choice == {1: letter, -1: other, 0: None}[way]
+
+
 def test_a_final_answer_beats_earlier_musing() -> None:
     assert read_choice("Answer: A, it seems. Let me check. Final answer: B").choice == "B"
 

@@ -242,3 +242,49 @@ def test_a_hostile_page_is_read_at_once(part: str, count: int) -> None:
     started = time.process_time()
     read("A " + part * count + " B")
     assert time.process_time() - started < 0.5
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("B. cone", "B"),
+        ("The cone.", "B"),
+        ("A cone is right.", "B"),
+        ("I think it is C.", "C"),
+        ("I'd choose the third option.", "C"),
+        ("Option 3", "C"),
+        ("Choice number two", "B"),
+        ("The shape is:\n\nB. cone", "B"),
+        ("It's a cone. It isn't a sphere.", "B"),
+        ("cone, because it has a tip", "B"),
+        ("cone, option B", "B"),
+        ("The cone (B) is right.", "B"),
+        ("The answer is the cone, which is B.", "B"),
+        ("B. The shape with a tip.", "B"),
+        ("B because it has a tip", "B"),
+        ("B is the best choice.", "B"),
+        ("The answer is B. Therefore, C.", "C"),
+        ("THE ANSWER IS B.", "B"),
+        ("\\boxed{C}", "C"),
+        ("I choose B.\nQuestion: What rolls?\nAnswer: C", "B"),
+        ("I do not know.\nQuestion: What rolls?\nAnswer: C", "C"),
+    ],
+)
+def test_letters_numbers_and_texts_choose_an_option(reply: str, letter: str) -> None:
+    assert read(reply, SHAPES) == letter
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *("I", "Option five", "E. coli", "The answer is E.", "B. sphere", "The answer is B. sphere"),
+        *("A is wrong. B is wrong.", "A. cube is wrong because it has edges.", "The answer is B. Or maybe C?"),
+        *("The answer is B, but it depends.", "The answer is B. It depends on the size.", "The answer could be B."),
+        *("If it rolls, the answer is C.", "B is the best guess but it is wrong.", "cone or sphere", "Is it B?"),
+        *("The cone and the sphere are round.", "It is a cone, and a disc is flat.", "C is correct. B is correct."),
+        *("Both B and C", "None of these", "Vitamin B is good.", "J. K. Rowling likes B.", "B. cone. But it depends."),
+        *("Let's see.\n- A. cube\n- B. cone\n- C. sphere\nD", "It has a tip. It's a cone."),
+    ],
+)
+def test_what_names_no_one_option_chooses_none(reply: str) -> None:
+    assert read(reply, SHAPES) is None

@@ -111,4 +111,4 @@ def _keeps_form(number: Amount, units: int) -> bool:
     """Whether a value agrees with the same noun and is written as long: never 0 or 1, commas where there were some."""
     if number.spelled:
         return units in range(2, len(SPELLED) + 2)
-    return units > 0 and units != 10**number.decimals and (not number.commas or units >= 1000 * 10**number.decimals)
+    return units != 10**number.decimals and (not number.commas or units >= 1000 * 10**number.decimals)

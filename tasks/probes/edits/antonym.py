@@ -30,6 +30,7 @@ class Antonym(TextEdit):
     """Turns the predicate adjective of the main clause into its opposite."""
 
     name: ClassVar[str] = "antonym"
+    version: ClassVar[str] = "4"
     summary: ClassVar[str] = "Replaces an adjective by its opposite; the answer should change."
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
@@ -55,8 +56,8 @@ def _turned(a: Analysis, first: int) -> Edit:
     if not _PARTIAL.isdisjoint(s.words[a.start : k]):
         raise NoPredicateError("quantifier_only")
     _require_one(s, adjective)
-    new = _other_degree(s, k) if graded else _opposite(s, k, the="the" in s.words[first:k])
-    return Edit(s.starts[k], s.ends[adjective], _cased(s, k, new))
+    new = _other_degree(s, k) if graded else s.cased_as(k, _opposite(s, k, the="the" in s.words[first:k]))
+    return Edit(s.starts[k], s.ends[adjective], new)
 
 
 def _adjective(s: Sentence, k: int) -> int:
@@ -86,9 +87,10 @@ def _require_one(s: Sentence, k: int) -> None:
 
 def _other_degree(s: Sentence, k: int) -> str:
     """From "more expensive", "less heavy", "least safe": "less expensive", "heavier", "safest"."""
-    degree, adjective = s.words[k], s.source(k + 1)
+    degree, adjective = s.words[k : k + 2]
     form = _INFLECT.get(degree)
-    return form(adjective) if form else f"{_OTHER_DEGREE[degree]} {adjective}"
+    first, blank, _ = (form(adjective) if form else f"{_OTHER_DEGREE[degree]} {adjective}").partition(" ")
+    return s.cased_as(k, first) + (blank and blank + s.source(k + 1))
 
 
 def _opposite(s: Sentence, k: int, *, the: bool) -> str:
@@ -101,11 +103,6 @@ def _opposite(s: Sentence, k: int, *, the: bool) -> str:
     if found.word in s.words:
         raise NoPredicateError("antonym_in_text")
     return found.word
-
-
-def _cased(s: Sentence, k: int, new: str) -> str:
-    """A word in the case of the one that it replaces."""
-    return new.upper() if s.text.isupper() else new.capitalize() if s.source(k)[0].isupper() else new
 
 
 def _confidence(a: Analysis) -> str:

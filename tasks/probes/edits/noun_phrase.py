@@ -67,7 +67,7 @@ def _simple_end(s: Sentence, start: int, stop: int) -> int | None:
     if _is_pronoun(s, start):
         return start
     k = start
-    while s.tag(k) & (f.DET | f.QUANT) and not s.tag(k) & f.NUMBER:
+    while s.tag(k) & (f.DET | f.QUANT):
         k += 1
     if k > start and s.word(k) == "of":
         return _simple_end(s, k + 1, stop)
@@ -78,7 +78,7 @@ def _simple_end(s: Sentence, start: int, stop: int) -> int | None:
 
 def _is_pronoun(s: Sentence, i: int) -> bool:
     if s.word(i) == "her" or s.word(i) in ("this", "that", "these", "those"):
-        return not s.tag(i + 1) & _MODIFIER or bool(s.tag(i + 1) & f.CLOSED and not s.tag(i + 1) & f.NOUN)
+        return not s.tag(i + 1) & _MODIFIER
     return s.word(i) in _LONE
 
 
@@ -96,8 +96,8 @@ def _head(s: Sentence, k: int, stop: int, *, determined: bool) -> int | None:
 
 def _continues(s: Sentence, k: int, *, behind_noun: bool, determined: bool) -> bool:
     tag = s.tags[k]
-    if tag & f.CLOSED and not tag & f.NAME and s.words[k] not in closed.OPEN_NOMINALS:
-        amplifies = determined and tag & f.ADV and s.tag(k + 1) & (f.ADJ | f.PART) and not tag & (f.PREP | f.COORD)
+    if tag & f.CLOSED and s.words[k] not in closed.OPEN_NOMINALS:
+        amplifies = determined and tag & f.ADV and s.tag(k + 1) & (f.ADJ | f.PART)
         return bool(amplifies) and not behind_noun
     if not behind_noun:
         return bool(tag & _MODIFIER)
@@ -115,7 +115,7 @@ def is_plural(s: Sentence, start: int, end: int) -> bool | None:
         return True
     if first in _ONE or first in _SEVERAL:
         return first in _SEVERAL
-    if s.tags[end] & f.NAME or (start == end and keeps_capital(s, start) and s.source(start)[0].isupper()):
+    if s.tags[end] & f.NAME:
         many = s.tags[end] & f.NOUN == f.PLURAL  # "Mondays"
         return None if many or (first == "the" and last.endswith("s")) else False
     found = is_plural_phrase(s, start, end)
@@ -133,7 +133,7 @@ def _uncounted(s: Sentence, start: int, end: int) -> bool | None:
 def keeps_capital(s: Sentence, i: int) -> bool:
     """Whether the first word of a sentence would have its capital elsewhere too."""
     word, tag, spelled = s.words[i], s.tags[i], s.source(i)
-    if word == "i" or tag & f.NAME or (len(spelled) > 1 and not spelled[1:].islower()):
+    if len(spelled) > 1 and not spelled[1:].islower():
         return True
     if tag & f.CLOSED:
         return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.probes.english import closed
 from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.analysis import Analysis
 from contrapose.tasks.probes.english.context import is_adverb, is_finite_aux
@@ -48,7 +47,7 @@ def predicate_of(a: Analysis) -> int:
 
 def _behind_verb(s: Sentence, verb: int) -> int:
     word, tag = s.words[verb], s.tags[verb]
-    if word in _LINKING or tag & f.BE or _host(word) & f.BE:
+    if word in _LINKING or tag & f.BE:
         return verb + 1
     k = verb + 1
     while is_adverb(s, k) or s.tag(k) & f.NEG:
@@ -60,15 +59,10 @@ def _behind_verb(s: Sentence, verb: int) -> int:
     raise NoPredicateError("no_predicate_adjective")
 
 
-def _host(word: str) -> int:
-    """The flags of the auxiliary in a contracted negation: those of "is" for "isn't"."""
-    return closed.table().get(closed.NT_HOSTS.get(word, ""), 0)
-
-
 def _behind_subject(s: Sentence, be: int) -> int:
     if "or" in s.words[be:]:
         raise NoPredicateError("alternative_question")
-    if not (s.tags[be] | _host(s.words[be])) & f.BE:
+    if not s.tags[be] & f.BE:
         raise NoPredicateError("no_predicate_adjective")
     found = inverted_predicate(s, be)
     if found is None:

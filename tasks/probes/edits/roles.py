@@ -145,7 +145,7 @@ def _is_sure_rest(s: Sentence, k: int, group: Group) -> bool:
         return group.base in ASKING
     if word == "of" and group.base in OF_VERBS:
         return True
-    if tag & (f.PREP | _LOOSE) and word not in _NOMINAL and not tag & f.REL:
+    if tag & (f.PREP | _LOOSE) and word not in _NOMINAL:
         return word in _DIRECTIONS
     if group.base in GIVING and not group.passive and phrase_end(s, k) == len(s.words) - 1:
         return False
@@ -167,7 +167,7 @@ def subject(s: Sentence, start: int, end: int, *, last: bool) -> Complement:
     plain = phrase_end(s, start, limit=end)
     if s.word(start) == "there":
         raise DoubtError("no_transitive_verb")
-    if plain is None or plain > end or any(tag & f.BREAK for tag in s.tags[start : end + 1]):
+    if plain is None or any(tag & f.BREAK for tag in s.tags[start : end + 1]):
         raise DoubtError("doubtful_phrase")
     tag = s.tag(plain + 1)
     if plain < end and not (tag & f.PREP or (last and tag & (f.REL | f.ING | f.PART))):

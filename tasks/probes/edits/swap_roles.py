@@ -69,7 +69,7 @@ def _swapped(a: Analysis) -> Edited:
     ]
     if verb != s.words[clause.finite]:
         edits.append(Edit(s.starts[clause.finite], s.ends[clause.finite], _like(s.source(clause.finite), verb)))
-    owned = s.words[second.start] in _OWN or s.words[first.start] in _OWN
+    owned = s.words[first.start] in _OWN
     sure = not owned and clause.agent.sure and clause.patient.sure and not a.doubtful and clause.group.base != "have"
     return Edited(text=apply(s.text, edits), confidence="high" if sure else "medium")
 
@@ -174,6 +174,6 @@ def _recased(s: Sentence, phrase: Phrase, forms: dict[str, str]) -> str:
 
 def _like(spelled: str, word: str) -> str:
     """A word with the capitals of another."""
-    if spelled.isupper() and len(spelled) > 1:
+    if spelled.isupper():
         return word.upper()
     return word[0].upper() + word[1:] if spelled[0].isupper() else word

@@ -62,7 +62,7 @@ def _step(s: Sentence, k: int, state: int) -> str | None:
 
 
 def _group(s: Sentence, k: int, state: int, *, passive: bool) -> Group:
-    if state & (f.BE | f.MODAL) or s.words[k] in ("been", "being"):
+    if state & (f.BE | f.MODAL):
         raise DoubtError("no_transitive_verb")
     word, tag = s.words[k], s.tags[k]
     if tag & (f.HAVE | f.DO):

@@ -88,7 +88,7 @@ def _candidates(tags: list[int], start: int) -> list[int]:
     found = []
     for i in range(start, len(tags)):
         tag = tags[i]
-        if tag & VERBAL and not tag & f.NAME and (tag & f.AUX or _may_be_finite(tags, i, start)):
+        if tag & VERBAL and (tag & f.AUX or _may_be_finite(tags, i, start)):
             found.append(i)
     return found
 

@@ -66,7 +66,7 @@ def is_complement(s: Sentence, i: int) -> bool:
 def is_finite_aux(s: Sentence, i: int) -> bool:
     """Whether word `i` is a finite auxiliary, copula or modal, and not a noun or name like "can" or "Will"."""
     tags = s.tags
-    if not 0 <= i < len(tags) or not tags[i] & f.AUX or tags[i] & f.NAME:
+    if not 0 <= i < len(tags) or not tags[i] & f.AUX:
         return False
     tag, before = tags[i], tags[i - 1] if i else 0
     if before & f.TO or (tag & f.CLITIC and before & _NO_ITS and s.words[i] == "it's"):
@@ -75,7 +75,7 @@ def is_finite_aux(s: Sentence, i: int) -> bool:
         return _is_modal(s, i, before)
     if tag & _HAVE_DO and s.words[i] in ("have", "do", "had"):
         k = before_adverbs(s, i, 0)
-        return k < 0 or not tags[k] & _NO_HAVE or bool(tags[k] & f.NAME)
+        return k < 0 or not tags[k] & _NO_HAVE
     return True
 
 

@@ -73,7 +73,7 @@ def _best(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | No
 
 def _base_odds(s: Sentence, i: int, aux: int) -> float | None:
     tag = s.tags[i]
-    if not (tag & f.BASE or s.words[i] in ("be", "have", "do")) or tag & f.NAME:
+    if not (tag & f.BASE or s.words[i] in ("be", "have", "do")):
         return None
     k = before_adverbs(s, i, aux)
     while s.words[k] in closed.SENTENCE_ADVERBS and k > aux:

@@ -18,7 +18,6 @@ __all__ = ["FRONTED", "NEVER", "SURE", "agreement", "finite_odds", "relative_odd
 SURE = 8.0
 """Log-odds of an auxiliary that nothing speaks against."""
 FRONTED = f.PREP | f.TO | f.SUB | f.LOOSE | f.ADV | f.ING | f.PART
-_NO_VERB = f.CLOSED & ~(f.PREP | f.ADV | f.LOOSE) | f.NAME
 _NO_BE = f.AUX | f.TO | f.ADV | f.SEMI
 _FINITE_AUX = f.BE | f.HAVE | f.DO | f.MODAL
 _INFLECTED = f.THIRD | f.BASE
@@ -38,8 +37,6 @@ def relative_odds(s: Sentence, i: int) -> float:
     tag = s.tags[i]
     if tag & f.AUX:
         return _of_auxiliary(s, i)
-    if not tag & f.FINITE or tag & _NO_VERB:
-        return NEVER
     return min(_of_form(s.words[i], tag), 1.0) + after(s, i) + 2.5
 
 
@@ -51,8 +48,6 @@ def finite_odds(s: Sentence, i: int, start: int) -> float:
     tag = s.tags[i]
     if tag & f.AUX:
         return _of_auxiliary(s, i)
-    if not tag & f.FINITE or tag & _NO_VERB:
-        return NEVER
     odds = before(s, i, start)
     return odds if odds == NEVER else _of_form(s.words[i], tag) + odds + after(s, i)
 
@@ -85,7 +80,7 @@ def _after_comma(s: Sentence, start: int, end: int) -> int:
 
 def _of_auxiliary(s: Sentence, i: int) -> float:
     tags = s.tags
-    if i and tags[i] & f.BE and not tags[i - 1] & _NO_BE and not tags[i] & f.NAME:
+    if i and tags[i] & f.BE and not tags[i - 1] & _NO_BE:
         return SURE
     if not is_finite_aux(s, i):
         return NEVER

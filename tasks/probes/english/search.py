@@ -85,7 +85,7 @@ def _join(states: States, i: int, *, comma: bool) -> States:
 def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
     """Every state under every reading of word `i`; unlikely ones are dropped."""
     opener = link(s, i, start) if tag & _LINKING else None
-    verb = _Verb(s, i, start) if tag & VERBAL and not tag & f.NAME else None
+    verb = _Verb(s, i, start) if tag & VERBAL else None
     if opener is None and verb is None:
         return states
     lost = unexplained(s, i) if i + 1 == len(s.tags) else 0.0

@@ -39,6 +39,17 @@ class Sentence:
         """The word as the text spells it."""
         return self.text[self.starts[index] : self.ends[index]]
 
+    def cased(self, new: str) -> str:
+        """New words, in capitals where the whole text is."""
+        return new.upper() if self.text.isupper() else new
+
+    def cased_as(self, index: int, new: str) -> str:
+        """New words in place of one, with its capitals."""
+        old = self.source(index)
+        if self.text.isupper() or (old.isupper() and len(old) > 1):
+            return new.upper()
+        return new.capitalize() if old[0].isupper() else new
+
 
 class UnreadableError(Exception):
     """Raised for a text that cannot be read into words; `reason` says why."""

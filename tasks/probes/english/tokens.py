@@ -76,7 +76,7 @@ def flags_of(word: str) -> int:
 
 
 def _as_name(tag: int, word: str, spelled: str) -> int:
-    """A capitalised word inside a sentence is a name, unless it is a word that names rarely are.
+    """A capitalised word inside a sentence is a name, and no verb, unless it is a word that names rarely are.
 
     An adverb in the dictionary is such a word; one by its ending alone ("Rugely") is not.
     """

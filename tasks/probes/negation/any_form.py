@@ -32,7 +32,6 @@ def with_any(s: Sentence, i: int, edits: tuple[Edit, ...], confidence: Confidenc
         if s.tags[k] & _STOP and s.words[k] != "like":
             break
         if s.words[k] in _ANY and not s.word(k + 1)[:1].isdigit():
-            new = _ANY[s.words[k]]
-            any_form = Edit(s.starts[k], s.ends[k], new.upper() if s.text.isupper() else new)
+            any_form = Edit(s.starts[k], s.ends[k], s.cased(_ANY[s.words[k]]))
             return Plan(edits=(*edits, any_form), confidence=confidence, kind="rewrite")
     return Plan(edits, (), confidence, kind)

@@ -6,7 +6,6 @@ from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.analysis import Analysis
 from contrapose.tasks.probes.english.context import is_finite_aux
 from contrapose.tasks.probes.english.edits import Edit
-from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.negation.result import Plan, SkipError
 
 _DENIED = {"may": "can", "might": "could", "must": "need"}
@@ -21,14 +20,19 @@ def contradictory(a: Analysis, plan: Plan) -> Plan:
     """
     s = a.sentence
     i = _auxiliary(a)
-    if i < 0 or s.words[i] not in _DENIED or plan.kind == "remove":
+    if i < 0 or s.words[i] not in _DENIED:
         return plan
+    if a.kind == "polar":
+        cue = s.cased(f"{s.words[i]} not ")
+        new = s.cased("cannot " if s.words[i] == "may" else f"{_DENIED[s.words[i]]} not ")
+        edits = tuple(edit._replace(new=new) if edit.new == cue else edit for edit in plan.edits)
+        return plan._replace(edits=edits, confidence="medium", kind="rewrite")
     beside = next((edit for edit in plan.edits if edit.start == edit.end == s.ends[i]), None)
     if beside is None and all(edit.start < s.starts[i] for edit in plan.edits):
         return plan  # "No berries may be eaten.": the subject's quantifier denies it
     if beside is None and s.words[i] == "must":
         raise SkipError("modal_scope")
-    new = _cased(s, i, _DENIED[s.words[i]])
+    new = s.cased_as(i, _DENIED[s.words[i]])
     if beside is None:
         changed = (Edit(s.starts[i], s.ends[i], new), *plan.edits)
     else:
@@ -43,9 +47,3 @@ def _auxiliary(a: Analysis) -> int:
     if a.kind == "statement":
         return a.clause.verb if s.tag(a.clause.verb) & f.MODAL else -1
     return next((i for i in range(a.start, len(s.words)) if is_finite_aux(s, i)), -1)
-
-
-def _cased(s: Sentence, i: int, word: str) -> str:
-    if s.text.isupper():
-        return word.upper()
-    return word.capitalize() if s.source(i)[0].isupper() else word

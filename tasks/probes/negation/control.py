@@ -126,8 +126,9 @@ def _beside(edits: Sequence[Edit], adverb: str) -> str:
     if place is None or _is_imperative(old[:place]) or (place == 0 and _auxiliary(old[0])):
         return "".join(old)
     token = old[place]
-    small = token.lower() if token.lower() in _NO | _SOME | _DETERMINERS | {"not"} else token
-    said = _cased(adverb, like=token) if place == 0 or small != token else adverb
+    shouts = "".join(old).isupper()
+    small = token.lower() if token.lower() in _NO | _SOME | _DETERMINERS | {"not"} and not shouts else token
+    said = _cased(adverb, like=token) if place == 0 or small != token or shouts else adverb
     return "".join([*old[:place], said, " ", small, *old[place + 1 :]])
 
 

@@ -28,5 +28,5 @@ def with_coordinated(a: Analysis, plan: Plan) -> Plan:
         base, other = base_and_support(s, i, a.subject)
         if other != support:
             return plan
-        edits.append(Edit(s.starts[i], s.ends[i], base.upper() if s.text.isupper() else base))
+        edits.append(Edit(s.starts[i], s.ends[i], s.cased(base)))
     return Plan(edits=(*plan.edits, *edits), confidence="medium", kind="rewrite")

@@ -37,20 +37,15 @@ def behind_copula(s: Sentence, wh: int, be: int) -> Plan:
 
 
 def _behind_inverted(s: Sentence, wh: int, be: int) -> Plan:
-    """Where a noun is asked for and a noun phrase follows: "What year was the club | founded?"."""
-    found = inverted_predicate(s, be)
-    if found is not None and s.tags[found] & f.PART and not s.tags[found] & f.NOUN:
-        return low(s, found)
+    """Where a noun is asked for and a noun phrase follows: "What animal is | the largest?"."""
     aspect = any(s.words[i] in _ASPECTS for i in range(wh + 1, be))
-    if aspect or found is not None or s.words[wh] != "what" or s.words[be + 1] != "the":
+    if aspect or inverted_predicate(s, be) is not None or s.words[wh] != "what" or s.words[be + 1] != "the":
         raise SkipError("wh_subject_boundary")
     return after_auxiliary(s, be, wh)
 
 
 def _inverted(s: Sentence, wh: int, be: int) -> bool:
     """Whether the question asks what the noun behind the copula is like: "What color is grass?"."""
-    if s.word(wh + 1) == "of":
-        return False
     follows = s.tag(be + 1)
     heads = any(s.words[i] in _ASPECTS for i in range(wh + 1, be))
     return bool(follows & f.DET) or (heads and not follows & f.CLOSED and not _describes(s, be + 1))
@@ -110,9 +105,9 @@ def be_predicate(s: Sentence, be: int) -> int:
 def low(s: Sentence, at: int) -> Plan:
     """Put "not" in front of a verb or predicate, and of the adverbs that belong to it."""
     first = before_adverbs(s, at, 0) + 1
-    while first < at and (s.words[first] in closed.SENTENCE_ADVERBS or s.words[first + 1] in closed.SENTENCE_ADVERBS):
+    while first < at and (s.words[first] in closed.SENTENCE_ADVERBS):
         first += 1
     if not closed.NARROW.isdisjoint(s.words[first:at]):
         raise SkipError("quantifier_only")
-    edit = Edit(s.starts[first], s.starts[first], "not ")
+    edit = Edit(s.starts[first], s.starts[first], s.cased("not "))
     return Plan((edit,), confidence="medium" if "when" in s.words[:first] else "high")

@@ -21,11 +21,11 @@ def negate_order(a: Analysis) -> Plan:
     word = s.words[verb]
     if word == "let's" or (word == "let" and s.word(verb + 1) == "us") or (word == "do" and _bare(a, verb + 1)):
         after = verb + (word == "let")
-        return with_any(s, after, (Edit(s.ends[after], s.ends[after], _cased(a, " not")),), "high")
+        return with_any(s, after, (Edit(s.ends[after], s.ends[after], s.cased(" not")),), "high")
     verb = a.subject if s.words[a.subject] == "always" else verb
     first = s.source(verb)[0]
     support = "Do not " if first.isupper() else "do not "
-    edit = Edit(s.starts[verb], s.starts[verb] + 1, _cased(a, support) + (first if s.text.isupper() else first.lower()))
+    edit = Edit(s.starts[verb], s.starts[verb] + 1, s.cased(support + first.lower()))
     return with_any(s, verb, (edit,), "medium" if a.doubtful else "high", "rewrite")
 
 
@@ -33,7 +33,3 @@ def _bare(a: Analysis, i: int) -> bool:
     """Whether a bare verb follows an emphatic "do": "Do sit down."."""
     tag = a.sentence.tag(i)
     return bool(tag & f.BASE) and not tag & (f.DET | f.QUANT) and not tag & f.USUALLY_NOUN
-
-
-def _cased(a: Analysis, text: str) -> str:
-    return text.upper() if a.sentence.text.isupper() else text

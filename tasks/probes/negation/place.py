@@ -34,7 +34,7 @@ def after_auxiliary(s: Sentence, i: int, subject: int) -> Plan:
     at = _slot(s, i)
     cue = "not" if word == "can" and at == i else " not"
     nearby = word in _MEDIUM_MODALS or not _MEDIUM_ADVERBS.isdisjoint(s.words[max(i - 1, 0) : i + 2])
-    edit = Edit(s.ends[at], s.ends[at], _cased(s, cue))
+    edit = Edit(s.ends[at], s.ends[at], s.cased(cue))
     return with_any(s, at, (edit,), "medium" if nearby else "high")
 
 
@@ -64,20 +64,16 @@ def _behind_adverbs(s: Sentence, first: int, i: int) -> int:
 def _do_support(s: Sentence, first: int, i: int, support: str, base: str) -> tuple[Edit, ...]:
     """Edits that put "does not" before word `first` and the base in place of the verb `i`."""
     if first == i:
-        return (Edit(s.starts[i], s.ends[i], _cased(s, f"{support} not {base}")),)
-    cue = Edit(s.starts[first], s.starts[first], _cased(s, f"{support} not "))
-    return (cue, Edit(s.starts[i], s.ends[i], _cased(s, base)))
-
-
-def _cased(s: Sentence, words_: str) -> str:
-    return words_.upper() if s.text.isupper() else words_
+        return (Edit(s.starts[i], s.ends[i], s.cased(f"{support} not {base}")),)
+    cue = Edit(s.starts[first], s.starts[first], s.cased(f"{support} not "))
+    return (cue, Edit(s.starts[i], s.ends[i], s.cased(base)))
 
 
 def base_and_support(s: Sentence, i: int, subject: int) -> tuple[str, str]:
     """A full verb's base and the form of "do" that carries its person and tense."""
     word = s.words[i]
-    if word in ("has", "have", "had"):
-        return "have", {"has": "does", "have": "do", "had": "did"}[word]
+    if word in ("has", "had"):
+        return "have", {"has": "does", "had": "did"}[word]
     if word in ("do", "does", "did"):
         return "do", word
     form = form_of(s, i, subject)
@@ -99,7 +95,7 @@ def is_full_verb(s: Sentence, i: int) -> bool:
         return (not tag & f.BASE and word not in ("be", "have", "do")) or bool(tag & f.USUALLY_NOUN)
     if word == "been" or word == "had":
         return False
-    if not tag & f.PART or tag & f.CLOSED:
+    if not tag & f.PART:
         return True
     attributive = tag & f.ADJ and s.tag(k + 1) & (f.NOUN | f.ADJ) and not s.tag(k + 1) & f.CLOSED
     return bool(attributive) and bool(tag & f.PAST or tag & f.BASE)
@@ -119,7 +115,7 @@ def _fused(s: Sentence, i: int) -> Plan:
         raise SkipError("ambiguous_verb")
     if "\u2019" in s.source(i):
         new = new.replace("'", "\u2019")
-    edit = Edit(s.starts[i] + at, s.ends[i], _cased(s, new))
+    edit = Edit(s.starts[i] + at, s.ends[i], s.cased(new))
     return with_any(s, i, (edit,), "high")
 
 

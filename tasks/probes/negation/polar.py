@@ -43,7 +43,7 @@ def negate_polar(s: Sentence, start: int, *, rewrite: bool) -> Plan:
         first += 1
     sure: Confidence = "medium" if _MEDIUM & {s.words[start], s.words[start + 1]} else "high"
     if not rewrite:
-        return with_any(s, first, (Edit(s.starts[first], s.starts[first], "not "),), sure)
+        return with_any(s, first - 1, (Edit(s.starts[first], s.starts[first], s.cased("not ")),), sure)
     return _statement(s, start, first, verb, sure)
 
 
@@ -68,11 +68,11 @@ def _statement(s: Sentence, start: int, first: int, verb: int, sure: Confidence)
         return _at_subject(s, start, first, verb, frame)
     if not s.tags[start] & f.DO:
         negated = "cannot " if aux == "can" else f"{aux} not "
-        plan = with_any(s, first, (*frame, Edit(at, at, negated)), sure)
-        original = (*frame, Edit(at, at, f"{aux} "))
+        plan = with_any(s, first - 1, (*frame, Edit(at, at, s.cased(negated))), sure)
+        original = (*frame, Edit(at, at, s.cased(f"{aux} ")))
         return Plan(edits=plan.edits, original_edits=original, confidence=sure, kind=plan.kind)
-    plan = with_any(s, verb, (*frame, Edit(at, at, f"{aux} not ")), sure)
-    finite = Edit(s.starts[verb], s.ends[verb], finite_form(aux, s.words[verb]))
+    plan = with_any(s, verb, (*frame, Edit(at, at, s.cased(f"{aux} not "))), sure)
+    finite = Edit(s.starts[verb], s.ends[verb], s.cased(finite_form(aux, s.words[verb])))
     return Plan(edits=plan.edits, original_edits=(*frame, finite), confidence=sure, kind="rewrite")
 
 
@@ -82,10 +82,10 @@ def _at_subject(s: Sentence, start: int, first: int, verb: int, frame: tuple[Edi
     if start > 0 or s.word(start + 2) == "of":
         raise SkipError("quantifier_only")
     if s.tags[start] & f.DO:
-        finite = Edit(s.starts[verb], s.ends[verb], finite_form(aux, s.words[verb]))
+        finite = Edit(s.starts[verb], s.ends[verb], s.cased(finite_form(aux, s.words[verb])))
     else:
-        finite = Edit(s.starts[first], s.starts[first], f"{aux} ")
-    lead = Edit(s.starts[start], subject + len(word), PREFIX + _AT_SUBJECT[word].capitalize())
+        finite = Edit(s.starts[first], s.starts[first], s.cased(f"{aux} "))
+    lead = Edit(s.starts[start], subject + len(word), PREFIX + s.cased(_AT_SUBJECT[word].capitalize()))
     return Plan(edits=(lead, frame[-1], finite), original_edits=(*frame, finite), kind="rewrite")
 
 

@@ -33,7 +33,7 @@ class AddNegation:
 
     name: ClassVar[str] = "add_negation"
     category: ClassVar[str] = "sensitivity"
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     summary: ClassVar[str] = "Adds one negation that reverses the prompt; the answer should change."
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[AddNegationSettings]] = AddNegationSettings

@@ -87,8 +87,4 @@ def _not_all(s: Sentence, subject: int) -> Plan:
 
 
 def _replace(s: Sentence, at: int, new: str) -> Plan:
-    if s.text.isupper():
-        new = new.upper()
-    elif s.source(at)[0].isupper():
-        new = new[0].upper() + new[1:]
-    return Plan(edits=(Edit(s.starts[at], s.ends[at], new),), kind="rewrite")
+    return Plan(edits=(Edit(s.starts[at], s.ends[at], s.cased_as(at, new)),), kind="rewrite")

@@ -15,7 +15,6 @@ from contrapose.tasks.probes.negation.result import Plan, SkipError
 _PLACES = words("where when why")
 _OPENS = f.OPENER | f.LOOSE | f.BREAK
 _STOP = _OPENS | f.COORD
-_NO_VERB = f.AUX | f.NAME
 
 
 def negate_question(s: Sentence, start: int) -> Plan:
@@ -52,8 +51,6 @@ def first_verb(s: Sentence, wh: int) -> int:
 
 def _is_lexical(s: Sentence, i: int, wh: int) -> bool:
     """Whether a full verb stands right behind the question word or the noun that it asks about."""
-    if s.tags[i] & _NO_VERB:
-        return False
     if s.words[wh] in _PLACES or _aux_before_clause(s, i + 1):
         return False
     before = before_adverbs(s, i, wh)
@@ -67,10 +64,10 @@ def _is_lexical(s: Sentence, i: int, wh: int) -> bool:
 
 
 def _may_be_noun_asked_for(s: Sentence, i: int) -> bool:
-    """Whether a noun stands before its verb: the "words" of "Which of these words means …?"."""
+    """Whether a noun stands before its verb: "Which of these words means …?", "What plants grow here?"."""
     noun = s.tags[i] & f.NOUN and not s.tags[i] & f.USUALLY_VERB
     after = s.tag(after_adverbs(s, i))
-    return bool(noun and after & (f.THIRD | f.PAST)) and (bool(after & f.USUALLY_VERB) or not after & f.NOUN)
+    return bool(noun and after & f.FINITE) and (bool(after & f.USUALLY_VERB) or not after & f.NOUN)
 
 
 def _aux_before_clause(s: Sentence, begin: int) -> bool:

@@ -39,7 +39,7 @@ def remove_negation(a: Analysis) -> Plan:
     if a.kind == "order" and s.words[a.start] in ("let's", "let") and s.words[cue] == "not":
         return _plan(s, cue, _without(s, cue))
     if s.words[a.start] in ("don't", "do") and not s.asks and cue <= a.start + 1:
-        return _order(s, a.start, after_adverbs(s, cue))
+        return _order(s, a.start, cue)
     if a.kind == "wh":
         return _in_question(s, a.start, cue)
     if a.kind != "statement":
@@ -47,7 +47,7 @@ def remove_negation(a: Analysis) -> Plan:
     if cue == a.subject:
         return _at_subject(s, cue)
     verb = a.clause.verb
-    if not s.tags[verb] & f.AUX or (after_adverbs(s, verb) != cue and verb != cue and cue != verb + 1):
+    if not s.tags[verb] & f.AUX or cue not in (verb, after_adverbs(s, verb)):
         raise SkipError("existing_negation")
     return _from_auxiliary(s, verb, cue)
 
@@ -68,12 +68,12 @@ def _at_subject(s: Sentence, cue: int) -> Plan:
     """Undo a negation that opens the clause: "Not all X" → "All X", "No X" → "Some X"."""
     word = s.words[cue]
     if word == "not" and s.word(cue + 1) in _UNIVERSAL:
-        return _plan(s, cue, Edit(s.starts[cue], s.ends[cue + 1], _cased(s, cue, s.word(cue + 1))))
+        return _plan(s, cue, Edit(s.starts[cue], s.ends[cue + 1], s.cased_as(cue, s.word(cue + 1))))
     if word not in _SUBJECTS or (word == "none" and s.word(cue + 1) != "of"):
         raise SkipError("existing_negation")
     if word == "no" and s.word(cue + 1) == "one":
-        return _plan(s, cue, Edit(s.starts[cue], s.ends[cue + 1], _cased(s, cue, "someone")))
-    return _plan(s, cue, Edit(s.starts[cue], s.ends[cue], _cased(s, cue, _SUBJECTS[word])))
+        return _plan(s, cue, Edit(s.starts[cue], s.ends[cue + 1], s.cased_as(cue, "someone")))
+    return _plan(s, cue, Edit(s.starts[cue], s.ends[cue], s.cased_as(cue, _SUBJECTS[word])))
 
 
 def _in_question(s: Sentence, start: int, cue: int) -> Plan:
@@ -102,28 +102,20 @@ def _reinflect(s: Sentence, do: int, cue: int) -> Plan:
     if not s.tag(verb) & f.BASE and s.word(verb) not in ("have", "do"):
         raise SkipError("existing_negation")
     gone = Edit(s.starts[do], s.starts[cue + 1], "")
-    return _plan(s, cue, gone, Edit(s.starts[verb], s.ends[verb], finite_form(support, s.words[verb])))
+    return _plan(s, cue, gone, Edit(s.starts[verb], s.ends[verb], s.cased(finite_form(support, s.words[verb]))))
 
 
-def _order(s: Sentence, first: int, verb: int) -> Plan:
+def _order(s: Sentence, do: int, cue: int) -> Plan:
+    verb = after_adverbs(s, cue)
     if not s.tag(verb) & f.BASE and s.word(verb) not in ("be", "have", "do"):
         raise SkipError("existing_negation")
-    new = s.words[verb] if s.source(first)[0].islower() else s.words[verb].capitalize()
-    return _plan(s, verb - 1, Edit(s.starts[first], s.ends[verb], new))
+    first = cue + 1
+    return _plan(s, cue, Edit(s.starts[do], s.ends[first], s.cased_as(do, s.words[first])))
 
 
 def _host(s: Sentence, cue: int) -> str:
     word = s.words[cue]
-    host = "can" if word == "cannot" else closed.NT_HOSTS.get(word)
-    if host is None:
-        raise SkipError("existing_negation")
-    return _cased(s, cue, host)
-
-
-def _cased(s: Sentence, at: int, word: str) -> str:
-    if s.text.isupper():
-        return word.upper()
-    return word.capitalize() if s.source(at)[0].isupper() else word
+    return s.cased_as(cue, "can" if word == "cannot" else closed.NT_HOSTS[word])
 
 
 def _without(s: Sentence, cue: int) -> Edit:
@@ -137,5 +129,5 @@ def _plan(s: Sentence, cue: int, *edits: Edit) -> Plan:
         if s.tags[i] & (f.BREAK | f.OPENER | f.LOOSE):
             break
         if s.words[i] in _SOME:
-            edits = (*edits, Edit(s.starts[i], s.ends[i], _SOME[s.words[i]]))
+            edits = (*edits, Edit(s.starts[i], s.ends[i], s.cased(_SOME[s.words[i]])))
     return Plan(edits=edits, confidence="high", kind="remove")

@@ -148,7 +148,7 @@ def _require_reversible_question(s: Sentence, start: int) -> None:
 def _require_no_quantity(s: Sentence, wh: int) -> None:
     """Pass unless a quantity is asked for, of which a "not" asks for the rest: "What share is not …?"."""
     i = wh + 1 + bool(s.tag(wh + 1) & f.ADJ and s.word(wh + 1) not in _SHARES | _AMOUNTS)
-    amount = s.word(i) in _AMOUNTS and (s.word(i + 1) == "of" or s.tag(wh - 1) & f.PREP)
+    amount = s.word(i) in _AMOUNTS and (s.word(i + 1) == "of" or s.tag(wh - 1) & (f.PREP | f.TO))
     if s.word(i) in _SHARES or amount:
         raise SkipError("quantity_asked")
 
@@ -162,7 +162,7 @@ def require_predicate_denied(a: Analysis, plan: Plan) -> Plan:
     s = a.sentence
     if a.kind != "wh":
         return plan
-    at = next((edit.start for edit in plan.edits if edit.new == "not " and edit.start == edit.end), None)
+    at = next((edit.start for edit in plan.edits if edit.new.lower() == "not "), None)
     if at is not None and _may_end_subject(s, s.starts.index(at)):
         raise SkipError("wh_subject_boundary")
     return plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.probes.edits.amounts import takes_an
+from contrapose.tasks.probes.edits.amounts import amount, takes_an
 from contrapose.tasks.registry import probe
 
 
@@ -20,6 +20,22 @@ def test_an_stands_before_what_is_spoken_with_a_vowel_first(written: str) -> Non
 )
 def test_a_stands_before_any_other_number(written: str) -> None:
     assert not takes_an(written)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "value"),
+    [("12.5", 12.5), ("0.25", 0.25), ("1,250", 1250), ("1,250.50", 1250.5), ("Seven", 7), ("twenty", 20), ("0", 0)],
+)
+def test_an_amount_has_the_value_that_it_says(spelling: str, value: float) -> None:
+    found = amount(spelling)
+    assert found is not None
+    assert found.value == value
+    assert found.written(found.units) == spelling.lower()
+
+
+@pytest.mark.parametrize("spelling", ["7th", "1.2.3", "007", "1,25", "one", "twenty-one", "", "12."])
+def test_what_is_no_amount_or_several_is_none(spelling: str) -> None:
+    assert amount(spelling) is None
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,9 @@ def test_every_opposite_differs_from_its_word_and_keeps_the_degree() -> None:
         ("better", "worse"),
         ("easier", "more difficult"),
         ("safer", "less safe"),
+        ("larger", "smaller"),
+        ("earliest", "latest"),
+        ("saddest", "happiest"),
     ],
 )
 def test_degrees_are_kept(word: str, other: str) -> None:
@@ -108,12 +111,45 @@ def test_degrees_are_kept(word: str, other: str) -> None:
         ("Some metals are soft.", "quantifier_only"),
         ("Candles are bright, cheap and safe.", "coordinated_clauses"),
         ('The word "big is', "unbalanced_quotes"),
+        ("The largest is blue.", "no_antonym"),
+        ("Heavy is the crown.", "no_predicate_adjective"),
+        ("Which is the most expensive car?", "no_predicate_adjective"),
+        ("He is the rich.", "no_predicate_adjective"),
+        ("The glass is full of water.", "no_antonym"),
+        ("Whose box is heavy?", "wh_subject_boundary"),
+        ("It is hot in summer and cold in winter.", "coordinated_clauses"),
     ],
 )
 def test_what_cannot_be_turned_safely_is_skipped_with_its_reason(text: str, reason: str) -> None:
     assert turned(text) == Edited(reason=reason)
 
 
-@pytest.mark.parametrize(("text", "sure"), [("The box is heavy.", "high"), ("The box is not heavy.", "medium")])
-def test_a_negation_lowers_the_confidence(text: str, sure: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("The soup seems hot.", "The soup seems cold."),
+        ("The soup will be hot.", "The soup will be cold."),
+        ("The soup has been very hot.", "The soup has been very cold."),
+        ("It's hot.", "It's cold."),
+        ("They're rich.", "They're poor."),
+        ("What's heavy?", "What's light?"),
+        ("Isn't the box heavy?", "Isn't the box light?"),
+        ("The rich are happy.", "The rich are unhappy."),
+        ("WHICH PLANET IS THE LARGEST?", "WHICH PLANET IS THE SMALLEST?"),
+        ("The house is larger than the car.", "The house is smaller than the car."),
+        ("The house is less heavy than the car.", "The house is heavier than the car."),
+        ("Which is least expensive?", "Which is most expensive?"),
+        ("Which is LEAST likely to rust?", "Which is MOST likely to rust?"),
+        ("THE HOUSE IS LESS HEAVY THAN THE CAR.", "THE HOUSE IS HEAVIER THAN THE CAR."),
+    ],
+)
+def test_the_predicate_of_the_main_clause_is_turned(text: str, other: str) -> None:
+    assert turned(text).text == other
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [("The box is heavy.", "high"), ("The box is not heavy.", "medium"), ("He may be rich.", "medium")],
+)
+def test_a_negation_or_a_modal_lowers_the_confidence(text: str, sure: str) -> None:
     assert turned(text).confidence == sure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -108,10 +109,65 @@ def test_seeds_give_several_numbers() -> None:
         ("They met on 3/4/2020.", "number_left_alone"),
         ("Call 020 7946 0018 for help.", "number_left_alone"),
         ('He said "it has 8.', "unbalanced_quotes"),
+        ("She has 1 dog.", "number_left_alone"),
+        ("She bought an iPhone 11.", "number_left_alone"),
+        ("The NASA 7 crew flew.", "number_left_alone"),
+        ("Apollo 11 landed.", "number_left_alone"),
+        ("The Four Tops sang.", "number_left_alone"),
+        ("The 3 Musketeers fought.", "number_left_alone"),
+        ("Chapter 7 is long.", "number_left_alone"),
+        ("She left at 9 am.", "number_left_alone"),
+        ("He ate 2 1/2 apples.", "number_left_alone"),
+        ("He has thirty two cats.", "number_left_alone"),
+        ("It took 007 days.", "number_left_alone"),
     ],
 )
 def test_what_has_no_number_to_change_is_skipped_with_its_reason(text: str, reason: str) -> None:
     assert changed(text) == Edited(reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "changed_to"),
+    [
+        ("EIGHT DOGS BARK.", r"(TWO|THREE|FOUR|FIVE|SIX|SEVEN|NINE|TEN|ELEVEN|TWELVE) DOGS BARK\."),
+        ("Eight dogs bark.", r"(Two|Three|Four|Five|Six|Seven|Nine|Ten|Eleven|Twelve) dogs bark\."),
+        ("An 8 year old sang.", r"An 11 year old sang\."),
+        ("The price is $8.", r"The price is \$\d+\."),
+        ("It weighs 0.1 kilograms.", r"It weighs 0\.\d kilograms\."),
+        ("It weighs 0.25 kilograms.", r"It weighs 0\.\d\d kilograms\."),
+        ("They sold 12,000 cars.", r"They sold \d+,000 cars\."),
+        ("On July 4, 1776 they met.", r"On July 4, 1[78]\d\d they met\."),
+        ("It grew from 1.25 to 2.50 metres.", r"It grew from 1\.25 to (1\.[3-9]|[234]\.)\d+ metres\."),
+        ("It is 20 Celsius.", r"It is \d\d Celsius\."),
+    ],
+)
+def test_a_number_is_written_as_before(text: str, changed_to: str) -> None:
+    for seed in range(8):
+        found = changed(text, seed).text
+        assert found is not None
+        assert found != text
+        assert re.fullmatch(changed_to, found)
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("A spider has 8 legs.", "high"),
+        ("True or false: A spider has 8 legs.", "medium"),
+        ("  True or false: A spider has 8 legs.", "medium"),
+        ("About 40 people came.", "medium"),
+    ],
+)
+def test_a_rough_number_or_a_claim_that_may_be_false_is_less_sure(text: str, sure: str) -> None:
+    assert changed(text).confidence == sure
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("text", ["Sales fell by 99 % in May.", "Sales fell by 99 percent in May."])
+def test_a_share_whose_sign_stands_apart_stays_a_share(text: str, seed: int) -> None:
+    share = changed(text, seed).text
+    assert share is not None
+    assert 0 < int(share.split()[3]) < 100
 
 
 @pytest.mark.parametrize("seed", range(20))

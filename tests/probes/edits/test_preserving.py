@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contrapose.tasks import registry
 from contrapose.tasks.probes.edits.base import TextEdit
 from contrapose.tasks.probes.edits.casing import Casing
 from contrapose.tasks.probes.edits.spacing import Spacing
@@ -140,6 +141,14 @@ def test_a_case_passes_when_the_answer_stays(probe: TextEdit) -> None:
     trials = [Trial(case=case, expected=stayed, actual=each) for each in (stayed, moved)]
     scores = probe.score(trials, probe.settings_type(), embed=lambda texts: pytest.fail("nothing to embed"))
     assert [score.passed for score in scores] == [True, False]
+
+
+@pytest.mark.parametrize("name", ["typo", "antonym"])
+def test_a_skipped_text_has_no_control(name: str) -> None:
+    probe, sample = registry.probe(name), TextSample(id="1", text="It is so.")
+    (case,) = probe.cases(sample, probe.settings_type(), rng=random.Random(0), likelihoods="all")
+    assert case.skip_reason is not None
+    assert probe.control(case, sample, probe.settings_type(), rng=random.Random(0)) is None
 
 
 @pytest.mark.parametrize("probe", EDITS, ids=lambda probe: probe.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contrapose.tasks.probes.english import flags as f
+from contrapose.tasks.probes.english.number import is_plural_phrase
 from contrapose.tasks.probes.english.reading import UnreadableError, read
 
 
@@ -57,3 +58,21 @@ def test_long_repetitions_are_read_in_linear_time(mark: str) -> None:
         read(mark * 20_000)
     except UnreadableError:
         return
+
+
+@pytest.mark.parametrize(
+    ("phrase", "plural"),
+    [
+        *((each, False) for each in ("the dog", "this", "this dog", "every dog", "either dog", "another dog", "gold")),
+        *((each, False) for each in ("everyone", "nothing", "the news", "what she said", "to err", "the man who left")),
+        *((each, False) for each in ("each man and woman", "the house of the boys", "one of the boys")),
+        *((each, True) for each in ("the dogs", "these", "they", "you", "I", "two dogs", "both dogs", "few")),
+        *((each, True) for each in ("the dog and the cat", "plants grown in pots", "people living here", "the police")),
+        *((each, True) for each in ("those who came", "the boys in the house", "interesting books", "several fish")),
+        *((each, None) for each in ("a number of dogs", "a group of boys", "growing plants", "in the garden")),
+        *((each, None) for each in ("the sheep", "the rich")),
+    ],
+)
+def test_a_noun_phrase_is_singular_or_plural_or_may_be_either(phrase: str, plural: bool | None) -> None:
+    s = read(f"{phrase} blorp")
+    assert is_plural_phrase(s, 0, len(s.words) - 2) is plural

@@ -19,6 +19,39 @@ FORMS = [
     ("quickly", f.ADV),
     ("photosynthesizes", f.THIRD),
     ("reverse-engineered", f.PAST),
+    ("gentrifies", f.THIRD),
+    ("fly", f.BASE | f.USUALLY_VERB),
+    ("rich", f.ADJ | f.SINGULAR | f.PLURAL),
+    ("sheep", f.SINGULAR | f.PLURAL),
+    ("think", f.BASE | f.EMBED),
+    ("thinks", f.THIRD | f.EMBED),
+    ("waters", f.THIRD | f.PLURAL | f.RARELY_VERB),
+    ("well-known", f.PART | f.ADJ),
+    ("livestreamed", f.PAST | f.PART),
+]
+NO_FORMS = [
+    ("people", f.SINGULAR),
+    ("news", f.PLURAL),
+    ("physics", f.PLURAL),
+    ("means", f.PLURAL),
+    ("quickly", f.ADJ | f.NOUN),
+    ("early", f.ADV),
+    ("daily", f.ADV),
+    ("fly", f.RARELY_VERB),
+]
+UNKNOWN = [
+    ("blorpizes", f.THIRD | f.USUALLY_VERB),
+    ("blorpifies", f.THIRD | f.USUALLY_VERB),
+    ("blorpates", f.THIRD | f.USUALLY_VERB),
+    ("blorpate", f.BASE | f.USUALLY_VERB),
+    ("blorping", f.ING),
+    ("blorped", f.PAST | f.PART),
+    ("blorps", f.PLURAL),
+    ("blorpus", f.SINGULAR),
+    ("blorpis", f.SINGULAR),
+    ("blorpness", f.SINGULAR),
+    ("blorply", f.ADV),
+    ("blorp", f.SINGULAR),
 ]
 BASES = [
     ("ate", f.PAST, "eat"),
@@ -30,6 +63,15 @@ BASES = [
     ("overate", f.PAST, "overeat"),
     ("livestreamed", f.PAST, "livestream"),
     ("photosynthesizes", f.THIRD, "photosynthesize"),
+    ("has", f.THIRD, "have"),
+    ("saw", f.PAST, "see"),
+    ("re-opened", f.PAST, "re-open"),
+    ("outlevelled", f.PAST, "outlevel"),
+    ("blorpifies", f.THIRD, "blorpify"),
+    ("blorpified", f.PAST, "blorpify"),
+    ("blorpized", f.PAST, "blorpize"),
+    ("blorpates", f.THIRD, "blorpate"),
+    ("blorpate", f.BASE, "blorpate"),
 ]
 
 
@@ -41,6 +83,39 @@ def test_a_word_has_all_its_readings(word: str, flags: int) -> None:
 @pytest.mark.parametrize(("form", "kind", "base"), BASES)
 def test_a_form_leads_to_its_base(form: str, kind: int, base: str) -> None:
     assert inflection.base_of(form, kind) == base
+
+
+@pytest.mark.parametrize(("word", "flags"), NO_FORMS)
+def test_a_word_has_no_reading_that_nobody_means(word: str, flags: int) -> None:
+    assert not vocabulary.look_up(word) & flags
+
+
+@pytest.mark.parametrize(("word", "flags"), UNKNOWN)
+def test_the_ending_decides_for_an_unknown_word(word: str, flags: int) -> None:
+    assert vocabulary.look_up(word) == flags
+
+
+@pytest.mark.parametrize(
+    ("base", "third", "past"),
+    [
+        ("have", "has", "had"),
+        ("do", "does", "did"),
+        ("go", "goes", "went"),
+        ("undergo", "undergoes", "underwent"),
+        ("overeat", "overeats", "overate"),
+        ("play", "plays", "played"),
+        ("carry", "carries", "carried"),
+        ("fix", "fixes", "fixed"),
+        ("wash", "washes", "washed"),
+        ("put", "puts", "put"),
+        ("blorp", "blorps", "blorped"),
+        ("blorpe", "blorpes", "blorped"),
+        ("blorpy", "blorpies", "blorpied"),
+        ("blorpay", "blorpays", "blorpayed"),
+    ],
+)
+def test_a_verb_inflects(base: str, third: str, past: str) -> None:
+    assert (inflection.third_person(base), inflection.past_of(base)) == (third, past)
 
 
 @pytest.mark.parametrize("base", ["eat", "carry", "stop", "go", "watch", "undergo", "photosynthesize"])
