@@ -16,11 +16,16 @@ from contrapose.tasks.evaluate.unread import drawn
 from contrapose.tasks.infer.task import Asked, ask_about
 from contrapose.tasks.plan import Plan
 from contrapose.tasks.policy import call
-from contrapose.tasks.probes.reading_checks import CHECKS
+from contrapose.tasks.probes.reading_checks import CHECKS, LEAST_AGREEMENT, reads_badly
 from contrapose.tasks.records import FollowUp
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.report.wording import spent
 from contrapose.tasks.tables import Table, read, write
+
+READS_BADLY = (
+    "{test}: {total:,} replies that could not be read stay so. Of {told:,} replies that rules could read, the model, "
+    "asked back, read {agreed:,} as they do; at least {least:.0f} % are wanted."
+)
 
 
 class Told(NamedTuple):
@@ -28,18 +33,22 @@ class Told(NamedTuple):
 
     trials: Trials
     """With the answers."""
-    missing: int
-    """Questions without an answer."""
     stopped: str | None
     """Why asking was stopped, if it was."""
+    missing: int
+    """Questions without an answer."""
+    agreed: int
+    """Replies that rules read, and that the model reads as they do."""
+    told: int
+    """Replies that rules read, and of which the model told what it reads."""
 
 
 def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> dict[str, Trials]:
     """The trials, with what the model says of the replies whose choice neither rules nor embeddings can read.
 
-    It comes after all other questions, so that it takes nothing from their budget. What is not answered leaves its
-    reply unread, and no verdict incomplete: a warning tells how many there are. Last of all the model is asked about as
-    many replies that rules read, up to a few, which tells how well it reads.
+    It comes after all other questions, so that it takes nothing from their budget. First the model is asked about as
+    many replies that rules read, up to a few: one that reads these badly is asked nothing more. What is not answered
+    leaves its reply unread, and no verdict incomplete: a warning tells how many there are.
 
     Args:
         run: the run.
@@ -47,21 +56,29 @@ def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> 
         stopped: why nothing more is to be asked, where asking was stopped.
     """
     unread = {plan.test: _unread(run, plan, trials[plan.test]) for plan in _asking(run)}
-    questions = {test: [each["questions"] for each in found] for test, found in unread.items()}
     checks = {test: _checks(found) for test, found in unread.items()}
-    total = sum(table["rows"] for tables in (*questions.values(), *checks.values()) for table in tables)
+    total = sum(table["rows"] for tables in checks.values() for table in tables)
+    total += sum(each["questions"]["rows"] for found in unread.values() for each in found)
     key = f"{artifact_key(run.config.suite, run.config.model)}-asking-back"
-    found = dict(trials)
+    asked = dict(trials)
     with watched(total, title="asking about unread replies", ended=lambda: spent(usage_summary(run)), key=key):
-        for test, tables in questions.items():
-            told = _about(run, f"replies of {test}", found[test], tables, stopped=stopped)
-            stopped = told.stopped
-            warnings = [*told.trials.warnings, *_warnings(test, told, tables)]
-            found[test] = replace(told.trials, warnings=warnings)
-        for test, tables in checks.items():
-            label = f"replies of {test} that were read, to check it by"
-            found[test], _, stopped = _about(run, label, found[test], tables, stopped=stopped)
-    return found
+        for test, found in unread.items():
+            asked[test], stopped = _ask(run, test, trials[test], found, checks[test], stopped=stopped)
+    return asked
+
+
+def _ask(
+    run: Run, test: str, trials: Trials, unread: list[Unread], checks: list[Table], *, stopped: str | None
+) -> tuple[Trials, str | None]:
+    """The trials of one test with the answers, and why asking was stopped, if it was."""
+    questions = [each["questions"] for each in unread]
+    checked = _about(run, f"replies of {test} that were read, to check it by", trials, checks, stopped=stopped)
+    if reads_badly(checked.agreed, checked.told):
+        told, warnings = checked, [_distrust(test, checked, questions)]
+    else:
+        told = _about(run, f"replies of {test}", checked.trials, questions, stopped=checked.stopped)
+        warnings = _warnings(test, told, questions)
+    return replace(told.trials, warnings=[*trials.warnings, *warnings]), told.stopped
 
 
 def _asking(run: Run) -> Iterator[Plan]:
@@ -87,7 +104,7 @@ def _checks(unread: list[Unread]) -> list[Table]:
 
 def _about(run: Run, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None) -> Told:
     """The trials of one test with the answers."""
-    tables, of_model, missing = list(trials.tables), dict(trials.of_model), 0
+    tables, of_model, missing, agreed, told = list(trials.tables), dict(trials.of_model), 0, 0, 0
     for place, questions in enumerate(follow_ups):
         if not questions["rows"]:
             continue
@@ -101,8 +118,17 @@ def _about(run: Run, label: str, trials: Trials, follow_ups: list[Table], *, sto
         ).value
         tables[place], stopped = asked["table"], asked["stopped"]
         missing += questions["rows"] - asked["answered"]
+        agreed, told = agreed + asked["read"][0], told + asked["read"][1]
         of_model = {**asked["warnings"], **of_model}
-    return Told(replace(trials, tables=tables, of_model=of_model), missing, stopped)
+    return Told(replace(trials, tables=tables, of_model=of_model), stopped, missing, agreed, told)
+
+
+def _distrust(test: str, checked: Told, questions: list[Table]) -> str:
+    """That the model is not asked, since it reads badly."""
+    total = sum(table["rows"] for table in questions)
+    return READS_BADLY.format(
+        test=test, total=total, told=checked.told, agreed=checked.agreed, least=100 * LEAST_AGREEMENT
+    )
 
 
 def _warnings(test: str, told: Told, follow_ups: list[Table]) -> list[str]:

@@ -16,6 +16,7 @@ from contrapose.tasks.infer.store import open_runs
 from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.prices import Price
+from contrapose.tasks.probes.reading_checks import agreement
 from contrapose.tasks.records import Case, FollowUp, Trial
 from contrapose.tasks.registry import find
 from contrapose.tasks.tables import Table, read, write
@@ -29,7 +30,9 @@ class Asked(TypedDict):
     unasked: int
     """Trials in which something was not asked, because the run was stopped."""
     answered: int
-    """Replies about which the model gave an answer when it was asked back."""
+    """Questions about replies to which the model gave an answer."""
+    read: tuple[int, int]
+    """Of replies that rules read: how many the model reads as they do, and of how many it told what it reads."""
     stopped: str | None
     """Why the run was stopped, if it was."""
     silent: int
@@ -106,11 +109,15 @@ def ask_about(
         again: take only answers that this run asked for itself.
         stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
     """
+    questions = read(follow_ups, FollowUp)
 
     def asking(desk: StoreDesk, model: Callable[[], Model]) -> list[Trial]:
-        return ask_back(read(trials, Trial), read(follow_ups, FollowUp), desk, model=model)
+        return ask_back(read(trials, Trial), questions, desk, model=model)
 
-    return _put(asking, spec, identity, run=run, limits=limits, price=price, again=again, stopped=stopped)
+    asked = _put(asking, spec, identity, run=run, limits=limits, price=price, again=again, stopped=stopped)
+    by_id = {trial.case.id: trial for trial in read(asked["table"], Trial)}
+    told = [each for each in questions if getattr(by_id[each.case_id], each.side).asked_back is not None]
+    return {**asked, "answered": len(told), "read": agreement(by_id, [each for each in told if each.known])}
 
 
 def _put(
@@ -135,7 +142,8 @@ def _put(
     return Asked(
         table=write(found, Trial),
         unasked=sum(unasked(trial) for trial in found),
-        answered=sum(reply.asked_back is not None for trial in found for reply in (trial.expected, trial.actual)),
+        answered=0,
+        read=(0, 0),
         silent=sum(reply.text == "" for trial in found for reply in (trial.expected, trial.actual)),
         stopped=desk.stopped,
         warnings=desk.warnings,

@@ -12,7 +12,7 @@ from contrapose.tasks.probes.base import Column, Measure
 from contrapose.tasks.probes.replies.text import spoken
 from contrapose.tasks.probes.steps import BY_RULES
 from contrapose.tasks.probes.values import where
-from contrapose.tasks.records import Completion
+from contrapose.tasks.records import Completion, FollowUp, Trial
 
 CHECKS = 50
 """Most replies of a test that are asked about for this alone, and never more than those that could not be read."""
@@ -22,6 +22,8 @@ LEAST_WORDS = 5
 
 LEAST_AGREEMENT = 0.95
 """Below it a warning stands beside a verdict that asking back helped to make."""
+RARE = 0.05
+"""A model that would agree as seldom as it did with no greater chance, read it well enough, is asked nothing more."""
 
 COLUMNS: Mapping[str, Column] = {
     "asked_agrees": Column(
@@ -46,6 +48,28 @@ def known(reply: Completion, letter: str | None, step: str) -> str | None:
     if letter is not None:
         return letter if step in BY_RULES else None
     return "none" if declines(reply.text or "") else None
+
+
+def agreement(trials: Mapping[str, Trial], follow_ups: Iterable[FollowUp]) -> tuple[int, int]:
+    """How many replies the model reads as the rules do, and how many it was asked about and named an option for.
+
+    Args:
+        trials: with what the model said, by the id of their case.
+        follow_ups: about replies that rules read.
+    """
+    agreed = [
+        told == each.known
+        for each in follow_ups
+        if (told := answered(getattr(trials[each.case_id], each.side).asked_back, trials[each.case_id].case.options))
+    ]
+    return sum(agreed), len(agreed)
+
+
+def reads_badly(agreed: int, told: int) -> bool:
+    """Whether a model that agrees in `LEAST_AGREEMENT` would hardly have agreed in so few (exact binomial test)."""
+    from scipy.stats import binom
+
+    return told > 0 and float(binom.cdf(agreed, told, LEAST_AGREEMENT)) < RARE
 
 
 def check_columns(read: Iterable[Read]) -> dict[str, bool | None]:

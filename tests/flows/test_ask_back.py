@@ -65,10 +65,35 @@ def test_replies_that_rules_read_are_asked_about_too_and_paid_for_once() -> None
     assert after["tests"] == before["tests"]
 
 
-def test_a_model_that_reads_itself_wrongly_is_doubted_and_overrules_no_rule() -> None:
-    (summary,) = run(Endpoint(says=judge(lambda prompt: "B" if READ in prompt else "A")))
+def test_a_model_that_reads_badly_is_asked_nothing_more_and_overrules_no_rule() -> None:
+    endpoint = Endpoint(says=judge(lambda prompt: "B" if READ in prompt else "A"))
+    (summary,) = run(endpoint)
+    asked, (test,) = backs(endpoint), summary["tests"]
+    assert len(asked) == sum(READ in prompt for prompt in asked) > 0
+    (warning,) = [each for each in summary["warnings"] if "stay so" in each]
+    found = re.search(
+        r"replies that rules could read, the model, asked back, read 0 as they do; at least 95 %", warning
+    )
+    assert found is not None
+    figures = test["figures"]
+    assert figures["unread"] > 0
+    assert "read_by_asked" not in figures
+    assert (figures["AB"], figures["BB"], figures["BA"]) == (0, 0, 0)
+    assert test["estimates"]["asked_agreement"]["value"] == 0
+    assert doubts(summary) == []
+
+
+def test_a_model_that_may_read_well_enough_is_asked_and_doubted() -> None:
+    wrong: list[str] = []
+
+    def back(prompt: str) -> str:
+        if READ in prompt and not wrong:
+            wrong.append(prompt)
+        return "B" if prompt in wrong else "A"
+
+    (summary,) = run(Endpoint(says=judge(back)))
     (doubt,) = doubts(summary)
-    assert re.search(r"asking back read [\d.]+% of the choices, perhaps wrongly: of \d+ replies .* reads 0% \(", doubt)
+    assert re.search(r"asking back read [\d.]+% of the choices, perhaps wrongly: of \d+ replies that rules", doubt)
     assert summary["tests"][0]["figures"]["AA"] == 12
 
 

@@ -13,7 +13,14 @@ from contrapose.tasks.evaluate.unread import drawn
 from contrapose.tasks.probes.answers.reading import follow_ups as about_answers
 from contrapose.tasks.probes.choices import checks, read_choice
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.probes.reading_checks import COLUMNS, check_columns, check_measures, known
+from contrapose.tasks.probes.reading_checks import (
+    COLUMNS,
+    agreement,
+    check_columns,
+    check_measures,
+    known,
+    reads_badly,
+)
 from contrapose.tasks.records import Completion, FollowUp, Trial
 
 OPTIONS = ("copper", "iron", "zinc", "tin")
@@ -114,6 +121,25 @@ def test_the_agreement_is_a_share_of_the_cases_that_were_compared() -> None:
     assert np.isnan(found.values).tolist() == [False, True, False, False]
     assert check_measures(pd.DataFrame({"pass": [True]})) == []
     assert set(COLUMNS) <= set(OrderBias.columns)
+
+
+def test_agreement_counts_replies_of_which_an_option_or_none_was_told() -> None:
+    trials = {
+        name: replace(of_options(EXPLAINED, "B", back), case=case(id=name, options=OPTIONS, labels=tuple("ABCD")))
+        for name, back in (("one", "B"), ("two", "C"), ("three", "no idea"), ("four", None), ("five", "none"))
+    }
+    asked = [FollowUp(case_id=name, side="expected", prompt=name, known="B") for name in trials]
+    assert agreement(trials, asked) == (1, 3)
+    assert agreement(trials, asked[:1]) == (1, 1)
+    assert agreement(trials, []) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("agreed", "told", "badly"),
+    [(0, 0, False), (0, 1, False), (0, 2, True), (2, 3, False), (22, 25, False), (21, 25, True), (50, 50, False)],
+)
+def test_a_model_reads_badly_where_so_little_agreement_is_no_chance(agreed: int, told: int, badly: bool) -> None:
+    assert reads_badly(agreed, told) is badly
 
 
 def test_the_draw_takes_each_prompt_once_and_depends_on_no_order() -> None:
