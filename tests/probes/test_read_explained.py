@@ -26,10 +26,12 @@ BARS = {
     "round_3": 0.95,
     "round_4": 0.92,
     "independent": 0.40,
+    "plain": 0.75,
 }
 """Share of the templates that choose that must be read. Each round was written before the rules that read it, and after
 the fourth no rule was changed. The independent ones are by four authors who knew none of the rules; at first sight 39 %
-of them were read, and what is left unread is asked back."""
+of them were read. The plain ones, by a fifth, are what a chat model would write; no rule was changed for them. What is
+left unread is asked back."""
 LETTERS = (("A", "B"), ("B", "A"))
 ASIDES = (
     "which says 120",
