@@ -14,13 +14,14 @@ from fake_endpoint import Endpoint, form_in, serving
 from openai_server import spec
 
 from contrapose.tasks.infer.ask import ask, unasked
-from contrapose.tasks.infer.base import Form
+from contrapose.tasks.infer.base import Form, Question
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.forms import form_for, forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai import failures as retrying
+from contrapose.tasks.infer.openai.finding import FormFinder
 from contrapose.tasks.infer.store import open_forms, open_housekeeping, open_runs
 from contrapose.tasks.model_spec import Generation, ModelSpec
 from contrapose.tasks.records import Case, Trial
@@ -198,6 +199,22 @@ def test_prompts_that_are_all_refused_end_the_search(server: Endpoint) -> None:
     assert len(server.bodies) < 800
     assert open_forms().find("") is None
     assert known_form(forms_of(OpenAI(), spec(server)), Keys(spec(server), {})) == "plain"
+
+
+def test_a_run_that_is_stopped_between_two_forms_has_found_none(
+    server: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.always = "status 400"
+    may_ask = FormFinder._may_ask
+
+    async def stopped_before(finder: FormFinder, question: Question) -> bool:
+        if question.form == "plain":
+            finder.asker.desk.stop("the endpoint is gone")
+        return await may_ask(finder, question)
+
+    monkeypatch.setattr(FormFinder, "_may_ask", stopped_before)
+    assert run(spec(server)).form is None
+    assert run(spec(server)).form is None, "it was noted for other runs"
 
 
 @pytest.mark.parametrize("fault", ["status 500", "status 429", "garbled", "drop"])

@@ -111,9 +111,9 @@ class FormFinder:
 
     async def _plainly(self, question: Question, last: Reply | Failure | None, tries: Tries) -> Form | None:
         if not await self._may_ask(question.plain):
-            # It was answered before, and so the prompt was not what was refused.
             self._without_answer(question, last, tries)
-            return "plain"
+            # If it was answered before, the prompt was not what was refused; once stopped, nothing is ours to ask.
+            return None if self.asker.desk.stopped else "plain"
         outcome = await self.asker.outcome(question.plain, tries)
         self._put(question.plain, outcome, tries)
         return "plain" if isinstance(outcome, Reply) else None
