@@ -1,4 +1,4 @@
-"""How well a model reads replies when it is asked back: `python -m bench.asking_back [--model embedded] [--set NAME]`.
+"""How well a model reads replies when it is asked back: `python -m bench.asking_back [--model ID] [--set NAME] [--most N]`.
 
 The replies are those of `bench.replies`, whose choice is labelled, in every form with each letter. For each set and
 letter: how many the model names rightly, how many wrongly, and how many of its answers name no option. Every run shows
@@ -25,13 +25,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="embedded", help="as in a configuration")
     parser.add_argument("--set", choices=SETS, action="append", help="may be given again; all of them without it")
+    parser.add_argument("--most", type=int, metavar="N", help="replies of each set, drawn evenly; all without it")
     given = parser.parse_args()
     spec = RunConfig(model=given.model, gen_kwargs={"max_new_tokens": 6}).model_spec()
     provider = cast(Provider, find("providers", spec.provider)())
     model = provider.open(spec.model_copy(update={"found": dict(provider.identity(spec))}))
     for name in given.set or SETS:
         rows = [json.loads(line) for line in (GOLDEN / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-        asked = [(each, _question(each)) for row in rows for each in filled(row)]
+        replies = [each for row in rows for each in filled(row)]
+        step = max(1, len(replies) // given.most) if given.most else 1
+        asked = [(each, _question(each)) for each in replies[::step]]
         desk = MemoryDesk()
         model.answer(list(dict.fromkeys(each for _, each in asked)), desk)
         found: Counter[tuple[str, str, str]] = Counter()
