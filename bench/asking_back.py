@@ -1,4 +1,4 @@
-"""How well a model reads replies when it is asked back: `python -m bench.asking_back [--model ID] [--set NAME] [--most N]`.
+"""How well a model reads when it is asked back: `python -m bench.asking_back [--model ID] [--set NAME] [--most N]`.
 
 The replies are those of `bench.replies`, whose choice is labelled, in every form with each letter. For each set and
 letter: how many the model names rightly, how many wrongly, and how many of its answers name no option. Every run shows
