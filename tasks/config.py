@@ -19,6 +19,11 @@ LimitFrom = Literal["bundled", "suite", "given"]
 SECRET = re.compile("key|token|secret|password", re.IGNORECASE)
 
 
+def _is_declared(argument: str) -> bool:
+    """Whether a provider has such an argument; that it is another one's is for the chosen provider to tell."""
+    return any(argument in registry.provider(name).arguments for name in registry.names("providers"))
+
+
 def _as_mapping(value: object) -> object:
     """`a=1,b=x` as lm-eval writes model arguments, or a mapping as it is."""
     if not isinstance(value, str):
@@ -113,10 +118,7 @@ class RunConfig(BaseModel):
 
     @model_validator(mode="after")
     def _no_secret(self) -> Self:
-        secret = [key for key in self.model_args if SECRET.search(key)]
-        chosen = self.model_spec().provider
-        if secret and chosen in registry.names("providers"):
-            secret = [key for key in secret if key not in registry.provider(chosen).arguments]
+        secret = [key for key in self.model_args if SECRET.search(key) and not _is_declared(key)]
         if secret:
             raise ValueError(
                 f"model_args.{secret[0]} looks like a secret; expected secrets to come from the environment "

@@ -28,12 +28,16 @@ class Argument:
     """What it decides. No argument holds a secret: it may name the place of one."""
 
 
+State = Literal["ok", "warning", "problem"]
+"""`problem`: something does not work; `warning`: it works, and not as it could."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """What a look at a model came to, before a run."""
 
-    state: Literal["ok", "warning", "problem"]
-    """`problem`: no run can ask it; `warning`: one can, and not as it could."""
+    state: State
+    """Whether a run could ask it."""
     found: str
     """What was met, for people."""
     remedy: str = ""

@@ -18,6 +18,7 @@ from contrapose.tasks.config import RunConfig
 from contrapose.tasks.config_file import validate
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import ConfigError, ModelError
+from contrapose.tasks.infer.mock import Mock
 from contrapose.tasks.infer.openai.key import NO_KEY, read_key
 from contrapose.tasks.infer.store.address import store_url
 from contrapose.tasks.model_spec import ModelSpec
@@ -91,6 +92,12 @@ def test_a_key_in_a_configuration_is_refused_without_being_repeated() -> None:
     with pytest.raises(ValidationError, match="looks like a secret") as error:
         RunConfig(model="openai/x", model_args={"api_key": KEY})
     assert KEY not in str(error.value)
+
+
+def test_the_name_of_a_key_is_no_secret_whichever_provider_would_read_it() -> None:
+    spec = RunConfig(model="mock", model_args={"api_key_env": "MY_KEY"}).model_spec()
+    with pytest.raises(ModelError, match="unknown argument 'api_key_env'"):
+        Mock().identity(spec)
 
 
 def test_what_names_no_block_is_taken_as_it_is() -> None:

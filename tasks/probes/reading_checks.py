@@ -23,7 +23,7 @@ LEAST_WORDS = 5
 LEAST_AGREEMENT = 0.95
 """Below it a warning stands beside a verdict that asking back helped to make."""
 RARE = 0.05
-"""A model that would agree as seldom as it did with no greater chance, read it well enough, is asked nothing more."""
+"""How unlikely so little agreement must be of a model that reads well enough, for it to count as a bad reader."""
 
 COLUMNS: Mapping[str, Column] = {
     "asked_agrees": Column(

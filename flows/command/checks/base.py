@@ -6,11 +6,10 @@ from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import dataclass
 from threading import Thread
-from typing import Literal, TypeVar
+from typing import TypeVar
 
-from contrapose.tasks.provider import Check
+from contrapose.tasks.provider import Check, State
 
-State = Literal["ok", "warning", "problem"]
 Result = TypeVar("Result")
 
 SECONDS = 5.0
@@ -24,7 +23,7 @@ class Finding:
     name: str
     """What was looked at."""
     state: State
-    """`problem`: something does not work; `warning`: it works, and not as it could."""
+    """Whether it works."""
     found: str
     """What was met."""
     remedy: str = ""

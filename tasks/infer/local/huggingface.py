@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from contrapose.tasks.digests import files_sha256
 from contrapose.tasks.errors import ModelError
@@ -19,42 +19,22 @@ from contrapose.tasks.infer.local.batch_size import batch_limit
 from contrapose.tasks.infer.local.pinned import detach_from_files, pinned
 from contrapose.tasks.infer.local.placement import placement, use_all_cores
 from contrapose.tasks.infer.local.prompting import Encoder, Prompting
+from contrapose.tasks.infer.local.runs_here import RunsHere
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.prices import FREE, Price
-from contrapose.tasks.provider import Argument, Check
-from contrapose.tasks.records import Likelihoods
+from contrapose.tasks.provider import Check
 
 WEIGHTS = ("*.safetensors", "*.gguf")
-ARGUMENTS: Mapping[str, Argument] = {
-    "revision": Argument(type="text", description="Branch, tag or commit of a model on the hub."),
-    "dtype": Argument(type="text", description="Number type: float32, bfloat16, float16.", default="auto"),
-    "device": Argument(type="text", description="Where it runs: cpu, cuda, cuda:1, mps.", default="auto"),
-}
 ENGINE = "2"
 """Raised whenever the same model would be given other figures or replies by this package."""
 
 
-class HuggingFace:
+class HuggingFace(RunsHere):
     """Provider `hf`: a local folder, or a hub id that transformers fetches."""
-
-    cases_per_task: ClassVar[int] = 5000
-    local: ClassVar[bool] = True
-    knows_weights: ClassVar[bool] = True
-    concurrency: ClassVar[int] = 1
-    arguments: ClassVar[Mapping[str, Argument]] = ARGUMENTS
-
-    def price(self, spec: ModelSpec) -> Price:
-        """Nothing."""
-        return FREE
 
     def check(self, spec: ModelSpec) -> Check:
         """Whether it is a folder, or in the cache of the hub."""
         return on_disk(spec.name, setting="model", revision=spec.args.get("revision"))
-
-    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """Those of any text."""
-        return "all"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Hash of a folder's files, or the commit of a hub id, with engine, device and dtype of this machine."""
