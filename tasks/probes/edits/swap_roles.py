@@ -42,6 +42,7 @@ class SwapRoles(TextEdit):
     """Swaps the subject and the object of a plain main clause; the answer should change."""
 
     name: ClassVar[str] = "swap_roles"
+    version: ClassVar[str] = "4"
     summary: ClassVar[str] = "Swaps who does something and whom it is done to; the answer should change."
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:

@@ -91,6 +91,7 @@ def test_a_golden_skip_tells_its_reason(row: dict[str, str]) -> None:
         ("The boy chases a sheep.", "A sheep chases the boy."),
         ("The man robbed the boy of money.", "The boy robbed the man of money."),
         ("The dog chased the cat into the house.", "The cat chased the dog into the house."),
+        ("DOESN'T SHE EAT APPLES?", "DON'T APPLES EAT HER?"),
     ],
 )
 def test_subject_and_object_change_places_and_the_verb_agrees(text: str, other: str) -> None:
