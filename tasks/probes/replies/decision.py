@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from contrapose.tasks.probes.replies.balance import implied
 from contrapose.tasks.probes.replies.elimination import left_over
 from contrapose.tasks.probes.replies.predicates import Strength
 from contrapose.tasks.probes.replies.rewrites import NOUN
@@ -30,6 +31,9 @@ _DECIDED = {
     Strength.CONCLUSION: "{} is concluded",
     Strength.FINAL: "{} is the final answer",
 }
+_IMPLIED = "all that is said speaks for {}"
+_OPEN = ("no choice found", "neither", "refusal")
+"""Reasons after which what a reply implies may still decide; a choice of both letters stands against it."""
 _LEFT_OVER = "only the other is said to be wrong"
 _NO_CHOICE = (
     ("neither", re.compile(r"(?i)\b(?:neither|none)\b|\bno summary\b")),
@@ -90,8 +94,11 @@ def weigh(text: str, *, one_is_right: bool = False) -> Decision:
             chooses the other.
     """
     started = NEXT.search(text)
-    first = _weigh(text[: started.start()], one_is_right) if started else None
-    return first if first and first.letter else _weigh(text, one_is_right)
+    own = text[: started.start()] if started else text
+    first = _weigh(own, one_is_right) if started else None
+    decided = first if first and first.letter else _weigh(text, one_is_right)
+    letter = implied(own) if one_is_right and decided.reason in _OPEN else None
+    return Decision(letter=letter, reason=_IMPLIED.format(letter)) if letter else decided
 
 
 def _weigh(text: str, one_is_right: bool) -> Decision:

@@ -43,7 +43,9 @@ _OF_LOOKS = re.compile(
     rf" (?:\w+ ){{1,5}}?\w+, (?={VERB})"
 )
 """How a summary looks, said in an aside before what it is: "Summary B, which seems plausible, is wrong"."""
-_BESIDE_THE_POINT = re.compile(r"(?i)\b(?:length|styl\w+|tone|gramma\w+|wording|spelling|phrasing|punctuation)\b")
+_BESIDE_THE_POINT = re.compile(
+    r"(?i)\b(?:length(?! of)|styl\w+|tone|gramma\w+|wording|spelling|phrasing|punctuation)\b"
+)
 """What a summary may get wrong without contradicting the article."""
 _CONCEDES = re.compile(
     r"(?i)\b(?:but|although|though|yet|however|still|while|even so|nevertheless|otherwise|except)\b[^.!?\n]{0,120}"

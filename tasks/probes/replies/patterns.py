@@ -110,7 +110,8 @@ DENIED = re.compile(
 )
 CONDITION = re.compile(
     r"(?i)\b(?:if|whether|unless|suppos(?:e|ing)|assum(?:e|ing)|had it|were it|provided (?:that|the)"
-    r"|as long as)\b|^(?:should the|when (?:it|the))\b"
+    r"|as long as)\b|\bwould (?:be|have been) (?:\w+ ){1,3}had\b|^(?:had|were)\b.*\bwould\b"
+    r"|^(?:should the|when (?:it|the))\b"
 )
 REASON = re.compile(r"(?i)\s*:\s*(?:because|since|as|it|this|the (?:article|text|passage|source|summary))\b")
 DEFINES = re.compile(
@@ -135,6 +136,11 @@ TELLS = re.compile(
 """What is told of a text, after its letter: "(B) says that" chooses nothing."""
 AND_VERB = re.compile(rf"\s+and (?:so |thus |hence |therefore )?(?:it )?(?={VERB})")
 """Where a second predicate begins: "sticks to the article and is correct"."""
+ONE_THAT = re.compile(
+    r"(?i)\b(?:one|summary|option)\b(?: of (?:them|the (?:two )?\w+))?,? (?:that |which )?(?P<predicate>.+)"
+)
+"""What is said of one of the two before it is named: "only one summary strays from the text, and that is Summary B"."""
+THAT_IS = re.compile(r"(?i)(?:and )?(?:it|that|this)(?: one)?(?: is|'s| was)\b")
 CONCEDES = re.compile(r"(?i)(?:while|whereas|although|though)\b")
 AT_FIRST = re.compile(
     rf"(?i)^(?:at first|initially|on the (?:face|surface))\b.*?(?=\b(?:but|however|yet)\b|{FINALLY}|$)"

@@ -9,7 +9,7 @@ STOP = r"(?=\s*(?:$|[.,;:!?\n]))"
 
 _LETTER = r"(?:(?i:summary|option)\s)?\b[AB]\b\^?"
 _RIGHT = r"yes|right|correct|consistent|true|\u2705|\u2714|\u2713|\u2611"
-_WRONG = r"no|wrong|incorrect|inconsistent|false|\u274c|\u2717|\u2718|\u2716"
+_WRONG = r"no(?!\s(?!it\b|this\b|that\b)\w)|wrong|incorrect|inconsistent|false|\u274c|\u2717|\u2718|\u2716"
 _MARKED = r"(?:[-\u2013\u2014:=]\s?|\(\s?|(?=[\u2600-\u27bf]))(?i:is\s)?"
 _MARK_ENDS = r"(?:\)|(?![^\W_]|\s?/|,?\s(?:or|and)\s(?![AB]\b|Summary [AB]\b)))"
 _SIGNED = r"(?=(?:and|but)\b|\W*(?:$|\(?[AB]\b|Summary [AB]\b))"
@@ -43,6 +43,7 @@ _MARKUP = (
     (r"[(\[]\s?[ABab]\s?(?:or|/|,|\|)\s?[ABab]\s?[)\]](?=\s?[:=])", ""),
     (rf"\b(?<![\u2192\u21d2>] )(A|B)[ \t]*\n\s{{0,20}}(?=[a-z])(?!(?:{_OPENS})\b|\w+\s?:)", r"\1 "),
     (r"\b(in|of|by|with|from|to)[ \t]*\n\s{0,20}(?=\W?[ABab]\b)", r"\1 "),
+    (r"(?m)(?:^|(?<=[.!?] ))A (?=\"[^\"\n]{1,30}\")", "The "),
     (r"\"[^\"\n]{0,150}\?\"", ""),
     (r"\\n", r"\n"),
     (r"<\|\w{1,20}\|>|</?s>|(?i:\[/?INST\])", r"\n"),
@@ -61,6 +62,7 @@ _MARKUP = (
     (r"(?m)^\s{0,3}[=-]{1,3}>\s*", ""),
     (r"(?<=[a-z]{2}\.)\s?(?:[=-]{1,3}>|\u2192|\u21d2)\s", " therefore "),
     (r"(?<=[a-z]{2})\s?(?:[=-]{1,3}>|\u2192|\u21d2)\s", " therefore "),
+    (r"\b([AB])\s?>\s?(?=[AB]\b)", r"\1 over "),
     (r"[*`\"#>\[\]{}$~_]+", ""),
 )
 _CALLED = ((rf"\b(?:{_NAMES})\s+(?:[(\[]([ABab])[)\]]|([AB])(?![\w'(]))", _as_summary),)
@@ -137,9 +139,11 @@ _PHRASES = (
     ),
     (r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sgt|Sen|Rep|Gov)\.?\s+[A-Z]\b\.?", ""),
     (
-        r"\b((?:correct|right|best|consistent) (?:answer|summary|one|choice)),? (?=\(?[AB]\b\^?(?:,|\W{0,5}$))",
+        r"\b((?:in)?(?:correct|right|best|wrong|consistent|accurate) (?:answer|summary|one|choice)),? "
+        r"(?=\(?[AB]\b\^?(?:,|\W{0,5}$))",
         r"\1 is ",
     ),
+    (r"(?i)\banything but (?=\w)", "not at all "),
     (r"(?i)^\W{0,5}ans\b\.?:?\s", "answer: "),
     (r"(?i)(\bprefer (?:summary )?(?-i:[AB])\b\^?) to\b", r"\1 over"),
     (r"(?i)\b(?:e\.g|cf)\.,?", "for example "),

@@ -32,7 +32,11 @@ _REFERRING = tuple(
             rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? {_PLAINLY}(?:as|what|how) {_SUMMARY}{_SAYS}{_ENDS}",
             _AGREES,
         ),
-        (rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? {_PLAINLY}as (?:does|in) {_SUMMARY}{_ENDS}", _AGREES),
+        (
+            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? {_PLAINLY}(?:as (?:does|in)|(?:and )?so does) "
+            rf"{_SUMMARY}{_ENDS}",
+            _AGREES,
+        ),
         (
             rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}), which is (?:also )?(?:the|what) (?:\w+ ){{1,3}}?(?:in|by|of) "
             rf"{_SUMMARY}{_ENDS}",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from contrapose.tasks.probes.replies import patterns
-from contrapose.tasks.probes.replies.asides import gives_reason, without_asides
+from contrapose.tasks.probes.replies.asides import VERB, gives_reason, without_asides
 from contrapose.tasks.probes.replies.parts import of_part, whole_of_part
 from contrapose.tasks.probes.replies.predicates import Strength, verdict
 from contrapose.tasks.probes.replies.rewrites import NOUN
@@ -107,10 +107,16 @@ def _in_sentence(sentence: Sentence) -> Iterator[Statement]:
     last: tuple[str | None, Strength | None] | None = None
     plain = patterns.AT_FIRST.sub("", text)
     granted = _is_granted(plain)
+    before = ""
     for position, (clause, after) in enumerate(_clauses(_without_lead_in(plain)), start=sentence.position):
         concluding = concluding or clause.startswith(FINALLY)
         opens = position == sentence.position or concluding or alone
-        said = _in_clause(clause.removeprefix(FINALLY).strip(), opens=opens)
+        said = (
+            None
+            if _names_the_wrong_one(clause, before)
+            else _in_clause(clause.removeprefix(FINALLY).strip(), opens=opens)
+        )
+        before = clause
         if said and not _is_introduced(said, after):
             # "A, then B": once a letter stood alone, the next one that does contradicts it.
             alone = alone or said[1] is Strength.LINE
@@ -126,6 +132,15 @@ def _in_sentence(sentence: Sentence) -> Iterator[Statement]:
                 yield Statement(last[0], judged, position, conceded=True)
             # "B says 120, the article 12, which is right": whatever comes between may be what "which" means.
             last = None if judged is None else (last[0], judged)
+
+
+def _names_the_wrong_one(clause: str, before: str) -> bool:
+    """Whether "and that is Summary B" names the one of which the clause before says nothing good."""
+    described = patterns.ONE_THAT.search(before) if patterns.THAT_IS.match(clause) else None
+    if described is None or _LETTER.search(before):
+        return False
+    judged = verdict(described["predicate"])
+    return judged is None or judged <= Strength.REJECTED
 
 
 def _told_of(clause: str) -> tuple[str | None, Strength | None] | None:
@@ -144,8 +159,10 @@ def _clauses(text: str) -> list[tuple[str, str]]:
 
 def _is_introduced(said: tuple[str | None, Strength], after: str) -> bool:
     """Whether a letter is only the head of what follows a comma: "Summary B, which says 120", and no choice."""
-    if said[1] is not Strength.LINE or not after.startswith(","):
+    if said[1] is not Strength.LINE:
         return False
+    if not after.startswith(","):
+        return re.match(rf"\s+[-\u2013\u2014]{{1,3}}\s+(?i:{VERB})", after) is not None
     follows = after[1:].strip()
     if re.match(r"(?i)(?:maybe|perhaps|possibly)\W*$", follows):
         return False

@@ -1,0 +1,146 @@
+"""What a reply that states no choice comes to, when everything good and bad that it says of A and B is weighed.
+
+"Summary A has both details right. Summary B gets the year wrong, which the article gives as 1998." names no winner in
+so many words, but says good of one and bad of the other. Where the evidence does not all point one way, or is hedged,
+conditional or somebody else's, nothing is decided.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from contrapose.tasks.probes.replies.evidence import Evidence, evidence, pieces
+from contrapose.tasks.probes.replies.retold import tells_the_same
+from contrapose.tasks.probes.replies.text import PAIR, sentences
+
+_CALLED = re.compile(r"(?i)\b(?:summary|option|version|statement|text|choice) (?-i:[AB])\b")
+_OTHER_THINGS = re.compile(
+    r"(?i)\b(?:group|terminal|hepatitis|influenza|vitamin|plan|team|player|user|class|type|grade|block|route|exhibit"
+    r"|ward|company|person|zone|gate|unit|building|stage|phase|category) (?-i:[AB])\b"
+)
+"""Letters that are no summaries."""
+_BARE = 5
+"""Words up to which a reply explains nothing."""
+
+_CANNOT = (
+    r"(?:cannot|can't|can not|could not|couldn't|unable to|hard to|difficult to|impossible to|not (?:able|possible) to"
+    r"|not enough (?:information|to)) (?:\w+ )?(?:tell|say|decide|determine|choose|judge|know|verify|verified|compare"
+    r"|answer|pick|conclude|give|assess|make|see|access|find)\b"
+)
+_OPEN = (
+    r"depend(?:s|ing)\b|unclear\b|(?:tie|draw|toss[- ]?up)\b|equally\b|not (?:so )?(?:sure|certain)\b|unsure\b"
+    r"|sorry, (?:but )?i\b|as an ai\b|(?:don't|do not) (?:know|have|see the (?:article|text))\b|(?:no|missing)"
+    r" (?:article|text)\b|no (?:clear |single )?(?:winner|answer|choice|difference|preference|opinion|basis on which"
+    r"|way to)\b|not (?:yet )?(?:\w+ )?an opinion\b|(?:haven't|have not|hasn't) (?:\w+ )?(?:formed|read|decided|seen"
+    r"|made|finished|checked)\b|i (?:would|will|need to|need|have to) (?:first |then |like to )*(?:check|compare|need"
+    r"|look|read|see|want)\b|let me [^.!?\n]{0,100}[.!?]?\s*$"
+)
+_CONDITIONS = (
+    r"(?<!even )if (?:the (?:article|text|source)|it|this|that|so|you|we|i|one|either|both|neither|(?:summary )?[ab])\b"
+    r"|whether (?:summary )?[ab]\b|(?:unless|suppos(?:e|ing)|assum(?:e|ing)|provided|should the)\b|to be"
+    r" (?:consistent|correct|right), "
+)
+_OF_OTHERS = (
+    r"(?:it (?:has been|was|is) (?:suggested|said|claimed|argued)|neither confirm|according to (?:another|some|my|an?"
+    r"|one)|sent me|able to check|you said|mistake to|told (?:that )?(?:the|summary|[ab]))\b|(?:colleague|friend|reader"
+    r"|reviewer|critic|author|user)s? (?:\w+ )?(?:picked|chose|prefers|preferred|thinks|says|said|believes|told"
+    r"|claims)\b"
+)
+_ALIKE = (
+    r"neither (?:is|of|summary|one|can|does|seems)\b(?![^.;!?\n]{0,200}\bbut\b)|neither\b[^.;!?\n]{0,80}\b(?-i:[AB])\b"
+    r"[^.;!?\n]{0,80}\bnor\b[^.;!?\n]{0,80}\b(?-i:[AB])\b|none of the (?:two )?(?:summaries|options)\b|either (?:one|of"
+    r"|summary|could|can|is)\b|(?:not\b|\w+n't\b)[^.;!?\n]{0,80}\beither\W{0,5}$|other way (?:a)?round\b|same goes\b"
+    r"|(?:identical|interchangeable)\b(?![^.;!?\n]{0,12}\b(?:except|but|apart))"
+)
+_UNDECIDED = re.compile(rf"(?i)\b(?:{_CANNOT}|{_OPEN}|{_CONDITIONS}|{_OF_OTHERS}|{_ALIKE})")
+"""What leaves the question open, whatever else is said."""
+
+_JUDGED_SO = (
+    r"(?:consistent|correct\w*|accurate\w*|right|wrong\w*|in(?:correct|accura|consist)\w*|faithful|contradict\w*"
+    r"|errors?|mistakes?|match|agree|supported|true|false|fine|fit|flawed|add|invent|mis\w+)"
+)
+_HEDGES = (
+    r"maybe|perhaps|possibly|could be|stylistically|likewise|not necessarily|not only|i (?:like|love|enjoy)|told that"
+    r"|also (?:wrong|in\w+)|(?:it|this|that|[ab]|claim|know)\^?,? (?:might|may|could)|claim that [AB]|first impression"
+    r"|(?:might|may|could|would) (?:\w+ )?(?:be|have|seem|favou?r|say|think)|so (?:does|is) (?:the|summary|[ab])"
+    r"|seems (?:plausible|reasonable|fine|right)|both (?:bad|wrong|good|fine)|each (?:one|of|has|have|summary|contain)"
+    r"|(?:the )?same (?:applies|holds|is true|is the case) (?:for|to|of|with)|common mistake|(?:better|nicer|more \w+) style"
+    r"|(?:most|much|some|part|parts|half) of (?:summary )?[ab]"
+)
+_HEDGED = re.compile(
+    rf"(?i)\bboth\b(?:(?!\b(?-i:[AB])\b)[^.;!?\n]){{0,80}}\b{_JUDGED_SO}\b|{PAIR}[^.;!?\n]{{0,60}}\b{_JUDGED_SO}\b"
+    rf"|\b(?:{_HEDGES})\b|\btoo\W{{0,5}}$|\b(?:some|people|others?|reviewers?|readers|critics|you|they|common)\b"
+    r"[^.;!?\n]{0,12}(?:\b(?:say|object|think|claim|argue|believe)\b|:)"
+)
+"""What makes words of judgement less than plain, or says them of both."""
+_CONTRAST = re.compile(
+    r"(?i)\b(?:while|whereas|but|however|(?:by|in) contrast|on the other hand|on the contrary|unlike|instead|only)\b"
+)
+_FINISHED = re.compile(r"[.!)\"'][\s)\"'*_]{0,9}$|^(?:[^A-Z]|\b[AB]\b)+$|\n\W{0,9}[^.\n]{1,60}$|^[^\n]{1,60}$")
+"""Without a full stop the end may be cut off, unless it is a short last line or a whole reply without capitals."""
+
+
+def implied(text: str) -> str | None:
+    """The letter that a reply means by all that it says of both; None where that does not point one way.
+
+    Args:
+        text: a canonical reply to a question of which one of A and B is right; the time is linear in its length.
+    """
+    if _UNDECIDED.search(text) or not _explains(text):
+        return None
+    said = list(evidence(text))
+    ranked = {each.letter if each.is_good else _other(each.letter) for each in said if each.ranks}
+    net = {letter: _net([each for each in said if each.letter == letter and not each.ranks]) for letter in "AB"}
+    if len(ranked) == 1:
+        letter = str(ranked.pop())
+        return None if net[letter] == "bad" and net[_other(letter)] == "good" else letter
+    if ranked or _HEDGED.search(text) or (None in net.values() and not _FINISHED.search(text)):
+        return None
+    letter = next((each for each in "AB" if _outweighs(each, net, said, text)), "")
+    return letter or (tells_the_same(text) if not said else None)
+
+
+def _explains(text: str) -> bool:
+    """Whether a reply calls a letter a summary and holds more than a bare judgement, which is for the strict rules."""
+    if len(text.split()) <= _BARE or not _CALLED.search(text) or _OTHER_THINGS.search(text):
+        return False
+    return sum(1 for each in sentences(text) for _ in pieces(each.text)) > 1
+
+
+def _outweighs(letter: str, net: dict[str, str | None], said: Sequence[Evidence], text: str) -> bool:
+    """Whether a letter comes off better than the other, and as well as the only right one must."""
+    other = _other(letter)
+    if net[other] == "bad":
+        return net[letter] not in ("bad", "mixed") and not _is_left_hanging(text, letter)
+    if net[letter] != "good" or any(each.letter is None and not each.is_good for each in said):
+        return False
+    if net[other] is None:
+        sourced = any(each.names_source and each.letter == letter for each in said)
+        return sourced or bool(_CONTRAST.search(text)) or not re.search(rf"\b{other}\b", text)
+    return net[other] == "mixed"
+
+
+def _is_left_hanging(text: str, letter: str) -> bool:
+    """Whether a letter stands in a clause without a verb, which takes up what was said of the other: "A in two"."""
+    named = rf"[,;] (?:and |but )?(?:Summary )?{letter}\^?,?"
+    end = rf"{named} (?:in|with|to|by|at|has|on|twice|once|more|even|only|also)\b[^,.;]{{0,30}}$"
+    return re.search(end, text.rstrip(".!")) is not None
+
+
+def _net(said: Sequence[Evidence]) -> str | None:
+    """How a letter comes off; what follows a "but" counts for more than what was granted before it."""
+    signs = [each.is_good for each in said]
+    turns = [place for place in range(1, len(said)) if said[place].turned and signs[place] != signs[place - 1]]
+    last = said[turns[-1] :] if turns else said
+    if not last:
+        return None
+    if len({each.is_good for each in last}) > 1:
+        return "mixed"
+    if not last[0].is_good:
+        return "bad"
+    return "good" if any(each.is_plain for each in last) else "not bad"
+
+
+def _other(letter: str | None) -> str:
+    return "A" if letter == "B" else "B"
