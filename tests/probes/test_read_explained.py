@@ -26,12 +26,18 @@ BARS = {
     "round_3": 0.95,
     "round_4": 0.92,
     "independent": 0.40,
-    "plain": 0.75,
+    "plain": 0.82,
+    "blind_1": 0.57,
+    "blind_2": 0.74,
+    "blind_3": 0.55,
+    "blind_4": 0.24,
+    "blind_5": 0.65,
 }
 """Share of the templates that choose that must be read. Each round was written before the rules that read it, and after
 the fourth no rule was changed. The independent ones are by four authors who knew none of the rules; at first sight 39 %
-of them were read. The plain ones, by a fifth, are what a chat model would write; no rule was changed for them. What is
-left unread is asked back."""
+of them were read. The plain ones, by a fifth, are what a chat model would write; no rule was changed for them. The
+blind ones were written one after the other, each by an author who knew neither the rules nor the other sets, and what
+was misread in them was mended; the fourth holds 110 traps that choose nothing. What is left unread is asked back."""
 LETTERS = (("A", "B"), ("B", "A"))
 ASIDES = (
     "which says 120",
@@ -91,6 +97,51 @@ def test_behind_an_aside_the_predicate_is_read(aside: str, x: str, y: str) -> No
 )
 def test_a_rejection_that_is_not_plain_chooses_nothing(doubt: str, x: str, y: str) -> None:
     assert read_choice(doubt.format(x=x, y=y)).choice is None
+
+
+@pytest.mark.parametrize(("x", "y"), LETTERS)
+@pytest.mark.parametrize(
+    ("reply", "chosen"),
+    [
+        ("Summary {x} gets all three right. Summary {y} gets the first right, but the third wrong.", "x"),
+        ("Summary {x}, like the article, puts it at 4 million. Summary {y}, unlike the article, puts it at 2.", "x"),
+        ("Summary {x} keeps to the facts, and the latter, Summary {y}, mixes up the two brothers.", "x"),
+        ("Every statement in Summary {x} is backed up. The same cannot be said of Summary {y}, I found.", "x"),
+        ("Summary {x} is accurate. In contrast to Summary {x}, which is brief, Summary {y} invents a quote.", "x"),
+        ("Summary {x} says 5 and Summary {y} says 50. The article gives the fine as 5.", "x"),
+        ("Granted, Summary {y} is right about the place. Still, it gets the date wrong. Summary {x} is right.", "x"),
+        ("Summary {x} does not contain any errors, and Summary {y} has the wrong year.", None),
+        ("Summary {x} says that the judge was right, and Summary {y} that he was wrong.", None),
+        ("Summary {x} mentions the wrong turn, and Summary {y} mentions the right of way.", None),
+        ("According to one reader, Summary {x} is right, and Summary {y} is wrong.", None),
+        ("If the article is right, Summary {x} is accurate, and Summary {y} invents a quote.", None),
+        ("The patients in group {x} got the right dose, and those in group {y} got the wrong one.", None),
+        ("Summary {x} is right about the date, and Summary {y} is right about the place. Both are wrong, too.", None),
+    ],
+)
+def test_good_of_one_and_bad_of_the_other_is_weighed(reply: str, chosen: str | None, x: str, y: str) -> None:
+    assert read_choice(reply.format(x=x, y=y)).choice == (chosen and {"x": x, "y": y}[chosen])
+
+
+@pytest.mark.parametrize(("x", "y"), LETTERS)
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Only one summary strays from the text, and that is {y}, with its assertion that the whale was alive.",
+        "{y} would be accurate had the vaccine been approved in Canada, but it was approved in Brazil.",
+        "Had the rocket launched on time, {y} would be right. It was delayed by two days.",
+        "Should it mention a survivor, then Summary {y} is consistent with it.",
+        "According to one commenter, Summary {y} is the accurate one.",
+    ],
+)
+def test_what_would_be_or_is_said_by_others_is_no_choice(reply: str, x: str, y: str) -> None:
+    assert read_choice(reply.format(x=x, y=y)).choice in (None, x)
+
+
+@pytest.mark.parametrize(("x", "y"), LETTERS)
+def test_which_behind_the_other_letter_is_about_that_letter(x: str, y: str) -> None:
+    reply = f"Summary {x} is more consistent with the article than Summary {y}, which gets the town wrong."
+    assert read_choice(reply).choice == x
 
 
 def test_a_rejection_chooses_the_other_only_where_exactly_one_is_right() -> None:

@@ -92,7 +92,7 @@ class OrderBias:
 
     name: ClassVar[str] = "order_bias"
     category: ClassVar[str] = "factuality"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     summary: ClassVar[str] = "Swaps two summaries: the choice must follow the content, not the position."
     sample_type: ClassVar[type[SummaryPair]] = SummaryPair
     settings_type: ClassVar[type[OrderBiasSettings]] = OrderBiasSettings

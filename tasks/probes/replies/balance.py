@@ -65,8 +65,8 @@ _HEDGES = (
     r"|also (?:wrong|in\w+)|(?:it|this|that|[ab]|claim|know)\^?,? (?:might|may|could)|claim that [AB]|first impression"
     r"|(?:might|may|could|would) (?:\w+ )?(?:be|have|seem|favou?r|say|think)|so (?:does|is) (?:the|summary|[ab])"
     r"|seems (?:plausible|reasonable|fine|right)|both (?:bad|wrong|good|fine)|each (?:one|of|has|have|summary|contain)"
-    r"|(?:the )?same (?:applies|holds|is true|is the case) (?:for|to|of|with)|common mistake|(?:better|nicer|more \w+) style"
-    r"|(?:most|much|some|part|parts|half) of (?:summary )?[ab]"
+    r"|(?:the )?same (?:applies|holds|is true|is the case) (?:for|to|of|with)|common mistake"
+    r"|(?:better|nicer|more \w+) style|(?:most|much|some|part|parts|half) of (?:summary )?[ab]"
 )
 _HEDGED = re.compile(
     rf"(?i)\bboth\b(?:(?!\b(?-i:[AB])\b)[^.;!?\n]){{0,80}}\b{_JUDGED_SO}\b|{PAIR}[^.;!?\n]{{0,60}}\b{_JUDGED_SO}\b"
@@ -74,31 +74,29 @@ _HEDGED = re.compile(
     r"[^.;!?\n]{0,12}(?:\b(?:say|object|think|claim|argue|believe)\b|:)"
 )
 """What makes words of judgement less than plain, or says them of both."""
-_CONTRAST = re.compile(
-    r"(?i)\b(?:while|whereas|but|however|(?:by|in) contrast|on the other hand|on the contrary|unlike|instead|only)\b"
-)
-_FINISHED = re.compile(r"[.!)\"'][\s)\"'*_]{0,9}$|^(?:[^A-Z]|\b[AB]\b)+$|\n\W{0,9}[^.\n]{1,60}$|^[^\n]{1,60}$")
-"""Without a full stop the end may be cut off, unless it is a short last line or a whole reply without capitals."""
 
 
 def implied(text: str) -> str | None:
     """The letter that a reply means by all that it says of both; None where that does not point one way.
 
+    One side is not enough: of replies by authors who knew no rule, those in which only one letter was praised or blamed
+    were the ones that came out wrong.
+
     Args:
         text: a canonical reply to a question of which one of A and B is right; the time is linear in its length.
     """
-    if _UNDECIDED.search(text) or not _explains(text):
+    if _UNDECIDED.search(text) or _HEDGED.search(text) or not _explains(text):
         return None
     said = list(evidence(text))
+    if not said:
+        return tells_the_same(text)
     ranked = {each.letter if each.is_good else _other(each.letter) for each in said if each.ranks}
     net = {letter: _net([each for each in said if each.letter == letter and not each.ranks]) for letter in "AB"}
-    if len(ranked) == 1:
-        letter = str(ranked.pop())
-        return None if net[letter] == "bad" and net[_other(letter)] == "good" else letter
-    if ranked or _HEDGED.search(text) or (None in net.values() and not _FINISHED.search(text)):
-        return None
-    letter = next((each for each in "AB" if _outweighs(each, net, said, text)), "")
-    return letter or (tells_the_same(text) if not said else None)
+    for letter in "AB":
+        speaks_for = net[letter] == "good" or ranked == {letter}
+        if speaks_for and net[_other(letter)] == "bad" and net[letter] in ("good", None) and ranked <= {letter}:
+            return letter
+    return None
 
 
 def _explains(text: str) -> bool:
@@ -106,26 +104,6 @@ def _explains(text: str) -> bool:
     if len(text.split()) <= _BARE or not _CALLED.search(text) or _OTHER_THINGS.search(text):
         return False
     return sum(1 for each in sentences(text) for _ in pieces(each.text)) > 1
-
-
-def _outweighs(letter: str, net: dict[str, str | None], said: Sequence[Evidence], text: str) -> bool:
-    """Whether a letter comes off better than the other, and as well as the only right one must."""
-    other = _other(letter)
-    if net[other] == "bad":
-        return net[letter] not in ("bad", "mixed") and not _is_left_hanging(text, letter)
-    if net[letter] != "good" or any(each.letter is None and not each.is_good for each in said):
-        return False
-    if net[other] is None:
-        sourced = any(each.names_source and each.letter == letter for each in said)
-        return sourced or bool(_CONTRAST.search(text)) or not re.search(rf"\b{other}\b", text)
-    return net[other] == "mixed"
-
-
-def _is_left_hanging(text: str, letter: str) -> bool:
-    """Whether a letter stands in a clause without a verb, which takes up what was said of the other: "A in two"."""
-    named = rf"[,;] (?:and |but )?(?:Summary )?{letter}\^?,?"
-    end = rf"{named} (?:in|with|to|by|at|has|on|twice|once|more|even|only|also)\b[^,.;]{{0,30}}$"
-    return re.search(end, text.rstrip(".!")) is not None
 
 
 def _net(said: Sequence[Evidence]) -> str | None:

@@ -32,8 +32,6 @@ _DECIDED = {
     Strength.FINAL: "{} is the final answer",
 }
 _IMPLIED = "all that is said speaks for {}"
-_OPEN = ("no choice found", "neither", "refusal")
-"""Reasons after which what a reply implies may still decide; a choice of both letters stands against it."""
 _LEFT_OVER = "only the other is said to be wrong"
 _NO_CHOICE = (
     ("neither", re.compile(r"(?i)\b(?:neither|none)\b|\bno summary\b")),
@@ -57,7 +55,7 @@ _ALSO = re.compile(
 )
 _NEVERTHELESS = re.compile(
     r"(?i)\b(?:in that|because|since|as) both (?:say|state|mention|agree|have|give|report|name)\b"
-    r"|\bboth\b[^.;!?\n]{0,100}?,? but (?=(?:only )?(?:summary )?[AB]\b)"
+    r"|\bboth\b[^.;!?\n]{0,100}?,? (?:but|yet) (?=(?:only )?(?:summary )?[AB]\b)"
     r"|\bboth (?:summaries|options|of them)\b(?![^.;!?\n]{0,100}\b(?:wrong|in\w+|contradict|errors?|false|mis\w+|fail))"
     r"[^.;!?\n]{0,100}[.;] (?:but|however|yet),? (?=(?:only )?(?:summary )?[AB]\b)"
     r"|\b(?:while|although|though) both\b[^.;,!?\n]{0,100},"
@@ -97,7 +95,7 @@ def weigh(text: str, *, one_is_right: bool = False) -> Decision:
     own = text[: started.start()] if started else text
     first = _weigh(own, one_is_right) if started else None
     decided = first if first and first.letter else _weigh(text, one_is_right)
-    letter = implied(own) if one_is_right and decided.reason in _OPEN else None
+    letter = implied(own) if one_is_right and decided.letter is None else None
     return Decision(letter=letter, reason=_IMPLIED.format(letter)) if letter else decided
 
 

@@ -57,7 +57,7 @@ _CLEARS = re.compile(
     r"|invent|introduce)\b"
 )
 """What speaks for a summary in the words of blame; the verb is left out with its "not"."""
-_ENDS = re.compile(r"[.!][\s)\"'*_]*$|^(?=[a-z])(?:[^A-Z.!?]|\b[AB]\b)+$")
+_ENDS = re.compile(r"[.!][\s)\"'*_]*$|^(?=[a-z]|[AB]\b[^,;.!?\n]{1,80}[,.;] )(?:[^A-Z.!?]|\b[AB]\b)+$")
 """Without a full stop the end may be cut off, unless the whole reply is written without capitals and stops."""
 _VERB = re.compile(VERB)
 

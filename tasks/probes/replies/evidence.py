@@ -46,7 +46,6 @@ _SOURCE_TELLS = re.compile(
     rf"(?:{TELLS}|speaks|talks|explains|makes|blames|points|clear|tell|say|mention)\b|(?:in|according to) {SOURCE}\b)"
     r"(?!.*\b(?:also|too|as well|same|so|agrees?|confirms?|supports?|(?-i:[AB]))\b)"
 )
-_NAMES_SOURCE = re.compile(rf"(?i)\b{SOURCE}\b")
 _SHARED = re.compile(r"(?i)\b(?:too|as well|also)\b")
 _BESIDE_THE_POINT = re.compile(
     r"(?i)\b(?:length(?! of)|styl\w+|tone|gramma\w+|wording|worded|spelling|phrasing|phrased|punctuation|written"
@@ -55,9 +54,10 @@ _BESIDE_THE_POINT = re.compile(
 )
 """What may be good or bad in a summary that is right, and what belongs to something of its own: "B's author"."""
 _TAKES_UP = re.compile(
-    r"(?i)(?:(?:it|its|this|that|which|everything it|nothing (?:in|it)|(?:one|some|two|three|part|most|none|all) of"
-    rf" its)\b|{VERB})|\W*(?:not |is )?(?:in|un|mis)?(?:consistent|correct|accurate|supported|right|wrong|stated|match"
-    r"|contradict|false|true)"
+    r"(?i)(?!both\b)(?:(?:it|its|this|that|which|everything it|nothing (?:in|it)"
+    rf"|(?:one|some|two|three|part|most|none|all) of (?:its|that|this|those|these))\b|{VERB})"
+    r"|\W*(?:not |is )?(?:in|un|mis)?(?:consistent|correct|accurate|supported|right|wrong|stated|match|contradict|false"
+    r"|true)"
 )
 _THE_REST = re.compile(r"(?i)^(?:the )?[\w ]{2,30}? (?:\w+ly )?(?:right|wrong|correct|incorrect|backwards)$")
 """What is added without a verb: "gets the place right but the date wrong"."""
@@ -77,8 +77,6 @@ class Evidence:
     """Whether it is said against what was said before: "but", "however"."""
     is_plain: bool = True
     """Whether it is more than "not wrong"."""
-    names_source: bool = False
-    """Whether the article is what the letter is said to agree with."""
 
 
 def evidence(text: str) -> Iterator[Evidence]:
@@ -128,6 +126,8 @@ class _Reader:
         """The letter that ended the clause before as what another is compared with, and which "which" means."""
         self.last: Evidence | None = None
         """What was said last of a letter."""
+        self.told: str | None = None
+        """The letter of which the sentence before only told something, without judging it."""
         self.alone = False
         """Whether the sentence at hand names only one letter."""
         self.source_spoke = False
@@ -135,13 +135,14 @@ class _Reader:
 
     def read(self, sentence: Sentence) -> Iterator[Evidence]:
         """What one sentence says."""
-        told: str | None = None
+        told = before = self.told if _TURNS.match(sentence.text) else None
         self.alone = len({_letter(found[0]) for found in _MENTION.finditer(sentence.text)}) == 1
         contrasts, shared = _CONTRASTS.match(sentence.text), _SHARED.search(sentence.text)
         is_granted = _ALL_GRANTED.match(sentence.text) is not None
         for piece in self._pieces(sentence.text):
             against = _AGAINST.match(piece.joint) is not None
-            if told and (against or (contrasts and not piece.opens)) and _SOURCE_TELLS.match(piece.text) and not shared:
+            opposed = against or (contrasts and not piece.opens) or (piece.turned and told == before)
+            if told and opposed and _SOURCE_TELLS.match(piece.text) and not shared:
                 yield Evidence(letter=told, is_good=False, turned=True)
             found = [each for each in self._of_piece(piece) if each.turned or not is_granted]
             yield from found
@@ -153,6 +154,7 @@ class _Reader:
                 only_told = len(names) == 1 and not found and not any(judgements(piece.text))
                 told = self.subject if only_told else None
             self.source_spoke = _SOURCE_TELLS.match(piece.text) is not None or (self.source_spoke and not names)
+        self.told = told
 
     def _pieces(self, sentence: str) -> Iterator[_Piece]:
         turned = False
@@ -203,10 +205,10 @@ class _Reader:
         if backed := set_apart.BACKED.search(text):
             self.subject = _letter(backed["letter"])
             is_good = not is_denied(text[: backed.start()])
-            found.append(Evidence(letter=self.subject, is_good=is_good, turned=turned, names_source=True))
+            found.append(Evidence(letter=self.subject, is_good=is_good, turned=turned))
         elif self.source_spoke and len(set(piece.names)) == 1 and set_apart.SAYS_THE_SAME.search(text):
             self.subject = piece.names[0]
-            found.append(Evidence(letter=self.subject, is_good=True, turned=turned, names_source=True))
+            found.append(Evidence(letter=self.subject, is_good=True, turned=turned))
         return found or self._preferred(piece) or self._referred(piece)
 
     def _preferred(self, piece: _Piece) -> list[Evidence] | None:
@@ -237,7 +239,7 @@ class _Reader:
                 return [Evidence(letter=self.subject, is_good=not last.is_good, turned=True)]
             return []
         if self.subject and (beside := set_apart.LIKE_SOURCE.match(piece.text)):
-            return [Evidence(letter=self.subject, is_good=bool(beside["good"]), turned=True, names_source=True)]
+            return [Evidence(letter=self.subject, is_good=bool(beside["good"]), turned=True)]
         return None
 
 
@@ -247,13 +249,8 @@ def _about(letter: str | None, text: str, piece: _Piece) -> Iterator[Evidence]:
         yield Evidence(letter=letter, is_good=ranked.is_good, ranks=True, turned=piece.turned)
         return
     for each in judgements(text):
-        yield Evidence(
-            letter=letter,
-            is_good=each.is_good,
-            turned=piece.turned,
-            is_plain=each.is_plain or not each.is_good,
-            names_source=_NAMES_SOURCE.search(text) is not None,
-        )
+        is_plain = each.is_plain or not each.is_good
+        yield Evidence(letter=letter, is_good=each.is_good, turned=piece.turned, is_plain=is_plain)
 
 
 def _goes_on(text: str, piece: _Piece) -> bool:

@@ -20,7 +20,7 @@ _GOOD = (
 )
 _BAD = (
     r"wrong(?:ly)?|incorrect(?:ly)?|inconsistent|inconsistency|inaccura(?:te|cy|cies|tely)|false(?:ly)?|falsehoods?"
-    r"|untrue|unfaithful|unsupported|unfounded|unmentioned|erroneous\w*|errors?|err(?:s|ed)|discrepanc\w+|opposite"
+    r"|untrue|unfaithful|unsupported|unfounded|unmentioned|erroneous\w*|errors?|err(?:s|ed)|discrepanc\w+|opposite|reverse"
     r"|contradict\w*|conflicts?|conflicting|in conflict|disagrees?|clash\w*|at odds|go(?:es)? (?:against|beyond)"
     r"|mis(?:represent|stat|attribut|plac|report|read|lead|quot|identif|interpret|nam|tak|constru|characteri|dat)\w*"
     r"|fabricat\w+|invent(?:s|ed|ing)|ma(?:kes|de)(?: (?:\w+ ){1,3})? ?up|hallucinat\w+|nonsense|out of thin air"
@@ -32,7 +32,7 @@ _BAD = (
     r"|part of the)"
     r"|(?:article|text|source|passage|report) (?:does|did)(?:n't| not) (?:\w+ )?"
     r"(?:mention|state|say|bring up|support|back|contain|report)"
-    r"|not (?:mentioned|stated|found|present)|never (?:mentioned|mentions|says|states)"
+    r"|not (?:mentioned|stated|found|present|supported)|never (?:mentioned|mentions|says|states)"
     r"|(?:ok|okay|fine|right|correct|accurate|consistent) (?:un)?till?"
 )
 _JUDGED = re.compile(rf"(?i)\b(?:(?P<bad>{_BAD})|(?P<good>{_GOOD}))\b")
@@ -55,25 +55,35 @@ _NOT = re.compile(
     r"(?i)\b(?:not(?! only)|never|no|nothing|none|neither|nor|nobody|cannot|hardly|without|free (?:of|from)|avoids?"
     r"|lacks?|fails? to)\b|n't\b"
 )
+_NONE = re.compile(r"(?i)\s(?:none|nothing|no|neither)\b")
 _REACH = 45
 """Characters before a word of judgement in which a "not" turns it."""
-TELLS = (
+_SAYS = (
     r"(?:says?|said|states?|stated|claims?|claimed|reports?|reported|mentions?|asserts?|suggests?|implies|implied"
-    r"|describes?|indicates?|notes?|writes?|tells us|tells|speaks of|talks about|gives|names|has|puts|places|calls"
-    r"|maintains|alleges|attributes|credits|dates|lists|quotes|noting|saying|stating|claiming|reporting|suggesting"
-    r"|implying)"
+    r"|describes?|indicates?|notes?|writes?|tells us|tells|speaks of|talks about|maintains|alleges|noting|saying"
+    r"|stating|claiming|reporting|suggesting|implying|is about|deals with|focuses on|covers)"
 )
+_GIVES = r"(?:gives|names|has|puts|places|calls|attributes|credits|dates|lists|quotes)"
+TELLS = rf"(?:{_SAYS}|{_GIVES})"
 """How a summary or the article is said to tell something."""
-_JUDGING = (
-    r"(?:errors?|mistakes?|inaccurac\w+|contradict\w*|right|wrong\w*|correct\w*|incorrect\w*|accurate\w*|inaccurate\w*"
-    r"|false\w*|backwards|what|something|anything|nothing|(?:in|by) the (?:article|text))"
+_ADVERB = r"(?:(?:in)?correctly|wrongly|rightly|falsely|(?:in)?accurately|backwards)"
+_HOW = rf"(?:{_ADVERB}\b|[^,;:]{{0,80}}\b{_ADVERB}$)"
+_WHAT = (
+    r"(?:\S+ ){0,4}?(?:errors?|mistakes?|inaccurac\w+|what|something|anything|nothing|(?:in|by) the (?:article|text))\b"
 )
+_WHICH = r"(?:\S+ ){0,4}?(?:contradict\w*|right|wrong|correct|incorrect|accurate|inaccurate|false)\b"
 _OF_EVENT = r"(?:(?!\b(?:Summary )?(?-i:[AB])\b)[^,;:])*"
 _TOLD = re.compile(
-    r"(?i)\b(?P<claim>claim|statement|assertion|suggestion|idea)s? (?:(?:in|of|by|from) (?:Summary )?(?-i:[AB])\b\^? )?"
-    rf"that {_OF_EVENT}|\b(?P<tells>{TELLS}) (?!(?:\S+ ){{0,4}}?{_JUDGING}\b){_OF_EVENT}"
+    r"(?i)\b(?:(?P<claim>claim|statement|assertion|suggestion|idea)s? "
+    r"(?:(?:in|of|by|from) (?:Summary )?(?-i:[AB])\b\^? )?"
+    rf"that |(?P<says>{_SAYS}) (?!{_HOW}|{_WHAT})|(?P<gives>{_GIVES}) (?!{_HOW}|{_WHAT}|{_WHICH})){_OF_EVENT}"
 )
-"""What is told of the event, which holds words such as "right" and "error" by chance."""
+"""What is told of the event, which holds words such as "right" and "error" by chance; "gives the wrong year" judges."""
+_WITHIN = re.compile(r"(?i)^(?:while |whereas |but |and )?in (?:summary )?(?-i:[AB])\b\^?,? ")
+_MANNER = re.compile(
+    r"(?i)\b(?:(?P<bad>wrongly|incorrectly|falsely|inaccurately)|(?P<good>correctly|rightly|accurately))\b"
+)
+"""All that judges in what happens "in Summary A"."""
 
 
 class Judged(NamedTuple):
@@ -87,8 +97,8 @@ class Judged(NamedTuple):
 
 def judgements(clause: str) -> Iterator[Judged]:
     """Every word of praise or blame in a clause, except in what is told of the event."""
-    judged = _TOLD.sub(r"\g<claim>\g<tells> ", clause)
-    for found in _JUDGED.finditer(judged):
+    judged = _TOLD.sub(r"\g<claim>\g<says>\g<gives> ", clause)
+    for found in (_MANNER if _WITHIN.match(judged) else _JUDGED).finditer(judged):
         yield _turned(found, judged)
 
 
@@ -104,5 +114,5 @@ def is_denied(before: str) -> bool:
 
 
 def _turned(found: re.Match[str], clause: str) -> Judged:
-    denied = is_denied(clause[: found.start()])
+    denied = is_denied(clause[: found.start()]) or _NONE.match(clause, found.end()) is not None
     return Judged(is_good=bool(found["good"]) != denied, is_plain=not denied)

@@ -69,7 +69,7 @@ BLAMED = tuple(
         rf"(?:the )?(?:{_WRONG} (?:summary|one|option|statement)|(?:summary|one|option|statement) (?:that|which)"
         rf" (?:\w+ly )?{_ERRS}{_SOURCE})(?: is| was|:)",
         r"(?:i|we|one)(?:'d|'ll| would| can| must| will)? (?:\w+ly )?"
-        r"(?:rule out|eliminate|exclude|discard|reject|dismiss)",
+        r"(?:rule out|eliminate|exclude|discard|reject|dismiss|throw out|cross out|drop|strike)",
         r"the (?:(?:factual )?(?:error|mistake|contradiction|inaccuracy)) (?:is|lies) in",
         r"there (?:is|are) (?:an? |one )?(?!no )(?:\w+ )?(?:errors?|mistakes?|contradictions?|inaccurac(?:y|ies)) in",
         r"(?:the (?:article|text|source|passage)|this|that|which)"
@@ -85,7 +85,9 @@ ANSWER = re.compile(r"(?i)(?:the )?(?:answer|choice|letter)\b")
 """A subject that may be somebody's reply, whose being wrong says nothing of the summary."""
 CLEFT = re.compile(rf"(?i:it(?: is|'s|) (?:(?:only|in fact|rather) )?)({NOUN}?\b[AB]\b\^?) (?:that|which) ")
 """How "It is Summary B that contradicts the article" begins."""
-MAKES_WRONG = re.compile(rf"(?i:(?:(?:this|that|which) makes|making)) {SUBJECT}:?\s+(?i:(?:\w+ly )?{_WRONG})\b")
+MAKES_WRONG = re.compile(
+    rf"(?i:(?:(?:(?!nothing|no\b|not\b)[\w'-]+ ){{1,8}}?makes|making)) {SUBJECT}:?\s+(?i:(?:\w+ly )?{_WRONG})\b"
+)
 MAKES = re.compile(
     rf"(?i:(?:this|that|which)\s+makes|making)\s+{SUBJECT}\s+(?i:the\s+(?:\w+\s+)?"
     r"(?:correct|consistent|right|accurate|true|best|better|answer|only))"
@@ -110,8 +112,10 @@ DENIED = re.compile(
 )
 CONDITION = re.compile(
     r"(?i)\b(?:if|whether|unless|suppos(?:e|ing)|assum(?:e|ing)|had it|were it|provided (?:that|the)"
-    r"|as long as)\b|\bwould (?:be|have been) (?:\w+ ){1,3}had\b|^(?:had|were)\b.*\bwould\b"
-    r"|^(?:should the|when (?:it|the))\b"
+    r"|as long as)\b"
+    r"|\baccording to (?:one|another|some|an?|my)\b|\bwould (?:be|have been) (?:\w+ ){1,3}had\b"
+    r"|^(?:had|were)\b.*\bwould\b"
+    r"|^(?:should (?:the|it|this|that|they|he|she)|when (?:it|the))\b"
 )
 REASON = re.compile(r"(?i)\s*:\s*(?:because|since|as|it|this|the (?:article|text|passage|source|summary))\b")
 DEFINES = re.compile(
@@ -140,6 +144,9 @@ ONE_THAT = re.compile(
     r"(?i)\b(?:one|summary|option)\b(?: of (?:them|the (?:two )?\w+))?,? (?:that |which )?(?P<predicate>.+)"
 )
 """What is said of one of the two before it is named: "only one summary strays from the text, and that is Summary B"."""
+TELLS_IT = re.compile(
+    r"(?i)(?:\w+ly )?(?:reflects|captures|conveys|matches|says|mentions|preserves) (?:this|that|it)\b"
+)
 THAT_IS = re.compile(r"(?i)(?:and )?(?:it|that|this)(?: one)?(?: is|'s| was)\b")
 CONCEDES = re.compile(r"(?i)(?:while|whereas|although|though)\b")
 AT_FIRST = re.compile(
@@ -158,7 +165,9 @@ DECLINES = re.compile(
 )
 # A phrase that opens a sentence and says nothing of a letter: "In this case,", "As the article says,".
 _OPENING = (
-    r"(?:in|for|as|to(?! be\b)|without|from|given|based on|no|by|after|according to|considering|looking at"
+    r"(?:in|for|as|to(?! be\b)|without|from|given|based on|no|by|after"
+    r"|according to(?= (?:the|this|that|what|its|our) (?!\w*(?:comment|model|review|colleague|expert|judge|read)))"
+    r"|considering|looking at"
     r"|on (?:second|closer|further)|upon)\s"
     r"(?![^,:]{0,60}\b(?:example|instance|some|others|theory|case of|no case|first|other|otherwise)\b)"
     r"(?-i:(?![^,:]{0,60}\b[AB]\b))[\w' ]{1,50}(?=[,:])"
@@ -178,7 +187,8 @@ LEAD_IN = re.compile(
     r"|assessment|choice)\s?:\s*(?=(?:summary |option )?[ab] (?:is|wins|matches|agrees|fits)\b)"
     r"|(?:definitely|undoubtedly|without (?:a )?doubt"
     r"|probably|(?:most )?likely|clearly|obviously|surely|actually|certainly"
-    r"|and|but|while|whereas|although|though|then|instead|meaning|namely|thereby|i\.e|that is(?=,)|easy|simple"
+    r"|and|but|yet|while|whereas|although|though|then"
+    r"|for (?:this|that|these|those) reasons?|instead|meaning|namely|thereby|i\.e|that is(?=,)|easy|simple"
     r"|tl;?dr|long story short|all in all|here you go|\w+ly(?=,)"
     r"|(?:i|we|one|you)(?:'d|'ve)?(?: (?:would|can|must|have))?(?: \w+ly)?"
     r" (?:think|believe|feel|say|concluded?|see|find|argue|confirm|determined?|evaluated?|judged?|decided?"
@@ -190,7 +200,7 @@ LEAD_IN = re.compile(
     r"|(?:it (?:follows|seems|appears)(?: to me)?(?! to be)"
     r"|it(?: is|'s) (?:clear|evident|obvious|apparent)"
     r"|(?:this|that|which) (?:means|suggests|indicates|shows))(?: that)?"
-    r"|i(?: am|'m) (?:\w+ly |pretty |quite |very )?(?:confident|sure|certain)(?: that)?"
+    r"|(?:i(?: am|'m) (?:\w+ly |pretty |quite |very )?|pretty )(?:confident|sure|certain)(?: that)?"
     r"|(?:that|this|which)(?: is|'s) why|(?:my|the) (?:\w+ )?(?:objection|point|reason|fact) is that"
     rf"|where(?= (?:summary )?(?-i:[AB])\b)|{_REMARK}(?=:)|{_OPENING})(?:\s?[:,.]\s*|\s+)){{1,3}}(?=\S)"
 )

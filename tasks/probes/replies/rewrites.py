@@ -195,12 +195,18 @@ _SPELLINGS = (
     (r"(?i)\b(does|is|was|did|do|would|are|has|have|could|should|were|ca|wo)nt\b", r"\1n't"),
     (r"(?i)\b(that|it)s(?= (?:the|not|wrong|right|correct|just|more|definitely|clearly|[ab])\b)", r"\1's"),
     (r"(?i)\b(?:cuz|coz|bc)\b", "because"),
+    (r"(?i)^(?:lol|tbh|ngl|btw|haha+)\b[,.]{0,3} | (?:lol|tbh|ngl|btw|haha+|obv(?:iously)?)\b", ""),
+    (r"(?i)\bid(?= (?:go|say|pick|choose|take|vote)\b)", "i'd"),
+    (r"(?i)\bdef(?= (?:summary )?[ab]\b)", "definitely"),
+    (r"(?i)\bgonna\b", "going to"),
+    (r"(?i)\bw/ ?", "with "),
+    (r"(?i)\bacc\. to\b", "according to"),
 )
 _ALWAYS, _MARKED_UP = "", r"[^A-Za-z0-9 .,;:?']|'(?!(?:s|t|d|m|ll|re|ve)\b)"
 _GROUPS = tuple(
     (re.compile(needed), tuple((re.compile(pattern), replacement) for pattern, replacement in group))
     for needed, group in (
-        (r"(?i)(?:nt|its|thats|cuz|coz|bc)\b", _SPELLINGS),
+        (r"(?i)(?:nt|its|thats|cuz|coz|bc|id|def|gonna|w|acc|lol|tbh|ngl|btw|haha|obv(?:iously)?)\b", _SPELLINGS),
         (rf"{_NAMES}\s", _CALLED),
         (_MARKED_UP, _MARKUP),
         (rf"[AB]\^?\s?(?:[-\u2013\u2014:=(\u2600-\u27bf]|(?i:{_RIGHT}|{_WRONG}))", _MARKS),

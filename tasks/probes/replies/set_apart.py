@@ -35,9 +35,9 @@ PREFERRED = tuple(
     for pattern in (
         r"(?:\b(?:in favou?r of|favou?rs?|edge to|points? to(?:wards?)?|leaves(?: us with)?|full marks (?:\w+ ){0,2}to"
         r"|my vote (?:is for|goes to)|mark goes to|so(?: its| it's| it is)?|(?:answer|choice|verdict|pick|match)"
-        r"(?: is| must be| has to be| would be| would seem to be| should be|:))|(?:\bi(?:'d|'ll| would| will| must"
-        r"| therefore| thus|'m| am)?(?: \w+ly)? |^)(?:(?:go|going|went) (?:with|for)|prefer|choose|pick|select|opt for"
-        rf"|favou?r|lean (?:towards?|to)))\s+\(?{_LETTER}{_PREFERRED_END}",
+        r"(?: is| must be| has to be| would be| would seem to be| should be|:))|(?:\b(?:i(?:'d|'ll| would| will| must"
+        r"| therefore| thus|'m| am)?|you should)(?: \w+ly)? |^)(?:(?:go|going|went) (?:with|for)|prefer|choose|pick"
+        rf"|select|opt for|favou?r|lean (?:towards?|to)))\s+\(?{_LETTER}{_PREFERRED_END}",
         rf"\b(?:i|we) (?:would )?(?:\w+ )?trust {_LETTER} more",
         rf"\b(?:making|makes|find|consider|judge) {_LETTER} (?:to be )?{_BETTER}",
         rf"^(?:yes |so )?{_LETTER} (?:over\b|it is\b|better\b(?! \w))",

@@ -120,7 +120,7 @@ def _in_sentence(sentence: Sentence) -> Iterator[Statement]:
         if said and not _is_introduced(said, after):
             # "A, then B": once a letter stood alone, the next one that does contradicts it.
             alone = alone or said[1] is Strength.LINE
-            last = said
+            last = _rival_at_end(clause, said) or said
             strength = _raised(said[1], clause, concluding=concluding)
             first = position == sentence.position
             yield Statement(said[0], strength, position, (granted and first) or _is_granted(clause))
@@ -139,8 +139,16 @@ def _names_the_wrong_one(clause: str, before: str) -> bool:
     described = patterns.ONE_THAT.search(before) if patterns.THAT_IS.match(clause) else None
     if described is None or _LETTER.search(before):
         return False
+    if patterns.TELLS_IT.match(described["predicate"]):
+        return False
     judged = verdict(described["predicate"])
     return judged is None or judged <= Strength.REJECTED
+
+
+def _rival_at_end(clause: str, said: tuple[str | None, Strength]) -> tuple[str, None] | None:
+    """The other letter where it ends the clause, and is what the next one means: "A is better than B, which errs"."""
+    ends = re.search(r"\b([AB])\^?$", clause)
+    return (ends[1], None) if ends and ends[1] != said[0] else None
 
 
 def _told_of(clause: str) -> tuple[str | None, Strength | None] | None:
