@@ -37,14 +37,14 @@ def after(s: Sentence, i: int) -> float:
         return _before_open(s, i, k)
     if tag & f.BREAK:
         return -0.2 if participle else 0.0
-    if tag & _OBJECT and not tag & f.AUX:
+    if tag & _OBJECT:
         return 0.5 if s.words[i] in _NAMING else 3.0
     word = s.words[k]
     if word == "of":
         return 0.5 if s.words[i] in _TAKES_OF else -3.0
     if word == "by" and participle:
         return -2.5
-    if tag & f.AUX and is_finite_aux(s, k):
+    if is_finite_aux(s, k):
         return -0.5 if form & f.EMBED else -4.0
     if tag & _SUBJECT:
         return 1.5

@@ -9,7 +9,6 @@ from contrapose.tasks.probes.english.clause import Clause, find_clause
 from contrapose.tasks.probes.english.context import is_finite_aux
 from contrapose.tasks.probes.english.opening import opening, question_start, subject_start
 from contrapose.tasks.probes.english.reading import Sentence, read
-from contrapose.tasks.probes.english.words import words
 
 Kind = Literal["statement", "order", "polar", "wh", "fragment"]
 DOUBT = 2.0
@@ -65,7 +64,7 @@ def analyse_sentence(s: Sentence) -> Analysis:
     if asked >= 0 and (s.asks or _asks_unmarked(s, asked)):
         polar = s.tags[asked] & f.AUX and not s.tags[asked] & f.WH
         return Analysis(s, "polar" if polar else "wh", asked, asked, _NONE)
-    if s.words[start] in _ORDERS and _orders_at(s, start):
+    if _orders_at(s, start):
         return Analysis(s, "order", start, start, Clause(start, start, lexical=True, others=(), margin=_SURE))
     clause = find_clause(s, start)
     verb = clause.verb
@@ -79,7 +78,6 @@ _UNTOLD = Clause(start=-1, verb=-1, lexical=False, others=(), margin=0.0)
 _SURE = 99.0
 _NONE = Clause(start=-1, verb=-1, lexical=False, others=(), margin=_SURE)
 _ASKING = f.WH | f.PREP | f.TO
-_ORDERS = words("let's be have do")
 
 
 def _fragment(s: Sentence, start: int) -> Analysis:
@@ -99,7 +97,7 @@ def _asks_unmarked(s: Sentence, i: int) -> bool:
 def _orders_at(s: Sentence, start: int) -> bool:
     """Whether an order starts with a word which is no ordinary verb: "Be quiet.", "Have a seat.", "Let's go."."""
     word, following = s.words[start], s.tag(start + 1)
-    known = word == "let's" or (word == "be" and following) or (word in ("have", "do") and following and not s.asks)
+    known = word == "let's" or (word == "be" and following) or (word in ("have", "do") and following)
     if not known or (word == "do" and not following & (f.BASE | f.DET | f.QUANT)):
         return False
     rest = find_clause(s, start + 1)
@@ -110,5 +108,4 @@ def _is_order(s: Sentence, subject: int, clause: Clause) -> bool:
     verb = clause.verb
     if verb == subject:
         return clause.lexical
-    polite = s.words[verb - 1] in ("always", "please")
-    return polite and s.words[subject:verb] in (["always"], ["please"], ["you", "please"])
+    return s.words[subject:verb] in (["always"], ["please"], ["you", "please"])

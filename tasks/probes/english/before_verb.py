@@ -46,7 +46,7 @@ def _behind_closed(s: Sentence, i: int, k: int, start: int) -> float:
         return 5.0
     if tag & f.AUX and (tag & _HELPED or is_finite_aux(s, k)):
         return NEVER
-    if tag & f.TO and word == "to":
+    if tag & f.TO:
         return NEVER if form & f.BASE else -2.0
     if tag & f.SUBJ:
         direct = k == start or s.tags[k - 1] & _OPENS

@@ -78,9 +78,7 @@ def find_clause(s: Sentence, start: int) -> Clause:
 
 def _opens(tags: list[int], start: int, end: int) -> bool:
     """Whether an opener stands from `start` on, before `end`."""
-    while start < end and not tags[start] & OPENERS:
-        start += 1
-    return start < end
+    return any(tag & OPENERS for tag in tags[start:end])
 
 
 def _candidates(tags: list[int], start: int) -> list[int]:
@@ -161,7 +159,7 @@ def _clause(s: Sentence, start: int, main: int, others: tuple[int, ...], mains: 
 def _only(s: Sentence, i: int, start: int) -> Clause:
     """The clause whose one candidate is word `i`, with no opener before it."""
     odds = finite_odds(s, i, start)
-    if s.tags[i] & f.AUX and odds > BEAM and i > start:
+    if s.tags[i] & f.AUX and odds > BEAM:
         return Clause(start, i, False, (), BEAM)
     if odds != NEVER:
         odds = main_odds(s, i, start, odds)
@@ -176,7 +174,6 @@ def _contracted(s: Sentence, start: int) -> Clause:
     for i in range(start, len(s.words) - 1):
         if s.words[i].endswith("'s") and s.tags[i] & f.NOUN and _says(s, after_adverbs(s, i)):
             s.tags[i] |= f.CLITIC
-            s.union |= f.CLITIC
             return Clause(start, i, lexical=False, others=(), margin=1.0)
     return _NO_CLAUSE
 

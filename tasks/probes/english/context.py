@@ -8,7 +8,6 @@ from contrapose.tasks.probes.english.words import words
 
 _ADVERB = f.ADV | f.SEMI
 _NO_ITS = f.ING | f.PREP
-_HAVE_DO = f.HAVE | f.DO
 _NO_HAVE = f.MODAL | f.TO | f.DO | f.HAVE
 _NO_MODAL = f.DET | f.MODAL | f.PREP
 _BEHIND_NOUN = f.BE | f.MODAL | f.DO
@@ -68,12 +67,12 @@ def is_finite_aux(s: Sentence, i: int) -> bool:
     tags = s.tags
     if not 0 <= i < len(tags) or not tags[i] & f.AUX:
         return False
-    tag, before = tags[i], tags[i - 1] if i else 0
-    if before & f.TO or (tag & f.CLITIC and before & _NO_ITS and s.words[i] == "it's"):
+    tag, before = tags[i], s.tag(i - 1)
+    if before & f.TO or (before & _NO_ITS and s.words[i] == "it's"):
         return False  # meant is "its"
     if tag & f.MODAL:
         return _is_modal(s, i, before)
-    if tag & _HAVE_DO and s.words[i] in ("have", "do", "had"):
+    if s.words[i] in ("have", "do", "had"):
         k = before_adverbs(s, i, 0)
         return k < 0 or not tags[k] & _NO_HAVE
     return True

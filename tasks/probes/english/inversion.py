@@ -76,7 +76,7 @@ def _base_odds(s: Sentence, i: int, aux: int) -> float | None:
     if not (tag & f.BASE or s.words[i] in ("be", "have", "do")):
         return None
     k = before_adverbs(s, i, aux)
-    while s.words[k] in closed.SENTENCE_ADVERBS and k > aux:
+    while s.words[k] in closed.SENTENCE_ADVERBS:
         k = before_adverbs(s, k, aux)
     before = s.tags[k]
     if k == aux or before & (f.TO | f.AUX) or s.words[k].endswith(("'s", "s'")):

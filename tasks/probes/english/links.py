@@ -29,7 +29,7 @@ def link(s: Sentence, i: int, start: int) -> Link | None:
     """The readings of word `i` as an opener; None when it is none."""
     tag = s.tags[i]
     if tag & f.OPENER and not tag & f.AUX:
-        return _that(s, i, start) if s.words[i] == "that" else _opener(s, i, start, tag)
+        return _that(s, i, start) if s.words[i] == "that" else _opener(s, i, tag)
     if tag & f.LOOSE and not tag & f.FINITE:
         return Link(_loose(s, i, start), -1.0 if i == start else 0.0)
     if tag & (f.NP_START | f.NAME) and not tag & f.AUX and i > start and _follows_noun(s, i):
@@ -39,10 +39,10 @@ def link(s: Sentence, i: int, start: int) -> Link | None:
     return None
 
 
-def _opener(s: Sentence, i: int, start: int, tag: int) -> Link:
+def _opener(s: Sentence, i: int, tag: int) -> Link | None:
     word, after = s.words[i], s.tag(i + 1)
     if word in _TO_INFINITIVE and s.word(i + 1) == "to":
-        return Link(NO, 0.0)
+        return None
     if word in ("what", "which", "whose") and s.tag(i - 1) & f.PREP and not after & (f.NP_START | f.AUX):
         return Link(0.0, 0.0)
     if tag & f.SUB and after & (f.ING | f.PART | f.ADJ | f.PREP | f.BREAK):
@@ -74,6 +74,6 @@ def _loose(s: Sentence, i: int, start: int) -> float:
 def _follows_noun(s: Sentence, i: int) -> bool:
     """Whether a noun phrase may open a clause without a conjunction: "the food they eat", "I think he is"."""
     before = s.tags[i - 1]
-    if (before & f.VERB and before & f.EMBED) or s.words[i - 1] in _SURE:
+    if before & f.EMBED or s.words[i - 1] in _SURE:
         return True
     return bool(before & (f.NOUN | f.SUBJ)) and not before & (f.CLOSED & ~f.SUBJ)

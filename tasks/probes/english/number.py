@@ -24,7 +24,7 @@ def is_plural_phrase(s: Sentence, start: int, end: int) -> bool | None:
     if end < start:
         return None
     last = s.words[end]
-    if last in closed.PLURAL_PRONOUNS and (end == start or s.tags[end] & f.SUBJ):
+    if last in closed.PLURAL_PRONOUNS and s.tags[end] & f.SUBJ:
         return True
     first, opener = s.tags[start], s.words[start]
     if first & _TO_PHRASE:
@@ -50,7 +50,7 @@ def _head(s: Sentence, start: int, end: int) -> tuple[int, bool]:
     """Index of the phrase's head, and whether "and" joins several."""
     for i in range(start, end + 1):
         tag = s.tags[i]
-        if tag & f.COORD and s.words[i] == "and":
+        if s.words[i] == "and":
             return end, True
         if i > start and (tag & _ENDS_PHRASE or (tag & _PARTICIPLE and _follows_noun(s, i))):
             return i - 1, False

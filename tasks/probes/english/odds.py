@@ -18,7 +18,6 @@ __all__ = ["FRONTED", "NEVER", "SURE", "agreement", "finite_odds", "relative_odd
 SURE = 8.0
 """Log-odds of an auxiliary that nothing speaks against."""
 FRONTED = f.PREP | f.TO | f.SUB | f.LOOSE | f.ADV | f.ING | f.PART
-_NO_BE = f.AUX | f.TO | f.ADV | f.SEMI
 _FINITE_AUX = f.BE | f.HAVE | f.DO | f.MODAL
 _INFLECTED = f.THIRD | f.BASE
 _OTHER_CLASSES = f.NOUN | f.ADJ | f.CLOSED | f.PART
@@ -55,8 +54,8 @@ def finite_odds(s: Sentence, i: int, start: int) -> float:
 def agreement(s: Sentence, i: int, start: int) -> float:
     """Log-odds for word `i` agreeing in number with the subject that starts at `start`; the best of its forms."""
     tag = s.tags[i]
-    if tag & f.AUX or not tag & _INFLECTED:
-        return 0.0  # auxiliaries are few, and a past form agrees with all
+    if not tag & _INFLECTED:
+        return 0.0  # of auxiliaries there are few, and a past form agrees with all
     if s.tags[start] & FRONTED:
         start = _after_comma(s, start, i)
     plural = is_plural_phrase(s, start, before_adverbs(s, i, start))
@@ -79,13 +78,10 @@ def _after_comma(s: Sentence, start: int, end: int) -> int:
 
 
 def _of_auxiliary(s: Sentence, i: int) -> float:
-    tags = s.tags
-    if i and tags[i] & f.BE and not tags[i - 1] & _NO_BE:
-        return SURE
     if not is_finite_aux(s, i):
         return NEVER
     k = before_adverbs(s, i, 0)
-    return 1.0 if k >= 0 and tags[k] & _FINITE_AUX and is_finite_aux(s, k) else SURE
+    return 1.0 if s.tag(k) & _FINITE_AUX and is_finite_aux(s, k) else SURE
 
 
 def _of_form(word: str, tag: int) -> float:

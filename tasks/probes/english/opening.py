@@ -88,7 +88,7 @@ def _asks_at(s: Sentence, i: int) -> bool:
     tag = s.tag(i)
     if tag & f.WH or (tag & _PIED and s.tag(i + 1) & f.WH):
         return True
-    return bool(tag & f.AUX) and not tag & f.CLITIC and is_finite_aux(s, i)
+    return not tag & f.CLITIC and is_finite_aux(s, i)
 
 
 def _names_somebody(s: Sentence, start: int) -> bool:

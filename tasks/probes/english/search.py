@@ -48,12 +48,7 @@ def search(s: Sentence, start: int, begin: int, verbs: Collection[int], states: 
 
 def last_joint(s: Sentence) -> int:
     """Index of the last comma or "and"; -1 when there is none."""
-    if not s.union & JOINTS:
-        return -1
-    i = len(s.tags) - 1
-    while i >= 0 and not s.tags[i] & JOINTS:
-        i -= 1
-    return i
+    return max((i for i, tag in enumerate(s.tags) if tag & JOINTS), default=-1)
 
 
 def prune(found: dict[_Key, float]) -> None:
@@ -110,7 +105,7 @@ def _open(found: States, state: State, odds: float, opens: float, passes: float,
     main, others, waiting, inner, joint = state
     if passes not in (NO, 0.0):
         found[state] = odds + passes
-    if opens != NO and len(waiting) < _DEEPEST:
+    if len(waiting) < _DEEPEST:
         _keep(found, (main, others, (*waiting, at), inner, joint), odds + opens)
     elif passes == NO:
         _keep(found, state, odds)
@@ -157,7 +152,7 @@ class _Verb:
         _keep(found, (main, (*others, self.i)[:4], waiting, False, -1), odds + gain)
 
     def _as_main(self, found: States, state: State, odds: float, finite: float) -> None:
-        _, others, waiting, inner, joint = state
+        _, others, waiting, inner, _ = state
         s, i = self.s, self.i
         if self._main is None:
             self._main = main_odds(s, i, self.start, finite)
@@ -165,7 +160,7 @@ class _Verb:
         _keep(found, (i, others, waiting, False, -1), odds + main)
         if s.tags[i] & f.EMBED:
             _keep(found, (i, others, (i + 1,), False, -1), odds + (main - 1.0))
-        if inner and joint != -1 and s.tag(i - 1) & f.COORD:
+        if inner and s.tag(i - 1) & f.COORD:
             _keep(found, (-1, others, waiting, inner, -1), odds + (finite - 0.5))
 
     def _as_inner(self, found: States, state: State, odds: float) -> None:

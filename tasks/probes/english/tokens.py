@@ -59,8 +59,6 @@ def token(spelled: str) -> Token:
 
 def flags_of(word: str) -> int:
     """All that a word in lower case can be."""
-    if word == '"':
-        return f.QUOTED
     known = closed.table().get(word)
     if known is not None:
         if word in closed.OPEN_TOO:
