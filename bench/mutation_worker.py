@@ -46,6 +46,8 @@ MANY = 200
 """Calls in one test after which a function counts as run through in every line: noting each takes too long."""
 SPARE = 8.0
 """Seconds that a test may take besides."""
+FEW = 10
+"""Tests that run a line, below which others are tried too: what a cache keeps is run by the first that asks alone."""
 
 
 @dataclass(slots=True)
@@ -62,7 +64,7 @@ class Covered:
     """Libraries that they import."""
 
     def noticing(self, file: str, lines: range, *, everywhere: bool, most: float) -> dict[str, float]:
-        """The tests that may notice a change: those that run these lines, else any that run the file.
+        """The tests that may notice a change: those that run these lines; fewer than `FEW`, then any that run the file.
 
         First come those that run through the fewest files, which know most about each, and of them the shortest.
         """
@@ -72,8 +74,9 @@ class Covered:
             # What is set at import may be asked for by a test that runs through nothing.
             beside = set(_files(near))
             inside = {test for test in self.seconds if test.split("::")[0] in beside}
+        asked = (inside | near if len(inside) < FEW else inside) - set(self.failed)
         chosen: dict[str, float] = {}
-        for test in sorted((inside or near) - set(self.failed), key=lambda each: self._place(each, everywhere)):
+        for test in sorted(asked, key=lambda each: (each not in inside, self._place(each, everywhere))):
             if chosen and sum(chosen.values()) + self.seconds[test] > most:
                 return chosen
             chosen[test] = self.seconds[test]
