@@ -13,7 +13,8 @@ import pytest
 
 from contrapose.tasks.probes.order_bias import read_choice
 from contrapose.tasks.probes.replies.decision import weigh
-from contrapose.tasks.probes.replies.text import canonical
+from contrapose.tasks.probes.replies.predicates import Strength, verdict
+from contrapose.tasks.probes.replies.text import canonical, window
 
 PATH = Path(__file__).parent.parent / "golden" / "replies_explained.jsonl"
 TEMPLATES = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
@@ -215,6 +216,16 @@ def test_the_time_is_linear_in_the_length(part: str) -> None:
 
     seconds(10)
     assert max(seconds(times) for times in (1_000, 4_000, 16_000)) < 1.5
+
+
+@pytest.mark.parametrize("invisible", ["\u200b", "\u200c", "\u200d", "\u2060", "\ufeff"])
+def test_invisible_characters_are_not_read(invisible: str) -> None:
+    assert window(f"{invisible}B{invisible}") == "B"
+
+
+def test_a_summary_that_contradicts_is_wrong_though_nothing_is_named() -> None:
+    assert verdict("contradicts") is Strength.WRONG
+    assert verdict("contradicts itself") is None
 
 
 def near_b(texts: Sequence[str]) -> np.ndarray:
