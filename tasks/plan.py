@@ -128,7 +128,7 @@ def _limit(
 
 
 def _foreign(name: str) -> dict[str, str]:
-    """Versions of a probe of another package, whose code is no part of the cache keys."""
+    """Versions of a probe of another package: what it rests on beyond its own code may come with another version."""
     found = registry.foreign("probes", name)
     return found and found | {f"probe {name}": registry.probe(name).version}
 

@@ -7,10 +7,9 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache, partial
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -21,6 +20,8 @@ from pydantic_core import to_jsonable_python
 
 from contrapose.tasks.damage import private_folder, put_in_place, set_aside
 from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.import_closure import code_sha256
+from contrapose.tasks.registry import modules
 from contrapose.tasks.tables import full, home, intact, no_room
 
 P = ParamSpec("P")
@@ -45,36 +46,49 @@ class Called(NamedTuple):
 
 
 def room_task(
-    name: str, *, sources: tuple[str, ...], run_name: str, persist: bool = True, unkeyed: tuple[str, ...] = ()
+    name: str,
+    *,
+    run_name: str,
+    persist: bool = True,
+    by_name: Mapping[str, str] | None = None,
+    unkeyed: tuple[str, ...] = (),
 ) -> Callable[[Callable[P, R]], Task[P, R]]:
     """A Prefect task with the project's policy.
 
+    An outcome that is cached is served only to the same code: a change in the task's module, or in any module or data
+    that it rests on, is another cache key.
+
     Args:
         name: shown in Prefect.
-        sources: folders and files, relative to the package, whose code and data the outcome depends on.
-            A change in any of them is another cache key, so that no stale result is served.
         run_name: name of each task run, a template over the task's arguments.
         persist: whether the outcome is cached.
+        by_name: what the task reaches through a visible table, whose code counts too: the table, such as `probes`, and
+            a template of the name over the task's arguments; empty: all that is in the table.
         unkeyed: arguments that do not change the outcome, and so are no part of the cache key.
     """
-    # Inside a flow that persists its own result, a task that says nothing is cached by its inputs.
-    options: dict[str, Any] = {"cache_policy": NO_CACHE, "persist_result": False}
-    if persist:
-        options = {
-            "cache_policy": CacheKeyFnPolicy(cache_key_fn=partial(_key, sources, unkeyed)),
-            "persist_result": True,
-            "result_storage": RESULTS,
-            "result_serializer": SERIALIZER,
-        }
-    return task(
-        name=name,
-        task_run_name=run_name,
-        tags=["contrapose"],
-        retries=1,
-        retry_delay_seconds=1,
-        retry_condition_fn=_worth_a_retry,
-        **options,
-    )
+
+    def wrap(function: Callable[P, R]) -> Task[P, R]:
+        # Inside a flow that persists its own result, a task that says nothing is cached by its inputs.
+        options: dict[str, Any] = {"cache_policy": NO_CACHE, "persist_result": False}
+        if persist:
+            keyed = partial(_key, function.__module__, dict(by_name or {}), unkeyed)
+            options = {
+                "cache_policy": CacheKeyFnPolicy(cache_key_fn=keyed),
+                "persist_result": True,
+                "result_storage": RESULTS,
+                "result_serializer": SERIALIZER,
+            }
+        return task(
+            name=name,
+            task_run_name=run_name,
+            tags=["contrapose"],
+            retries=1,
+            retry_delay_seconds=1,
+            retry_condition_fn=_worth_a_retry,
+            **options,
+        )(function)
+
+    return wrap
 
 
 def error_text(outcome: object) -> str:
@@ -152,49 +166,29 @@ def set_aside_damaged(path: Path) -> None:
             set_aside(path)
 
 
-def cache_key(name: str, sources: tuple[str, ...], inputs: Mapping[str, Any]) -> str:
-    """Hash of a task's name, of the code it depends on, and of its inputs."""
-    content = {"task": name, "code": code_sha256(sources), "inputs": to_jsonable_python(dict(inputs)), "form": FORMAT}
+def cache_key(name: str, code_of: Iterable[str], inputs: Mapping[str, Any]) -> str:
+    """Hash of a task's name, of its inputs, and of the code that some modules rest on."""
+    code = _code(tuple(code_of))
+    content = {"task": name, "code": code, "inputs": to_jsonable_python(dict(inputs)), "form": FORMAT}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 @cache
-def code_sha256(sources: tuple[str, ...]) -> str:
-    """Hash of the files below the given folders of the package."""
-    digest = hashlib.sha256()
-    for source in sources:
-        for name, content in sorted(_contents(source)):
-            digest.update(f"{source}/{name}".encode())
-            digest.update(content)
-    return digest.hexdigest()
+def _code(modules: tuple[str, ...]) -> str:
+    """Of this process, whose code does not change any more."""
+    return code_sha256(*modules, memo=home() / "code.json")
 
 
-def _key(sources: tuple[str, ...], unkeyed: tuple[str, ...], context: Any, inputs: dict[str, Any]) -> str:
+def _key(
+    module: str, by_name: Mapping[str, str], unkeyed: tuple[str, ...], context: Any, inputs: dict[str, Any]
+) -> str:
     """Called by Prefect as it looks for a stored result: a damaged one must be out of the way by then."""
+    reached = [found for table, name in by_name.items() for found in modules(table, name.format(**inputs))]
     kept = {name: value for name, value in inputs.items() if name not in unkeyed}
-    key = cache_key(context.task.name, sources, kept)
+    key = cache_key(context.task.name, [module, *reached], kept)
     private_folder(RESULTS)
     set_aside_damaged(RESULTS / key)
     return key
-
-
-def _contents(source: str) -> list[tuple[str, bytes]]:
-    """Names and contents of one file, or of every source file in a folder and below."""
-    room, _, rest = source.partition("/")
-    found = files(f"contrapose.{room}")
-    for part in filter(None, rest.split("/")):
-        found = found.joinpath(part)
-    return [(found.name, found.read_bytes())] if found.is_file() else list(_walk(found, ""))
-
-
-def _walk(folder: Any, prefix: str) -> list[tuple[str, bytes]]:
-    found: list[tuple[str, bytes]] = []
-    for entry in folder.iterdir():
-        if entry.is_dir() and entry.name != "__pycache__":
-            found += _walk(entry, f"{prefix}{entry.name}/")
-        elif entry.is_file() and not entry.name.endswith(".pyc"):
-            found.append((prefix + entry.name, entry.read_bytes()))
-    return found
 
 
 def _worth_a_retry(_: Any, __: Any, state: Any) -> bool:

@@ -81,6 +81,13 @@ def find(kind: str, name: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
+def modules(kind: str, name: str) -> list[str]:
+    """Where the code of `name` lies; of everything in the table where the name is empty."""
+    table = names(kind)
+    chosen = [table[name]] if name else sorted(table.values())
+    return list(dict.fromkeys(place.partition(":")[0] for place in chosen))
+
+
 def foreign(kind: str, name: str) -> dict[str, str]:
     """The distribution of another package that provides `name`, with its version; nothing for what is our own."""
     found = entry_points(group=f"contrapose.{kind}", name=name)

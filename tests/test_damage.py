@@ -63,7 +63,7 @@ def made(done: list[int]) -> Table:
     """A task's table, computed or found; `done` grows when it is computed."""
     from prefect import flow
 
-    @policy.room_task("make", sources=(), run_name="make")
+    @policy.room_task("make", run_name="make")
     def make(number: int) -> dict[str, object]:
         done.append(number)
         return {"table": write(RECORDS, TextSample), "number": number}

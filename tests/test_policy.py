@@ -11,9 +11,9 @@ from pydantic import BaseModel
 
 from contrapose.tasks import policy
 from contrapose.tasks.errors import DataError
-from contrapose.tasks.policy import cache_key, code_sha256
+from contrapose.tasks.policy import cache_key
 
-SOURCES = ("tasks/probes", "tasks/records.py", "data/lexicons")
+CODE = ("contrapose.tasks.records",)
 
 
 class Settings(BaseModel):
@@ -23,44 +23,29 @@ class Settings(BaseModel):
 
 
 def test_a_key_does_not_depend_on_the_order_of_the_inputs() -> None:
-    first = cache_key("t", SOURCES, {"a": 1, "b": Settings(names={"x": 1, "y": 2})})
-    assert first == cache_key("t", SOURCES, {"b": Settings(names={"y": 2, "x": 1}), "a": 1})
+    first = cache_key("t", CODE, {"a": 1, "b": Settings(names={"x": 1, "y": 2})})
+    assert first == cache_key("t", CODE, {"b": Settings(names={"y": 2, "x": 1}), "a": 1})
 
 
 @pytest.mark.parametrize(
-    ("name", "sources", "inputs"),
-    [("u", SOURCES, {"a": 1}), ("t", ("tasks/load",), {"a": 1}), ("t", SOURCES, {"a": 2}), ("t", SOURCES, {"b": 1})],
+    ("name", "code", "inputs"),
+    [
+        ("u", CODE, {"a": 1}),
+        ("t", ("contrapose.tasks.outcome",), {"a": 1}),
+        ("t", CODE, {"a": 2}),
+        ("t", CODE, {"b": 1}),
+    ],
 )
 def test_a_key_depends_on_the_task_its_code_and_its_inputs(
-    name: str, sources: tuple[str, ...], inputs: dict[str, int]
+    name: str, code: tuple[str, ...], inputs: dict[str, int]
 ) -> None:
-    assert cache_key(name, sources, inputs) != cache_key("t", SOURCES, {"a": 1})
+    assert cache_key(name, code, inputs) != cache_key("t", CODE, {"a": 1})
 
 
 def test_a_key_is_the_same_in_another_process() -> None:
-    code = f"from contrapose.tasks.policy import cache_key; print(cache_key('t', {SOURCES!r}, {{'a': [1, 'x']}}))"
+    code = f"from contrapose.tasks.policy import cache_key; print(cache_key('t', {CODE!r}, {{'a': [1, 'x']}}))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == cache_key("t", SOURCES, {"a": [1, "x"]})
-
-
-def test_a_changed_helper_is_another_code_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "files", lambda _: tmp_path)
-    (tmp_path / "helper.py").write_text("x = 1")
-    before = code_sha256.__wrapped__(("tasks",))
-    assert code_sha256.__wrapped__(("tasks",)) == before
-    (tmp_path / "helper.py").write_text("x = 2")
-    changed = code_sha256.__wrapped__(("tasks",))
-    (tmp_path / "inner").mkdir()
-    (tmp_path / "inner" / "new.py").write_text("")
-    assert len({before, changed, code_sha256.__wrapped__(("tasks",))}) == 3
-
-
-def test_every_named_source_exists() -> None:
-    from contrapose.tasks.evaluate.task import SOURCES as EVALUATE
-    from contrapose.tasks.validate.task import SOURCES as VALIDATE
-
-    for sources in (SOURCES, EVALUATE, VALIDATE, ("tasks/load", "tasks/perturb", "tasks/infer", "tasks/tables.py")):
-        assert len(code_sha256(tuple(sources))) == 64
+    assert found.stdout.strip() == cache_key("t", CODE, {"a": [1, "x"]})
 
 
 def test_a_mistake_of_the_users_is_not_tried_again() -> None:
@@ -81,7 +66,7 @@ def test_what_is_not_to_be_cached_is_done_again_inside_a_flow_that_persists(tmp_
 
     done: list[int] = []
 
-    @policy.room_task("ask", sources=(), run_name="ask", persist=False)
+    @policy.room_task("ask", run_name="ask", persist=False)
     def ask(number: int) -> int:
         done.append(number)
         return number

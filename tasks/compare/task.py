@@ -7,7 +7,7 @@ from contrapose.tasks.comparison import Comparison
 from contrapose.tasks.policy import room_task
 
 
-@room_task("compare", sources=(), run_name="compare with {baseline}", persist=False)
+@room_task("compare", run_name="compare with {baseline}", persist=False)
 def compare(folders: list[str], baseline: str, margin: float) -> Comparison:
     """Compare finished runs.
 

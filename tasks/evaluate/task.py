@@ -20,18 +20,8 @@ from contrapose.tasks.registry import probe
 from contrapose.tasks.results import schema_for
 from contrapose.tasks.tables import ROWS, Table, iterate, write, write_arrow
 
-SOURCES = (
-    "tasks/evaluate",
-    "tasks/probes",
-    "tasks/statistics",
-    "tasks/apart.py",
-    "tasks/outcome.py",
-    "tasks/records.py",
-    "tasks/results.py",
-    "tasks/columnar.py",
-    "tasks/tables.py",
-    "data/lexicons",
-)
+PROBE = {"probes": "{plan.test}"}
+"""The code of the test's probe is found by its name."""
 
 
 class Unread(TypedDict):
@@ -43,7 +33,7 @@ class Unread(TypedDict):
     """About those that rules read, for a test to draw from."""
 
 
-@room_task("evaluate", sources=SOURCES, run_name="evaluate {plan.test}")
+@room_task("evaluate", by_name=PROBE, run_name="evaluate {plan.test}")
 def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, embedding_revision: str) -> Table:
     """Score the trials of one test.
 
@@ -61,7 +51,7 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
     return write_arrow(parts, schema_for(probe(plan.test)))
 
 
-@room_task("find unread replies", sources=SOURCES, run_name="find unread replies of {plan.test}")
+@room_task("find unread replies", by_name=PROBE, run_name="find unread replies of {plan.test}")
 def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revision: str) -> Unread:
     """Questions about the replies whose choice neither rules nor embeddings can read, and some that check the model.
 
@@ -79,7 +69,7 @@ def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revis
     )
 
 
-@room_task("judge", sources=SOURCES, run_name="judge {plan.test}")
+@room_task("judge", by_name=PROBE, run_name="judge {plan.test}")
 def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Rules) -> Outcome:
     """Count, rate and judge one test.
 

@@ -43,7 +43,7 @@ class Asked(TypedDict):
     """What the model says about how it computed; empty where it was not needed."""
 
 
-@room_task("infer", sources=(), run_name="infer {label}", persist=False)
+@room_task("infer", run_name="infer {label}", persist=False)
 def infer(
     label: str,
     cases: Table,
@@ -82,7 +82,7 @@ def infer(
     return {**asked, "notes": {**asked["notes"], **notes}}
 
 
-@room_task("ask back", sources=(), run_name="ask back {label}", persist=False)
+@room_task("ask back", run_name="ask back {label}", persist=False)
 def ask_about(
     label: str,
     trials: Table,

@@ -20,19 +20,7 @@ class Samples(TypedDict):
     warnings: list[str]
 
 
-@room_task(
-    "load",
-    sources=(
-        "tasks/load",
-        "tasks/bounds.py",
-        "tasks/data_settings.py",
-        "tasks/outcome.py",
-        "tasks/records.py",
-        "tasks/columnar.py",
-        "tasks/tables.py",
-    ),
-    run_name="load {test}",
-)
+@room_task("load", by_name={"probes": "{test}", "sources": ""}, run_name="load {test}")
 def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: int) -> Samples:
     """Read, check and sample the rows of one test.
 

@@ -10,18 +10,7 @@ from contrapose.tasks.registry import probe
 from contrapose.tasks.tables import Table, batches, iterate, write
 
 
-@room_task(
-    "perturb",
-    sources=(
-        "tasks/perturb",
-        "tasks/probes",
-        "tasks/records.py",
-        "tasks/columnar.py",
-        "tasks/tables.py",
-        "data/lexicons",
-    ),
-    run_name="perturb {plan.test}",
-)
+@room_task("perturb", by_name={"probes": "{plan.test}"}, run_name="perturb {plan.test}")
 def perturb(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods) -> Table:
     """Make the cases of one test.
 

@@ -10,7 +10,7 @@ from contrapose.tasks.promotion.promote import promote as promote_candidate
 from contrapose.tasks.promotion.settings import Promotion
 
 
-@room_task("promote", sources=(), run_name="promote {model}", persist=False)
+@room_task("promote", run_name="promote {model}", persist=False)
 def promote(model: str, settings: Promotion, decision: Decision, confirm: Callable[[], None]) -> list[str]:
     """Do what follows a promotion.
 

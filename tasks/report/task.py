@@ -27,7 +27,7 @@ from contrapose.tasks.tables import Table
 from contrapose.tasks.validation import Checked
 
 
-@room_task("report", sources=(), run_name="report {folder}", persist=False)
+@room_task("report", run_name="report {folder}", persist=False)
 def publish(
     folder: str,
     summary: Summary,
@@ -77,7 +77,7 @@ def publish(
     return []
 
 
-@room_task("log into MLflow", sources=(), run_name="log into {experiment}", persist=False)
+@room_task("log into MLflow", run_name="log into {experiment}", persist=False)
 def track(folder: str, summary: Summary, experiment: str) -> list[str]:
     """Log a published run into MLflow.
 

@@ -15,21 +15,13 @@ from contrapose.tasks.validate.gates import sift
 from contrapose.tasks.validate.kinds import Handed, drawn, handed
 from contrapose.tasks.validation import Checked, Kind, Suite
 
-SOURCES = (
-    "tasks/validate",
-    "tasks/validation.py",
-    "tasks/records.py",
-    "tasks/results.py",
-    "tasks/columnar.py",
-    "tasks/tables.py",
-    "tasks/probes",
-    "data/expectations",
-)
+PROBE = {"probes": "{plan.test}"}
+"""The code of the test's probe is found by its name."""
 PART = 20_000
 """Rows that are checked at once."""
 
 
-@room_task("validate samples", sources=SOURCES, run_name="validate {plan.test} samples")
+@room_task("validate samples", by_name=PROBE, run_name="validate {plan.test} samples")
 def validate_samples(plan: Plan, samples: Table, rows: int, own: list[Suite]) -> Checked:
     """Hold the samples of a test against their suites.
 
@@ -42,14 +34,14 @@ def validate_samples(plan: Plan, samples: Table, rows: int, own: list[Suite]) ->
     return _checked("samples", lambda: batches(samples, rows=PART), plan, handed=drawn(plan, rows), own=own)
 
 
-@room_task("validate cases", sources=SOURCES, run_name="validate {plan.test} cases")
+@room_task("validate cases", by_name=PROBE, run_name="validate {plan.test} cases")
 def validate_cases(plan: Plan, cases: Table, samples: Table, own: list[Suite]) -> Checked:
     """Hold the cases of a test against their suites, and against the samples that they were made from."""
     given = handed(plan, (part["id"] for part in batches(samples, columns=["id"])))
     return _checked("cases", lambda: batches(cases, rows=PART), plan, handed=given, own=own)
 
 
-@room_task("validate completions", sources=SOURCES, run_name="validate {plan.test} completions")
+@room_task("validate completions", by_name=PROBE, run_name="validate {plan.test} completions")
 def validate_completions(plan: Plan, trials: list[Table], cases: Table, own: list[Suite]) -> Checked:
     """Hold the completions of a test, two for each trial, against their suites and the cases that were asked."""
 
@@ -59,7 +51,7 @@ def validate_completions(plan: Plan, trials: list[Table], cases: Table, own: lis
     return _checked("completions", parts, plan, handed=handed(plan, _asked(cases)), own=own)
 
 
-@room_task("validate results", sources=SOURCES, run_name="validate {plan.test} results")
+@room_task("validate results", by_name=PROBE, run_name="validate {plan.test} results")
 def validate_results(plan: Plan, results: Table, cases: Table, own: list[Suite]) -> Checked:
     """Hold the results of a test against their suites, and against the cases that were asked."""
     given = handed(plan, _asked(cases))

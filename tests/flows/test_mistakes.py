@@ -50,7 +50,7 @@ def test_a_mistake_is_not_tried_again_and_a_defect_is() -> None:
 
     @flow
     def failing(error: Exception) -> None:
-        @room_task("failing", sources=("tasks/errors.py",), run_name="failing", persist=False)
+        @room_task("failing", run_name="failing", persist=False)
         def once() -> None:
             tries.append(type(error).__name__)
             raise error

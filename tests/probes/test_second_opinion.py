@@ -160,7 +160,7 @@ def test_another_version_of_the_model_is_another_cache_key(monkeypatch: pytest.M
         monkeypatch.setattr(settings, "versions", lambda model, at=installed: {model: at})
         plan = plans(config())[0]
         assert plan.versions == {"en_core_web_sm": installed}
-        found.append(cache_key("perturb", ("tasks/errors.py",), {"plan": plan}))
+        found.append(cache_key("perturb", ("contrapose.tasks.errors",), {"plan": plan}))
     assert found[0] != found[1]
 
 
