@@ -9,7 +9,8 @@ from string import ascii_uppercase
 from typing import ClassVar
 
 from contrapose.tasks.errors import ModelError
-from contrapose.tasks.infer.base import Answer, Desk, Question, refuse_unknown
+from contrapose.tasks.infer.base import Desk, Question, refuse_unknown
+from contrapose.tasks.infer.trading import Batch, trade
 from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.prices import FREE, Price
 from contrapose.tasks.provider import Argument, Check
@@ -76,17 +77,15 @@ class MockModel:
     def answer(self, questions: Sequence[Question], desk: Desk) -> None:
         """Answer what is open, a batch at a time, until the budget is spent."""
         for start in range(0, len(questions), BATCH):
-            for question in desk.take(questions[start : start + BATCH]):
-                completion = self.completion(question)
-                if not desk.budget.reserve(completion.usage):
-                    return desk.stop(desk.budget.why(completion.usage))
-                desk.budget.settle(completion.usage, completion.usage)
-                desk.put([Answer(question=question, completion=completion)])
-        return None
+            batch = tuple(questions[start : start + BATCH])
+            trade(Batch(questions=batch, most={each: _usage(each) for each in batch}, compute=self._completions), desk)
 
     def notes(self) -> Mapping[str, str | float]:
         """Nothing worth saying."""
         return {}
+
+    def _completions(self, questions: Sequence[Question]) -> list[Completion]:
+        return [self.completion(question) for question in questions]
 
     def completion(self, question: Question) -> Completion:
         """The answer to any question."""
@@ -101,7 +100,7 @@ class MockModel:
         rng = _rng(f"{prompt}\x00{question.repeat}" if question.repeat else prompt)
         text = _likeliest(letters, rng)[0] if letters else " ".join(rng.choices(WORDS, k=WRITTEN)) + "."
         text = self.reply if self.reply is not None else text
-        return Completion(text=self.slip_reply if self._slips(prompt) else text, usage=_usage(prompt, WRITTEN))
+        return Completion(text=self.slip_reply if self._slips(prompt) else text, usage=_usage(question))
 
     def _slips(self, prompt: str) -> bool:
         return self.slip > 0 and _rng(f"slip\x00{self.revision}\x00{prompt}").random() < self.slip
@@ -109,13 +108,13 @@ class MockModel:
     def _choice(self, question: Question) -> Completion:
         """Log-likelihoods drawn from the hash; they need not sum to one, as those of letters never do."""
         best, scores = _likeliest(question.labels, _rng(question.prompt))
-        return Completion(text=best, option_loglikelihoods=scores, usage=_usage(question.prompt, 1))
+        return Completion(text=best, option_loglikelihoods=scores, usage=_usage(question))
 
     def _loss(self, question: Question) -> Completion:
         """A loss between 1 and 4 nats."""
         rng = _rng(f"{question.prompt}\x00{question.text}")
-        usage = _usage(f"{question.prompt} {question.text}", 0)
-        return Completion(loss=1 + 3 * rng.random() if question.text.strip() else None, usage=usage)
+        loss = 1 + 3 * rng.random() if question.text.strip() else None
+        return Completion(loss=loss, usage=_usage(question))
 
 
 def _likeliest(letters: Sequence[str], rng: random.Random) -> tuple[str, tuple[float, ...]]:
@@ -140,5 +139,8 @@ def _rng(text: str) -> random.Random:
     return random.Random(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
 
 
-def _usage(prompt: str, written: int) -> Usage:
-    return Usage(calls=1, prompt_tokens=len(prompt.split()), completion_tokens=written)
+def _usage(question: Question) -> Usage:
+    """One call; tokens are words."""
+    written = {"generate": WRITTEN, "choose": 1, "loss": 0}[question.kind]
+    read = len(question.prompt.split()) + len(question.text.split())
+    return Usage(calls=1, prompt_tokens=read, completion_tokens=written)

@@ -111,7 +111,8 @@ PROVIDER = '''
 
 import re
 
-from contrapose.tasks.infer.base import Answer, refuse_unknown
+from contrapose.tasks.infer.base import refuse_unknown
+from contrapose.tasks.infer.trading import Batch, trade
 from contrapose.tasks.prices import FREE
 from contrapose.tasks.provider import Argument, Check
 from contrapose.tasks.records import Completion, Usage
@@ -149,21 +150,22 @@ class Measuring:
         self.lead = lead
 
     def answer(self, questions, desk):
-        for question in desk.take(questions):
-            usage = Usage(calls=1, prompt_tokens=len(question.prompt.split()), completion_tokens=1)
-            if not desk.budget.reserve(usage):
-                return desk.stop(desk.budget.why(usage))
-            desk.budget.settle(usage, usage)
-            desk.put([Answer(question=question, completion=self.chosen(question, usage))])
+        most = {question: usage(question) for question in questions}
+        compute = lambda held: [self.chosen(question) for question in held]
+        trade(Batch(questions=tuple(questions), most=most, compute=compute), desk)
 
-    def chosen(self, question, usage):
+    def chosen(self, question):
         options = dict(re.findall(r"^([A-Z])[.] (.*)$", question.prompt, re.M))
         longest = max(question.labels, key=lambda label: len(options[label]))
         scores = tuple(-0.1 if label == longest else -0.1 - self.lead for label in question.labels)
-        return Completion(text=longest, option_loglikelihoods=scores, usage=usage)
+        return Completion(text=longest, option_loglikelihoods=scores, usage=usage(question))
 
     def notes(self):
         return {}
+
+
+def usage(question):
+    return Usage(calls=1, prompt_tokens=len(question.prompt.split()), completion_tokens=1)
 '''
 REPORT = """
 def render(report):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Any
 
-from contrapose.tasks.infer.base import Answer, Desk, Question
+from contrapose.tasks.infer.base import Desk, Question
 from contrapose.tasks.infer.keys import to_json
 from contrapose.tasks.infer.local.forward import Forward
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError
@@ -18,24 +15,11 @@ from contrapose.tasks.infer.local.queries import Asked, asked, completion, misfi
 from contrapose.tasks.infer.local.replies import Prompt, Replies
 from contrapose.tasks.infer.local.rows import Limit, Row
 from contrapose.tasks.infer.local.scoring import Scoring
+from contrapose.tasks.infer.trading import Batch, trade
 from contrapose.tasks.model_spec import Generation
 from contrapose.tasks.records import Completion, Usage
 
 TOO_LARGE = "the prompt alone does not fit in the memory of the device"
-
-Compute = Callable[[Sequence[Question]], list[Completion]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
-    """Questions that are computed together."""
-
-    questions: tuple[Question, ...]
-    """All of them, answered or not."""
-    most: Mapping[Question, Usage]
-    """What each may take."""
-    compute: Compute
-    """Answers some of them, in order."""
 
 
 class TransformerModel:
@@ -62,7 +46,7 @@ class TransformerModel:
         scored = [question for question in questions if question.kind != "generate"]
         for batches in (self._scored(scored), self._generated(generated)):
             for batch in batches:
-                self._trade(batch, desk)
+                trade(batch, desk)
 
     def notes(self) -> Mapping[str, str | float]:
         """The size of a batch, and how far sharing a row may have moved a likelihood."""
@@ -72,30 +56,6 @@ class TransformerModel:
         if self.memory.halvings:
             size |= {"batch_halvings": self.memory.halvings, "batch_tokens_that_fit": self.memory.ceiling or 1}
         return size | self.scoring.notes()
-
-    def _trade(self, batch: Batch, desk: Desk) -> None:
-        """Compute what is open, as much at a time as the budget has room for."""
-        left = desk.take(batch.questions)
-        while left:
-            held = _reserved(left, batch, desk)
-            if not held:
-                return desk.stop(desk.budget.why(batch.most[left[0]]))
-            left = left[len(held) :]
-            start = time.perf_counter()
-            completions: list[Completion] = []
-            try:
-                completions = batch.compute(held)
-            finally:
-                for question, done in zip_longest(held, completions):
-                    desk.budget.settle(batch.most[question], done.usage if done else Usage())
-            seconds = (time.perf_counter() - start) / len(held)
-            desk.put(
-                [
-                    Answer(question=question, completion=done, seconds=seconds)
-                    for question, done in zip(held, completions, strict=True)
-                ]
-            )
-        return None
 
     def _scored(self, questions: Sequence[Question]) -> Iterator[Batch]:
         encoded = [
@@ -168,16 +128,6 @@ def _fixed(known: Mapping[Question, Completion]) -> Iterator[Batch]:
 def _prompt(question: Question, ids: list[int]) -> Prompt:
     """Of equal prompts that are asked several times, each has a seed of its own."""
     return Prompt(ids=ids, seed=seed(to_json(question)))
-
-
-def _reserved(questions: Sequence[Question], batch: Batch, desk: Desk) -> list[Question]:
-    """The first of the questions, as many as the budget has room for."""
-    held = []
-    for question in questions:
-        if not desk.budget.reserve(batch.most[question]):
-            break
-        held.append(question)
-    return held
 
 
 def _one_by_one(

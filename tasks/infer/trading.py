@@ -1,0 +1,61 @@
+"""How a model trades with a desk: it takes what is open, reserves what that may cost, settles it, and puts answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from contrapose.tasks.infer.base import Answer, Desk, Question
+from contrapose.tasks.records import Completion, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Questions that are computed together."""
+
+    questions: tuple[Question, ...]
+    """All of them, answered or not."""
+    most: Mapping[Question, Usage]
+    """What each may take."""
+    compute: Callable[[Sequence[Question]], list[Completion]]
+    """Answers some of them, in order."""
+
+
+def trade(batch: Batch, desk: Desk) -> None:
+    """Compute what is open of a batch, as much at a time as the budget has room for.
+
+    What was reserved is settled however the computing ends: at what an answer took, or at nothing where there is none.
+    """
+    left = desk.take(batch.questions)
+    while left:
+        held = _reserved(left, batch, desk)
+        if not held:
+            return desk.stop(desk.budget.why(batch.most[left[0]]))
+        left = left[len(held) :]
+        start = time.perf_counter()
+        completions: list[Completion] = []
+        try:
+            completions = batch.compute(held)
+        finally:
+            for question, done in zip_longest(held, completions):
+                desk.budget.settle(batch.most[question], done.usage if done else Usage())
+        seconds = (time.perf_counter() - start) / len(held)
+        desk.put(
+            [
+                Answer(question=question, completion=done, seconds=seconds)
+                for question, done in zip(held, completions, strict=True)
+            ]
+        )
+    return None
+
+
+def _reserved(questions: Sequence[Question], batch: Batch, desk: Desk) -> list[Question]:
+    """The first of the questions, as many as the budget has room for."""
+    held = []
+    for question in questions:
+        if not desk.budget.reserve(batch.most[question]):
+            break
+        held.append(question)
+    return held
