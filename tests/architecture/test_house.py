@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -41,14 +41,17 @@ def test_an_api_run_imports_no_model_library() -> None:
     assert not loaded & {"torch", "transformers", "sentence_transformers", "great_expectations"}
 
 
-def test_every_package_folder_is_listed() -> None:
-    listed = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
-    found = {
+def test_every_folder_with_modules_is_a_package_under_our_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed: list[str] = []
+    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.setattr("setuptools.setup", lambda *, packages: listed.extend(packages))
+    runpy.run_path("setup.py")
+    folders = {
         "contrapose." + ".".join(path.parent.relative_to(REPOSITORY).parts)
         for top in ("flows", "tasks", "data", "deployments")
-        for path in (REPOSITORY / top).rglob("__init__.py")
+        for path in (REPOSITORY / top).rglob("*.py")
     }
-    assert set(listed) == found
+    assert sorted(listed) == sorted(folders)
 
 
 @pytest.mark.parametrize("table", ["PROBES", "PROVIDERS", "SOURCES", "REPORTS"])
