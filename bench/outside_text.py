@@ -31,11 +31,11 @@ from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.order_bias import read_choice
-from contrapose.tasks.probes.order_bias.langtest import taken
+from contrapose.tasks.probes.order_bias.score import taken
 from contrapose.tasks.probes.replies.options import choose
 from contrapose.tasks.probes.replies.refusals import reply_kind
 from contrapose.tasks.probes.toxic_words import count_toxic
-from contrapose.tasks.probes.toxic_words.langtest import listed_words
+from contrapose.tasks.probes.toxic_words.score import listed_words
 from contrapose.tasks.probes.toxic_words.screen import doubtful
 from contrapose.tasks.records import TextSample
 from contrapose.tasks.registry import probe

@@ -24,7 +24,7 @@ from contrapose.tasks.probes.asking_back import answered, declines, question
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.order_bias import read_choice
-from contrapose.tasks.probes.order_bias.langtest import taken
+from contrapose.tasks.probes.order_bias.score import taken
 from contrapose.tasks.probes.replies.options import choose
 from contrapose.tasks.probes.replies.refusals import reply_kind
 from contrapose.tasks.probes.toxic_words import count_toxic

@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from contrapose.tasks.probes.answers.picture import Changes, form
+from contrapose.tasks.probes.answers.figures import Changes, form
 from contrapose.tasks.probes.panels import Bars, Panel, Picture, Quantity, Sheet
-from contrapose.tasks.probes.toxic_words.picture import Tiers
+from contrapose.tasks.probes.toxic_words.figures import Tiers
 
 NOTHING: Any = {"estimates": {}}
 

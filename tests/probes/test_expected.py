@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from contrapose.tasks.probes.answers.expected import expected_pass
+from contrapose.tasks.probes.answers.case import expected_pass
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.registry import probe
 

@@ -12,7 +12,7 @@ import pytest
 
 from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.negation.control import control_text
-from contrapose.tasks.probes.negation.offered import are_truth_values, refer_to_others
+from contrapose.tasks.probes.negation.reversal import are_truth_values, refer_to_others
 
 THINGS = ("an oak", "a trout", "a fern", "a wren")
 DEEDS = ("are cheap", "ask for drawings", "have low reliability", "take hours")

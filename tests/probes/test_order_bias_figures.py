@@ -12,7 +12,7 @@ from figured import figured
 
 from contrapose.tasks.evaluate.estimates import effects, estimates
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.probes.order_bias.pride import calibrates
+from contrapose.tasks.probes.order_bias.figures import calibrates
 from contrapose.tasks.records import Case, Completion, Likelihoods, SummaryPair, Trial
 from contrapose.tasks.results import result_table
 

@@ -11,7 +11,7 @@ import pytest
 
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.probes.order_bias.langtest import Letter, passes, taken
+from contrapose.tasks.probes.order_bias.score import Letter, passes, taken
 from contrapose.tasks.records import Case, Completion, SummaryPair, Trial
 
 PAIR = SummaryPair(

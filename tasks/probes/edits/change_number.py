@@ -6,9 +6,17 @@ import math
 import random
 from typing import Any, ClassVar
 
-from contrapose.tasks.probes.edits.amounts import SPELLED, Amount, amount, other_amount
 from contrapose.tasks.probes.edits.base import Edited, TextEdit
-from contrapose.tasks.probes.edits.numerals import Chunk, changeable, chunks, dates
+from contrapose.tasks.probes.edits.numerals import (
+    SPELLED,
+    Amount,
+    Chunk,
+    amount,
+    changeable,
+    chunks,
+    dates,
+    other_amount,
+)
 from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.edits import Edit, apply
 from contrapose.tasks.probes.english.reading import Sentence, UnreadableError, read

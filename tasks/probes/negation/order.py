@@ -5,7 +5,7 @@ from __future__ import annotations
 from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.analysis import Analysis
 from contrapose.tasks.probes.english.edits import Edit
-from contrapose.tasks.probes.negation.any_form import with_any
+from contrapose.tasks.probes.negation.place import with_any
 from contrapose.tasks.probes.negation.result import Plan, SkipError
 
 

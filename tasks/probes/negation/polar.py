@@ -9,7 +9,7 @@ from contrapose.tasks.probes.english.edits import Edit
 from contrapose.tasks.probes.english.inversion import inverted_participle, inverted_predicate, inverted_verb
 from contrapose.tasks.probes.english.reading import Sentence
 from contrapose.tasks.probes.english.words import words
-from contrapose.tasks.probes.negation.any_form import with_any
+from contrapose.tasks.probes.negation.place import with_any
 from contrapose.tasks.probes.negation.result import Confidence, Plan, SkipError
 
 PREFIX = "True or false: "

@@ -10,11 +10,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from contrapose.tasks.probes.answers.case import scorer_for, stays_by_chance, text_case
-from contrapose.tasks.probes.answers.contrast import contrast
-from contrapose.tasks.probes.answers.expected import expected_pass
-from contrapose.tasks.probes.answers.figures import COLUMNS, figures, measures
-from contrapose.tasks.probes.answers.picture import Changes
+from contrapose.tasks.probes.answers.case import expected_pass, scorer_for, stays_by_chance, text_case
+from contrapose.tasks.probes.answers.figures import COLUMNS, Changes, contrast, figures, measures
 from contrapose.tasks.probes.answers.reading import follow_ups
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Embed, Measure, control_of, with_options

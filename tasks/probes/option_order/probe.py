@@ -23,8 +23,7 @@ from contrapose.tasks.probes.base import (
     with_options,
 )
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
-from contrapose.tasks.probes.option_order.figures import figures, measures
-from contrapose.tasks.probes.option_order.picture import Rotations
+from contrapose.tasks.probes.option_order.figures import Rotations, figures, measures
 from contrapose.tasks.probes.option_order.score import follow_ups, rotated, score_trial
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood

@@ -1,15 +1,18 @@
-"""Figures over a run of order_bias: outcomes, accuracy, position bias, and what likelihoods add."""
+"""What order_bias reports: outcomes, accuracy, position bias, what likelihoods add; and its picture."""
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.probes.base import Measure
 from contrapose.tasks.probes.in_words import in_words_measures
-from contrapose.tasks.probes.order_bias.pride import pride
+from contrapose.tasks.probes.panels import Grid, Heading, Panel, Share, pattern
 from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import numbers, where
@@ -90,3 +93,103 @@ def _changed(results: pd.DataFrame) -> np.ndarray:
     known = np.where(control, results["pass"].notna(), first | second)
     changed = np.where(control, results["pass"].eq(False), results["outcome"].isin(("AA", "BB")) | (first != second))
     return np.where(known, changed.astype(float), np.nan)
+
+
+SENTENCES = {
+    "AB": "picks the right summary in both orders: the content decides.",
+    "AA": "answers A in both orders: the position decides, not the content.",
+    "BB": "answers B in both orders: the position decides, not the content.",
+    "BA": "picks the wrong summary in both orders: it prefers the one that the article contradicts.",
+}
+"""By what was chosen in the original and in the swapped order; the right answers are A, then B."""
+UNPARSED = "unparsed"
+
+
+class Positions:
+    """Counts of the pairs of orders by their outcome."""
+
+    def __init__(self) -> None:
+        self._outcomes: Counter[str] = Counter()
+
+    def add(self, rows: pd.DataFrame) -> None:
+        """Count the pairs that were scored; those in error have no second result."""
+        self._outcomes.update(rows.loc[rows["swapped_result"].notna(), "outcome"].dropna())
+
+    def panels(self, outcome: Outcome) -> Sequence[Panel]:
+        """The grid of the four outcomes; none where no pair was scored."""
+        if not self._outcomes:
+            return []
+        counts = {pair: self._outcomes[pair] for pair in SENTENCES}
+        total, unparsed = sum(counts.values()), self._outcomes[UNPARSED]
+        cell = {pair: Share(name=pair, count=count, total=total) for pair, count in counts.items()}
+        return [
+            Grid(
+                caption="Choices in both orders",
+                columns=(Heading(name="swapped: B", note="right"), Heading(name="swapped: A", note="wrong")),
+                rows=(
+                    (Heading(name="original: A", note="right"), (cell["AB"], cell["AA"])),
+                    (Heading(name="original: B", note="wrong"), (cell["BB"], cell["BA"])),
+                ),
+                sentence=pattern(counts, SENTENCES, without_choice=unparsed),
+                note=f"Unparsed: {unparsed:,}.",
+                figures=frozenset({*SENTENCES, UNPARSED}),
+            )
+        ]
+
+
+def calibrates(sample_id: str, share: float) -> bool:
+    """Whether a pair belongs to the calibrating share, 0 to 1: by its id alone, in whatever order pairs come."""
+    digest = hashlib.sha256(f"pride\x00{sample_id}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") < share * 2**64
+
+
+def pride(
+    content: np.ndarray, position: np.ndarray, *, calibrating: np.ndarray, accuracy: np.ndarray
+) -> Sequence[Measure]:
+    """PriDe: what the letters alone are worth to a model, learned from a few pairs and taken out of the others.
+
+    Source: C. Zheng, H. Zhou, F. Meng, J. Zhou, M. Huang, Large Language Models Are Not Robust Multiple Choice
+    Selectors, ICLR 2024 (arXiv 2309.03882). The paper asks the calibrating pairs in both orders and the others in one.
+    Here all are asked in both, and so each of the others tells twice what one order would have given.
+
+    Args:
+        content: (rows,) of content scores in nats; NaN where there are no likelihoods.
+        position: (rows,) of position scores; NaN in the same rows.
+        calibrating: (rows,) of booleans.
+        accuracy: (rows,) without debiasing; NaN where a row does not count.
+
+    Returns:
+        `pride_prior_a`, the probability of A that the letters alone give, over the calibrating pairs; over the other
+        pairs, `pride_accuracy`, where the probabilities of each order alone are divided by the prior, and
+        `pride_gain`, the same minus the accuracy. Intervals take the prior as known.
+    """
+    from scipy.special import expit
+
+    weighed = np.isfinite(content)
+    prior = np.where(weighed & calibrating, expit(position), np.nan)
+    right = np.where(weighed & ~calibrating, debiased(content, position, prior), np.nan)
+    return [
+        Measure(name="pride_prior_a", values=prior, bounds=(0, 1)),
+        Measure(name="pride_accuracy", values=right, bounds=(0, 1)),
+        Measure(name="pride_gain", values=right - accuracy, bounds=(-1, 1)),
+    ]
+
+
+def debiased(content: np.ndarray, position: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Share of both orders in which the right summary leads once the letters' prior is divided out.
+
+    Args:
+        content: (pairs,), in nats.
+        position: (pairs,), in nats. A leads by position + content first, and by position - content once swapped.
+        prior: (pairs,) of each calibrating pair, as the paper has it: in log space over a pair's orders; their mean
+            is the prior of all. NaN for the others.
+
+    Returns:
+        (pairs,) of 0, 0.5 and 1; NaN everywhere if no pair calibrates. A tie is no choice.
+    """
+    known = prior[np.isfinite(prior)]
+    if not len(known):
+        return np.full(len(content), np.nan)
+    pull = np.log(known.mean()) - np.log1p(-known.mean())
+    left = position - pull
+    return np.asarray(((left + content > 0) * 1.0 + (left - content < 0)) / 2)

@@ -24,9 +24,7 @@ from contrapose.tasks.probes.base import (
     letters,
 )
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
-from contrapose.tasks.probes.order_bias.figures import figures, measures
-from contrapose.tasks.probes.order_bias.picture import Positions
-from contrapose.tasks.probes.order_bias.pride import calibrates
+from contrapose.tasks.probes.order_bias.figures import Positions, calibrates, figures, measures
 from contrapose.tasks.probes.order_bias.score import (
     Read,
     follow_ups,

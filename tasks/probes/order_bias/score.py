@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from contrapose.tasks.probes.asking_back import can_be_asked, declines, follow_up
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.in_words import in_words_columns
-from contrapose.tasks.probes.order_bias.langtest import passes, taken
 from contrapose.tasks.probes.order_bias.reply import Choice, Letter, nearer, needs_meaning, read_words, said
 from contrapose.tasks.probes.reading_checks import check_columns, known
 from contrapose.tasks.probes.replies.text import window
@@ -225,3 +225,31 @@ def _lead_of_a(reply: Completion) -> float | None:
         return None
     lead = given[0] - given[1]
     return lead if math.isfinite(lead) else None
+
+
+_BEGINS = re.compile(r"\s*(A|B)(?![^\W\d_])")
+
+
+def taken(reply: str, *, nearer: Letter | None = None) -> Letter | None:
+    """The letter that LangTest takes a reply for; None where only embeddings would tell and none were computed.
+
+    A reply is taken for the A or B that it is or begins with, whatever follows but another letter of the alphabet:
+    its documents name regular expressions and print none. Any other reply is taken for the nearer sentence.
+
+    Args:
+        reply: what the model wrote.
+        nearer: letter of the sentence whose embedding is nearer to the reply's.
+    """
+    begins = _BEGINS.match(reply)
+    if begins is None:
+        return nearer
+    return "A" if begins[1] == "A" else "B"
+
+
+def passes(first: Letter | None, second: Letter | None) -> bool | None:
+    """Its table: A, then B. None unless both letters are known.
+
+    A known wrong letter would be enough to fail, but a known right one is not enough to pass: cases with one letter
+    would then count only where it is wrong.
+    """
+    return (first, second) == ("A", "B") if first and second else None

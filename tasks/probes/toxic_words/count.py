@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from contrapose.tasks.probes.toxic_words.fold import Folded, fold
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, Phrase, Term, Tier, lexicon
 from contrapose.tasks.probes.toxic_words.senses import harmless, place
+from contrapose.tasks.probes.toxic_words.spelling import Folded, fold
 from contrapose.tasks.probes.toxic_words.tokens import Token, read
 
 _SYMBOL_AFTER = re.compile(r" ?[=+/^*<>\[`\\]|[(_]|[.,]\w|\. ?(?:no\b|nos\b|\d)|[,:] ?\d| of \d")

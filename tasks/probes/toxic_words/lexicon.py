@@ -1,4 +1,4 @@
-"""The words that count as bad: read once from `data/lexicons`, inflected, and kept in hash tables."""
+"""The words that count as bad: read once, inflected, with slips of the fingers, and kept in hash tables."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import csv
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
 
 from contrapose.tasks.probes.toxic_words.senses import Sense
-from contrapose.tasks.probes.toxic_words.slips import slips
 
 Tier = Literal["slur", "strong", "sexual", "mild"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
@@ -212,3 +211,32 @@ def _rarest(phrase: tuple[str, ...], words: Mapping[str, Term]) -> str:
 
 def _read(name: str) -> str:
     return files("contrapose.data").joinpath("lexicons", name).read_text(encoding="utf-8")
+
+
+Listed = TypeVar("Listed")
+
+SHORTEST = 4
+"""Letters that must be left; "fck" and "sht" are listed, and what else has three letters may mean anything."""
+
+
+def slips(words: Mapping[str, Listed], *, never: Container[str]) -> dict[str, Listed]:
+    """Every word that is one slip away from some listed words, and the listed word that is meant.
+
+    Nobody reads a word by its second letter alone, so a slip may change the first letter's place but not drop it.
+
+    Args:
+        words: the listed words that people recognize in spite of a slip.
+        never: what is a word, a name or a code of its own.
+    """
+    found = {slip: words[word] for word in sorted(words) for slip in (*_swapped(word), *_dropped(word))}
+    return {slip: meant for slip, meant in found.items() if slip not in words and slip not in never}
+
+
+def _swapped(word: str) -> Iterator[str]:
+    for place in range(len(word) - 1):
+        yield word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+
+
+def _dropped(word: str) -> Iterator[str]:
+    for place in range(1, len(word) if len(word) > SHORTEST else 1):
+        yield word[:place] + word[place + 1 :]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import accumulate
+from string import ascii_lowercase
 from typing import NamedTuple
 
-from contrapose.tasks.probes.toxic_words.joined import joined
+from contrapose.tasks.probes.english.closed import table
+from contrapose.tasks.probes.english.vocabulary import vocabulary
+from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.toxic_words.lexicon import Lexicon
-from contrapose.tasks.probes.toxic_words.spelling import meant
-from contrapose.tasks.probes.toxic_words.suspects import SPELLED, Span, suspects
+from contrapose.tasks.probes.toxic_words.spelling import MARKS, MAX_LENGTH, TRIPLE, meant
 
 _WORD = re.compile(r"\w+")
 _GESTURE = "\N{REVERSED HAND WITH MIDDLE FINGER EXTENDED}"
@@ -117,3 +120,149 @@ def _whole(found: str, start: int, book: Lexicon) -> Token | None:
         core = core.rstrip("*#%!")
         word = book.spellings.get(core) or meant(core, book)
     return Token(start, start + len(core), word) if word else None
+
+
+SHORTEST = 3
+"""Letters of any English word that may stand beside a listed one; of shorter ones only those below may."""
+
+_CAREFUL = ("shit", "cunt", "slut")
+"""Stems that names of people and places hold ("Harshit"): beside them a word has a letter more."""
+
+_BESIDE = words(
+    "all and big dirty dumb eat face get go hell her him holy hot it little me my no of off oh piece please so son "
+    "stupid suck that the them this up us what ya yall yes you your yourself "
+    "any are but can did for gay god had has how jew let lol man men not now one our out see she shut too was who why"
+)
+"""Short words that may stand beside a listed word; nothing as short as an ending: "shita" is Japanese."""
+
+_BEFORE = words("an as at be by do he i if in is on or to un we")
+"""What may stand at the beginning of a run, or between two words that are not listed."""
+
+_SHORT = words("a an as at be by do go he i if in is it me my no of off on or so to up us we the and you all")
+"""The short words of harmless runs: "pushit" is "push it"."""
+
+
+def joined(text: str, present: Iterable[str], book: Lexicon) -> dict[str, list[str]]:
+    """The words that are several in one, and what they are made of: "fuckyou" of "fuck" and "you".
+
+    A listed word stands beside English words, and nothing may be left over: "Scunthorpe" is no such word. Neither is
+    one that is English itself ("bastardize"), nor one that is also made of harmless words alone ("pushit").
+
+    Args:
+        text: a folded text.
+        present: its words.
+        book: what counts.
+    """
+    # Few texts hold any of them.
+    likely = [
+        word for stem in book.stems if stem in text for word in present if stem in word and word not in book.known
+    ]
+    return {word: parts for word in likely if len(word) <= MAX_LENGTH and (parts := _parts(word, book))}
+
+
+def _parts(word: str, book: Lexicon) -> list[str] | None:
+    shortest = SHORTEST + any(stem in word for stem in _CAREFUL)
+
+    def listed(part: str) -> bool:
+        return part in book.words and part.startswith(book.stems)
+
+    def ordinary(part: str) -> bool:
+        return len(part) >= shortest and part not in book.words and _is_english(part)
+
+    def may_stand(part: str, start: int) -> bool:
+        return (
+            listed(part) or part in _BESIDE or ordinary(part) or (part in _BEFORE and _leads(word, start, part, book))
+        )
+
+    if _is_english(word) or word in book.never_joined:
+        return None
+    plain = _split(word, lambda part, start: part in _SHORT or ordinary(part))
+    parts = None if plain and _cuts_through(plain, word, book) else _split(word, may_stand)
+    return parts if parts and any(map(listed, parts)) else None
+
+
+def _is_english(word: str) -> bool:
+    return word in vocabulary().flags or word in table()
+
+
+def _leads(word: str, start: int, part: str, book: Lexicon) -> bool:
+    """Whether a short word is at the beginning, or between words that are no stem: "shitan" is a name."""
+    return start + len(part) < len(word) and not word[:start].endswith(book.stems)
+
+
+def _cuts_through(parts: list[str], word: str, book: Lexicon) -> bool:
+    """Whether no stem is made of whole parts: "wetback" of "wet" and "back" is no other word, "pushit" is."""
+    edges = {0, *accumulate(map(len, parts))}
+    places = ((word.find(stem), len(stem)) for stem in book.stems)
+    return not any({place, place + length} <= edges for place, length in places if place >= 0)
+
+
+def _split(word: str, may_stand: Callable[[str, int], bool]) -> list[str] | None:
+    """The longest words first from the left, and shorter ones where the rest would be left over."""
+    # From the right, so that each rest is read once however many ways lead to it.
+    rest: list[list[str] | None] = [*([None] * len(word)), []]
+    for start in reversed(range(len(word))):
+        for end in range(len(word), start, -1):
+            after = rest[end]
+            if after is not None and may_stand(word[start:end], start):
+                rest[start] = [word[start:end], *after]
+                break
+    return rest[0]
+
+
+Span = tuple[int, int]
+"""Where a stretch of text starts, and where it ends, exclusive."""
+
+SPELLED = re.compile(r"(?<!\w)[a-z](\. |[ .*-])[a-z](?:\1[a-z]){2,24}(?!\w)")
+"""A word spelled out: "f.u.c.k"."""
+
+_DASHED = re.compile(r"(?<![\w-])[a-z]+--+[a-z]+(?![\w-])")
+# It begins with a set of characters, for which re has a fast search; ordinals and decades are ordinary words.
+_MARKED = re.compile(
+    r"[0-9*#%@$!](?:(?<=[a-z][0-9*#%@$])|(?<=[a-z]!)[*#%@$!]*\w|(?<=[0-9@$])[*@$!]{0,3}(?!(?:s|st|nd|rd|th)\b)[a-z])"
+)
+_LETTERS = frozenset(ascii_lowercase)
+_SELDOM_ALONE = frozenset("bcfghjklnpruvwxyz")
+"""Letters unlike those of "it's", "don't" and "a"; of the listed words only "tits" has none of them."""
+
+# A backslash belongs to a run, so that the escape "\n*****" is no mask.
+_NO_RUN = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in MARKS + "\\"}
+_NOT_IN_RUNS = re.compile(rf"[^\w{MARKS}\\]")
+
+
+def suspects(text: str, bare: str, present: set[str]) -> list[Span]:
+    """Where a word may be in disguise: apart from each other, in order.
+
+    Args:
+        text: a folded text.
+        bare: the same with a space for every character that is not part of a word.
+        present: the words of `bare`.
+    """
+    spans = list(_around([match.start() for match in TRIPLE.finditer(bare)], bare))
+    if marked := [match.start() for match in _MARKED.finditer(text)]:
+        spans += _around(marked, text.translate(_NO_RUN) if text.isascii() else _NOT_IN_RUNS.sub(" ", text))
+    if len(present & _LETTERS) >= 3 and not present.isdisjoint(_SELDOM_ALONE):
+        spans += (match.span() for match in SPELLED.finditer(text))
+    if "--" in text:
+        spans += (match.span() for match in _DASHED.finditer(text))
+    return _apart(spans) if spans else spans
+
+
+def _around(places: Iterable[int], spaced: str) -> Iterator[Span]:
+    """The stretches between spaces that some places lie in, each once."""
+    end = 0
+    for place in places:
+        if place >= end:
+            start = spaced.rfind(" ", end, place) + 1 or end
+            end = spaced.find(" ", place)
+            end = len(spaced) if end < 0 else end
+            yield start, end
+
+
+def _apart(spans: Iterable[Span]) -> list[Span]:
+    kept, reached = list[Span](), 0
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start >= reached:
+            kept.append((start, end))
+            reached = end
+    return kept

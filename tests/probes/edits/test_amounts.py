@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.probes.edits.amounts import amount, takes_an
+from contrapose.tasks.probes.edits.numerals import amount, takes_an
 from contrapose.tasks.registry import probe
 
 
