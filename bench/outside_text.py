@@ -42,7 +42,7 @@ from contrapose.tasks.registry import probe
 from contrapose.tasks.report.cleaning import one_line, storable, visible
 from contrapose.tasks.report.csv import inert, restored
 from contrapose.tasks.report.diff import mark
-from contrapose.tasks.report.html.texts import page_texts
+from contrapose.tasks.report.html.island import page_texts
 from contrapose.tasks.report.inline import inline
 from contrapose.tasks.report.markdown_text import escape
 from contrapose.tasks.report.masking import masked

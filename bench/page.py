@@ -38,7 +38,7 @@ from contrapose.tasks.records import Completion, Sample, SummaryPair, TextSample
 from contrapose.tasks.registry import probe
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.html import render
-from contrapose.tasks.report.stored import StoredResults
+from contrapose.tasks.report.publish import StoredResults
 from contrapose.tasks.results import result_table
 from contrapose.tasks.tables import Table
 

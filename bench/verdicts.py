@@ -33,8 +33,7 @@ from contrapose.tasks.columnar import batched
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import score_trials
-from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.evaluate.tallied import scored
+from contrapose.tasks.evaluate.summarise import scored, summarise
 from contrapose.tasks.infer.mock import WORDS
 from contrapose.tasks.outcome import DataSummary
 from contrapose.tasks.plan import Plan, plans

@@ -24,10 +24,9 @@ from contrapose.tasks.infer.store import open_checks
 from contrapose.tasks.infer.store.checks import CheckRow, Checks, OvertakenError
 from contrapose.tasks.policy import RESULTS, SERIALIZER, call
 from contrapose.tasks.promotion.candidate import ALIKE, Candidate, check_key
-from contrapose.tasks.promotion.events import retrained
-from contrapose.tasks.promotion.settings import Promotion
+from contrapose.tasks.promotion.settings import Promotion, retrained
 from contrapose.tasks.promotion.task import promote
-from contrapose.tasks.report.decision_files import write_decision
+from contrapose.tasks.report.decision_markdown import write_decision
 
 
 class Checked(TypedDict):

@@ -22,8 +22,7 @@ from contrapose.tasks.config_file import validate
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.policy import RESULTS, SERIALIZER, call
 from contrapose.tasks.report.artifacts import artifact_key
-from contrapose.tasks.report.comparison_files import write_comparison
-from contrapose.tasks.report.comparison_markdown import render
+from contrapose.tasks.report.comparison_markdown import render, write_comparison
 from contrapose.tasks.report.publish import free_folder, write_folder
 
 

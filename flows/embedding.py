@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.evaluate.embedding_model import located
+from contrapose.tasks.evaluate.embeddings import located
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.plan import Plan
 from contrapose.tasks.records import Likelihoods

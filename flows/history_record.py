@@ -8,9 +8,8 @@ from pathlib import Path
 from contrapose.flows.entrance import Run
 from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.evaluate.embeddings import revision
-from contrapose.tasks.history.dataset import append, file_name, place
+from contrapose.tasks.history.dataset import append, file_name, mend, past_run, place, record_of
 from contrapose.tasks.history.made_of import made_of
-from contrapose.tasks.history.mending import mend, past_run, record_of
 from contrapose.tasks.history.reading import Recorded, recorded
 from contrapose.tasks.infer.store import open_runs
 from contrapose.tasks.outcome import Summary

@@ -17,12 +17,19 @@ from contrapose.tasks.decision import Decision, Side
 from contrapose.tasks.infer.changed import refuse_changed
 from contrapose.tasks.infer.store.checks import Checks
 from contrapose.tasks.policy import call
-from contrapose.tasks.promotion.candidate import Candidate, baseline_config, candidate_config, refuse_baseline
-from contrapose.tasks.promotion.decide import Ruling, decide, verdicts
+from contrapose.tasks.promotion.candidate import (
+    Candidate,
+    Ruling,
+    baseline_config,
+    candidate_config,
+    decide,
+    refuse_baseline,
+    verdicts,
+)
 from contrapose.tasks.promotion.promote import refuse_unready
 from contrapose.tasks.promotion.settings import Promotion
-from contrapose.tasks.report.comparison_files import write_comparison
-from contrapose.tasks.report.decision_files import write_decision
+from contrapose.tasks.report.comparison_markdown import write_comparison
+from contrapose.tasks.report.decision_markdown import write_decision
 from contrapose.tasks.report.publish import free_folder, write_folder
 
 

@@ -11,7 +11,7 @@ from contrapose.flows.events import emit_verdict
 from contrapose.tasks.decision import Decision
 from contrapose.tasks.errors import ContraposeError
 from contrapose.tasks.promotion.candidate import Candidate
-from contrapose.tasks.promotion.events import VERDICT, resource
+from contrapose.tasks.promotion.settings import VERDICT, resource
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.report.decision_markdown import render
 

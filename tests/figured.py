@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from contrapose.tasks.evaluate.estimates import estimates
+from contrapose.tasks.evaluate.summarise import estimates
 
 PLAIN: dict[str, Any] = {"control": False, "cluster": None, "pass": None, "eval_score": None, "scorer": "x"}
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from bench.simulated.draws import CORRELATIONS, GATES, KINDS, Finding, answers, labels
-from contrapose.tasks.evaluate.family import corrected
+from contrapose.tasks.evaluate.gate import corrected
 from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.families import holm

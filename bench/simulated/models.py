@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.simulated.draws import Finding, covered, labels
-from contrapose.tasks.evaluate.estimates import estimates
+from contrapose.tasks.evaluate.summarise import estimates
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
 from contrapose.tasks.records import Case, Completion, Likelihoods, SummaryPair, Trial
 from contrapose.tasks.results import result_table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from contrapose.flows.command.server_key import bring_key_as_configured
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.promotion.events import RETRAINED, resource, retrained
+from contrapose.tasks.promotion.settings import RETRAINED, resource, retrained
 from contrapose.tasks.secrets import without_user
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.records import Case, Sample
 from contrapose.tasks.registry import find, probe
 from contrapose.tasks.report.masking import shower
-from contrapose.tasks.report.source_rows import left_out_rows, taken
+from contrapose.tasks.report.rows import left_out_rows, taken
 from contrapose.tasks.tables import home
 from contrapose.tasks.validate.kinds import drawn, handed
 from contrapose.tasks.validate.wellformed import own_suites

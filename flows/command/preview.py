@@ -20,7 +20,7 @@ from contrapose.tasks.registry import find, probe
 from contrapose.tasks.report.diff import edits
 from contrapose.tasks.report.masking import shower
 from contrapose.tasks.report.preview import Tally, print_indented, sample_lines, section
-from contrapose.tasks.report.source_rows import left_out_rows, taken
+from contrapose.tasks.report.rows import left_out_rows, taken
 
 PORTION = 200
 """Samples whose cases exist at a time."""

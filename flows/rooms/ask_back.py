@@ -11,8 +11,8 @@ from contrapose.flows.entrance import Run
 from contrapose.flows.progress import watched
 from contrapose.flows.rooms.trials import Trials, terms
 from contrapose.tasks.evaluate.embeddings import revision
+from contrapose.tasks.evaluate.scoring import drawn
 from contrapose.tasks.evaluate.task import Unread, find_unread
-from contrapose.tasks.evaluate.unread import drawn
 from contrapose.tasks.infer.task import Asked, ask_about
 from contrapose.tasks.plan import Plan
 from contrapose.tasks.policy import call

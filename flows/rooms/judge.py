@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from contrapose.flows.entrance import Run
 from contrapose.flows.rooms.trials import Trials
-from contrapose.tasks.evaluate.family import corrected
-from contrapose.tasks.evaluate.gate import rules
+from contrapose.tasks.evaluate.gate import corrected, rules
 from contrapose.tasks.evaluate.task import judge as judge_task
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.outcome import Outcome

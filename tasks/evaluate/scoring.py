@@ -1,16 +1,25 @@
-"""Trials into result rows."""
+"""Trials into result rows: thresholds taken from the controls' noise, and replies left to be asked about."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import cast
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from contrapose.tasks.columnar import from_arrow
 from contrapose.tasks.plan import Plan
-from contrapose.tasks.probes.base import Embed, unscored
-from contrapose.tasks.records import Trial
+from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, Thresholds
+from contrapose.tasks.probes.base import AsksBack, Embed, unscored
+from contrapose.tasks.probes.reading_checks import CHECKS
+from contrapose.tasks.records import FollowUp, Trial
 from contrapose.tasks.registry import probe
 from contrapose.tasks.results import result_table
+from contrapose.tasks.tables import Table, batches
 
 
 def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embed) -> pa.Table:
@@ -31,3 +40,104 @@ def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embe
     scores = iter(chosen.score(answered, plan.probe_settings, embed=embed))
     every = [unscored(f"The model gave no answer: {error}") if error else next(scores) for error in failed]
     return result_table(trials, every, probe=chosen, model=model)
+
+
+CENTRAL = 0.95
+"""Share of the controls' scores that a band holds."""
+
+DISTANCES = ("choice", "embedding")
+"""Scorers whose scores are never negative: what is large is noise, what is small is not."""
+
+ROUNDING = 1e-6
+"""Scores nearer to zero are round-off: a band holds them even where no control moves at all."""
+
+
+@dataclass(slots=True)
+class _Scores:
+    """Scores of one scorer's controls."""
+
+    values: list[float] = field(default_factory=list)
+    samples: set[str] = field(default_factory=set)
+
+    def add(self, sample: str, value: float) -> None:
+        self.values.append(value)
+        if len(self.samples) < LEAST_CONTROLS:
+            self.samples.add(sample)
+
+
+def calibrated(plan: Plan, controls: Iterable[Sequence[Trial]], *, embed: Embed) -> Plan:
+    """The plan with a band for each scorer in place of `threshold: auto`; any other plan as it is.
+
+    Args:
+        plan: a selected test.
+        controls: its control trials, a portion at a time; not touched where nothing is calibrated.
+        embed: texts to unit vectors.
+
+    Returns:
+        Bands of the scorers that at least 20 samples have a scored control of, none for the others.
+    """
+    if not plan.probe_settings.calibrated:
+        return plan
+    found: dict[str, _Scores] = {}
+    for portion in controls:
+        _gather(portion, plan, embed, into=found)
+    bands = {scorer: band(scorer, each.values) for scorer, each in found.items() if len(each.samples) >= LEAST_CONTROLS}
+    thresholds = {scorer: bands.get(scorer) for scorer in Thresholds.model_fields}
+    return plan.model_copy(update={"settings": {**plan.settings, "threshold": thresholds}})
+
+
+def band(scorer: str, values: Sequence[float]) -> tuple[float, float]:
+    """The central 95 % of the controls' scores, and no change at all; of a distance, the lowest 95 %."""
+    if scorer in DISTANCES:
+        return 0.0, max(float(np.quantile(values, CENTRAL)), ROUNDING)
+    low, high = np.quantile(values, ((1 - CENTRAL) / 2, (1 + CENTRAL) / 2))
+    return min(float(low), -ROUNDING), max(float(high), ROUNDING)
+
+
+def controls_in(tables: Iterable[Table]) -> Iterator[list[Trial]]:
+    """The control trials of a test, a row group at a time."""
+    for table in tables:
+        for part in batches(table):
+            yield from_arrow(part.filter(pc.struct_field(part["case"], "control")), Trial)
+
+
+def _gather(portion: Sequence[Trial], plan: Plan, embed: Embed, *, into: dict[str, _Scores]) -> None:
+    """Add the scores of controls, which do not depend on the threshold; a pair of any width will do for them."""
+    answered = [trial for trial in portion if not (trial.expected.error or trial.actual.error)]
+    settings = plan.probe_settings.model_copy(update={"threshold": DOCUMENTED, "documents_scores": False})
+    for trial, score in zip(answered, probe(plan.test).score(answered, settings, embed=embed), strict=True):
+        if score.value is not None:
+            into.setdefault(trial.case.scorer, _Scores()).add(trial.case.sample_id, score.value)
+
+
+def follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed) -> Iterator[FollowUp]:
+    """Questions about the replies of trials that were answered; a failed call has no reply.
+
+    Args:
+        portions: trials of one test.
+        plan: the selected test, whose settings ask back.
+        embed: texts to unit vectors, called only where a reply may be read by them.
+
+    Returns:
+        All about replies that could not be read, then of those that rules read as many as a test may need.
+    """
+    chosen, settings = cast(AsksBack, probe(plan.test)), plan.probe_settings
+    known: list[FollowUp] = []
+    for portion in portions:
+        answered = [trial for trial in portion if not (trial.expected.error or trial.actual.error)]
+        found = chosen.follow_ups(answered, settings, embed=embed)
+        yield from (each for each in found if each.known is None)
+        known = drawn([*known, *(each for each in found if each.known is not None)], CHECKS)
+    yield from known
+
+
+def drawn(questions: Iterable[FollowUp], most: int) -> list[FollowUp]:
+    """Those with the least hashes, each prompt once: the draw depends on no order, and on no other question."""
+    by_prompt: dict[str, FollowUp] = {}
+    for each in questions:
+        by_prompt.setdefault(each.prompt, each)
+    return [by_prompt[prompt] for prompt in sorted(by_prompt, key=_hash)[:most]]
+
+
+def _hash(prompt: str) -> bytes:
+    return hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).digest()

@@ -1,26 +1,38 @@
-"""Result rows into the outcome of one test."""
+"""Result rows into the outcome of one test: counts, and a probe's measures as figures with intervals."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from contrapose.tasks.evaluate.estimates import clusters_of, effects, estimates
 from contrapose.tasks.evaluate.gate import Counts, Rate, Rules, decide, rated
-from contrapose.tasks.outcome import ControlSummary, DataSummary, LangTestSummary, Outcome, ReaderError, Slice
+from contrapose.tasks.outcome import (
+    ControlSummary,
+    DataSummary,
+    Effect,
+    Estimate,
+    LangTestSummary,
+    Outcome,
+    ReaderError,
+    Slice,
+)
 from contrapose.tasks.plan import Plan
-from contrapose.tasks.probes.base import Probe
+from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.steps import any_read_by
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.registry import probe
-from contrapose.tasks.results import settled
+from contrapose.tasks.results import figure_columns, settled
 from contrapose.tasks.statistics.families import benjamini_hochberg
+from contrapose.tasks.statistics.means import Mean, difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
+from contrapose.tasks.tables import Table, batches
 
 COUNTED = (
     *("sample_id", "cluster", "slice", "scorer", "pass", "undecided", "chance", "error", "reason", "langtest_pass"),
@@ -220,3 +232,89 @@ def langtest(cases: pd.DataFrame) -> LangTestSummary | None:
 def plain(figures: Mapping[str, float | int | None]) -> dict[str, float | int | None]:
     """Python numbers only, with None for what is not finite."""
     return {name: None if value is None or not math.isfinite(value) else value for name, value in figures.items()}
+
+
+def scored(results: Table, test: str) -> pd.DataFrame:
+    """The results of a test without texts and names; reasons only where replies leave open whether they passed."""
+    parts = batches(results, columns=[*figure_columns(probe(test)), "reason"])
+    whole = pa.concat_tables(map(_without_reasons, parts))
+    return pd.DataFrame(whole.to_pandas(split_blocks=True, self_destruct=True))
+
+
+def skipped(cases: Table) -> pd.DataFrame:
+    """`sample_id` and `skip_reason` of the cases that were skipped."""
+    parts = batches(cases, columns=["sample_id", "skip_reason"])
+    kept = pa.concat_tables(part.filter(pc.is_valid(part["skip_reason"])) for part in parts)
+    return pd.DataFrame(kept.to_pandas())
+
+
+def _without_reasons(part: pa.Table) -> pa.Table:
+    """Reasons of a million scores need not be in memory."""
+    place = part.schema.get_field_index("reason")
+    silent = pc.or_kleene(pc.is_null(part["pass"]), part["undecided"])
+    kept = pc.if_else(silent, part["reason"], pa.scalar(None, pa.string()))
+    return part.set_column(place, part.schema.field(place), kept)
+
+
+def clusters_of(results: pd.DataFrame) -> np.ndarray:
+    """Which rows are not independent: those of one cluster, else those of one sample; (rows,) of numbers.
+
+    A cluster may be named as a sample of another one is.
+    """
+    cluster, sample = (pd.factorize(results[name])[0] for name in ("cluster", "sample_id"))
+    return np.where(cluster >= 0, cluster, len(results) + sample)
+
+
+def estimates(measures: Sequence[Measure], results: pd.DataFrame) -> dict[str, Estimate]:
+    """The mean of each measure over the cases, by its name; what no row has is left out.
+
+    Args:
+        measures: of these results.
+        results: cases and controls, without rows in error.
+    """
+    case = ~results["control"].to_numpy(dtype=bool)
+    cluster = clusters_of(results)
+    found = {
+        measure.name: mean(measure.values[case], cluster[case], share=measure.share, bounds=measure.bounds)
+        for measure in measures
+    }
+    among = {measure.name: measure.among for measure in measures}
+    return {name: _estimate(each, among[name]) for name, each in found.items() if each is not None}
+
+
+def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
+    """For each measure that asks for it: cases minus controls, over the samples that have both."""
+    control = results["control"].to_numpy(dtype=bool)
+    if not control.any():
+        return []
+    sample = pd.Series(pd.factorize(results["sample_id"])[0])
+    cluster = pd.Series(clusters_of(results)).groupby(sample).first()
+    found = []
+    for measure in measures:
+        if measure.net is None:
+            continue
+        values = pd.Series(measure.values)
+        under = {kind: values[rows].groupby(sample[rows]).mean() for kind, rows in (("case", ~control), ("c", control))}
+        pairs = pd.DataFrame(under).dropna()
+        between = measure.share or measure.bounds == (0, 1)
+        net = difference(pairs["case"], pairs["c"], cluster.loc[pairs.index], share=between)
+        if net is not None:
+            found.append(_effect(measure, net, pairs))
+    return found
+
+
+def _estimate(found: Mean, among: str) -> Estimate:
+    return Estimate(value=found.value, interval=found.interval, rows=found.rows, clusters=found.clusters, among=among)
+
+
+def _effect(measure: Measure, net: Mean, pairs: pd.DataFrame) -> Effect:
+    return Effect(
+        name=measure.net or measure.name,
+        measure=measure.name,
+        value=net.value,
+        interval=net.interval,
+        case=float(pairs["case"].mean()),
+        control=float(pairs["c"].mean()),
+        samples=net.rows,
+        clusters=net.clusters,
+    )

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import TypedDict
 
 from contrapose.tasks.columnar import batched
-from contrapose.tasks.evaluate.calibrate import calibrated, controls_in
 from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.evaluate.gate import Rules
-from contrapose.tasks.evaluate.scoring import score_trials
-from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.evaluate.tallied import scored, skipped
-from contrapose.tasks.evaluate.unread import follow_ups
+from contrapose.tasks.evaluate.scoring import calibrated, controls_in, follow_ups, score_trials
+from contrapose.tasks.evaluate.summarise import scored, skipped, summarise
 from contrapose.tasks.outcome import DataSummary, Outcome
 from contrapose.tasks.plan import Plan
 from contrapose.tasks.policy import room_task

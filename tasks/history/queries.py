@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from contrapose.tasks.history.changes import changes
 from contrapose.tasks.history.schema import from_row
+from contrapose.tasks.history.series import changes
 from contrapose.tasks.past import History, PastRun
 
 MOST = 100

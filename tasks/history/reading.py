@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 
 from contrapose.tasks.columnar import batched
 from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.history.dataset import is_broken
 from contrapose.tasks.history.schema import SCHEMA, recognised
-from contrapose.tasks.history.seal import is_broken
 
 LARGEST = 4_000_000
 """Bytes of a file; that of a run has some thousands."""

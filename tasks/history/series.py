@@ -1,11 +1,10 @@
-"""Runs of the past as series: one test of one model in one suite, over time."""
+"""Runs of the past as series: one test of one model in one suite, over time, and what changed in between."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from contrapose.tasks.history.changes import changes, changes_of
 from contrapose.tasks.past import Change, Facet, PastRun, PastTest
 
 
@@ -73,3 +72,38 @@ def _by_model(runs: Iterable[PastRun]) -> Iterator[list[PastRun]]:
     for run in runs:
         found.setdefault((run["suite"], run["model"]), []).append(run)
     yield from (own for _, own in sorted(found.items()))
+
+
+FACETS: tuple[Facet, ...] = ("model", "data", "prompt", "scorer", "library")
+
+
+ASKED = "asked"
+"""What a test is in the run that has it."""
+
+
+def changes(before: PastRun, after: PastRun) -> tuple[Change, ...]:
+    """What the later of two runs is made of that the earlier is not, and the other way round, facet by facet.
+
+    A test that only one of them asked is one change, whatever its settings are.
+    """
+    old, new = ({each["test_type"] for each in run["tests"]} for run in (before, after))
+    alone = sorted(old ^ new)
+    asked = [
+        Change(facet="prompt", name=test, before=ASKED if test in old else "", after=ASKED if test in new else "")
+        for test in alone
+    ]
+    return (*asked, *(each for each in _facts(before, after) if each["name"].partition(".")[0] not in alone))
+
+
+def changes_of(test: str, before: PastRun, after: PastRun) -> tuple[Change, ...]:
+    """Those that bear on one test."""
+    others = {each["test_type"] for run in (before, after) for each in run["tests"]} - {test}
+    return tuple(each for each in changes(before, after) if each["name"].partition(".")[0] not in others)
+
+
+def _facts(before: PastRun, after: PastRun) -> Iterator[Change]:
+    for facet in FACETS:
+        old, new = (run["made_of"].get(facet, {}) for run in (before, after))
+        for name in sorted({*old, *new}):
+            if old.get(name, "") != new.get(name, ""):
+                yield Change(facet=facet, name=name, before=old.get(name, ""), after=new.get(name, ""))

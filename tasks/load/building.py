@@ -1,16 +1,17 @@
-"""A row made into a sample."""
+"""A row made into a sample, options and answers in the shapes that data sets give them included."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.load.cells import label, optional_label, text
-from contrapose.tasks.load.columns import PAIR, candidates, cell
-from contrapose.tasks.load.options import Options, read_options, resolve
-from contrapose.tasks.load.rows import Problem, Row, Unfit, shown
+from contrapose.tasks.load.columns import PAIR, candidates, cell, label, optional_label, text
+from contrapose.tasks.load.rows import Problem, Row, Unfit, listed, shown
+from contrapose.tasks.probes.base import letters
 from contrapose.tasks.records import Sample, SummaryPair, TextSample
 
 Value = TypeVar("Value")
@@ -88,3 +89,125 @@ def _answer(value: Any, options: Options | None) -> str | None:
     if value is None:
         return None
     return resolve(value, options) if options else text(value).strip()
+
+
+MOST = 26
+LETTERED = re.compile(r"\s*(?:\(([A-Z])\)|([A-Z])[.)])(?:\s+|$)")
+"""How an option's letter is written: "A. ", "A) " or "(A) "."""
+
+
+SHAPES = 'a list as JSON, such as ["hot", "cold"], or lines that begin with A. , B. , C. , …'
+"""What a text that holds options looks like."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Option texts, and what the source calls them."""
+
+    texts: tuple[str, ...]
+    """Without letters, in the source's order."""
+    labels: tuple[str, ...]
+    """What an answer may call them."""
+    labelled: bool
+    """Whether the source itself gave the labels; else they are A, B, C, …"""
+
+
+def read_options(value: Any) -> Options:
+    """Options from a list, a list as JSON, a block of lettered lines, or `{"label": […], "text": […]}`.
+
+    Raises:
+        Unfit: it is none of these, fewer than 2 or more than 26, or two are the same.
+    """
+    if isinstance(value, str):
+        value = _from_text(text(value))
+    if isinstance(value, dict):
+        return _from_mapping(value)
+    if not isinstance(value, list | tuple):
+        raise Unfit(f"{shown(value)} is no list", expected="a list of texts")
+    texts = [text(each).strip() for each in value]
+    bare = _without_letters(texts)
+    return _checked(texts if bare is None else bare, letters(len(texts)), labelled=bare is not None)
+
+
+def resolve(answer: Any, options: Options) -> str:
+    """Text of the option that an answer means: "quit eating lunch out", "B" or "B. quit eating lunch out".
+
+    Where the source gives labels, one of them comes before an option of the same text.
+
+    Raises:
+        Unfit: it is none of the options.
+    """
+    wanted = text(answer).strip()
+    named = dict(zip(options.labels, options.texts, strict=True))
+    if options.labelled and wanted in named:
+        return named[wanted]
+    if wanted in options.texts:
+        return wanted
+    found = _by_letter(wanted, named)
+    if found is None:
+        raise Unfit(f"{shown(wanted)} is none of the options", expected=f"one of {listed(options.texts, most=4)}")
+    return found
+
+
+def _by_letter(wanted: str, named: dict[str, str]) -> str | None:
+    """The option whose letter the answer is, or begins with when the option's own text follows."""
+    if wanted in named:
+        return named[wanted]
+    match = LETTERED.match(wanted)
+    if match is None:
+        return None
+    option, rest = named.get(match[1] or match[2]), wanted[match.end() :].strip()
+    return option if rest in ("", option) else None
+
+
+def _from_text(value: str) -> Any:
+    """A list or an object that is written as JSON, or the lines of a lettered block."""
+    if value.lstrip().startswith(("[", "{")):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise Unfit(f"{shown(value)} is not JSON", expected="a list of texts as JSON") from error
+    return _block(value)
+
+
+def _block(value: str) -> list[str]:
+    """Lettered options, one or more lines each; the letters must run from A without a gap."""
+    found: list[str] = []
+    for line in value.strip().replace("\r\n", "\n").split("\n"):
+        match = LETTERED.match(line)
+        if match is None and found:
+            found[-1] += f"\n{line}"
+        elif match is None or (match[1] or match[2]) != letters(len(found) + 1)[-1]:
+            raise Unfit(f"{shown(line)} in a block of options", expected=SHAPES)
+        else:
+            found.append(line)
+    return found
+
+
+def _without_letters(texts: Sequence[str]) -> list[str] | None:
+    """Options without the letters that they begin with; None when these do not run A, B, C and so on."""
+    matches = [LETTERED.match(each) for each in texts]
+    found = tuple((match[1] or match[2]) if match else "" for match in matches)
+    if found != letters(len(texts)):
+        return None
+    return [each[match.end() :].strip() for each, match in zip(texts, matches, strict=True) if match]
+
+
+def _from_mapping(value: dict[str, Any]) -> Options:
+    texts, labels = value.get("text"), value.get("label")
+    if not isinstance(texts, list) or not isinstance(labels, list) or len(texts) != len(labels):
+        raise Unfit(f"{shown(value)} is no set of options", expected='{"label": […], "text": […]}, equally long')
+    if len(set(map(str, labels))) != len(labels):
+        raise Unfit(f"labels {shown(labels)}", expected="labels that differ")
+    return _checked([text(each).strip() for each in texts], [label(each).strip() for each in labels], labelled=True)
+
+
+def _checked(texts: Sequence[str], labels: Sequence[str], *, labelled: bool) -> Options:
+    if not 2 <= len(texts) <= MOST:
+        raise Unfit(f"{len(texts)} {'option' if len(texts) == 1 else 'options'}", expected=f"2 to {MOST} options")
+    if "" in texts:
+        raise Unfit("an option is blank", expected="a text for each letter")
+    twice = next((each for each in texts if texts.count(each) > 1), None)
+    if twice is not None:
+        raise Unfit(f"option {shown(twice)} is there twice", expected="options that differ")
+    return Options(texts=tuple(texts), labels=tuple(labels), labelled=labelled)

@@ -1,15 +1,18 @@
-"""Which of a source's columns is which of our fields."""
+"""Which of a source's columns is which of our fields, and what a single cell may hold."""
 
 from __future__ import annotations
 
 import difflib
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from contrapose.tasks.bounds import MOST_CHARACTERS, MOST_COLUMNS
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
-from contrapose.tasks.load.rows import escaped, listed, shown
+from contrapose.tasks.load.opening import failure
+from contrapose.tasks.load.rows import Problem, Row, Unfit, escaped, listed, shown
 from contrapose.tasks.records import Sample, SummaryPair
 
 USUAL: Mapping[str, tuple[str, ...]] = {
@@ -97,3 +100,103 @@ def _mapping(name: str, column: str) -> str:
     """The remedy for a field that no column holds; on the command line the source is mostly that of --data."""
     option = shlex.quote(f"data.columns.{name}={column}")
     return f"Name the column that holds it: --set {option}, or columns: {{{name}: {column}}} beside the source."
+
+
+def text(value: Any) -> str:
+    """A text as it stands.
+
+    Raises:
+        Unfit: it is null, blank, no text, too long, or holds what cannot be stored or sent.
+    """
+    if value is None:
+        raise Unfit("null", expected="a text")
+    if not isinstance(value, str):
+        raise Unfit(f"{shown(value)} is {_kind(value)}", expected="a text")
+    if not value.strip():
+        raise Unfit(f"{shown(value)} is blank", expected="a text")
+    _refuse_unusable(value)
+    return value
+
+
+def label(value: Any) -> str:
+    """A text, or a number as text: what ids, clusters and slices may be.
+
+    Raises:
+        Unfit: it is neither.
+    """
+    return text(str(value) if isinstance(value, bool | int | float) else value)
+
+
+def optional_label(value: Any) -> str | None:
+    """A label, or None for null.
+
+    Raises:
+        Unfit: it is something else.
+    """
+    return None if value is None else label(value)
+
+
+def _refuse_unusable(value: str) -> None:
+    if len(value) > MOST_CHARACTERS:
+        raise Unfit(f"{len(value):,} characters", expected=f"at most {MOST_CHARACTERS:,} characters")
+    if "\0" in value:
+        raise Unfit(f"{_around(value, value.index(chr(0)))} holds a NUL byte", expected="a text without it")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        found = f"{_around(value, error.start)} holds half a surrogate pair"
+        raise Unfit(found, expected="complete characters") from error
+
+
+def _around(value: str, place: int) -> str:
+    """The part of a text where the trouble is."""
+    return shown(value[max(0, place - 20) : place + 20])
+
+
+def _kind(value: Any) -> str:
+    names = {bool: "a truth value", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+def header(cells: Sequence[Any], source: str) -> list[str | None]:
+    """Column names in their order; None for a column without one.
+
+    Raises:
+        DataError: there are no names, two columns share one, or they are too many.
+    """
+    refuse_wide(len(cells), source)
+    found = [None if cell is None or not str(cell).strip() else str(cell).strip() for cell in cells]
+    named = [name for name in found if name is not None]
+    if not named:
+        raise _refused(source, "row 1 holds no column names")
+    twice = next((name for name, count in Counter(named).items() if count > 1), None)
+    if twice is not None:
+        raise _refused(source, f"two columns are called {shown(twice)}")
+    return found
+
+
+def refuse_wide(count: int, source: str) -> None:
+    """Stop where a table has more columns than any that people make.
+
+    Raises:
+        DataError: it has.
+    """
+    if count > MOST_COLUMNS:
+        remedy = "Leave out columns that are not needed."
+        raise failure(source, f"{count:,} columns", expected=f"at most {MOST_COLUMNS:,}", remedy=remedy)
+
+
+def row_of(number: int, cells: Sequence[Any], names: Sequence[str | None]) -> Row | None:
+    """A record under its column names; None for an empty one."""
+    if all(cell is None for cell in cells):
+        return None
+    if any(cell is not None for cell in cells[len(names) :]):
+        problem = Problem(f"{len(cells)} fields", f"{len(names)} fields, as in the header")
+        return Row(number=number, problem=problem)
+    padded = [*cells, *[None] * (len(names) - len(cells))]
+    pairs = zip(names, padded, strict=False)
+    return Row(number=number, values={name: cell for name, cell in pairs if name is not None})
+
+
+def _refused(source: str, found: str) -> DataError:
+    return failure(source, found, expected="a header of distinct column names in row 1", remedy="Correct the header.")

@@ -13,8 +13,8 @@ from contrapose.tasks.errors import DataError
 from contrapose.tasks.extras import require
 from contrapose.tasks.folders import existing_folder
 from contrapose.tasks.load.columns import used
-from contrapose.tasks.load.naming import HUGGING_FACE
 from contrapose.tasks.load.opening import failure, told
+from contrapose.tasks.load.reading import HUGGING_FACE
 from contrapose.tasks.load.rows import Row, listed, shown
 
 BATCH = 1024

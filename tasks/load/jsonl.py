@@ -10,8 +10,8 @@ from contrapose.tasks.bounds import MOST_DOCUMENT
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
 from contrapose.tasks.load.lines import checked, parse_lines
-from contrapose.tasks.load.naming import format_of
 from contrapose.tasks.load.opening import decoded, failure, opened
+from contrapose.tasks.load.reading import format_of
 from contrapose.tasks.load.rows import Row, escaped, shown
 
 

@@ -1,25 +1,27 @@
-"""One pass over a source: every row is made into a sample, and what is wrong is gathered."""
+"""One pass over a source, told by its name: every row is made into a sample, and what is wrong is gathered."""
 
 from __future__ import annotations
 
+import difflib
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
 
 import numpy as np
 
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
+from contrapose.tasks.load import bundled
 from contrapose.tasks.load.building import Builder
-from contrapose.tasks.load.columns import check_shape
-from contrapose.tasks.load.headers import refuse_wide
-from contrapose.tasks.load.naming import format_of, stem_of
-from contrapose.tasks.load.opening import failure
+from contrapose.tasks.load.columns import check_shape, refuse_wide
+from contrapose.tasks.load.opening import failure, folder_given
 from contrapose.tasks.load.rows import Problem, escaped, shown
 from contrapose.tasks.outcome import LeftOut, LeftOutRow
 from contrapose.tasks.records import Sample
-from contrapose.tasks.registry import find
+from contrapose.tasks.registry import find, names
 
 SHOWN_ROWS = 5
 """Bad rows that one error describes; the others it counts."""
@@ -149,4 +151,57 @@ def _bad_rows(reading: Reading) -> DataError:
         expected=" and ".join(dict.fromkeys(problem.expected for _, problem in shown)),
         remedy=_or_skipped("Correct these rows", reading),
         where=escaped(reading.data.source),
+    )
+
+
+HUGGING_FACE = "hf/"
+
+
+def format_of(data: DataSettings) -> str:
+    """The name in `SOURCES` that reads this source.
+
+    Raises:
+        DataError: neither the settings nor the name tell.
+    """
+    if data.format is not None:
+        return data.format
+    if data.source.startswith(HUGGING_FACE):
+        return "hf"
+    suffix = PurePosixPath(_file_name(data.source)).suffix.removeprefix(".").lower()
+    if not suffix and not set(data.source) & {"/", "\\"}:
+        return "bundled"
+    if suffix in _file_formats():
+        return suffix
+    if Path(data.source).expanduser().is_dir():
+        raise folder_given(data.source)
+    raise _unknown(data.source, suffix)
+
+
+def stem_of(data: DataSettings) -> str:
+    """A short name for the source: `openbookqa_test` of `data/openbookqa_test.jsonl`."""
+    name = _file_name(data.source)
+    return (name if format_of(data) == "hf" else PurePosixPath(name).stem) or "row"
+
+
+def _file_name(source: str) -> str:
+    """Last part of a path or URL, without a query and without the ending of its compression."""
+    outer = source.partition("::")[0]
+    path = urlsplit(outer).path if outer.startswith(("http://", "https://")) else outer
+    return path.replace("\\", "/").rstrip("/").rpartition("/")[2].removesuffix(".gz")
+
+
+def _file_formats() -> list[str]:
+    return [name for name in names("sources") if name not in ("bundled", "hf")]
+
+
+def _unknown(source: str, suffix: str) -> DataError:
+    formats = _file_formats()
+    close = difflib.get_close_matches(suffix, formats, n=1)
+    hint = f" Did you mean .{close[0]}?" if close else ""
+    return DataError(
+        f"unknown suffix {shown('.' + suffix)}" if suffix else "the name has no suffix",
+        expected=f"a file that ends in .{', .'.join(formats)}, or one of the bundled names "
+        f"{', '.join(bundled.bundled_names())}",
+        remedy=f"Rename the file, or set format.{hint}",
+        where=escaped(source),
     )

@@ -9,8 +9,7 @@ from typing import Any
 
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.load import bundled, huggingface, opening
-from contrapose.tasks.load.naming import format_of
-from contrapose.tasks.load.reading import Reading
+from contrapose.tasks.load.reading import Reading, format_of
 from contrapose.tasks.load.rows import escaped
 from contrapose.tasks.outcome import LeftOut
 from contrapose.tasks.records import Sample, TextSample

@@ -1,13 +1,15 @@
-"""What is done once a candidate is to be promoted, and whether it could be."""
+"""What is done once a candidate is promoted: an alias in the MLflow model registry is moved, a webhook called."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 from contrapose.tasks.decision import Decision
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.promotion import alias, webhook
+from contrapose.tasks.errors import ConfigError, ContraposeError
+from contrapose.tasks.extras import require
+from contrapose.tasks.promotion import webhook
 from contrapose.tasks.promotion.settings import BLOCK, Promotion
 from contrapose.tasks.secrets import from_block, from_environment
 
@@ -23,7 +25,7 @@ def refuse_unready(settings: Promotion, *, revision: str, training_run: str) -> 
         ContraposeError: the alias or the webhook could not be used.
     """
     if settings.mlflow_alias:
-        alias.version_of(settings.mlflow_alias, revision=revision, training_run=training_run)
+        version_of(settings.mlflow_alias, revision=revision, training_run=training_run)
     if settings.webhook:
         webhook.refuse_unlisted(settings.webhook)
         webhook_secret()
@@ -45,9 +47,9 @@ def promote(settings: Promotion, decision: Decision, *, confirm: Callable[[], No
     done = []
     if settings.mlflow_alias:
         revision, training_run = decision["revision"], decision["training_run"]
-        version = alias.version_of(settings.mlflow_alias, revision=revision, training_run=training_run)
+        version = version_of(settings.mlflow_alias, revision=revision, training_run=training_run)
         confirm()
-        done.append(alias.move(settings.mlflow_alias, version))
+        done.append(move(settings.mlflow_alias, version))
     if settings.webhook:
         webhook.refuse_unlisted(settings.webhook)
         secret = webhook_secret()
@@ -73,3 +75,83 @@ def webhook_secret() -> str:
             where="promotion.webhook",
         )
     return secret
+
+
+def version_of(named: str, *, revision: str, training_run: str, client: Any = None) -> str:
+    """The version of a registered model that an announcement is about.
+
+    Args:
+        named: `<registered model>@<alias>`.
+        revision: the version itself, where it is a number.
+        training_run: else the MLflow run that made it.
+        client: None: of the registry that MLFLOW_TRACKING_URI or MLFLOW_REGISTRY_URI names.
+
+    Raises:
+        ConfigError: MLflow is not installed, or there is not one such version.
+        ContraposeError: the registry cannot be asked.
+    """
+    name = named.rpartition("@")[0]
+    found = [version for version in _versions(client or _client(), name) if _meant(version, revision, training_run)]
+    if len(found) != 1:
+        raise ConfigError(
+            f"{len(found)} versions of revision {revision or 'none'} and training run {training_run or 'none'}",
+            expected="one",
+            remedy="Register the model under its MLflow run, or announce the number of the version as revision.",
+            where=name,
+        )
+    return str(found[0].version)
+
+
+def move(named: str, version: str, *, client: Any = None) -> str:
+    """Let the alias name a version, unless it names a newer one; returns what became of it, in a sentence.
+
+    Raises:
+        ContraposeError: the registry cannot be asked.
+    """
+    registry = client or _client()
+    name, _, alias = named.rpartition("@")
+    now = _asked(name, registry.get_registered_model, name).aliases.get(alias)
+    if now is not None and int(now) > int(version):
+        return f"{named} stays at version {now}, which is newer than {version}."
+    if now is None or int(now) != int(version):
+        _asked(name, registry.set_registered_model_alias, name, alias, version)
+    return f"{named} is version {version}."
+
+
+def _meant(version: Any, revision: str, training_run: str) -> bool:
+    number = revision if revision.isascii() and revision.isdecimal() else ""
+    if number:
+        # Where both are known, both must fit: the version that is promoted is the one that was trained.
+        return str(version.version) == number and (not training_run or version.run_id in (None, "", training_run))
+    return bool(training_run) and version.run_id == training_run
+
+
+def _versions(client: Any, name: str) -> list[Any]:
+    found: list[Any] = []
+    token = None
+    while True:
+        page = _asked(name, client.search_model_versions, f"name='{name}'", page_token=token)
+        found += page
+        token = getattr(page, "token", None)
+        if not token:
+            return found
+
+
+def _asked(name: str, ask: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    try:
+        return ask(*args, **options)
+    except Exception as error:
+        # Whatever it is built on, a registry raises errors of many kinds; their texts may hold its address.
+        raise ContraposeError(
+            f"the MLflow registry did not answer ({type(error).__name__})",
+            expected="a registry in which the model is registered",
+            remedy="See MLFLOW_TRACKING_URI and the name of the registered model.",
+            where=name,
+        ) from error
+
+
+def _client() -> Any:
+    require("mlflow", extra="mlflow", where="promotion.mlflow_alias")
+    from mlflow import MlflowClient
+
+    return MlflowClient()

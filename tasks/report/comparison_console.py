@@ -11,7 +11,7 @@ from rich.text import Text
 
 from contrapose.tasks.comparison import Comparison, Contest, Standing, judged
 from contrapose.tasks.report.cleaning import one_line
-from contrapose.tasks.report.comparison import (
+from contrapose.tasks.report.comparison_markdown import (
     against,
     allowed,
     asked,

@@ -1,15 +1,17 @@
-"""comparison.md: models side by side, for people and pull requests."""
+"""comparison.md and comparison.json: models side by side, for people, pull requests and machines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from contrapose.tasks.comparison import DEFINITIONS, MIN_COVERAGE, Comparison, Contest, Pair, Verdict
+from contrapose.tasks.comparison import DEFINITIONS, MIN_COVERAGE, Comparison, Contest, Difference, Pair, Rate, Verdict
+from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.report.cleaning import visible
-from contrapose.tasks.report.comparison import allowed, asked, because, chance, differing, points, rated, unpaired
 from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.rows import name_of
-from contrapose.tasks.report.wording import number
+from contrapose.tasks.report.summary import to_json
+from contrapose.tasks.report.wording import counted, number
 
 MARKS: dict[Verdict, str] = {"better": "✅", "not worse": "✅", "cannot tell": "❔", "worse": "❌"}
 
@@ -104,3 +106,89 @@ def _meanings(comparison: Comparison) -> Iterator[str]:
 
 def _list(lines: Iterable[str]) -> str:
     return "\n".join(f"- {escape(visible(line))}" for line in lines)
+
+
+def write_comparison(folder: Path, comparison: Comparison) -> None:
+    """Write comparison.json and comparison.md into a folder, which is made where there is none.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "comparison.json").write_bytes(f"{to_json(comparison)}\n".encode())
+        (folder / "comparison.md").write_bytes(render(comparison))
+    except OSError as error:
+        raise ConfigError(
+            f"cannot write the comparison ({error.strerror or type(error).__name__})",
+            expected="a folder that can be written",
+            remedy="Choose another one with --out.",
+            where=str(folder),
+        ) from error
+
+
+def points(share: float) -> str:
+    """A difference of shares in percentage points, such as `+3.5` or `-12`."""
+    rounded = round(100 * share, 1)
+    return f"{rounded:+.1f}".removesuffix(".0") if rounded else "0"
+
+
+def rated(rate: Rate | None) -> str:
+    """A pass rate in percent with its interval, such as `80 [65.2, 89.5]`; a dash where there is none."""
+    if rate is None:
+        return "–"
+    ends = "" if rate["interval"] is None else f" [{', '.join(f'{100 * end:.1f}' for end in rate['interval'])}]"
+    return f"{100 * rate['value']:.1f}".removesuffix(".0") + ends
+
+
+def differing(found: Difference | None) -> str:
+    """A difference in points with its interval, such as `-5 [-16.5, +4.2]`; a dash where there is none."""
+    if found is None:
+        return "–"
+    ends = "" if found["interval"] is None else f" [{', '.join(map(points, found['interval']))}]"
+    return points(found["value"]) + ends
+
+
+def chance(found: Difference | None) -> str:
+    """The corrected p value; a dash where there is none."""
+    if found is None or found["adjusted"] is None:
+        return "–"
+    return "< 0.001" if found["adjusted"] < 0.001 else f"{found['adjusted']:.3f}"
+
+
+def because(comparison: Comparison) -> str:
+    """The reason of the verdict without the verdict itself, which stands beside it."""
+    prefix = f"{comparison['verdict'].capitalize()}: "
+    return f"because of {comparison['reason'].removeprefix(prefix)}"
+
+
+def against(test: Contest, name: str) -> Pair | None:
+    """The pair of a model with the baseline; None for the baseline."""
+    return next((pair for pair in test["pairs"] if pair["first"] == name and pair["verdict"] is not None), None)
+
+
+def unpaired(pair: Pair) -> str:
+    """What was not scored for both, and what it could change; empty where all cases were."""
+    parts = [
+        f"{counted('cases', count)} scored for {whom}"
+        for count, whom in (
+            (pair["only_first"], f"{pair['first']} alone"),
+            (pair["only_second"], f"{pair['second']} alone"),
+            (pair["neither"], "neither"),
+        )
+        if count
+    ]
+    if not parts:
+        return ""
+    low, high = map(points, pair["extremes"])
+    return f"{', '.join(parts)}; with them the difference lies between {low} and {high} points"
+
+
+def asked(test: Contest) -> str:
+    """How many cases a test has."""
+    return f"{counted('cases', test['cases'])}, {test['common']:,} scored for every model"
+
+
+def allowed(comparison: Comparison) -> str:
+    """The margin."""
+    return f"{number(100 * comparison['margin'])} points"

@@ -13,10 +13,9 @@ from rich.text import Text
 
 from contrapose.tasks.outcome import GateSummary, Outcome, Summary
 from contrapose.tasks.report.cleaning import cut, one_line, visible
-from contrapose.tasks.report.evidence import dependent, effect, guessing, missing
+from contrapose.tasks.report.evidence import dependent, effect, guessing, missing, unread
 from contrapose.tasks.report.masking import masked
-from contrapose.tasks.report.readers import unread
-from contrapose.tasks.report.source_rows import left_out, not_all, taken_by
+from contrapose.tasks.report.rows import left_out, not_all, taken_by
 from contrapose.tasks.report.wording import asked, because, ends, interval, noise, percent, reasons, span, unscored
 
 STYLES = {

@@ -1,14 +1,18 @@
-"""verdict.md: the decision on a retrained model, for people."""
+"""verdict.md and verdict.json: the decision on a retrained model, for people and machines."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from pathlib import Path
 
 from contrapose.tasks import comparison
 from contrapose.tasks.decision import DEFINITIONS, Decision, Side, Verdict
+from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.report.cleaning import visible
 from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.rows import name_of
+from contrapose.tasks.report.summary import to_json
 
 MARKS: dict[Verdict, str] = {"promote": "✅", "hold": "❌", "insufficient evidence": "❔"}
 TEST_MARKS: dict[comparison.Verdict, str] = {"better": "✅", "not worse": "✅", "cannot tell": "❔", "worse": "❌"}
@@ -64,3 +68,28 @@ def _meanings() -> Iterable[str]:
 
 def _list(lines: Iterable[str]) -> str:
     return "\n".join(f"- {escape(visible(line))}" for line in lines)
+
+
+def write_decision(folder: Path, decision: Decision) -> None:
+    """Write verdict.json and verdict.md into a folder, in place of those that are there.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    try:
+        _put(folder / "verdict.json", f"{to_json(decision)}\n".encode())
+        _put(folder / "verdict.md", render(decision))
+    except OSError as error:
+        raise ConfigError(
+            f"cannot write the verdict ({error.strerror or type(error).__name__})",
+            expected="a folder that can be written",
+            remedy="Choose another one in the configuration (output).",
+            where=str(folder),
+        ) from error
+
+
+def _put(path: Path, content: bytes) -> None:
+    """Whoever looks finds the old file or the new one."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_bytes(content)
+    os.replace(part, path)

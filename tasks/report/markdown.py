@@ -3,17 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import pandas as pd
 
 from contrapose.tasks.outcome import GateSummary, Outcome
-from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.fitting import Block, fitting
-from contrapose.tasks.report.markdown_tests import FIRST, MOST_NAMES, REASONS, blocks_of
+from contrapose.tasks.probes.panels import Panel, Sheet
+from contrapose.tasks.report.base import Report, Results
+from contrapose.tasks.report.evidence import (
+    dependent,
+    effect,
+    ended,
+    figures,
+    guessing,
+    known_errors,
+    langtest,
+    missing,
+    sliced,
+    steps,
+    trust,
+    unread,
+)
 from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show, shower
-from contrapose.tasks.report.rows import name_of
+from contrapose.tasks.report.rows import Row, in_part, left_out, name_of, of_test, outcomes, read_rows, taken_by, tested
 from contrapose.tasks.report.since import since
-from contrapose.tasks.report.source_rows import in_part, left_out, taken_by
-from contrapose.tasks.report.wording import because, ends, interval, moment, percent, span, spent
+from contrapose.tasks.report.wording import (
+    because,
+    counted,
+    ends,
+    interval,
+    moment,
+    noise,
+    percent,
+    reasons,
+    span,
+    spent,
+    sums,
+    unscored,
+)
 
 MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "incomplete": "⚠️"}
 
@@ -119,3 +147,111 @@ def _warnings(warnings: Sequence[str], show: Show) -> Iterator[str]:
 def _foot(report: Report) -> str:
     toxic = "Toxic words are shown." if report.show_toxic else "Toxic words are masked."
     return escape(f"{toxic} Raw texts are in results.parquet. Contrapose {name_of(report.summary['contrapose'])}.")
+
+
+EXAMPLES = 5
+"""Failing rows shown of each test."""
+
+MOST_NAMES = 50
+"""Names listed one by one; all of them are in summary.json."""
+
+FIRST, REASONS, DETAILS, LAST = range(4)
+"""Ranks: what is left out last where a comment does not hold it all, and so on."""
+
+
+def blocks_of(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
+    """Why, and folded the figures and the failing examples."""
+    rows = of_test(report.results.figures, outcome["test_type"])
+    name = escape(name_of(outcome["test_type"]))
+    yield Block(REASONS, f"### {name}\n\n{escape(show(outcome['reason']))}")
+    told = [
+        *_told(outcome, report.panels.get(outcome["test_type"], ()), show),
+        *(_ended(langtest(outcome)) if report.show_langtest else ()),
+    ]
+    tables = ["  \n".join(escape(text) for text in told)]
+    if outcome["figures"]:
+        named = [(show(name.replace("_", " ")), value) for name, value in figures(outcome)]
+        tables.append(table(("figure", "value (95 % interval)"), named[:MOST_NAMES], numbers=(1,)))
+    if outcome["slices"]:
+        named = [(show(each["name"]), sliced(each)) for each in outcome["slices"]]
+        tables.append(table(("slice", "pass rate"), named[:MOST_NAMES], numbers=(1,)))
+        more = len(named) - MOST_NAMES
+        tables += [f"and {more:,} more slices"] if more > 0 else []
+    yield Block(DETAILS, _folded(f"Counts and figures of {name}", tables))
+    if examples := list(_examples(rows, report.results, show)):
+        failed = int((outcomes(tested(rows)) == "fail").sum())
+        yield Block(LAST, _folded(f"{len(examples)} of {failed:,} failing examples of {name}", examples))
+
+
+def _folded(title: str, parts: Sequence[str]) -> str:
+    # A blank line after the tag lets the Markdown inside be read as Markdown.
+    return "\n\n".join([f"<details>\n<summary>{title}</summary>", *parts, "</details>"])
+
+
+def _told(outcome: Outcome, panels: Sequence[Panel], show: Show) -> Iterator[str]:
+    yield from _ended(guessing(outcome).capitalize())
+    yield from _ended(dependent(outcome))
+    if outcome["control"]:
+        yield noise(outcome["control"]).capitalize() + "."
+    for found in outcome["effects"]:
+        yield show(effect(outcome, found).capitalize()) + "."
+    yield sums(outcome) + "."
+    yield from _ended(missing(outcome))
+    yield from _ended(unread(outcome))
+    yield from _ended(steps(outcome))
+    yield from map(ended, known_errors(outcome))
+    yield from filter(None, map(ended, trust(outcome)))
+    if outcome["skip_reasons"]:
+        yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."
+    if outcome["unscored_reasons"]:
+        yield f"Not scored: {show(unscored(outcome))}."
+    if outcome["refused"]:
+        named = ", ".join(name_of(name) for name in outcome["refused"][:MOST_NAMES])
+        more = len(outcome["refused"]) - MOST_NAMES
+        yield f"Refused rows: {named}" + (f" and {more:,} more." if more > 0 else ".")
+    yield from (show(panel.sentence) for panel in panels if not isinstance(panel, Sheet) and panel.sentence)
+
+
+def _ended(told: str) -> Iterator[str]:
+    """A sentence; nothing where there is nothing to tell."""
+    if told:
+        yield ended(told)
+
+
+def _examples(figures: pd.DataFrame, results: Results, show: Show) -> Iterator[str]:
+    rows = tested(figures)
+    failed = rows[outcomes(rows) == "fail"]
+    if not failed.empty:
+        yield from map(_example, read_rows(results.at(list(failed.index[:EXAMPLES])), show))
+
+
+def _example(row: Row) -> str:
+    score = f"(score {row.score}) " if row.score else ""
+    both = [("before", row.original, row.before), ("after", row.changed, row.after)]
+    return f"**{escape(row.id)}** {escape(score + row.reason)}\n\n{table(('', 'prompt', 'reply'), both)}"
+
+
+MOST = 60_000
+"""Bytes of a whole comment; GitHub takes 65,536 signs, and what posts it may add some."""
+
+
+class Block(NamedTuple):
+    """A part of a text that stays or goes as a whole, so that what it opens it also closes."""
+
+    rank: int
+    """0 for what matters most."""
+    text: str
+    """Markdown."""
+
+
+def fitting(blocks: Sequence[Block], *, most: int = MOST) -> str:
+    """The blocks that fit, in their order, with a blank line between; a last line tells how many do not."""
+    left, kept = most, set()
+    for place in sorted(range(len(blocks)), key=lambda place: (blocks[place].rank, place)):
+        size = len(blocks[place].text.encode()) + 2
+        if size <= left:
+            left -= size
+            kept.add(place)
+    gone = len(blocks) - len(kept)
+    more = [f"Left out, for a comment holds no more: {counted('parts', gone)}. report.html has all."] if gone else []
+    return "\n\n".join([*(block.text for place, block in enumerate(blocks) if place in kept), *more])

@@ -1,28 +1,38 @@
-"""The run folder: written aside, then put in place whole."""
+"""The run folder: written aside, then put in place whole; its tables tell what their columns hold."""
 
 from __future__ import annotations
 
 import itertools
 import json
+import os
 import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from importlib import metadata
-from pathlib import Path
-from typing import Any
+from itertools import accumulate
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import ConfigDict, TypeAdapter
 
 from contrapose.tasks.columnar import schema_of
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.outcome import Summary
 from contrapose.tasks.records import Case
-from contrapose.tasks.registry import find, names
-from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.columns import described, of_cases, of_results
-from contrapose.tasks.report.stored import StoredResults
-from contrapose.tasks.tables import Table, batches, save
+from contrapose.tasks.registry import find, names, probe
+from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN, Report
+from contrapose.tasks.report.cleaning import valid
+from contrapose.tasks.results import columns_of
+from contrapose.tasks.tables import Table, batches, read_arrow, save, take
 
 PACKAGES = (
     "contrapose",
@@ -151,3 +161,139 @@ def git_commit() -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return found.stdout.strip() or None
+
+
+class StoredResults:
+    """The `Results` of some tables, one after the other, under one schema."""
+
+    def __init__(self, tables: Sequence[Table]) -> None:
+        self.tables = tables
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns of all tables, the common ones first."""
+        return pa.unify_schemas([next(batches(table)).schema for table in self.tables])
+
+    @cached_property
+    def figures(self) -> pd.DataFrame:
+        """Every row, counted from 0, with those of its columns that are in `FIGURES`."""
+        columns = [name for name in self.schema.names if name in FIGURES]
+        frame: pd.DataFrame = self._read(columns).to_pandas()
+        return frame
+
+    def at(self, places: Sequence[int]) -> pd.DataFrame:
+        """Some rows, whole; `places` are ascending."""
+        ends = list(accumulate(table["rows"] for table in self.tables))
+        found = [
+            take(table, [place - end + table["rows"] for place in places if end - table["rows"] <= place < end])
+            for table, end in zip(self.tables, ends, strict=True)
+        ]
+        return self._frame(pa.concat_tables(map(self._whole, found)))
+
+    def parts(self) -> Iterator[pd.DataFrame]:
+        """All rows, whole, one part after the other."""
+        yield from map(self._frame, self.arrow())
+
+    def arrow(self) -> Iterator[pa.Table]:
+        """The same as Arrow tables."""
+        yield from (self._whole(part) for table in self.tables for part in batches(table))
+
+    @cached_property
+    def _as_floats(self) -> pa.Schema:
+        """Whole numbers that are missing in some row become floats in every part, as pandas has them."""
+        whole = [each.name for each in self.schema if pa.types.is_integer(each.type)]
+        numbers = self._read(whole)
+        return pa.schema(
+            each.with_type(pa.float64()) if each.name in whole and numbers[each.name].null_count else each
+            for each in self.schema
+        )
+
+    def _read(self, columns: Sequence[str]) -> pa.Table:
+        """Some columns of all rows."""
+        # A table without any of them would lose its rows: a column that every table has is read too.
+        found = (read_arrow(table, columns=["test_type", *columns]) for table in self.tables)
+        empty = self.schema.empty_table().select(list(columns))
+        return pa.concat_tables([empty, *found], promote_options="default").select(list(columns))
+
+    def _whole(self, part: pa.Table) -> pa.Table:
+        """A part with every column; those that its test does not have are empty."""
+        return pa.concat_tables([self.schema.empty_table(), part], promote_options="default")
+
+    def _frame(self, part: pa.Table) -> pd.DataFrame:
+        frame: pd.DataFrame = part.cast(self._as_floats).to_pandas()
+        return frame
+
+
+def skipped_examples(tables: Sequence[Table]) -> pd.DataFrame:
+    """The first cases of each test and reason that were not asked."""
+    columns = ["probe", "sample_id", "original", "skip_reason"]
+    found = pd.DataFrame({name: [] for name in columns}, dtype=str)
+    for part in (part for table in tables for part in batches(table, columns=columns)):
+        more = part.filter(pc.is_valid(part["skip_reason"]))
+        if more.num_rows:
+            found = pd.concat([found, more.to_pandas()]).groupby(["probe", "skip_reason"]).head(SKIPPED_SHOWN)
+    return found.rename(columns={"probe": "test_type"}).reset_index(drop=True)
+
+
+PREFIX = "contrapose."
+"""Before every key about the whole file, since other programs add keys of their own."""
+
+
+class Described(NamedTuple):
+    """What a column holds, as files tell it."""
+
+    description: str
+    """In a sentence."""
+    unit: str = ""
+    """Of a number; empty where it has none."""
+
+
+def of_results(tests: Iterable[str]) -> dict[str, Described]:
+    """Of results.parquet, as each test's probe describes its columns."""
+    known = names("probes")
+    columns = {name: each for test in tests if test in known for name, each in columns_of(probe(test)).items()}
+    return {name: Described(each.description, each.unit) for name, each in columns.items()}
+
+
+def of_cases() -> dict[str, Described]:
+    """Of cases.parquet, as the record describes its fields."""
+    # Only through a list are fields of a plain dataclass described by what is written beneath them.
+    adapter = TypeAdapter(list[Case], config=ConfigDict(use_attribute_docstrings=True))
+    fields: dict[str, Any] = adapter.json_schema()["$defs"]["Case"]["properties"]
+    return {name: Described(field.get("description", "")) for name, field in fields.items()}
+
+
+def described(schema: pa.Schema, columns: Mapping[str, Described], summary: Summary) -> pa.Schema:
+    """The schema with its columns described, each in its field, and all in one key that needs no Arrow to be read."""
+    told = {name: columns[name]._asdict() for name in schema.names if name in columns}
+    fields = [each.with_metadata(told.get(each.name)) for each in schema]
+    facts = {**_facts(summary), "columns": _json(told)}
+    return pa.schema(fields, {f"{PREFIX}{name}": valid(text) for name, text in facts.items()})
+
+
+def _facts(summary: Summary) -> dict[str, str]:
+    """What the rows depend on; neither the run's name nor its time, since two runs of the same have the same files."""
+    tests = summary["tests"]
+    return {
+        "suite": summary["suite"],
+        "model": summary["model"]["id"],
+        "revision": summary["model"]["revision"],
+        "version": summary["contrapose"],
+        "schema_version": str(summary["schema_version"]),
+        "probe_versions": _json({test["test_type"]: test["probe_version"] for test in tests}),
+        "data_sha256": _json({test["test_type"]: test["data"]["sha256"] for test in tests}),
+    }
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, sort_keys=True)
+
+
+REPORTS_URL = "CONTRAPOSE_REPORTS_URL"
+"""Environment variable: URL under which the folder that receives the runs can be read."""
+
+
+def report_url(folder: str) -> str | None:
+    """URL of the report in the folder of a run; None where nobody serves it."""
+    base = os.environ.get(REPORTS_URL, "").rstrip("/")
+    return f"{base}/{quote(PurePath(folder).name)}/report.html" if base else None

@@ -14,8 +14,7 @@ from contrapose.tasks.report.cleaning import storable
 from contrapose.tasks.report.csv import inert
 from contrapose.tasks.report.masking import shower
 from contrapose.tasks.report.publish import write_folder
-from contrapose.tasks.report.validation.files import as_json
-from contrapose.tasks.report.validation.page import Head, page
+from contrapose.tasks.report.validation.page import Head, as_json, page
 from contrapose.tasks.tables import Table, batches, save
 from contrapose.tasks.validation import Checked, refused, told
 

@@ -20,9 +20,7 @@ from contrapose.tasks.report import mlflow
 from contrapose.tasks.report.artifacts import artifact_key, headline, told, verdict_row
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.charts.gates import image_url
-from contrapose.tasks.report.link import report_url
-from contrapose.tasks.report.publish import write_files, write_folder
-from contrapose.tasks.report.stored import StoredResults, skipped_examples
+from contrapose.tasks.report.publish import StoredResults, report_url, skipped_examples, write_files, write_folder
 from contrapose.tasks.tables import Table
 from contrapose.tasks.validation import Checked
 

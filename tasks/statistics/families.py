@@ -1,8 +1,11 @@
-"""Several tests at once: p values that account for how many there are."""
+"""Several tests at once: p values that account for how many there are, and p values in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, log10
+
+from contrapose.tasks.statistics.shares import CONFIDENCE
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -27,3 +30,8 @@ def _adjusted(values: Sequence[float], method: str) -> list[float]:
     from statsmodels.stats.multitest import multipletests
 
     return [float(value) for value in multipletests(values, method=method)[1]]
+
+
+def over(p: float) -> str:
+    """A p value over 5 %, with at least three decimals and as many as show that it is: 0.0502, where 0.050 is not."""
+    return f"{p:.{max(3, ceil(-log10(p - (1 - CONFIDENCE))))}f}"

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, clustered, labels_of, wilson
-from contrapose.tasks.statistics.spread import Spread, spread
+from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, Spread, clustered, labels_of, spread, wilson
 
 RESAMPLES = 1999
 BATCHES = 20

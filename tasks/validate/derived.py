@@ -9,8 +9,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from contrapose.tasks.plan import Plan
-from contrapose.tasks.validate.passing import wrong_verdict
+from contrapose.tasks.probes.values import numbers_of, truths_of
+from contrapose.tasks.registry import probe
 from contrapose.tasks.validation import Kind
+
+
+def wrong_verdict(part: pa.Table, plan: Plan) -> pa.Array:
+    """Whether a row's verdict contradicts its score; False where there is none, or the test's rule says nothing."""
+    judged = np.asarray(part["pass"].is_valid().to_numpy()) & ~np.isnan(numbers_of(part, "eval_score"))
+    expected = probe(plan.test).expected_pass(part, plan.probe_settings)
+    return pa.array(judged & ~np.isnan(expected) & (expected != truths_of(part, "pass")))
+
 
 Derive = Callable[[pa.Table, Plan], pa.Array]
 """Rows, and the test that they belong to, to a truth value for each row: whether something is wrong with it."""

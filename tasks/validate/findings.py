@@ -1,4 +1,4 @@
-"""What was found of each expectation, gathered over the parts of a table."""
+"""What was found of each expectation, gathered over the parts of a table; column types are checked on the schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 import pyarrow as pa
 
 from contrapose.tasks.validate.expectations import ROW, Seen
-from contrapose.tasks.validate.schema import type_violations
 from contrapose.tasks.validate.suites import named_columns
 from contrapose.tasks.validation import SHOWN_ROWS, BrokenRow, Finding, Suite
 
@@ -145,3 +144,15 @@ def _plain(value: Any) -> Any:
     if isinstance(item, list | tuple | set):
         return [_plain(each) for each in list(item)[:20]]
     return item if item is None or isinstance(item, bool | int | float) else str(item)[:LONGEST]
+
+
+def type_violations(found: pa.Schema, expected: pa.Schema) -> list[str]:
+    """What is missing or of another type than expected; empty when all is well. Extra columns are allowed."""
+    wrong = []
+    for column in expected:
+        index = found.get_field_index(column.name)
+        if index < 0:
+            wrong.append(f"column {column.name} is missing")
+        elif found.field(index).type != column.type:
+            wrong.append(f"column {column.name} is {found.field(index).type}, expected {column.type}")
+    return wrong

@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 from contrapose.tasks.plan import Plan
 from contrapose.tasks.policy import room_task
 from contrapose.tasks.tables import Table, batches
-from contrapose.tasks.validate.evidence import keep
-from contrapose.tasks.validate.gates import sift
+from contrapose.tasks.validate.gates import keep, sift
 from contrapose.tasks.validate.kinds import Handed, drawn, handed
 from contrapose.tasks.validation import Checked, Kind, Suite
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.contingency_tables import mcnemar
 
-from contrapose.tasks.compare.differences import MCNEMAR, SIGN_FLIPS, paired
+from contrapose.tasks.compare.pairs import MCNEMAR, SIGN_FLIPS, paired
 
 
 def answers(first: int, second: int, *, both: int = 10) -> tuple[np.ndarray, np.ndarray]:

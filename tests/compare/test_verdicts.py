@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.compare.verdicts import decide
+from contrapose.tasks.compare.pairs import decide
 from contrapose.tasks.comparison import Difference, Pair, Verdict
 
 MARGIN = 0.05

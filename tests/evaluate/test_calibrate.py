@@ -12,9 +12,8 @@ import pytest
 from contrapose.flows.command.preflight import check
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.evaluate.calibrate import ROUNDING, band, calibrated, controls_in
 from contrapose.tasks.evaluate.gate import Rules
-from contrapose.tasks.evaluate.scoring import score_trials
+from contrapose.tasks.evaluate.scoring import ROUNDING, band, calibrated, controls_in, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.probes.base import rng_for

@@ -11,9 +11,8 @@ import pytest
 from huggingface_hub import constants
 
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.evaluate import embedding_model
-from contrapose.tasks.evaluate.embedding_model import BUNDLED, located
-from contrapose.tasks.evaluate.embeddings import embedder
+from contrapose.tasks.evaluate import embeddings
+from contrapose.tasks.evaluate.embeddings import BUNDLED, embedder, located
 
 
 def saved(folder: Path, *names: str) -> Path:
@@ -27,7 +26,7 @@ def saved(folder: Path, *names: str) -> Path:
 
 def hide(monkeypatch: pytest.MonkeyPatch, found: ModuleSpec | None = None) -> None:
     """Let the package of the bundled model be missing, or found elsewhere."""
-    monkeypatch.setattr(embedding_model, "find_spec", lambda name: found)
+    monkeypatch.setattr(embeddings, "find_spec", lambda name: found)
 
 
 def test_the_bundled_model_is_a_folder_of_its_package() -> None:
@@ -109,7 +108,7 @@ def test_the_loader_says_the_same(tmp_path: Path) -> None:
 
 def test_looking_imports_no_model_library() -> None:
     looks = "located('all-MiniLM-L6-v2'); located('org/minilm')"
-    code = f"from contrapose.tasks.evaluate.embedding_model import located; {looks}; import sys; print(*sys.modules)"
+    code = f"from contrapose.tasks.evaluate.embeddings import located; {looks}; import sys; print(*sys.modules)"
     environment = {"PATH": "", "HF_HUB_OFFLINE": "0"}
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     loaded = set(told.stdout.split())

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from contrapose.tasks.evaluate.estimates import clusters_of, effects, estimates
-from contrapose.tasks.evaluate.summarise import slices
+from contrapose.tasks.evaluate.summarise import clusters_of, effects, estimates, slices
 from contrapose.tasks.probes.base import Measure
 
 

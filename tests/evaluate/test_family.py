@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from contrapose.tasks.evaluate.family import corrected
-from contrapose.tasks.evaluate.gate import LEVEL
+from contrapose.tasks.evaluate.gate import LEVEL, corrected
 from contrapose.tasks.outcome import Outcome, Verdict
 
 

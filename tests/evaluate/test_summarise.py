@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from contrapose.tasks.evaluate.gate import Rules
-from contrapose.tasks.evaluate.scoring import score_trials
+from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import (
     MOST_REASONS,
     count,
@@ -24,11 +24,11 @@ from contrapose.tasks.evaluate.summarise import (
     passed,
     plain,
     reader_errors,
+    scored,
+    skipped,
     summarise,
     unscored_reasons,
 )
-from contrapose.tasks.evaluate.tallied import scored, skipped
-from contrapose.tasks.evaluate.unread import follow_ups
 from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.probes.base import Probe
 from contrapose.tasks.records import Completion

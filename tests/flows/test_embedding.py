@@ -16,7 +16,7 @@ from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.config_file import validate
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.evaluate import embedding_model
+from contrapose.tasks.evaluate import embeddings
 from contrapose.tasks.infer.base import Desk, Question
 from contrapose.tasks.infer.mock import Mock, MockModel
 from contrapose.tasks.infer.store import open_runs
@@ -31,7 +31,7 @@ AUTO = {"sensitivity": {"add_negation": {}}}
 @pytest.fixture
 def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     """The package of the bundled embedding model is not installed."""
-    monkeypatch.setattr(embedding_model, "find_spec", lambda name: None)
+    monkeypatch.setattr(embeddings, "find_spec", lambda name: None)
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ from contrapose.tasks.records import Sample, SummaryPair, TextSample
 from contrapose.tasks.report.cleaning import one_line
 from contrapose.tasks.report.csv import inert, restored, storable
 from contrapose.tasks.report.diff import mark
-from contrapose.tasks.report.html.texts import page_texts
+from contrapose.tasks.report.html.island import page_texts
 from contrapose.tasks.report.markdown_text import escape
 from contrapose.tasks.report.masking import masked
 from contrapose.tasks.validate.suites import read_suites

@@ -10,8 +10,7 @@ from past_runs import past_run
 from test_damage import DAMAGES, Damage
 
 from contrapose.tasks.damage import SUFFIX
-from contrapose.tasks.history.dataset import append, file_name
-from contrapose.tasks.history.mending import mend, record_of
+from contrapose.tasks.history.dataset import append, file_name, mend, record_of
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded
 from contrapose.tasks.past import PastRun

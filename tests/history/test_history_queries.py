@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 from past_runs import past_run, past_test
 
-from contrapose.tasks.history.changes import changes
 from contrapose.tasks.history.queries import history, runs
 from contrapose.tasks.history.schema import to_table
+from contrapose.tasks.history.series import changes
 from contrapose.tasks.past import PastRun
 
 HOSTILE = (

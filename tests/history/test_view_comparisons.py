@@ -11,7 +11,7 @@ from finished import rows_from, write_run
 from contrapose.flows.command.view import chosen
 from contrapose.flows.command.view.site import Viewer
 from contrapose.tasks.compare.compare import compare
-from contrapose.tasks.report.comparison_files import write_comparison
+from contrapose.tasks.report.comparison_markdown import write_comparison
 
 NAME = "20260301T083000Z-harbour-comparison"
 

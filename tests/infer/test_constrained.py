@@ -21,7 +21,7 @@ from contrapose.tasks.infer.forms import form_for, forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai import failures as retrying
-from contrapose.tasks.infer.openai.finding import FormFinder
+from contrapose.tasks.infer.openai.pool import FormFinder
 from contrapose.tasks.infer.store import open_forms, open_housekeeping, open_runs
 from contrapose.tasks.model_spec import Generation, ModelSpec
 from contrapose.tasks.records import Case, Trial

@@ -151,7 +151,7 @@ def test_a_wait_beyond_patience_stops_the_run(server: Endpoint) -> None:
 
 def test_an_endpoint_that_only_fails_stops_the_run(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     server.always = "status 500"
-    monkeypatch.setattr("contrapose.tasks.infer.openai.breaker.STREAK_SECONDS", 0.2)
+    monkeypatch.setattr("contrapose.tasks.infer.openai.endpoint.STREAK_SECONDS", 0.2)
     desk = answered(spec(server, args={"retries": 8}), *(generate(f"Prompt {number}") for number in range(500)))
     assert "times in a row; the last: status 500" in str(desk.stopped)
     assert len(server.bodies) < 500 * 9 / 2

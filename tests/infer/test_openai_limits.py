@@ -10,10 +10,8 @@ from email.utils import formatdate
 
 import pytest
 
-from contrapose.tasks.infer.openai.breaker import Breaker
+from contrapose.tasks.infer.openai.endpoint import Breaker, Bucket, Limiter
 from contrapose.tasks.infer.openai.failures import asked_wait, backoff
-from contrapose.tasks.infer.openai.limiter import Limiter
-from contrapose.tasks.infer.openai.pace import Bucket
 
 
 class Clock:

@@ -115,8 +115,8 @@ def specification(server: Misbehaving, kind: Kind, **args: object) -> ModelSpec:
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
     monkeypatch.setattr(retrying, "LONGEST_WAIT", 0.02)
-    monkeypatch.setattr("contrapose.tasks.infer.openai.breaker.STREAK_SECONDS", 0.2)
-    monkeypatch.setattr("contrapose.tasks.infer.openai.breaker.PATIENCE", 0.7)
+    monkeypatch.setattr("contrapose.tasks.infer.openai.endpoint.STREAK_SECONDS", 0.2)
+    monkeypatch.setattr("contrapose.tasks.infer.openai.endpoint.PATIENCE", 0.7)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contrapose.tasks.load.options import read_options, resolve
+from contrapose.tasks.load.building import read_options, resolve
 from contrapose.tasks.load.rows import Unfit
 
 

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from contrapose.tasks.data_settings import DataSettings
 from contrapose.tasks.errors import DataError
-from contrapose.tasks.load.naming import format_of, stem_of
+from contrapose.tasks.load.reading import format_of, stem_of
 
 
 def test_a_plain_string_is_the_source() -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from figured import PLAIN, figured
 
-from contrapose.tasks.evaluate.estimates import effects
+from contrapose.tasks.evaluate.summarise import effects
 from contrapose.tasks.outcome import Effect
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
 from contrapose.tasks.records import Completion, Likelihoods, Score, TextSample, Trial

@@ -13,7 +13,7 @@ from figured import figured
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.evaluate.estimates import estimates
+from contrapose.tasks.evaluate.summarise import estimates
 from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings
 from contrapose.tasks.probes.option_order.score import rotated
 from contrapose.tasks.records import Case, Completion, Likelihoods, Score, TextSample, Trial

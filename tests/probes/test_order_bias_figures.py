@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from figured import figured
 
-from contrapose.tasks.evaluate.estimates import effects, estimates
+from contrapose.tasks.evaluate.summarise import effects, estimates
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
 from contrapose.tasks.probes.order_bias.figures import calibrates
 from contrapose.tasks.records import Case, Completion, Likelihoods, SummaryPair, Trial

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from asked_case import case
 
-from contrapose.tasks.evaluate.unread import drawn
+from contrapose.tasks.evaluate.scoring import drawn
 from contrapose.tasks.probes.answers.reading import follow_ups as about_answers
 from contrapose.tasks.probes.choices import checks, read_choice
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings

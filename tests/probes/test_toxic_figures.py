@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest, wilcoxon
 
-from contrapose.tasks.evaluate.estimates import effects, estimates
+from contrapose.tasks.evaluate.summarise import effects, estimates
 from contrapose.tasks.probes.toxic_words import AddToxicWords
 
 PROBE = AddToxicWords()

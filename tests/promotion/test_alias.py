@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contrapose.tasks.errors import ConfigError, ContraposeError
-from contrapose.tasks.promotion.alias import move, version_of
+from contrapose.tasks.promotion.promote import move, version_of
 from contrapose.tasks.promotion.settings import Promotion
 
 NAMED = "summarizer@champion"

@@ -7,7 +7,7 @@ import pytest
 from contrapose.tasks import outcome
 from contrapose.tasks.comparison import Verdict
 from contrapose.tasks.decision import Finding, Side
-from contrapose.tasks.promotion.decide import Ruling, decide
+from contrapose.tasks.promotion.candidate import Ruling, decide
 
 
 def compared(*verdicts: Verdict) -> list[Finding]:

@@ -7,7 +7,7 @@ import yaml
 from places import REPOSITORY
 
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.promotion.events import RETRAINED, resource, retrained
+from contrapose.tasks.promotion.settings import RETRAINED, resource, retrained
 
 
 def test_the_payload_has_every_key_that_the_automation_reads() -> None:

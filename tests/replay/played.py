@@ -18,9 +18,8 @@ from planted_model import AskedBack, PlantedModel
 
 from contrapose.tasks.config import RunConfig
 from contrapose.tasks.evaluate.gate import rules
-from contrapose.tasks.evaluate.scoring import score_trials
+from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.evaluate.unread import follow_ups
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.questions import about, answered, asked, trials
 from contrapose.tasks.load.samples import load_samples

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from contrapose.tasks.report.cleaning import cut, one_line, storable, visible
-from contrapose.tasks.report.html.texts import page_texts
+from contrapose.tasks.report.html.island import page_texts
 from contrapose.tasks.report.masking import shower
 
 

@@ -24,8 +24,7 @@ from contrapose.tasks.comparison import (
 )
 from contrapose.tasks.errors import ConfigError
 from contrapose.tasks.report.comparison_console import print_comparison
-from contrapose.tasks.report.comparison_files import write_comparison
-from contrapose.tasks.report.comparison_markdown import render
+from contrapose.tasks.report.comparison_markdown import render, write_comparison
 
 
 def compared(text: str = "mock", *, test: str = "order_bias", **changes: Any) -> Comparison:

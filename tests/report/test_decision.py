@@ -9,8 +9,7 @@ import pytest
 
 from contrapose.tasks.decision import Decision, Finding, Side
 from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.report.decision_files import write_decision
-from contrapose.tasks.report.decision_markdown import render
+from contrapose.tasks.report.decision_markdown import render, write_decision
 
 NASTY = "<img src=x onerror=alert(1)> [a](javascript:b) | `c` @team"
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.report.fitting import Block, fitting
+from contrapose.tasks.report.markdown import Block, fitting
 
 BLOCKS = [Block(0, "head"), Block(2, "least " * 5), Block(1, "middle"), Block(0, "foot")]
 

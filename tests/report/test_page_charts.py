@@ -10,10 +10,8 @@ import pytest
 from attacks import HOSTILE
 
 from contrapose.tasks.past import PastRun, PastTest
-from contrapose.tasks.report.charts.artist import _artist, svg
-from contrapose.tasks.report.charts.drawing import ATTRIBUTES, SHAPES
-from contrapose.tasks.report.charts.scores import scores
-from contrapose.tasks.report.charts.trend import trend
+from contrapose.tasks.report.charts.drawing import ATTRIBUTES, SHAPES, _artist, svg
+from contrapose.tasks.report.charts.scores import scores, trend
 from contrapose.tasks.report.cleaning import visible
 
 

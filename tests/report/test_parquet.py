@@ -15,9 +15,7 @@ from factories import outcome, report, summary
 from contrapose.tasks.columnar import schema_of
 from contrapose.tasks.records import Case
 from contrapose.tasks.registry import names, probe
-from contrapose.tasks.report.columns import described, of_cases, of_results
-from contrapose.tasks.report.publish import write_files
-from contrapose.tasks.report.stored import StoredResults
+from contrapose.tasks.report.publish import StoredResults, described, of_cases, of_results, write_files
 from contrapose.tasks.results import schema_for
 from contrapose.tasks.tables import write, write_arrow
 
@@ -26,7 +24,7 @@ from contrapose.tasks.tables import write, write_arrow
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files of a run of one test."""
     monkeypatch.setenv("CONTRAPOSE_STORAGE", str(tmp_path / "tables"))
-    monkeypatch.setattr("contrapose.tasks.report.publish.names", lambda kind: {})
+    monkeypatch.setattr("contrapose.tasks.report.publish.names", lambda kind: {} if kind == "reports" else names(kind))
     schema = schema_for(probe("add_negation"))
     rows = next(report().results.parts()).query("test_type == 'add_negation'").reindex(columns=schema.names)
     results = write_arrow([pa.Table.from_pandas(rows, schema=schema, preserve_index=False)], schema)

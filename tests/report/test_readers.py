@@ -6,7 +6,7 @@ import pytest
 from factories import outcome
 
 from contrapose.tasks.outcome import Estimate, Outcome, ReaderError
-from contrapose.tasks.report.readers import (
+from contrapose.tasks.report.evidence import (
     asked_back,
     doubts,
     in_words,

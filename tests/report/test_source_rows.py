@@ -15,7 +15,7 @@ from contrapose.tasks.outcome import DataSummary, LeftOut, LeftOutRow, Summary
 from contrapose.tasks.report import html, markdown
 from contrapose.tasks.report import summary as plain
 from contrapose.tasks.report.console import print_summary, print_verdict
-from contrapose.tasks.report.source_rows import left_out, taken
+from contrapose.tasks.report.rows import left_out, taken
 
 BAD = LeftOut(
     count=23, rows=[LeftOutRow(row=each, column="text", why=f"'shit {each}' is odd") for each in range(2, 22)]

@@ -16,7 +16,7 @@ from contrapose.tasks.records import Case
 from contrapose.tasks.registry import probe
 from contrapose.tasks.report.base import FIGURES
 from contrapose.tasks.report.csv import render
-from contrapose.tasks.report.stored import StoredResults, skipped_examples
+from contrapose.tasks.report.publish import StoredResults, skipped_examples
 from contrapose.tasks.results import schema_for
 from contrapose.tasks.tables import Table, write, write_arrow
 

@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import norm, t
 
 from contrapose.tasks.statistics.means import RESAMPLES, difference, hardly_differ, mean, resamples_for, tail_of
-from contrapose.tasks.statistics.shares import independent, wilson
-from contrapose.tasks.statistics.spread import spread
+from contrapose.tasks.statistics.shares import independent, spread, wilson
 
 RNG = np.random.default_rng(4)
 VALUES = RNG.normal(2.0, 1.0, size=400)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.statistics.p_values import over
+from contrapose.tasks.statistics.families import over
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from contrapose.tasks.statistics.shares import fewer
-from contrapose.tasks.statistics.spread import copies, spread
+from contrapose.tasks.statistics.shares import copies, fewer, spread
 
 SUMS = np.array([4.0, 0.5, 0.0, 0.5, 1.0, 0.0, 0.5, 0.0])
 SIZES = np.array([4, 3, 3, 4, 5, 4, 3, 4])

@@ -50,7 +50,7 @@ def _sha256(paths: list[Path]) -> str:
 
 
 def _embedding(config: RunConfig | None) -> Finding:
-    from contrapose.tasks.evaluate.embedding_model import BUNDLED, DISTRIBUTION, located
+    from contrapose.tasks.evaluate.embeddings import BUNDLED, DISTRIBUTION, located
 
     name = "embedding model"
     chosen = BUNDLED if config is None else config.embedding_model

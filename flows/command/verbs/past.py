@@ -72,7 +72,7 @@ def _add_place(command: argparse.ArgumentParser) -> None:
 def _compare(arguments: argparse.Namespace) -> int:
     from contrapose.tasks.compare.compare import compare
     from contrapose.tasks.comparison import EXIT_CODES
-    from contrapose.tasks.report.comparison_files import write_comparison
+    from contrapose.tasks.report.comparison_markdown import write_comparison
 
     found = compare(arguments.run, runs=arguments.runs, baseline=arguments.baseline, margin=arguments.margin)
     if arguments.out:

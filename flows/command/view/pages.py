@@ -17,7 +17,7 @@ from markupsafe import Markup
 from contrapose.flows.command.report_server import CLOSED
 from contrapose.flows.command.view.entry import Listed
 from contrapose.tasks.history.series import Point, Series
-from contrapose.tasks.report.charts.trend import trend
+from contrapose.tasks.report.charts.scores import trend
 from contrapose.tasks.report.masking import Show
 from contrapose.tasks.report.wording import moment, percent
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from contrapose.tasks.records import Case
 from contrapose.tasks.statistics.power import Reach, cases_for, detectable, least, reach, worth
-from contrapose.tasks.statistics.spread import copies
+from contrapose.tasks.statistics.shares import copies
 
 WIDE = 0.2
 """Rates that a gate should not leave undecided: more than ten points on either side."""

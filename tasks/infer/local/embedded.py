@@ -14,9 +14,7 @@ from typing import Any
 from contrapose.tasks.damage import private_folder, put_in_place, set_aside, sha256
 from contrapose.tasks.errors import ModelError
 from contrapose.tasks.infer.base import refuse_unknown
-from contrapose.tasks.infer.local.huggingface import engine, load_model
-from contrapose.tasks.infer.local.placement import placement
-from contrapose.tasks.infer.local.runs_here import RunsHere
+from contrapose.tasks.infer.local.huggingface import RunsHere, engine, load_model, placement
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.provider import Check

@@ -7,14 +7,11 @@ from typing import Any
 
 from contrapose.tasks.infer.base import Desk, Question
 from contrapose.tasks.infer.keys import to_json
-from contrapose.tasks.infer.local.forward import Forward
+from contrapose.tasks.infer.local.forward import Forward, Scoring
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError
-from contrapose.tasks.infer.local.noise import seed
 from contrapose.tasks.infer.local.prompting import Encoder
-from contrapose.tasks.infer.local.queries import Asked, asked, completion, misfit
-from contrapose.tasks.infer.local.replies import Prompt, Replies
-from contrapose.tasks.infer.local.rows import Limit, Row
-from contrapose.tasks.infer.local.scoring import Scoring
+from contrapose.tasks.infer.local.replies import Prompt, Replies, seed
+from contrapose.tasks.infer.local.rows import Asked, Limit, Row, asked, completion, misfit
 from contrapose.tasks.infer.trading import Batch, trade
 from contrapose.tasks.model_spec import Generation
 from contrapose.tasks.records import Completion, Usage

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from contrapose.tasks.infer.base import UNASKED, Answer, Desk, Question
 from contrapose.tasks.infer.openai.bodies import Bodies
-from contrapose.tasks.infer.openai.breaker import Breaker
 from contrapose.tasks.infer.openai.connection import Connection
-from contrapose.tasks.infer.openai.endpoint import Endpoint
+from contrapose.tasks.infer.openai.endpoint import Breaker, Endpoint
 from contrapose.tasks.infer.openai.exchange import Reply, exchange
 from contrapose.tasks.infer.openai.failures import Failure, backoff
 from contrapose.tasks.records import Completion, Usage

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from threading import Lock
 
-from contrapose.tasks.infer.openai.breaker import Breaker
-from contrapose.tasks.infer.openai.limiter import Limiter
-from contrapose.tasks.infer.openai.pace import Bucket
 from contrapose.tasks.infer.openai.settings import Settings
 
 TRUST_SECONDS = 120.0
@@ -51,3 +50,242 @@ class Endpoint:
         with self._lock:
             retries = {f"retries_{kind.replace(' ', '_')}": count for kind, count in sorted(self._retried.items())}
         return {**concurrency, "rate_limit_pauses": limiter.pauses, **retries}
+
+
+# When to conclude that an endpoint is gone, rather than ask it thousands of times more.
+#
+# Four rules, each only while nothing was answered since. A request counts as a failure since the last answer only when
+# it was *sent* after that answer: what hung before says nothing about now.
+#
+# 1. `STREAK` failures in a row, over at least `STREAK_SECONDS`: a server that starts, or restarts, is given that time.
+#    Where each request fails with probability p, independently, a streak follows an answer with p ** 20: 1e-14 at 20 %
+#    faults, 1e-6 at 50 %; it must also fail throughout the seconds, which is many more requests.
+# 2. Something failed or was limited, and `PATIENCE` seconds went by without an answer (1.5 × the timeout where that is
+#    longer): two requests in a row of every worker. With n workers that hang with probability p, p ** 2n: 0.04 for a
+#    single prompt at 20 %, 1e-5 for four. Where it answered before, `LONG_PATIENCE`: limits per minute take their time.
+# 3. It never answered, and refused `STREAK` prompts as if each were at fault.
+# 4. `STREAK` replies in a row cannot be read, `FIRST_STREAK` where it never answered: something is there, and it is
+#    not the API, which no waiting mends. A server that dies cuts off all that is under way at once; so some of them
+#    must have been asked for after another one had come.
+
+
+STREAK = 20
+FIRST_STREAK = 10
+ROUNDS = 2
+"""Unreadable replies that must have come one after the other."""
+STREAK_SECONDS = 20.0
+PATIENCE = 50.0
+LONG_PATIENCE = 180.0
+
+
+class Breaker:
+    """The judge of one endpoint, during one call."""
+
+    def __init__(self, timeout: float, *, trusted: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        self.patience = max(PATIENCE, 1.5 * timeout)
+        self.answered = trusted
+        self.last = ""
+        self._clock = clock
+        self._since: float | None = None
+        self._streak = self._unreadable = self._rounds = 0
+        self._round_since = 0.0
+        self._limited = False
+        self._refused = 0
+
+    def sent(self) -> float:
+        """A request leaves; when, by the clock."""
+        now = self._clock()
+        if self._since is None:
+            self._since = now
+        return now
+
+    def succeeded(self) -> None:
+        """The endpoint answered: all is forgotten."""
+        self.answered, self._streak, self._limited, self._since = True, 0, False, self._clock()
+        self._unreadable, self._rounds, self._round_since = 0, 0, 0.0
+
+    def failed(self, why: str, sent: float) -> None:
+        """A request failed for a reason that is the endpoint's."""
+        if self._since is not None and sent >= self._since:
+            self._streak += 1
+            self.last = why
+
+    def unreadable(self, why: str, sent: float) -> None:
+        """What came is no reply of the API."""
+        self.failed(why, sent)
+        if self._since is None or sent < self._since:
+            return
+        self._unreadable += 1
+        if sent >= self._round_since:
+            self._rounds, self._round_since = self._rounds + 1, self._clock()
+
+    def refused(self, why: str) -> None:
+        """A request was refused for a reason that seems to be its prompt's."""
+        self._refused, self.last = self._refused + 1, why
+
+    def limited(self, why: str) -> None:
+        """A request was refused by a rate limit."""
+        self._limited, self.last = True, why
+
+    def verdict(self) -> str | None:
+        """Why the endpoint counts as gone; None while it does not."""
+        silence = 0.0 if self._since is None else self._clock() - self._since
+        if self._refused >= STREAK and not self.answered:
+            return f"the endpoint refused {self._refused} prompts and answered none; the last: {self.last}"
+        if self._unreadable >= (STREAK if self.answered else FIRST_STREAK) and self._rounds >= ROUNDS:
+            return f"the endpoint sent {self._unreadable} replies in a row that are none; the last: {self.last}"
+        if self._streak >= STREAK and silence >= STREAK_SECONDS:
+            return f"the endpoint failed {self._streak} times in a row; the last: {self.last}"
+        patience = max(LONG_PATIENCE, self.patience) if self.answered else self.patience
+        if silence >= patience and (self._streak or self._limited):
+            return f"the endpoint answered nothing in {silence:.0f} s; the last: {self.last}"
+        return None
+
+
+RECENT = 200
+TELLING_SHARE = 0.25
+"""A few requests hang on a server that copes; when as many time out, it does not."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Waiter:
+    loop: asyncio.AbstractEventLoop
+    turn: asyncio.Future[None]
+
+    def wake(self) -> None:
+        self.loop.call_soon_threadsafe(self._go)
+
+    def _go(self) -> None:
+        if not self.turn.done():
+            self.turn.set_result(None)
+
+
+class Limiter:
+    """Additive increase, multiplicative decrease, shared by the event loops of several threads."""
+
+    def __init__(self, ceiling: int) -> None:
+        self.ceiling = ceiling
+        self.limit = float(ceiling)
+        self.lowest = ceiling
+        self.pauses = 0
+        self._under_way = 0
+        self._cut_at = 0.0
+        self._resume_at = 0.0
+        self._in_time = self._late = 0
+        self._waiters: deque[_Waiter] = deque()
+        self._lock = Lock()
+
+    async def __aenter__(self) -> None:
+        with self._lock:
+            if self._under_way < int(self.limit):
+                self._under_way += 1
+                return
+            loop = asyncio.get_running_loop()
+            waiter = _Waiter(loop=loop, turn=loop.create_future())
+            self._waiters.append(waiter)
+        try:
+            await waiter.turn
+        except asyncio.CancelledError:
+            self._leave(waiter)
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        self._release()
+
+    def succeeded(self) -> None:
+        """One more request at a time for every window of successes, up to the ceiling."""
+        with self._lock:
+            self._in_time += 1
+            self._forget()
+            if self.limit < self.ceiling:
+                self.limit = min(float(self.ceiling), self.limit + 1 / self.limit)
+
+    def overloaded(self, started: float) -> None:
+        """Halve, once for all requests that were under way together.
+
+        Args:
+            started: when the refused request was sent, by `time.monotonic()`.
+        """
+        with self._lock:
+            self._cut(started)
+
+    def timed_out(self, started: float) -> None:
+        """Halve where many of the requests since the last cut took too long."""
+        with self._lock:
+            self._late += 1
+            self._forget()
+            if self._late >= TELLING_SHARE * (self._late + self._in_time):
+                self._cut(started)
+
+    def pause(self, seconds: float) -> None:
+        """Send nothing for a while, whoever asks."""
+        with self._lock:
+            until = time.monotonic() + seconds
+            self.pauses += self._resume_at < time.monotonic()
+            self._resume_at = max(self._resume_at, until)
+
+    def paused(self) -> float:
+        """Seconds left of a pause."""
+        return max(0.0, self._resume_at - time.monotonic()) if self._resume_at else 0.0
+
+    def _forget(self) -> None:
+        """Old requests count less and less."""
+        if self._late + self._in_time > RECENT:
+            self._late, self._in_time = self._late // 2, self._in_time // 2
+
+    def _cut(self, started: float) -> None:
+        if started > self._cut_at:
+            self._cut_at, self._in_time, self._late = time.monotonic(), 0, 0
+            self.limit = max(1.0, self.limit / 2)
+            self.lowest = min(self.lowest, int(self.limit))
+
+    def _release(self) -> None:
+        with self._lock:
+            self._under_way -= 1
+            while self._waiters and self._under_way < int(self.limit):
+                self._under_way += 1
+                self._waiters.popleft().wake()
+
+    def _leave(self, waiter: _Waiter) -> None:
+        """A waiter that gives up: out of the queue, or its turn, which had just come, to the next."""
+        with self._lock:
+            if waiter in self._waiters:
+                self._waiters.remove(waiter)
+                return
+        self._release()
+
+
+# Rate limits per minute, kept on our side: a bucket that fills steadily and lends.
+#
+# Libraries such as aiolimiter tie a limit to one event loop; the parts of a run have a loop each and share the limit.
+
+
+BURST_SECONDS = 1.0
+
+
+class Bucket:
+    """Amounts per minute. It holds one second's worth, so that no minute sees noticeably more than the limit."""
+
+    def __init__(self, per_minute: float | None, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate = None if per_minute is None else per_minute / 60
+        self._clock = clock
+        self._size = max(1.0, (self._rate or 0) * BURST_SECONDS)
+        self._level = self._size
+        self._filled_at = clock()
+        self._lock = Lock()
+
+    def take(self, amount: float) -> float:
+        """Take an amount, on credit where need be; the seconds to wait until it is paid back."""
+        if self._rate is None:
+            return 0.0
+        with self._lock:
+            now = self._clock()
+            self._level = min(self._size, self._level + (now - self._filled_at) * self._rate) - amount
+            self._filled_at = now
+            return max(0.0, -self._level / self._rate)
+
+    def correct(self, amount: float) -> None:
+        """Put back what was taken too much; a negative amount was taken too little."""
+        if self._rate is not None:
+            with self._lock:
+                self._level += amount

@@ -6,7 +6,7 @@ from base64 import b64encode
 from typing import Any
 
 from contrapose.tasks.outcome import Outcome, Summary, Verdict
-from contrapose.tasks.report.charts.artist import svg
+from contrapose.tasks.report.charts.drawing import svg
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.wording import interval, percent
 

@@ -1,14 +1,17 @@
-"""How the eval_scores of one test are distributed, cases beside controls."""
+"""Charts of one test: how its eval_scores are distributed, and its pass rate over the runs of a suite."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
+from contrapose.tasks.past import PastRun, PastTest
 from contrapose.tasks.report.charts.drawing import drawing
-from contrapose.tasks.report.wording import number
+from contrapose.tasks.report.wording import counted, number, percent
 
 LEAST = 10
 """Scores below which a distribution tells nothing."""
@@ -28,7 +31,7 @@ def scores(cases: np.ndarray, controls: np.ndarray, *, name: str) -> Markup | No
         return None
     edges = _edges(np.concatenate([cases, controls]))
     bars = [*_bars(cases, edges, "cases"), *(_bars(controls, edges, "controls") if len(controls) else ())]
-    return drawing(_chart(bars), _told(cases, controls, name))
+    return drawing(_histogram(bars), _quartiles_in_words(cases, controls, name))
 
 
 def _edges(values: np.ndarray) -> np.ndarray:
@@ -49,7 +52,7 @@ def _bars(values: np.ndarray, edges: np.ndarray, kind: str) -> list[dict[str, An
     ]
 
 
-def _chart(bars: list[dict[str, Any]]) -> Any:
+def _histogram(bars: list[dict[str, Any]]) -> Any:
     import altair as alt
 
     base = alt.Chart(alt.InlineData(values=bars)).encode(
@@ -69,7 +72,7 @@ def _chart(bars: list[dict[str, Any]]) -> Any:
     return alt.layer(cases.encode(x2="end:Q"), outline).properties(width=320, height=110)
 
 
-def _told(cases: np.ndarray, controls: np.ndarray, name: str) -> str:
+def _quartiles_in_words(cases: np.ndarray, controls: np.ndarray, name: str) -> str:
     told = [("cases", cases), *([("controls", controls)] if len(controls) else [])]
     return "; ".join(_quartiles(kind, values, name) for kind, values in told)
 
@@ -77,3 +80,84 @@ def _told(cases: np.ndarray, controls: np.ndarray, name: str) -> str:
 def _quartiles(kind: str, values: np.ndarray, name: str) -> str:
     low, middle, high = (number(value) for value in np.quantile(values, [0.25, 0.5, 0.75]))
     return f"{name} of {len(values):,} {kind}: median {middle}, half of them between {low} and {high}"
+
+
+MOST_RUNS = 40
+"""The latest ones are drawn."""
+
+
+def trend(runs: tuple[PastRun, ...], test: str) -> Markup | None:
+    """The drawing; None where the model of the last run has fewer than two runs with a pass rate.
+
+    Other models of the suite are drawn as rings: they took the same test.
+    """
+    found = [(run["model"], _point(run, past)) for run in runs for past in run["tests"] if _drawn(past, test)]
+    points = [(model, {**point, "run": place}) for place, (model, point) in enumerate(found[-MOST_RUNS:])]
+    own = [point for model, point in points if model == runs[-1]["model"]]
+    others = [point for model, point in points if model != runs[-1]["model"]]
+    if len(own) < 2:
+        return None
+    return drawing(_lines(own, others), " ".join(_trend_in_words(own, others)))
+
+
+def _lines(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> Any:
+    import altair as alt
+
+    scale = alt.Scale(domain=[0, 1])
+    rate = alt.Y("rate:Q", scale=scale, title=None, axis=alt.Axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1]))
+    last = max(point["run"] for point in (*own, *others))
+    base = alt.Chart(alt.InlineData(values=own)).encode(
+        x=alt.X("run:Q", scale=alt.Scale(domain=[-0.3, last + 0.3]), axis=None)
+    )
+    ends = [{**own[0], "align": "left"}, {**own[-1], "align": "right"}]
+    dates = [
+        base.mark_text(align=end["align"], baseline="top", dy=8, fontSize=11, fill="var(--quiet)")
+        .encode(y=alt.Y(datum=0, scale=scale), text="date:N")
+        .properties(data=alt.InlineData(values=[end]))
+        for end in ends
+    ]
+    rings = base.mark_circle(filled=False, size=30, stroke="var(--quiet)", strokeWidth=1.25, opacity=1).encode(y=rate)
+    return alt.layer(
+        base.mark_area(fill="var(--band)", fillOpacity=0.45).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"),
+        base.mark_rule(stroke="var(--band)", strokeWidth=3).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"),
+        base.mark_line(stroke="var(--ink)", strokeWidth=1.5, strokeDash=[4, 3], interpolate="step").encode(
+            y=alt.Y("gate:Q", scale=scale)
+        ),
+        rings.properties(data=alt.InlineData(values=others)),
+        base.mark_line(stroke="var(--accent)", strokeWidth=2).encode(y=rate),
+        base.mark_circle(size=45, fill="var(--accent)", opacity=1).encode(y=rate),
+        *dates,
+    ).properties(width=320, height=130)
+
+
+def _point(run: PastRun, past: PastTest) -> dict[str, Any]:
+    rate = past["pass_rate"]
+    low, high = past["interval"] or (rate, rate)
+    return {
+        "rate": rate,
+        "low": low,
+        "high": high,
+        "gate": past["min_pass_rate"],
+        "date": _date(run["started"]),
+    }
+
+
+def _trend_in_words(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> Iterator[str]:
+    rates = ", ".join(f"{percent(point['rate'])} ({point['date']})" for point in own)
+    yield f"Pass rate of this model in {len(own)} runs, the oldest first: {rates}."
+    yield f"The gate is {percent(own[-1]['gate'])}."
+    if others:
+        yield f"{counted('runs', len(others))} of other models {'is' if len(others) == 1 else 'are'} shown beside it."
+
+
+def _drawn(past: PastTest, test: str) -> bool:
+    return past["test_type"] == test and past["pass_rate"] is not None
+
+
+def _date(started: str) -> str:
+    """Day and month; empty when the time is none."""
+    try:
+        when = datetime.fromisoformat(started)
+    except ValueError:
+        return ""
+    return f"{when.day} {when:%b %Y}"

@@ -13,17 +13,13 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.html.calls import asks
 from contrapose.tasks.report.html.cards import Card, card
-from contrapose.tasks.report.html.first import first_rows
-from contrapose.tasks.report.html.head import head
+from contrapose.tasks.report.html.head import asks, first_rows, head, line
 from contrapose.tasks.report.html.island import Island, fitting
-from contrapose.tasks.report.html.overview import line
-from contrapose.tasks.report.html.tallies import tallies
+from contrapose.tasks.report.html.meter import tallies
 from contrapose.tasks.report.masking import Show, shower
-from contrapose.tasks.report.rows import of_test, tested
+from contrapose.tasks.report.rows import left_out, of_test, tested
 from contrapose.tasks.report.since import since
-from contrapose.tasks.report.source_rows import left_out
 
 SCRIPTS = ("diff.js", "data.js", "page.js")
 

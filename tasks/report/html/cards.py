@@ -1,11 +1,12 @@
-"""One test as a card of the page: every text ready to be shown."""
+"""One test as a card of the page, from its skipped samples to its counts: every text ready to be shown."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
@@ -13,28 +14,152 @@ from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.past import PastRun
 from contrapose.tasks.probes.panels import Panel
 from contrapose.tasks.probes.steps import READ_BY, UNREAD, step_shares
-from contrapose.tasks.report.charts.trend import trend
+from contrapose.tasks.report.base import SKIPPED_SHOWN
+from contrapose.tasks.report.charts.scores import scores, trend
 from contrapose.tasks.report.evidence import (
     dependent,
     ended,
     figures,
     guessing,
     held,
+    known_errors,
     langtest,
     missing,
     sliced,
     subtracted,
+    trust,
 )
-from contrapose.tasks.report.html.asked import Asked, asked
-from contrapose.tasks.report.html.bars import Bar
-from contrapose.tasks.report.html.meter import Meter, meter
-from contrapose.tasks.report.html.tallied import Tallied, tallied
-from contrapose.tasks.report.html.tallies import Tally
+from contrapose.tasks.report.html.meter import Bar, Drawn, Meter, Tally, bars, drawn, meter
+from contrapose.tasks.report.inline import elided
 from contrapose.tasks.report.masking import Show
-from contrapose.tasks.report.readers import known_errors, trust
-from contrapose.tasks.report.rows import name_of
-from contrapose.tasks.report.source_rows import taken_by
-from contrapose.tasks.report.wording import COUNTED, interval, noise, percent, sums
+from contrapose.tasks.report.rows import name_of, taken_by
+from contrapose.tasks.report.wording import COUNTED, interval, noise, percent, reasons, sums
+
+MOST_REASONS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A sample that was skipped."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why samples were skipped."""
+
+    bar: Bar
+    examples: tuple[Example, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The samples of a test, before any answer."""
+
+    told: str
+    """How many cases were made; some of them may lack an answer."""
+    confidence: tuple[Bar, ...]
+    """How sure their perturbations are; shares of the cases asked."""
+    reasons: tuple[Reason, ...]
+    """The commonest reasons of skips; shares of all that were skipped."""
+    rest: str
+    """The other reasons in words; empty when there are none."""
+
+
+def asked(outcome: Outcome, results: pd.DataFrame, skipped: pd.DataFrame, show: Show) -> Asked:
+    """What was asked in one test.
+
+    Args:
+        outcome: of the test.
+        results: its rows, without controls.
+        skipped: its cases that were not asked.
+        show: makes texts fit to be seen.
+    """
+    counts = sorted(outcome["skip_reasons"].items(), key=lambda item: -item[1])
+    drawn = bars(dict(counts), show)
+    return Asked(
+        told=f"{outcome['cases'] - outcome['skipped']:,} of {outcome['cases']:,} cases",
+        confidence=bars(_confidence(results), show),
+        reasons=tuple(
+            Reason(bar=bar, examples=_examples(skipped, reason, show))
+            for bar, (reason, _) in zip(drawn[:MOST_REASONS], counts, strict=False)
+        ),
+        rest=show(reasons(dict(counts[MOST_REASONS:]))),
+    )
+
+
+def _confidence(results: pd.DataFrame) -> Mapping[str, int]:
+    if "confidence" not in results:
+        return {}
+    return {str(name): int(count) for name, count in results["confidence"].value_counts().items()}
+
+
+def _examples(skipped: pd.DataFrame, reason: str, show: Show) -> tuple[Example, ...]:
+    # A report without skipped cases holds a frame without columns.
+    if "skip_reason" not in skipped:
+        return ()
+    found = skipped[skipped["skip_reason"] == reason].head(SKIPPED_SHOWN)
+    return tuple(
+        Example(id=name_of(sample), text=elided(show(text), head=200, tail=100))
+        for sample, text in zip(found["sample_id"], found["original"], strict=True)
+    )
+
+
+MOST_CHARTS = 3
+"""Distributions of one test: those of the commonest scorers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A drawing with its title."""
+
+    title: str
+    svg: Markup
+    note: str
+    """What the marks are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tallied:
+    """Counts of one test."""
+
+    panels: tuple[Drawn, ...]
+    """What the probe shows."""
+    unscored: tuple[Bar, ...]
+    """Why cases have no score."""
+    errors: tuple[Bar, ...]
+    """Why cases have no answer."""
+    charts: tuple[Chart, ...]
+
+
+def tallied(outcome: Outcome, tally: Tally, panels: Sequence[Panel], show: Show) -> Tallied:
+    """The counts of one test, its probe's panels among them."""
+    return Tallied(
+        panels=tuple(drawn(panel, show) for panel in panels),
+        unscored=bars(outcome["unscored_reasons"], show),
+        errors=_reasons(tally.errors, show),
+        charts=tuple(_charts(tally, show)),
+    )
+
+
+def _reasons(counts: Mapping[str, int], show: Show) -> tuple[Bar, ...]:
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    rest = sum(count for _, count in ordered[MOST_REASONS:])
+    more = {f"{len(ordered) - MOST_REASONS:,} other reasons": rest} if rest else {}
+    return bars({**dict(ordered[:MOST_REASONS]), **more}, show)
+
+
+def _charts(tally: Tally, show: Show) -> Iterator[Chart]:
+    commonest = sorted(tally.cases, key=lambda name: -sum(map(len, tally.cases[name])))[:MOST_CHARTS]
+    for scorer in commonest:
+        controls = np.concatenate([np.empty(0), *tally.controls.get(scorer, ())])
+        found = scores(np.concatenate(tally.cases[scorer]), controls, name=f"eval_score of {show(scorer)}")
+        if found is not None:
+            outline = "; the dashed line is the controls" if len(controls) else ""
+            yield Chart(title=f"Scores by {show(scorer)}", svg=found, note=f"Share of cases by eval_score{outline}.")
+
 
 Pairs = tuple[tuple[str, str], ...]
 

@@ -1,14 +1,32 @@
-"""The first screen: the verdict, on what, and out of how many."""
+"""The first screen: the verdict, what decides each test, the first rows; and the calls that took most."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from contrapose.tasks.outcome import Summary, Verdict
+import pandas as pd
+
+from contrapose.tasks.outcome import Call, Calls, Outcome, Summary, Verdict
+from contrapose.tasks.report.base import Results
+from contrapose.tasks.report.diff import Segments, mark
+from contrapose.tasks.report.html.island import numbers, without_langtest
+from contrapose.tasks.report.html.meter import Meter, meter
+from contrapose.tasks.report.inline import elided
 from contrapose.tasks.report.masking import Show
-from contrapose.tasks.report.rows import name_of
-from contrapose.tasks.report.wording import asked, because, counted, latencies, moment, percent, span, totals
+from contrapose.tasks.report.rows import Row, name_of, read_rows, taken_by, tested
+from contrapose.tasks.report.wording import (
+    asked,
+    because,
+    counted,
+    dollars,
+    interval,
+    latencies,
+    moment,
+    percent,
+    span,
+    totals,
+)
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -88,4 +106,100 @@ def _facts(summary: Summary) -> Pairs:
         ("latency", latencies(usage)),
         ("seed", str(summary["seed"])),
         ("contrapose", summary["contrapose"]),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One test."""
+
+    name: str
+    verdict: str
+    judged: str
+    """How many rows it was judged on."""
+    rate: str
+    interval: str
+    meter: Meter
+    reason: str
+    """What decided."""
+
+
+def line(outcome: Outcome, show: Show) -> Line:
+    """The line of one test."""
+    return Line(
+        name=name_of(outcome["test_type"]),
+        verdict=outcome["verdict"],
+        judged=taken_by(outcome),
+        rate=percent(outcome["pass_rate"]),
+        interval=interval(outcome),
+        meter=meter(outcome),
+        reason=show(outcome["reason"]),
+    )
+
+
+FIRST_ROWS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstRow:
+    """A row with its changed words set apart."""
+
+    row: Row
+    number: str
+    """Which of its sample's cases it is; empty where a sample has one."""
+    original: Segments
+    changed: Segments
+
+
+def first_rows(
+    results: Results, figures: pd.DataFrame, places: Sequence[int], show: Show, *, show_langtest: bool
+) -> list[FirstRow]:
+    """The first of the rows at `places` that are no controls, masked."""
+    counted = figures.index[figures.index.isin(places)].intersection(tested(figures).index)
+    rows = without_langtest(results.at(counted[:FIRST_ROWS].tolist()), show_langtest=show_langtest)
+    return [_marked(row, number) for row, number in zip(read_rows(rows, show), numbers(rows), strict=True)]
+
+
+def _marked(row: Row, number: str) -> FirstRow:
+    marked = mark(row.original, row.changed)
+    return FirstRow(row=row, number=number, original=marked.original, changed=marked.changed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One call."""
+
+    prompt: str
+    """Its beginning and its end."""
+    took: str
+    read: str
+    """Tokens of the prompt."""
+    written: str
+    """Tokens of the reply."""
+    cost: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asks:
+    """Calls of one kind, the greatest first."""
+
+    title: str
+    calls: tuple[Ask, ...]
+
+
+def asks(calls: Calls, show: Show) -> tuple[Asks, ...]:
+    """A table for each kind of which there are any."""
+    # Where nothing has a price, they are those with the most tokens.
+    dearest = "Dearest calls" if any(call["cost"] for call in calls.dearest) else "Longest calls"
+    kinds = (("Slowest calls", calls.slowest), (dearest, calls.dearest))
+    return tuple(Asks(title=title, calls=tuple(_ask(call, show) for call in found)) for title, found in kinds if found)
+
+
+def _ask(call: Call, show: Show) -> Ask:
+    return Ask(
+        prompt=elided(show(call["prompt"]), head=160, tail=80),
+        took=span(call["seconds"]) if call["seconds"] >= 1 else f"{1000 * call['seconds']:,.0f} ms",
+        read=f"{call['prompt_tokens']:,}",
+        written=f"{call['completion_tokens']:,}",
+        cost="–" if call["cost"] is None else dollars(call["cost"]),
     )

@@ -1,11 +1,11 @@
-"""The samples of the page, as packed data that its script reads: columns of all rows, and their texts in blocks."""
+"""The samples of the page as packed data: columns of all rows, their texts in blocks, toxic words set apart."""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from contrapose.tasks.probes.toxic_words.screen import doubtful
 from contrapose.tasks.report.base import Results
-from contrapose.tasks.report.html.texts import page_texts
-from contrapose.tasks.report.masking import LONGEST
+from contrapose.tasks.report.cleaning import cut, visible
+from contrapose.tasks.report.masking import LONGEST, offending, split
 from contrapose.tasks.report.rows import Row, name_of, outcomes, read_rows, tested
 
 MOST_ROWS = 100_000
@@ -150,3 +151,33 @@ def numbers(rows: pd.DataFrame) -> list[str]:
 def _number(test: object, sample: object, case: object) -> str:
     beyond = f"{test}/{sample}/"
     return name_of(case.removeprefix(beyond)) if isinstance(case, str) and case.startswith(beyond) else ""
+
+
+PageText = str | list[str]
+"""A text; or pieces of it, in which every second one is a toxic word, raw."""
+
+
+def page_texts(raw: Iterable[str], *, show_toxic: bool, longest: int) -> list[PageText]:
+    """Every text as the page holds it, in the same order.
+
+    Args:
+        raw: as they lie in the results.
+        show_toxic: set no word apart, because none is to be masked.
+        longest: characters kept of one text.
+    """
+    kept = [cut(text, longest) for text in raw]
+    # Reading a text for toxic words takes far longer than this glance at all of them.
+    doubts = [False] * len(kept) if show_toxic else doubtful(kept)
+    return [
+        _apart(text) if doubt or (not show_toxic and split(text)) else visible(text)
+        for text, doubt in zip(kept, doubts, strict=True)
+    ]
+
+
+def _apart(text: str) -> PageText:
+    """Cleaned after the words are found: reading sees through hidden characters only while they are there."""
+    pieces, place = list[str](), 0
+    for start, end in offending(text):
+        pieces += visible(text[place:start]), visible(text[start:end])
+        place = end
+    return [*pieces, visible(text[place:])] if pieces else visible(text)

@@ -1,12 +1,21 @@
-"""Where things lie on the pass rate scale, in units of a drawing."""
+"""What a card draws: a pass rate on its scale, counts as bars, and the panels of a probe."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+import pandas as pd
+
 from contrapose.tasks.outcome import Outcome
-from contrapose.tasks.report.wording import interval, percent
+from contrapose.tasks.probes.panels import Bars, Grid, Panel, Quantity, Share, Sheet
+from contrapose.tasks.report.evidence import between
+from contrapose.tasks.report.masking import Show
+from contrapose.tasks.report.rows import outcomes
+from contrapose.tasks.report.wording import interval, number, percent
 
 LEFT, WIDTH = 10.0, 300.0
 """The scale from 0 to 100 % within a drawing 320 units wide."""
@@ -71,3 +80,165 @@ def _tick(name: str, share: float) -> Tick:
 
 def _x(share: float) -> float:
     return round(LEFT + WIDTH * min(max(share, 0.0), 1.0), 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """One count among others."""
+
+    name: str
+    count: str
+    share: str
+    """Of all that are counted together."""
+    width: float
+    """The same from 0 to 100, for the drawing."""
+
+
+def bars(counts: Mapping[str, int], show: Show) -> tuple[Bar, ...]:
+    """A bar for each count, in the given order."""
+    total = sum(counts.values())
+    return tuple(
+        Bar(
+            name=show(name),
+            count=f"{count:,}",
+            share=percent(count / total if total else 0),
+            width=round(100 * count / total, 1) if total else 0,
+        )
+        for name, count in counts.items()
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One share of a grid."""
+
+    name: str
+    count: str
+    share: str
+    shade: int
+    """0 (none) to 4 (all), for the strength of the background."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A panel; what its kind does not have is empty."""
+
+    kind: Literal["bars", "grid", "sheet"]
+    title: str
+    sentence: str = ""
+    note: str = ""
+    bars: tuple[Bar, ...] = ()
+    header: tuple[tuple[str, str], ...] = ()
+    """Names and remarks over the columns."""
+    cells: tuple[tuple[tuple[str, str], tuple[Cell, ...]], ...] = ()
+    """Of a grid: name and remark of each row, and its cells."""
+    rows: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Of a sheet: the name of each row, and its texts."""
+
+
+def drawn(panel: Panel, show: Show) -> Drawn:
+    """A panel with its texts masked, its numbers formatted."""
+    if isinstance(panel, Bars):
+        shares = tuple(_bar(each, show, alike=len({each.total for each in panel.shares}) == 1) for each in panel.shares)
+        return Drawn(kind="bars", title=show(panel.title), sentence=show(panel.sentence), bars=shares)
+    if isinstance(panel, Grid):
+        return _grid(panel, show)
+    return _sheet(panel, show)
+
+
+def _grid(panel: Grid, show: Show) -> Drawn:
+    return Drawn(
+        kind="grid",
+        title=show(panel.caption),
+        sentence=show(panel.sentence),
+        note=show(panel.note),
+        header=tuple((show(each.name), show(each.note)) for each in panel.columns),
+        cells=tuple(
+            ((show(heading.name), show(heading.note)), tuple(_cell(each, show) for each in shares))
+            for heading, shares in panel.rows
+        ),
+    )
+
+
+def _sheet(panel: Sheet, show: Show) -> Drawn:
+    return Drawn(
+        kind="sheet",
+        title=show(panel.caption),
+        header=tuple((show(name), "") for name in panel.header),
+        rows=tuple((show(name), tuple(map(_quantity, quantities))) for name, quantities in panel.rows),
+    )
+
+
+def _share(counted: Share) -> float:
+    return counted.count / counted.total if counted.total else 0.0
+
+
+def _bar(counted: Share, show: Show, *, alike: bool) -> Bar:
+    share = _share(counted)
+    count = f"{counted.count:,}" if alike else f"{counted.count:,} of {counted.total:,}"
+    return Bar(name=show(counted.name), count=count, share=percent(share), width=round(100 * share, 1))
+
+
+def _cell(counted: Share, show: Show) -> Cell:
+    share = _share(counted)
+    return Cell(name=show(counted.name), count=f"{counted.count:,}", share=percent(share), shade=round(4 * share))
+
+
+def _quantity(found: Quantity | None) -> str:
+    if found is None:
+        return "–"
+    sign = "+" if found.is_change and found.value > 0 else ""
+    return f"{sign}{number(found.value)}{between(found.interval)}"
+
+
+MOST_KEYS = 1_000
+"""Different reasons that are counted; those of a run with more are counted together as others."""
+
+OTHERS = "other reasons"
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """Counts over the rows of one test."""
+
+    errors: Counter[str] = field(default_factory=Counter)
+    """What went wrong where there is no answer."""
+    cases: dict[str, list[np.ndarray]] = field(default_factory=lambda: defaultdict(list))
+    """By scorer: finite eval_scores."""
+    controls: dict[str, list[np.ndarray]] = field(default_factory=lambda: defaultdict(list))
+    """The same of the controls."""
+
+
+def tallies(parts: Iterable[pd.DataFrame]) -> dict[str, Tally]:
+    """Counts by test, over all parts."""
+    found: dict[str, Tally] = defaultdict(Tally)
+    for part in parts:
+        for test, rows in _grouped(part, "test_type"):
+            _add(found[test], rows)
+    return found
+
+
+def _add(tally: Tally, rows: pd.DataFrame) -> None:
+    control = rows.get("control", pd.Series(False, index=rows.index)).eq(True)
+    _scores(tally.controls, rows[control])
+    cases = rows[~control]
+    _scores(tally.cases, cases)
+    _count(tally.errors, cases.loc[outcomes(cases) == "error"].get("error"))
+
+
+def _count(counter: Counter[str], values: pd.Series | None) -> None:
+    for value, count in Counter([] if values is None else values.dropna().tolist()).items():
+        known = value in counter or len(counter) < MOST_KEYS
+        counter[str(value) if known else OTHERS] += count
+
+
+def _scores(into: dict[str, list[np.ndarray]], rows: pd.DataFrame) -> None:
+    for scorer, own in _grouped(rows, "scorer"):
+        values = pd.to_numeric(own["eval_score"], errors="coerce").to_numpy(dtype=float)
+        into[str(scorer)].append(values[np.isfinite(values)])
+
+
+def _grouped(rows: pd.DataFrame, name: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Rows by the value of a column; pandas' own grouping fails on lone surrogates."""
+    for value in dict.fromkeys(rows[name].dropna().tolist() if name in rows else ()):
+        yield str(value), rows[rows[name] == value]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.validation.files import as_json
-from contrapose.tasks.report.validation.page import Head, page
+from contrapose.tasks.report.validation.page import Head, as_json, page
 
 
 def render(report: Report) -> bytes:

@@ -1,4 +1,4 @@
-"""validation.html: every expectation in words, how many rows were looked at, and which of them break it."""
+"""validation.html and validation.json: every expectation, how many rows were looked at, and which break it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
+from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
+from contrapose.tasks.report.cleaning import valid
 from contrapose.tasks.report.masking import Show, shower
 from contrapose.tasks.report.wording import counted, moment
-from contrapose.tasks.validation import KINDS, Checked, Finding, row_told
+from contrapose.tasks.validation import KINDS, Checked, Finding, refused, row_told
 
 STATES = ("broken", "noted", "holds")
 """What can be said of an expectation, the worst first: `noted` is broken, and does not stop the run."""
@@ -154,3 +156,28 @@ def _style() -> str:
     """The report's own style, and what only this page has."""
     parts = files("contrapose.tasks.report.html").joinpath("style.css"), files(__package__).joinpath("page.css")
     return "".join(part.read_text(encoding="utf-8") for part in parts)
+
+
+SCHEMA_VERSION = 1
+
+
+def as_json(head: Head, checked: Sequence[Checked]) -> bytes:
+    """The findings of every table, with the suites that they belong to named once."""
+    suites = {_key(finding): finding["suite"] for each in checked for finding in each["findings"]}
+    content = {
+        "schema_version": SCHEMA_VERSION,
+        "run_id": head.run_id,
+        "sound": not any(map(refused, checked)),
+        "suites": list(suites.values()),
+        "tables": [_table(each, list(suites)) for each in checked],
+    }
+    return (valid(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)) + "\n").encode()
+
+
+def _table(checked: Checked, suites: list[tuple[str, str]]) -> dict[str, Any]:
+    findings = [{**finding, "suite": suites.index(_key(finding))} for finding in checked["findings"]]
+    return {"test": checked["test"], "table": checked["table"], "rows": checked["rows"], "findings": findings}
+
+
+def _key(finding: Any) -> tuple[str, str]:
+    return finding["suite"]["file"], finding["suite"]["sha256"]

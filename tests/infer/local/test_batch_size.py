@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks.infer.local import batch_size
-from contrapose.tasks.infer.local.batch_size import FIRST, LAST, found_tokens
+from contrapose.tasks.infer.local import memory
+from contrapose.tasks.infer.local.memory import FIRST, LAST, found_tokens
 
 
 def test_tokens_double_until_speed_stops_growing() -> None:
@@ -30,7 +30,7 @@ def test_where_memory_ends_half_of_what_fitted_is_taken() -> None:
 
 def test_what_was_found_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path))
-    assert batch_size._remembered("model cuda", lambda: 4096) == 4096
-    assert batch_size._remembered("model cuda", lambda: 1) == 4096
-    assert batch_size._remembered("other cuda", lambda: 1) == 1
+    assert memory._remembered("model cuda", lambda: 4096) == 4096
+    assert memory._remembered("model cuda", lambda: 1) == 4096
+    assert memory._remembered("other cuda", lambda: 1) == 1
     assert json.loads((tmp_path / "batching.json").read_text()) == {"model cuda": 4096, "other cuda": 1}

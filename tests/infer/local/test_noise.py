@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from scipy.stats import kstest
 
-from contrapose.tasks.infer.local.noise import gumbel, seed, splitmix
+from contrapose.tasks.infer.local.replies import gumbel, seed, splitmix
 
 PUBLISHED = [6457827717110365317, 3203168211198807973, 9817491932198370423]
 """The first numbers of SplitMix64 for seed 1234567."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.infer.local.queries import Query
-from contrapose.tasks.infer.local.rows import Limit, alone, batches, common_prefix, joined, padded, shared_rows
+from contrapose.tasks.infer.local.rows import Limit, Query, alone, batches, common_prefix, joined, padded, shared_rows
 
 LIMIT = Limit(tokens=200, wanted=50)
 TOKENS = st.lists(st.integers(0, 3), min_size=1, max_size=40)

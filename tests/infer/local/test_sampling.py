@@ -14,8 +14,7 @@ from transformers import TopPLogitsWarper
 
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.local.huggingface import HuggingFace
-from contrapose.tasks.infer.local.noise import seed
-from contrapose.tasks.infer.local.sampling import Sampler, draw, nucleus
+from contrapose.tasks.infer.local.replies import Sampler, draw, nucleus, seed
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.model_spec import Generation, ModelSpec
 
