@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai import OpenAI
-from contrapose.tasks.model_spec import ModelSpec
 from tests.plain_desk import PlainDesk
 
 FAULTS = ("--error", "0.07", "--hang", "0.06", "--malformed", "0.07")

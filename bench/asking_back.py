@@ -14,10 +14,10 @@ from typing import Any, cast
 
 from bench.local import MemoryDesk
 from bench.replies import GOLDEN, SETS, SUMMARIES, filled
-from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.base import Provider, Question
 from contrapose.tasks.probes.asking_back import answered, question
-from contrapose.tasks.registry import find
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from bench.process import run
-from contrapose.tasks.tables import home
+from contrapose.tasks.tables.table import home
 
 
 def main() -> None:

@@ -17,16 +17,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.plan import plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.local.embedded import Embedded, converted_folder
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.perturb.cases import build_cases
-from contrapose.tasks.plan import plans
-from contrapose.tasks.registry import probe
 
 SIZES = (8, 16, 32)
 LM_EVAL = Path(__file__).with_name("lm_eval_pass.py")

@@ -52,7 +52,7 @@ PACKAGES = {
     "statistics": Package(folder="tasks/statistics", tests=("tests/statistics",)),
     "evaluate": Package(folder="tasks/evaluate", tests=("tests/evaluate",)),
     "store": Package(
-        folder="tasks/infer/store",
+        folder="tasks/store",
         tests=(
             "tests/infer/store",
             "tests/test_secrets.py",

@@ -19,10 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from contrapose.tasks import bounded_yaml
-from contrapose.tasks.config_file import load_config
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.config.suite_files import load_config
+from contrapose.tasks.core import bounds
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.records import TextSample
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai.replies import read_reply
 from contrapose.tasks.load.samples import load_samples
@@ -37,15 +39,12 @@ from contrapose.tasks.probes.replies.refusals import reply_kind
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.score import listed_words
 from contrapose.tasks.probes.toxic_words.screen import doubtful
-from contrapose.tasks.records import TextSample
-from contrapose.tasks.registry import probe
-from contrapose.tasks.report.cleaning import one_line, storable, visible
 from contrapose.tasks.report.csv import inert, restored
-from contrapose.tasks.report.diff import mark
 from contrapose.tasks.report.html.island import page_texts
-from contrapose.tasks.report.inline import inline
-from contrapose.tasks.report.markdown_text import escape
-from contrapose.tasks.report.masking import masked
+from contrapose.tasks.text.cleaning import escape, one_line, storable, visible
+from contrapose.tasks.text.diff import mark
+from contrapose.tasks.text.inline import inline
+from contrapose.tasks.text.masking import masked
 from contrapose.tasks.validate.suites import read_suites
 
 Reader = Callable[[str], Callable[[], object]]
@@ -164,7 +163,7 @@ def tokens(text: str) -> object:
 def yaml_or_none(text: str) -> object:
     """What `--set` reads."""
     with suppress(yaml.YAMLError):
-        return bounded_yaml.parse(text)
+        return bounds.parse(text)
     return None
 
 

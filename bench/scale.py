@@ -17,9 +17,9 @@ from itertools import cycle, islice, pairwise
 from pathlib import Path
 
 from bench.process import run
-from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.load.bundled import read_rows
-from contrapose.tasks.registry import probe
 
 PLACES = ("harbour", "valley", "market", "station", "garden", "library", "museum", "bridge", "village", "forest")
 

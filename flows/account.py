@@ -7,9 +7,9 @@ from platform import platform
 from typing import Any
 
 from contrapose.flows.entrance import Run
-from contrapose.tasks.infer.store import open_runs
-from contrapose.tasks.outcome import ModelSummary, Summary, UsageSummary
+from contrapose.tasks.core.outcome import ModelSummary, Summary, UsageSummary
 from contrapose.tasks.report.publish import git_commit, versions
+from contrapose.tasks.store import open_runs
 
 Notes = Mapping[str, Mapping[str, str | float]]
 """What the model says of each test about how it computed."""

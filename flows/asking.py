@@ -11,7 +11,7 @@ from prefect.input import RunInput
 from prefect.runtime import deployment
 from pydantic import Field
 
-from contrapose.tasks.decision import Answer, Decision
+from contrapose.tasks.core.decision import Answer, Decision
 from contrapose.tasks.report.decision_markdown import render
 
 POLL_SECONDS = 5

@@ -18,15 +18,15 @@ from contrapose.flows.form import Form
 from contrapose.flows.judging import Check, judge
 from contrapose.flows.verdict import tell, tell_failure
 from contrapose.tasks.compare.compare import refuse_margin
-from contrapose.tasks.comparison import MARGIN
-from contrapose.tasks.decision import Answer, Decision, Verdict
-from contrapose.tasks.infer.store import open_checks
-from contrapose.tasks.infer.store.checks import CheckRow, Checks, OvertakenError
-from contrapose.tasks.policy import RESULTS, SERIALIZER, call
+from contrapose.tasks.core.comparison import MARGIN
+from contrapose.tasks.core.decision import Answer, Decision, Verdict
+from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call
 from contrapose.tasks.promotion.candidate import ALIKE, Candidate, check_key
 from contrapose.tasks.promotion.settings import Promotion, retrained
 from contrapose.tasks.promotion.task import promote
 from contrapose.tasks.report.decision_markdown import write_decision
+from contrapose.tasks.store import open_checks
+from contrapose.tasks.store.checks import CheckRow, Checks, OvertakenError
 
 
 class Checked(TypedDict):

@@ -34,7 +34,7 @@ def _done(argv: Sequence[str] | None) -> int:
     from contrapose.flows.command.output import guarded_output
     from contrapose.flows.command.quiet import be_quiet
     from contrapose.flows.command.saying import saying_damage
-    from contrapose.tasks.errors import ContraposeError
+    from contrapose.tasks.core.errors import ContraposeError
 
     arguments = argparse.Namespace()
     try:
@@ -63,7 +63,7 @@ def _reach_server() -> None:
     """Bring the key of a local server that runs, and start one where the store's address is in a Secret block."""
     from contrapose.flows.command.boot import serve_blocks
     from contrapose.flows.command.server_key import bring_key
-    from contrapose.tasks.secrets import SCHEME
+    from contrapose.tasks.config.secrets import SCHEME
 
     bring_key()
     serve_blocks(os.environ.get("CONTRAPOSE_STORE", "").startswith(SCHEME))

@@ -16,11 +16,11 @@ from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.form import Form
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.compare.task import compare
-from contrapose.tasks.comparison import MARGIN, Comparison
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import validate
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.policy import RESULTS, SERIALIZER, call
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import validate
+from contrapose.tasks.core.comparison import MARGIN, Comparison
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.report.comparison_markdown import render, write_comparison
 from contrapose.tasks.report.publish import free_folder, write_folder

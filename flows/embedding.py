@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import Likelihoods
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.embeddings import located
 from contrapose.tasks.load.samples import Drawing
-from contrapose.tasks.plan import Plan
-from contrapose.tasks.records import Likelihoods
-from contrapose.tasks.registry import probe
 
 
 def refuse_unreadable(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Likelihoods) -> None:

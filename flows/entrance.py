@@ -13,15 +13,15 @@ from typing import cast
 from contrapose.flows.embedding import refuse_unreadable
 from contrapose.flows.reruns import begun, note
 from contrapose.flows.resumption import refuse_other
-from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.plan import Plan, plans
+from contrapose.tasks.config.prices import Price
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.infer.budget import Limits, open_budget
-from contrapose.tasks.infer.store import open_runs
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.plan import Plan, plans
-from contrapose.tasks.prices import Price
-from contrapose.tasks.registry import find
 from contrapose.tasks.report.publish import run_id
+from contrapose.tasks.store import open_runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

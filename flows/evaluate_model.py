@@ -13,7 +13,7 @@ from contrapose.flows.rooms.load import load
 from contrapose.flows.rooms.perturb import perturb
 from contrapose.flows.rooms.report import Published, report
 from contrapose.flows.rooms.validate import validate_cases, validate_completions, validate_results
-from contrapose.tasks.policy import RESULTS, SERIALIZER
+from contrapose.tasks.core.policy import RESULTS, SERIALIZER
 
 
 @flow(

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, GetJsonSchemaHandler
 
 from contrapose.flows.options import select
-from contrapose.tasks import registry
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import bundled_suites, load_config, validate
-from contrapose.tasks.layers import merged
+from contrapose.tasks.config.data_settings import merged
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import bundled_suites, load_config, validate
+from contrapose.tasks.core import registry
 
 FIRST = ("model", "model_args", "limit", "max_calls", "max_tokens", "max_cost")
 """Settings that the form asks first, with suite, tests and data; the others lie under `advanced`."""

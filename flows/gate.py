@@ -8,13 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from contrapose.flows.entrance import Run
-from contrapose.tasks.infer.store import open_runs
-from contrapose.tasks.plan import Plan
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.validation import Checked, Kind, Suite, refused
 from contrapose.tasks.report.publish import free_folder
 from contrapose.tasks.report.refusal import Refused, refusal, write_evidence
+from contrapose.tasks.store import open_runs
 from contrapose.tasks.validate.gates import sift
 from contrapose.tasks.validate.kinds import Handed
-from contrapose.tasks.validation import Checked, Kind, Suite, refused
 
 
 def admit(run: Run, checked: list[Checked]) -> list[Checked]:

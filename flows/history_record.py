@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contrapose.flows.entrance import Run
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.history_records import Facet, History, PastRun
+from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.history.dataset import append, file_name, mend, past_run, place, record_of
 from contrapose.tasks.history.made_of import made_of
 from contrapose.tasks.history.reading import Recorded, recorded
-from contrapose.tasks.infer.store import open_runs
-from contrapose.tasks.outcome import Summary
-from contrapose.tasks.past import Facet, History, PastRun
 from contrapose.tasks.report.publish import versions
+from contrapose.tasks.store import open_runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,12 +11,11 @@ from contrapose.flows.entrance import Run, enter
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.rooms.report import Published
 from contrapose.tasks.compare.task import compare
-from contrapose.tasks.comparison import Comparison
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.decision import Decision, Side
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.comparison import Comparison
+from contrapose.tasks.core.decision import Decision, Side
+from contrapose.tasks.core.policy import call
 from contrapose.tasks.infer.changed import refuse_changed
-from contrapose.tasks.infer.store.checks import Checks
-from contrapose.tasks.policy import call
 from contrapose.tasks.promotion.candidate import (
     Candidate,
     Ruling,
@@ -31,6 +30,7 @@ from contrapose.tasks.promotion.settings import Promotion
 from contrapose.tasks.report.comparison_markdown import write_comparison
 from contrapose.tasks.report.decision_markdown import write_decision
 from contrapose.tasks.report.publish import free_folder, write_folder
+from contrapose.tasks.store.checks import Checks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.core.errors import ContraposeError
 
 LOGGERS = ("prefect.flow_runs", "prefect.task_runs", "prefect.engine")
 """Where Prefect's engine logs what a flow or task raised."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import yaml
 
-from contrapose.tasks import bounded_yaml, registry
-from contrapose.tasks.chosen_tests import all_tests
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import load_config, put, validate
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.langtest import ALIASES
+from contrapose.tasks.config.chosen_tests import all_tests
+from contrapose.tasks.config.langtest_dialect import ALIASES
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import load_config, put, validate
+from contrapose.tasks.core import bounds, registry
+from contrapose.tasks.core.errors import ConfigError
 
 PLAIN = {
     "model": "model",
@@ -58,7 +58,7 @@ def _assignment(text: str) -> tuple[str, Any]:
             remedy="Write, for example, --set gen_kwargs.max_new_tokens=64.",
         )
     try:
-        return key.strip(), bounded_yaml.parse(value)
+        return key.strip(), bounds.parse(value)
     except yaml.YAMLError:
         return key.strip(), value
 

@@ -17,9 +17,8 @@ from contrapose.flows.pace import Pace
 from contrapose.flows.progress_line import Line, plain
 from contrapose.flows.showing import is_silent
 from contrapose.tasks.infer.meter import Meter, metered
-from contrapose.tasks.report.cleaning import one_line
-from contrapose.tasks.report.markdown_text import escape
-from contrapose.tasks.report.wording import dollars
+from contrapose.tasks.text.cleaning import escape, one_line
+from contrapose.tasks.text.wording import dollars
 
 LOOK_SECONDS = 0.2
 ARTIFACT_SECONDS = 5.0

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from contrapose.flows.pace import Pace
 from contrapose.tasks.infer.meter import Meter
-from contrapose.tasks.report.wording import dollars
+from contrapose.tasks.text.wording import dollars
 
 BAR = 20
 """Columns of the bar; fewer where the words would not fit."""

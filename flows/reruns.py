@@ -7,8 +7,8 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.context import FlowRunContext
 from prefect.settings import PREFECT_API_URL
 
-from contrapose.tasks.errors import ContraposeError
-from contrapose.tasks.infer.store.runs import Runs
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.store.runs import Runs
 
 LABEL = "contrapose.run"
 """Of a flow run: id of the run that it began."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.infer.store.runs import RunRow
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.store.runs import RunRow
 
 BUDGET = {"max_calls", "max_tokens", "max_cost"}
 """Keys that may change: they decide how far a run comes, and nothing that it finds."""

@@ -8,8 +8,8 @@ from uuid import NAMESPACE_URL, uuid5
 from prefect.artifacts import create_markdown_artifact
 
 from contrapose.flows.events import emit_verdict
-from contrapose.tasks.decision import Decision
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.core.decision import Decision
+from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.promotion.candidate import Candidate
 from contrapose.tasks.promotion.settings import VERDICT, resource
 from contrapose.tasks.report.artifacts import artifact_key

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.records import Case
+from contrapose.tasks.core.records import Case
 
 
 def case(name: str = "one", **changes: object) -> Case:

@@ -24,7 +24,7 @@ there are at which moments."""
 
 def _own_home() -> str:
     """A home of this test session, with a link to the models that were converted before."""
-    from contrapose.tasks.tables import home
+    from contrapose.tasks.tables.table import home
 
     models = home() / "models"
     models.mkdir(parents=True, exist_ok=True)
@@ -114,8 +114,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("CONTRAPOSE_STORE", url)
     from sqlalchemy import text
 
-    from contrapose.tasks.infer.store.engine import connect
-    from contrapose.tasks.infer.store.schema import METADATA
+    from contrapose.tasks.store.engine import connect
+    from contrapose.tasks.store.schema import METADATA
 
     with connect(url).begin() as connection:
         for table in METADATA.tables:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from contrapose.tasks.core.records import Case, Completion, Trial
 from contrapose.tasks.infer.mock import MockModel
 from contrapose.tasks.infer.questions import asked, losses, trials
-from contrapose.tasks.records import Case, Completion, Trial
 
 
 def mocked(cases: Iterable[Case]) -> list[Trial]:

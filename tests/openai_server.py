@@ -5,9 +5,9 @@ from __future__ import annotations
 from fake_endpoint import Endpoint
 from plain_desk import PlainDesk
 
+from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.infer.openai import OpenAI
-from contrapose.tasks.model_spec import ModelSpec
 
 
 def spec(server: Endpoint, **changes: object) -> ModelSpec:

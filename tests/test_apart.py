@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.apart import apart
+from contrapose.tasks.text.wording import apart
 
 
 @pytest.mark.parametrize(

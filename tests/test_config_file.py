@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import bundled_suites, load_config, put
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.plan import plans
+from contrapose.tasks.config.plan import plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import bundled_suites, load_config, put
+from contrapose.tasks.core.errors import ConfigError
 
 
 def written(folder: Path, text: str) -> str:

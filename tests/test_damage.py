@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks import policy
-from contrapose.tasks.damage import LOGGER, SUFFIX, told_together
-from contrapose.tasks.records import TextSample
-from contrapose.tasks.tables import Table, read, write
+from contrapose.tasks.core import policy
+from contrapose.tasks.core.damage import LOGGER, SUFFIX, told_together
+from contrapose.tasks.core.records import TextSample
+from contrapose.tasks.tables.table import Table, read, write
 
 Damage = Callable[[Path], None]
 RECORDS = [TextSample(id=str(number), text=f"It is {number}.", options=()) for number in range(50)]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks import import_closure, registry
-from contrapose.tasks.import_closure import code_sha256, imported_by
+from contrapose.tasks.core import import_closure, registry
+from contrapose.tasks.core.import_closure import code_sha256, imported_by
 
 FILES = {
     "__init__.py": "",
@@ -106,7 +106,7 @@ def test_what_is_remembered_is_the_same_and_is_not_parsed_again(
 
 def test_the_hash_is_the_same_in_another_process() -> None:
     name = "contrapose.tasks.perturb.task"
-    code = f"from contrapose.tasks.import_closure import code_sha256; print(code_sha256({name!r}))"
+    code = f"from contrapose.tasks.core.import_closure import code_sha256; print(code_sha256({name!r}))"
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert found.stdout.strip() == code_sha256(name)

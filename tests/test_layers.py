@@ -8,11 +8,10 @@ import pytest
 
 from contrapose.flows.form import opened
 from contrapose.flows.options import configured, select
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.layers import data_of
-from contrapose.tasks.plan import plans
+from contrapose.tasks.config.data_settings import DataSettings, data_of
+from contrapose.tasks.config.plan import plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError
 
 TEST = "tests.sensitivity.add_negation.data"
 

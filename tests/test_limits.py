@@ -9,10 +9,10 @@ import pytest
 
 from contrapose.flows.form import opened
 from contrapose.flows.options import configured
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import load_config
-from contrapose.tasks.plan import plans
-from contrapose.tasks.policy import cache_key
+from contrapose.tasks.config.plan import plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import load_config
+from contrapose.tasks.core.policy import cache_key
 
 Limit = tuple[int | None, str | None]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from contrapose.tasks import policy
-from contrapose.tasks.errors import DataError
-from contrapose.tasks.policy import cache_key
+from contrapose.tasks.core import policy
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.policy import cache_key
 
-CODE = ("contrapose.tasks.records",)
+CODE = ("contrapose.tasks.core.records",)
 
 
 class Settings(BaseModel):
@@ -31,7 +31,7 @@ def test_a_key_does_not_depend_on_the_order_of_the_inputs() -> None:
     ("name", "code", "inputs"),
     [
         ("u", CODE, {"a": 1}),
-        ("t", ("contrapose.tasks.outcome",), {"a": 1}),
+        ("t", ("contrapose.tasks.core.outcome",), {"a": 1}),
         ("t", CODE, {"a": 2}),
         ("t", CODE, {"b": 1}),
     ],
@@ -43,7 +43,7 @@ def test_a_key_depends_on_the_task_its_code_and_its_inputs(
 
 
 def test_a_key_is_the_same_in_another_process() -> None:
-    code = f"from contrapose.tasks.policy import cache_key; print(cache_key('t', {CODE!r}, {{'a': [1, 'x']}}))"
+    code = f"from contrapose.tasks.core.policy import cache_key; print(cache_key('t', {CODE!r}, {{'a': [1, 'x']}}))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == cache_key("t", CODE, {"a": [1, "x"]})
 

@@ -9,9 +9,9 @@ from importlib.resources import files
 
 import pytest
 
+from contrapose.tasks.config.prices import FREE, Price, listed_prices
+from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.budget import price_of
-from contrapose.tasks.prices import FREE, Price, listed_prices
-from contrapose.tasks.records import Usage
 
 ELSEWHERE = {"base_url": "http://localhost:8000/v1"}
 

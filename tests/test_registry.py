@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks import registry
-from contrapose.tasks.plan import _foreign
+from contrapose.tasks.config.plan import _foreign
+from contrapose.tasks.core import registry
 
 CODE = """
 from contrapose.tasks.probes.edits.typo import Typo

@@ -10,18 +10,18 @@ import pytest
 from mocked import mocked
 
 from contrapose.flows.command.preview import previews
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import validate
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.config.plan import plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import validate
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.evaluate.gate import rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.infer.questions import asked
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
-from contrapose.tasks.plan import plans
-from contrapose.tasks.records import TextSample
-from contrapose.tasks.report.wording import sums
+from contrapose.tasks.text.wording import sums
 
 DATA = {"source": "x", "sha256": "0", "rows": 10}
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from contrapose.tasks.records import Case, Completion, Score, Trial
-from contrapose.tasks.registry import probe
-from contrapose.tasks.results import result_table, schema_for
+from contrapose.tasks.core.records import Case, Completion, Score, Trial
+from contrapose.tasks.core.registry import probe
+from contrapose.tasks.core.results import result_table, schema_for
 
 CASE = Case(
     id="add_toxic_words/1",

@@ -14,16 +14,16 @@ from pydantic import ValidationError
 from sqlalchemy import make_url
 
 from contrapose.flows.cli import main
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import validate
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import ConfigError, ModelError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.secrets import from_block, from_environment, resolved
+from contrapose.tasks.config.suite_files import validate
+from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.infer.mock import Mock
 from contrapose.tasks.infer.openai.key import NO_KEY, read_key
-from contrapose.tasks.infer.store.address import store_url
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.secrets import from_block, from_environment, resolved
-from contrapose.tasks.tables import storage
+from contrapose.tasks.store.address import store_url
+from contrapose.tasks.tables.table import storage
 
 KEY = "sk-live-4f9a71c2e8"
 PASSWORD = "hunter2-7d1e55b0"
@@ -199,8 +199,8 @@ def prefect_database() -> str:
 
 def stored(url: str) -> str:
     """All rows of the response store."""
-    from contrapose.tasks.infer.store.engine import connect
-    from contrapose.tasks.infer.store.schema import METADATA
+    from contrapose.tasks.store.engine import connect
+    from contrapose.tasks.store.schema import METADATA
 
     with connect(url).connect() as connection:
         return str([connection.execute(table.select()).all() for table in METADATA.tables.values()])

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from contrapose.flows.options import select
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import load_config
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.registry import find
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import load_config
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.registry import find
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 
 from bench.simulated.draws import CORRELATIONS, GATES, KINDS, Finding, answers, labels
+from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.evaluate.gate import corrected
-from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.families import holm
 from contrapose.tasks.statistics.shares import Share, clustered, independent

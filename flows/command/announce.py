@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contrapose.flows.command.server_key import bring_key_as_configured
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.config.secrets import without_user
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.promotion.settings import RETRAINED, resource, retrained
-from contrapose.tasks.secrets import without_user
 
 if TYPE_CHECKING:
     from prefect.events import Event

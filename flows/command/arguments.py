@@ -9,7 +9,7 @@ from contrapose.flows.command.boot import serve_blocks
 from contrapose.flows.command.saying import say
 
 if TYPE_CHECKING:
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
 
 def add_config(command: argparse.ArgumentParser) -> None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.hosts import origin_of, refuse_forbidden
+from contrapose.tasks.config.hosts import origin_of, refuse_forbidden
+from contrapose.tasks.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient

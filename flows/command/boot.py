@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from contrapose.flows.command.guard import new_key
 from contrapose.flows.command.server_key import KEY, bring_key_as_configured
 from contrapose.flows.command.writable import unwritable
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from contrapose.flows.command.temporary_server import TemporaryServer

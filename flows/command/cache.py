@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.infer.store import open_answers, open_housekeeping, open_runs
-from contrapose.tasks.infer.store.address import shown, store_url
-from contrapose.tasks.infer.store.engine import file_of, heal
-from contrapose.tasks.infer.store.housekeeping import Held
-from contrapose.tasks.infer.store.repair import fails, is_there, rescue
-from contrapose.tasks.infer.store.runs import ALIVE_SECONDS, RunRow
-from contrapose.tasks.report.wording import counted
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.store import open_answers, open_housekeeping, open_runs
+from contrapose.tasks.store.address import shown, store_url
+from contrapose.tasks.store.engine import file_of, heal
+from contrapose.tasks.store.housekeeping import Held
+from contrapose.tasks.store.repair import fails, is_there, rescue
+from contrapose.tasks.store.runs import ALIVE_SECONDS, RunRow
+from contrapose.tasks.text.wording import counted
 
 DAY = 86_400
 

@@ -12,9 +12,9 @@ from rich.text import Text
 
 from contrapose.flows.command.preview import Preview
 from contrapose.tasks.infer.estimate.deciding import WIDE, Deciding, Groups, Source, deciding
-from contrapose.tasks.report.wording import percent
 from contrapose.tasks.statistics.power import DISCORDANCE, IN_CLUSTER, IN_SAMPLE, POWER
 from contrapose.tasks.statistics.shares import CONFIDENCE
+from contrapose.tasks.text.wording import percent
 
 COLUMNS = ("cases", "gate", "fails up to", "passes from", "models apart")
 

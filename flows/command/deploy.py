@@ -17,8 +17,8 @@ from contrapose.flows.command.deployments import (
 )
 from contrapose.flows.command.server_key import bring_key_as_configured
 from contrapose.flows.command.wishes import Wishes, changed, shipped
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.secrets import without_user
+from contrapose.tasks.config.secrets import without_user
+from contrapose.tasks.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient

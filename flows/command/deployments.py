@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.hosts import DEPLOYED
-from contrapose.tasks.layers import merged
-from contrapose.tasks.secrets import without_user
+from contrapose.tasks.config.data_settings import merged
+from contrapose.tasks.config.hosts import DEPLOYED
+from contrapose.tasks.config.secrets import without_user
+from contrapose.tasks.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from prefect import Flow

@@ -16,10 +16,10 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from contrapose.flows.command.checks.base import Finding, problem
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.core.errors import ContraposeError
 
 if TYPE_CHECKING:
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
 CHECKS = ("packages", "machine", "models", "orchestrator", "response_store", "run")
 """Modules of `contrapose.flows.command.checks`, in the order of the table."""

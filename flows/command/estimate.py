@@ -14,8 +14,10 @@ from rich.text import Text
 from contrapose.flows.command import decidable
 from contrapose.flows.command.decidable import Decidable
 from contrapose.flows.command.preview import Preview, left_out, previews
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.records import Case
+from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.base import Form, Question
 from contrapose.tasks.infer.budget import Limits, open_budget
 from contrapose.tasks.infer.estimate.counting import Count, Counter, LookUp
@@ -25,10 +27,8 @@ from contrapose.tasks.infer.estimate.forecast import Forecast, forecast
 from contrapose.tasks.infer.forms import forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.questions import Answers
-from contrapose.tasks.records import Case
-from contrapose.tasks.registry import find
-from contrapose.tasks.report.cleaning import one_line
-from contrapose.tasks.report.wording import span
+from contrapose.tasks.text.cleaning import one_line
+from contrapose.tasks.text.wording import span
 
 PORTION = 500
 """Cases that are looked up at a time."""
@@ -101,7 +101,7 @@ def _look_up(config: RunConfig) -> tuple[LookUp, Form, str | None]:
         form = known_form(forms_of(provider, spec), keys)
     except ModelError as error:
         return (lambda questions: {}), "plain", str(error)
-    from contrapose.tasks.infer.store import open_answers
+    from contrapose.tasks.store import open_answers
 
     table = open_answers()
 

@@ -8,12 +8,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.history.dataset import place
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded
 from contrapose.tasks.history.series import Series, Since, series, since_green
-from contrapose.tasks.past import PastRun
 from contrapose.tasks.report.csv import inert
 
 RATED = (

@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from contrapose.tasks.core.history_records import Change, PastRun
 from contrapose.tasks.history.series import Point, Series, Since, series, since_green
-from contrapose.tasks.past import Change, PastRun
-from contrapose.tasks.report.cleaning import cut, one_line
 from contrapose.tasks.report.console import STYLES
-from contrapose.tasks.report.masking import Show, shower
-from contrapose.tasks.report.wording import percent
+from contrapose.tasks.text.cleaning import cut, one_line
+from contrapose.tasks.text.masking import Show, shower
+from contrapose.tasks.text.wording import percent
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 PLAIN = "_.-~=+*#"

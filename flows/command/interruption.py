@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.core.errors import ContraposeError
 
 NUMBERS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 LINE = "contrapose: interrupted; the same command goes on where it stopped"

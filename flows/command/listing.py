@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from importlib.resources import files
 
-from contrapose.tasks import registry
-from contrapose.tasks.config_file import bundled_suites
+from contrapose.tasks.config.suite_files import bundled_suites
+from contrapose.tasks.core import registry
 
 
 def listing(what: str | None) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from contrapose.tasks.errors import ConfigError, ContraposeError
-from contrapose.tasks.secrets import without_user
+from contrapose.tasks.config.secrets import without_user
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
 
 REFUSED = (401, 403)
 """Status of a server that asks for another key."""

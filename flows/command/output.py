@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

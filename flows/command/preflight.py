@@ -14,21 +14,21 @@ import pyarrow as pa
 from contrapose.flows.command.writable import unwritable
 from contrapose.flows.entrance import enter
 from contrapose.flows.gate import hold, refuse_bad
-from contrapose.tasks.columnar import batched, to_arrow
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ConfigError, DataError
-from contrapose.tasks.extras import require
+from contrapose.tasks.config.plan import Plan, plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError, DataError
+from contrapose.tasks.core.optional_packages import require
+from contrapose.tasks.core.records import Case, Sample
+from contrapose.tasks.core.registry import find, probe
+from contrapose.tasks.core.validation import Checked, Suite
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
-from contrapose.tasks.plan import Plan, plans
-from contrapose.tasks.records import Case, Sample
-from contrapose.tasks.registry import find, probe
-from contrapose.tasks.report.masking import shower
 from contrapose.tasks.report.rows import left_out_rows, taken
-from contrapose.tasks.tables import home
+from contrapose.tasks.tables.columnar import batched, to_arrow
+from contrapose.tasks.tables.table import home
+from contrapose.tasks.text.masking import shower
 from contrapose.tasks.validate.kinds import drawn, handed
 from contrapose.tasks.validate.wellformed import own_suites
-from contrapose.tasks.validation import Checked, Suite
 
 FIRST_ROWS = 2_000
 """Rows of a source that are checked before a run begins; its rooms check the rest."""

@@ -11,16 +11,16 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config.plan import Plan, plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.records import Case, Likelihoods
+from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.load.samples import Loaded, load_samples
 from contrapose.tasks.perturb.cases import build_cases, drawn_in_words
-from contrapose.tasks.plan import Plan, plans
-from contrapose.tasks.records import Case, Likelihoods
-from contrapose.tasks.registry import find, probe
-from contrapose.tasks.report.diff import edits
-from contrapose.tasks.report.masking import shower
 from contrapose.tasks.report.preview import Tally, print_indented, sample_lines, section
 from contrapose.tasks.report.rows import left_out_rows, taken
+from contrapose.tasks.text.diff import edits
+from contrapose.tasks.text.masking import shower
 
 PORTION = 200
 """Samples whose cases exist at a time."""

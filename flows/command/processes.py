@@ -13,8 +13,8 @@ from pathlib import Path
 from threading import Event
 from types import FrameType
 
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.tables import home
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.tables.table import home
 
 ENDING = 30.0
 """Seconds that a process may take to end before it is killed."""

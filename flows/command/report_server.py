@@ -16,7 +16,7 @@ from threading import Thread
 from typing import Any
 
 from contrapose.flows.command.guard import HEADERS, HOST, Answer, Asked, Guard, new_key
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"

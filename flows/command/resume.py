@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from contrapose.flows.resumption import config_of
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.infer.store import open_runs
-from contrapose.tasks.infer.store.runs import RunRow
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.store import open_runs
+from contrapose.tasks.store.runs import RunRow
 
 
 def unfinished_config(run: str, *, budget: Mapping[str, float | None]) -> RunConfig:

@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from io import StringIO
 
 from contrapose.flows.command.output import unread
-from contrapose.tasks.damage import LOGGER, told_together
-from contrapose.tasks.report.cleaning import one_line
+from contrapose.tasks.core.damage import LOGGER, told_together
+from contrapose.tasks.text.cleaning import one_line
 
 
 def print_lines(lines: Iterable[str], *, at_once: bool = False) -> int:
@@ -34,7 +34,7 @@ def say(text: str, *, show_toxic: bool = False) -> None:
         text: what is said.
         show_toxic: leave toxic words in it as they are.
     """
-    from contrapose.tasks.report.masking import masked
+    from contrapose.tasks.text.masking import masked
 
     # Where nobody hears it, the exit code still tells.
     with suppress(OSError):

@@ -20,7 +20,7 @@ from contrapose.flows.command.processes import Part, ended, refuse_dead, running
 from contrapose.flows.command.report_server import reports, serving_site
 from contrapose.flows.command.server_key import ADDRESS, KEY, keeping
 from contrapose.flows.command.wishes import Wishes
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.report.publish import REPORTS_URL
 
 USUAL_PORT = 4200

@@ -20,7 +20,7 @@ ADDRESS = "PREFECT_API_URL"
 def key_file(port: int) -> Path:
     """Where the key of the server on a port of this machine is kept."""
     # Imported here: it brings the libraries of tables, which a command that only looks for a key does without.
-    from contrapose.tasks.tables import home
+    from contrapose.tasks.tables.table import home
 
     return home() / "ui" / f"{port}.key"
 

@@ -13,15 +13,15 @@ import yaml
 from pydantic import ValidationError
 
 from contrapose.tasks.compare.compare import refuse_margin
-from contrapose.tasks.hosts import DEPLOYED, origin_of
+from contrapose.tasks.config.hosts import DEPLOYED, origin_of
+from contrapose.tasks.config.wrong_values import told
 from contrapose.tasks.infer.openai.key import HOSTS as KEY_HOSTS
 from contrapose.tasks.infer.openai.key import read_entry
 from contrapose.tasks.promotion.settings import Promotion
 from contrapose.tasks.promotion.webhook import HOSTS as WEBHOOK_HOSTS
-from contrapose.tasks.wrong_values import told
 
 if TYPE_CHECKING:
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
 UNATTENDED = ("nightly", "retraining-check")
 """Deployments that nobody fills in a form for."""

@@ -10,17 +10,17 @@ from contrapose.flows.account import usage_summary
 from contrapose.flows.entrance import Run
 from contrapose.flows.progress import watched
 from contrapose.flows.rooms.trials import Trials, terms
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.policy import call
+from contrapose.tasks.core.records import FollowUp
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.evaluate.scoring import drawn
 from contrapose.tasks.evaluate.task import Unread, find_unread
 from contrapose.tasks.infer.task import Asked, ask_about
-from contrapose.tasks.plan import Plan
-from contrapose.tasks.policy import call
 from contrapose.tasks.probes.reading_checks import CHECKS, LEAST_AGREEMENT, reads_badly
-from contrapose.tasks.records import FollowUp
 from contrapose.tasks.report.artifacts import artifact_key
-from contrapose.tasks.report.wording import spent
-from contrapose.tasks.tables import Table, read, write
+from contrapose.tasks.tables.table import Table, read, write
+from contrapose.tasks.text.wording import spent
 
 READS_BADLY = (
     "{test}: {total:,} replies that could not be read stay so. Of {told:,} replies that rules could read, the model, "

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from contrapose.flows.entrance import Run
 from contrapose.flows.rooms.timing import timed
 from contrapose.flows.rooms.trials import Trials
+from contrapose.tasks.core.policy import call
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.evaluate.task import evaluate as evaluate_task
-from contrapose.tasks.policy import call
-from contrapose.tasks.tables import Table
+from contrapose.tasks.tables.table import Table
 
 
 @timed

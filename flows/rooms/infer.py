@@ -11,13 +11,13 @@ from contrapose.flows.progress import watched
 from contrapose.flows.rooms.ask_back import ask_back
 from contrapose.flows.rooms.timing import timed
 from contrapose.flows.rooms.trials import Trials, terms
+from contrapose.tasks.core.policy import call
 from contrapose.tasks.infer.chunks import chunks, questions_in
 from contrapose.tasks.infer.task import Asked
 from contrapose.tasks.infer.task import infer as infer_task
-from contrapose.tasks.policy import call
 from contrapose.tasks.report.artifacts import artifact_key
-from contrapose.tasks.report.wording import spent
-from contrapose.tasks.tables import Table
+from contrapose.tasks.tables.table import Table
+from contrapose.tasks.text.wording import spent
 
 SILENT = (
     "{test}: {silent:,} of {replies:,} replies have no text. A reasoning model that is cut off while it thinks writes "

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from contrapose.flows.entrance import Run
 from contrapose.flows.rooms.trials import Trials
+from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.core.policy import call
 from contrapose.tasks.evaluate.gate import corrected, rules
 from contrapose.tasks.evaluate.task import judge as judge_task
 from contrapose.tasks.load.task import Samples
-from contrapose.tasks.outcome import Outcome
-from contrapose.tasks.policy import call
-from contrapose.tasks.tables import Table
+from contrapose.tasks.tables.table import Table
 
 
 def judge(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contrapose.flows.entrance import Run
 from contrapose.flows.rooms.timing import timed
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.policy import call
 from contrapose.tasks.load.samples import content_sha256
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.load.task import load as load_task
-from contrapose.tasks.plan import Plan
-from contrapose.tasks.policy import call
 
 
 @timed

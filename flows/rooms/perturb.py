@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from contrapose.flows.entrance import Run
 from contrapose.flows.rooms.timing import timed
+from contrapose.tasks.core.policy import call
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.perturb.guessing import refuse_guessable
 from contrapose.tasks.perturb.task import perturb as perturb_task
-from contrapose.tasks.policy import call
-from contrapose.tasks.tables import Table
+from contrapose.tasks.tables.table import Table
 
 
 @timed

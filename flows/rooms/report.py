@@ -14,14 +14,14 @@ from contrapose.flows.history_record import kept_in_manifest, record, remember
 from contrapose.flows.rooms.judge import judge
 from contrapose.flows.rooms.timing import timed
 from contrapose.flows.rooms.trials import Trials
-from contrapose.tasks.infer.store import open_calls, open_runs
+from contrapose.tasks.core.outcome import SCHEMA_VERSION, Outcome, Summary, overall
+from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.load.task import Samples
-from contrapose.tasks.outcome import SCHEMA_VERSION, Outcome, Summary, overall
 from contrapose.tasks.report.evidence import doubts
 from contrapose.tasks.report.publish import reserved_folder
 from contrapose.tasks.report.task import publish, track
-from contrapose.tasks.tables import Table
-from contrapose.tasks.validation import Checked
+from contrapose.tasks.store import open_calls, open_runs
+from contrapose.tasks.tables.table import Table
 
 
 class Published(TypedDict):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contrapose.flows.entrance import Run
-from contrapose.tasks.tables import Table
+from contrapose.tasks.tables.table import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,15 +8,15 @@ from contrapose.flows.entrance import Run
 from contrapose.flows.gate import admit
 from contrapose.flows.rooms.timing import timed
 from contrapose.flows.rooms.trials import Trials
+from contrapose.tasks.core.policy import call
+from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.load.task import Samples
-from contrapose.tasks.policy import call
-from contrapose.tasks.tables import Table
+from contrapose.tasks.tables.table import Table
 from contrapose.tasks.validate.task import validate_cases as validate_cases_task
 from contrapose.tasks.validate.task import validate_completions as validate_completions_task
 from contrapose.tasks.validate.task import validate_results as validate_results_task
 from contrapose.tasks.validate.task import validate_samples as validate_samples_task
 from contrapose.tasks.validate.wellformed import own_suites
-from contrapose.tasks.validation import Checked
 
 
 @timed

@@ -8,8 +8,8 @@ from pathlib import Path
 from contrapose.tasks.compare.pairs import leaderboard, pairs_of, standings
 from contrapose.tasks.compare.rows import refuse_other_cases, rows_of
 from contrapose.tasks.compare.runs import FinishedRun, contenders, finished_run, names_of, refuse_unlike, run_folder
-from contrapose.tasks.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, judged
-from contrapose.tasks.errors import ComparisonError, ConfigError
+from contrapose.tasks.core.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, judged
+from contrapose.tasks.core.errors import ComparisonError, ConfigError
 
 
 def compare(

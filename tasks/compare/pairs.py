@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from contrapose.tasks.compare.rows import Rows
-from contrapose.tasks.comparison import MIN_COVERAGE, Contest, Difference, Pair, Place, Rate, Standing, Verdict
+from contrapose.tasks.core.comparison import MIN_COVERAGE, Contest, Difference, Pair, Place, Rate, Standing, Verdict
 from contrapose.tasks.statistics.families import holm, over
 from contrapose.tasks.statistics.means import MOST_GROUPS, SEED, difference, mean
 from contrapose.tasks.statistics.paired import mcnemar

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from contrapose.tasks.comparison import Contender
-from contrapose.tasks.data_settings import PLACE
-from contrapose.tasks.errors import ComparisonError
-from contrapose.tasks.folders import existing_folder
-from contrapose.tasks.layers import data_of
+from contrapose.tasks.config.data_settings import PLACE, data_of
+from contrapose.tasks.core.comparison import Contender
+from contrapose.tasks.core.errors import ComparisonError
+from contrapose.tasks.core.hub import existing_folder
 
 GENERAL = {"seed": 0, "repeats": 1, "system_instruction": None, "embedding_model": None}
 """Keys of the configuration that every test depends on, with what holds where a run does not name them."""

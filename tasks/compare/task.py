@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from contrapose.tasks.compare.compare import compare as compare_runs
-from contrapose.tasks.comparison import Comparison
-from contrapose.tasks.policy import room_task
+from contrapose.tasks.core.comparison import Comparison
+from contrapose.tasks.core.policy import room_task
 
 
 @room_task("compare", run_name="compare with {baseline}", persist=False)

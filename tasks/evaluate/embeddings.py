@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from contrapose.tasks.digests import files_sha256
-from contrapose.tasks.errors import ConfigError, ModelError
-from contrapose.tasks.folders import existing_folder
+from contrapose.tasks.core.digests import files_sha256
+from contrapose.tasks.core.errors import ConfigError, ModelError
+from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.probes.base import Embed
 
 

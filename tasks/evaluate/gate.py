@@ -8,14 +8,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from contrapose.tasks.apart import apart
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.outcome import GateSummary, Outcome, Verdict
-from contrapose.tasks.plan import Plan
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.outcome import GateSummary, Outcome, Verdict
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.families import holm, over
 from contrapose.tasks.statistics.power import further
 from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, Share, clustered, wilson
+from contrapose.tasks.text.wording import apart
 
 Gate = Literal["interval", "rate"]
 LEVEL = 1 - CONFIDENCE

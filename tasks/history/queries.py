@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from contrapose.tasks.core.history_records import History, PastRun
 from contrapose.tasks.history.schema import from_row
 from contrapose.tasks.history.series import changes
-from contrapose.tasks.past import History, PastRun
 
 MOST = 100
 """Runs that a report is given: more are no chart that anybody reads."""

@@ -12,10 +12,10 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from contrapose.tasks.columnar import batched
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.history.dataset import is_broken
 from contrapose.tasks.history.schema import SCHEMA, recognised
+from contrapose.tasks.tables.columnar import batched
 
 LARGEST = 4_000_000
 """Bytes of a file; that of a run has some thousands."""

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from contrapose.tasks.outcome import SEVERITY
-from contrapose.tasks.past import PastRun, PastTest
+from contrapose.tasks.core.history_records import PastRun, PastTest
+from contrapose.tasks.core.outcome import SEVERITY
 
 VERSION = 1
 """Raised when a column changes its meaning; a new column needs none, since readers take what they know."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from contrapose.tasks.past import Change, Facet, PastRun, PastTest
+from contrapose.tasks.core.history_records import Change, Facet, PastRun, PastTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from contrapose.tasks.core.records import Case, Completion, FollowUp, Trial
 from contrapose.tasks.infer.base import UNASKED, Form, Model, Question
 from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.infer.questions import about, answered, asked, in_words, losses, trials
-from contrapose.tasks.records import Case, Completion, FollowUp, Trial
 
 POLL_SECONDS = 0.2
 """How often to look for answers that another run is asking for."""

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.provider import Described
+from contrapose.tasks.core.records import Completion, Likelihoods, Usage
 from contrapose.tasks.infer.budget import Budget
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.provider import Described
-from contrapose.tasks.records import Completion, Likelihoods, Usage
 
 UNASKED = "not asked"
 """How the error of a question begins that was not asked, or not to the end, because the run was stopped."""

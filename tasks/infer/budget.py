@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.prices import Price
-from contrapose.tasks.records import Usage
-from contrapose.tasks.registry import names, provider
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.prices import Price
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import Usage
+from contrapose.tasks.core.registry import names, provider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

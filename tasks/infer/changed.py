@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.core.errors import ModelError
 
 
 def refuse_changed(now: Mapping[str, str], found: Mapping[str, str], *, model: str) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import ceil
 
-from contrapose.tasks.records import Case
-from contrapose.tasks.tables import Table, iterate, read_arrow, write
+from contrapose.tasks.core.records import Case
+from contrapose.tasks.tables.table import Table, iterate, read_arrow, write
 
 MOST_CHUNKS = 200
 """Chunks of one test, so that Prefect keeps pace: its server takes in about 50 task runs a second."""

@@ -7,15 +7,15 @@ from threading import Lock
 from types import TracebackType
 from typing import Self
 
+from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import current_meter
-from contrapose.tasks.infer.store import open_answers, open_claims
-from contrapose.tasks.infer.store.answers import Keyed
-from contrapose.tasks.infer.store.refuge import take_up
 from contrapose.tasks.infer.writer import Writer
-from contrapose.tasks.records import Completion, Usage
+from contrapose.tasks.store import open_answers, open_claims
+from contrapose.tasks.store.answers import Keyed
+from contrapose.tasks.store.refuge import take_up
 
 
 class StoreDesk:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.base import Constrains, FindsForm, Form, Model, Provider, Question
 from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.questions import for_letters
-from contrapose.tasks.infer.store import open_forms
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.records import Case
+from contrapose.tasks.store import open_forms
 
 POLL_SECONDS = 0.2
 """How often to look whether another run has found it out."""

@@ -6,8 +6,8 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
+from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.infer.base import Form, Question
-from contrapose.tasks.model_spec import ModelSpec
 
 FORMAT = "1"
 """Raised whenever keys are made in another way."""

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import ClassVar
 
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.prices import FREE, Price
+from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.provider import Argument, Check
+from contrapose.tasks.core.records import Completion, Likelihoods, Usage
 from contrapose.tasks.infer.base import Desk, Question, refuse_unknown
 from contrapose.tasks.infer.trading import Batch, trade
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.prices import FREE, Price
-from contrapose.tasks.provider import Argument, Check
-from contrapose.tasks.records import Completion, Likelihoods, Usage
 
 WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")
 WRITTEN = 8

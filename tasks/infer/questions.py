@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from contrapose.tasks.core.records import Case, Completion, FollowUp, Trial
 from contrapose.tasks.infer.base import Form, Question
-from contrapose.tasks.records import Case, Completion, FollowUp, Trial
 
 Answers = Mapping[Question, Completion]
 

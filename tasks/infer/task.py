@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import TypedDict
 
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.prices import Price
+from contrapose.tasks.core.policy import room_task
+from contrapose.tasks.core.records import Case, FollowUp, Trial
+from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.ask import ask, ask_back, unasked
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.forms import form_for, forms_of
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.infer.store import open_runs
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.policy import room_task
-from contrapose.tasks.prices import Price
 from contrapose.tasks.probes.reading_checks import agreement
-from contrapose.tasks.records import Case, FollowUp, Trial
-from contrapose.tasks.registry import find
-from contrapose.tasks.tables import Table, read, write
+from contrapose.tasks.store import open_runs
+from contrapose.tasks.tables.table import Table, read, write
 
 
 class Asked(TypedDict):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.base import Answer, Desk, Question
-from contrapose.tasks.records import Completion, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,15 +8,15 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeAlias
 
-from contrapose.tasks.errors import ContraposeError, CutShortError
-from contrapose.tasks.infer.store.answers import Batch, row_of
-from contrapose.tasks.infer.store.patience import AWAY_SECONDS, AwayError
-from contrapose.tasks.infer.store.refuge import shelter
-from contrapose.tasks.records import Usage
+from contrapose.tasks.core.errors import ContraposeError, CutShortError
+from contrapose.tasks.core.records import Usage
+from contrapose.tasks.store.answers import Batch, row_of
+from contrapose.tasks.store.patience import AWAY_SECONDS, AwayError
+from contrapose.tasks.store.refuge import shelter
 
 if TYPE_CHECKING:
-    from contrapose.tasks.infer.store.answers import AnswerTable, Keyed
-    from contrapose.tasks.infer.store.claims import Claims
+    from contrapose.tasks.store.answers import AnswerTable, Keyed
+    from contrapose.tasks.store.claims import Claims
 
 Item: TypeAlias = "Keyed | Usage"
 """An answer, or what a failed question took."""

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.records import Sample, SummaryPair, TextSample
 from contrapose.tasks.load.columns import PAIR, candidates, cell, label, optional_label, text
 from contrapose.tasks.load.rows import Problem, Row, Unfit, listed, shown
 from contrapose.tasks.probes.base import letters
-from contrapose.tasks.records import Sample, SummaryPair, TextSample
 
 Value = TypeVar("Value")
 

@@ -8,12 +8,11 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import DataError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.errors import DataError, meant
 from contrapose.tasks.load.lines import parse_lines
 from contrapose.tasks.load.opening import folder_given
 from contrapose.tasks.load.rows import Row, shown
-from contrapose.tasks.spelling import meant
 
 SUFFIX = ".jsonl"
 

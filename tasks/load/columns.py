@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from contrapose.tasks.bounds import MOST_CHARACTERS, MOST_COLUMNS
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import DataError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.bounds import MOST_CHARACTERS, MOST_COLUMNS
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.records import Sample, SummaryPair
 from contrapose.tasks.load.opening import failure
 from contrapose.tasks.load.rows import Problem, Row, Unfit, escaped, listed, shown
-from contrapose.tasks.records import Sample, SummaryPair
 
 USUAL: Mapping[str, tuple[str, ...]] = {
     "text": ("question", "text"),

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import DataError
-from contrapose.tasks.extras import require
-from contrapose.tasks.folders import existing_folder
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.hub import existing_folder
+from contrapose.tasks.core.optional_packages import require
 from contrapose.tasks.load.columns import used
 from contrapose.tasks.load.opening import failure, told
 from contrapose.tasks.load.reading import HUGGING_FACE

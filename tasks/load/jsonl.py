@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any
 
-from contrapose.tasks.bounds import MOST_DOCUMENT
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import DataError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.bounds import MOST_DOCUMENT
+from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.load.lines import checked, parse_lines
 from contrapose.tasks.load.opening import decoded, failure, opened
 from contrapose.tasks.load.reading import format_of

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any
 
-from contrapose.tasks.bounds import MOST_LINE
+from contrapose.tasks.core.bounds import MOST_LINE
 from contrapose.tasks.load.rows import Problem, Row, shown
 
 BOM = b"\xef\xbb\xbf"

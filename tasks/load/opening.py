@@ -17,8 +17,8 @@ import fsspec
 from fsspec.archive import AbstractArchiveFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
-from contrapose.tasks.bounds import HARMLESS, MOST_RATIO, is_bomb
-from contrapose.tasks.errors import DataError
+from contrapose.tasks.core.bounds import HARMLESS, MOST_RATIO, is_bomb
+from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.load.rows import escaped
 
 PART = 2**18

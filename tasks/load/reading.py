@@ -12,16 +12,16 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import DataError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.outcome import LeftOut, LeftOutRow
+from contrapose.tasks.core.records import Sample
+from contrapose.tasks.core.registry import find, names
 from contrapose.tasks.load import bundled
 from contrapose.tasks.load.building import Builder
 from contrapose.tasks.load.columns import check_shape, refuse_wide
 from contrapose.tasks.load.opening import failure, folder_given
 from contrapose.tasks.load.rows import Problem, escaped, shown
-from contrapose.tasks.outcome import LeftOut, LeftOutRow
-from contrapose.tasks.records import Sample
-from contrapose.tasks.registry import find, names
 
 SHOWN_ROWS = 5
 """Bad rows that one error describes; the others it counts."""

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
-from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.outcome import LeftOut
+from contrapose.tasks.core.records import Sample, TextSample
 from contrapose.tasks.load import bundled, huggingface, opening
 from contrapose.tasks.load.reading import Reading, format_of
 from contrapose.tasks.load.rows import escaped
-from contrapose.tasks.outcome import LeftOut
-from contrapose.tasks.records import Sample, TextSample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,9 @@ from typing import IO, Any
 
 import pyarrow.parquet as pq
 
-from contrapose.tasks.bounds import MOST_CLAIMED_ROWS, MOST_DOCUMENT, MOST_LINE, MOST_SHEET_ROWS
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import DataError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.bounds import MOST_CLAIMED_ROWS, MOST_DOCUMENT, MOST_LINE, MOST_SHEET_ROWS
+from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.load.columns import header, refuse_wide, row_of, used
 from contrapose.tasks.load.opening import failure, not_utf8, opened, refuse_bomb, told
 from contrapose.tasks.load.reading import format_of

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from contrapose.tasks.data_settings import DataSettings
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.outcome import DataSummary
+from contrapose.tasks.core.policy import room_task
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.load.samples import Drawing
-from contrapose.tasks.outcome import DataSummary
-from contrapose.tasks.policy import room_task
-from contrapose.tasks.registry import probe
-from contrapose.tasks.tables import Table, write
+from contrapose.tasks.tables.table import Table, write
 
 
 class Samples(TypedDict):

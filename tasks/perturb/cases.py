@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from heapq import nsmallest
 
-from contrapose.tasks.plan import Plan
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.records import Case, Likelihoods, Sample
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.probes.base import rng_for
-from contrapose.tasks.records import Case, Likelihoods, Sample
-from contrapose.tasks.registry import probe
 
 
 def build_cases(

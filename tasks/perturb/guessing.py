@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.apart import apart
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.plan import Plan
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.probes.values import numbers
-from contrapose.tasks.registry import probe
-from contrapose.tasks.tables import Table, batches
+from contrapose.tasks.tables.table import Table, batches
+from contrapose.tasks.text.wording import apart
 
 COLUMNS = ["chance", "control", "skip_reason"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.policy import room_task
+from contrapose.tasks.core.records import Case, Likelihoods
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.perturb.cases import build_cases, drawn_in_words
-from contrapose.tasks.plan import Plan
-from contrapose.tasks.policy import room_task
-from contrapose.tasks.records import Case, Likelihoods
-from contrapose.tasks.registry import probe
-from contrapose.tasks.tables import Table, batches, iterate, write
+from contrapose.tasks.tables.table import Table, batches, iterate, write
 
 
 @room_task("perturb", by_name={"probes": "{plan.test}"}, run_name="perturb {plan.test}")

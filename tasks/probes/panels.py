@@ -12,7 +12,7 @@ from typing import Protocol
 
 import pandas as pd
 
-from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.core.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

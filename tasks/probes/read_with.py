@@ -6,9 +6,9 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.probes.base import ProbeSettings
-from contrapose.tasks.records import Likelihoods
 
 ReadWith = Literal["auto", "likelihood", "ask", "reply"]
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines
 from contrapose.tasks.probes.base import Column, Measure
 from contrapose.tasks.probes.replies.text import spoken
 from contrapose.tasks.probes.steps import BY_RULES
 from contrapose.tasks.probes.values import where
-from contrapose.tasks.records import Completion, FollowUp, Trial
 
 CHECKS = 50
 """Most replies of a test that are asked about for this alone, and never more than those that could not be read."""

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from contrapose.tasks import registry
-from contrapose.tasks.comparison import Comparison, judged
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import validate
-from contrapose.tasks.decision import Finding, Side, Verdict
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import validate
+from contrapose.tasks.core import registry
+from contrapose.tasks.core.comparison import Comparison, judged
+from contrapose.tasks.core.decision import Finding, Side, Verdict
+from contrapose.tasks.core.errors import ModelError
 
 DECIDES_NOTHING = {"output", "refresh", "show_toxic", "show_langtest", "mlflow", "history"}
 """Settings that change no verdict."""

@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from contrapose.tasks.decision import Decision
-from contrapose.tasks.errors import ConfigError, ContraposeError
-from contrapose.tasks.extras import require
+from contrapose.tasks.config.secrets import from_block, from_environment
+from contrapose.tasks.core.decision import Decision
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
+from contrapose.tasks.core.optional_packages import require
 from contrapose.tasks.promotion import webhook
 from contrapose.tasks.promotion.settings import BLOCK, Promotion
-from contrapose.tasks.secrets import from_block, from_environment
 
 VARIABLE = "CONTRAPOSE_WEBHOOK_SECRET"
 SHORTEST = 16

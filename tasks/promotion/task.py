@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from contrapose.tasks.decision import Decision
-from contrapose.tasks.policy import room_task
+from contrapose.tasks.core.decision import Decision
+from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.promotion.promote import promote as promote_candidate
 from contrapose.tasks.promotion.settings import Promotion
 

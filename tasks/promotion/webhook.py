@@ -15,8 +15,8 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
-from contrapose.tasks.errors import ConfigError, ContraposeError
-from contrapose.tasks.hosts import entries, network_of, origin_of, read_rule, refuse_inside
+from contrapose.tasks.config.hosts import entries, network_of, origin_of, read_rule, refuse_inside
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
 
 HEADER = "X-Contrapose-Signature"
 """`t=<Unix time>,v1=<HMAC-SHA256 of "<Unix time>.<body>", in hexadecimal>`."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from contrapose.tasks.outcome import Outcome, Summary
+from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.markdown import render
-from contrapose.tasks.report.markdown_text import escape
-from contrapose.tasks.report.masking import shower
 from contrapose.tasks.report.rows import name_of
+from contrapose.tasks.text.cleaning import escape
+from contrapose.tasks.text.masking import shower
 
 
 def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float | None]:

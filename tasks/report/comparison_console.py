@@ -9,8 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from contrapose.tasks.comparison import Comparison, Contest, Standing, judged
-from contrapose.tasks.report.cleaning import one_line
+from contrapose.tasks.core.comparison import Comparison, Contest, Standing, judged
 from contrapose.tasks.report.comparison_markdown import (
     against,
     allowed,
@@ -20,7 +19,8 @@ from contrapose.tasks.report.comparison_markdown import (
     rated,
     unpaired,
 )
-from contrapose.tasks.report.wording import number
+from contrapose.tasks.text.cleaning import one_line
+from contrapose.tasks.text.wording import number
 
 STYLES = {
     "better": "bold green",

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from contrapose.tasks.comparison import DEFINITIONS, MIN_COVERAGE, Comparison, Contest, Difference, Pair, Rate, Verdict
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.report.cleaning import visible
-from contrapose.tasks.report.markdown_text import escape, table
+from contrapose.tasks.core.comparison import (
+    DEFINITIONS,
+    MIN_COVERAGE,
+    Comparison,
+    Contest,
+    Difference,
+    Pair,
+    Rate,
+    Verdict,
+)
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.summary import to_json
-from contrapose.tasks.report.wording import counted, number
+from contrapose.tasks.text.cleaning import escape, table, visible
+from contrapose.tasks.text.wording import counted, number
 
 MARKS: dict[Verdict, str] = {"better": "✅", "not worse": "✅", "cannot tell": "❔", "worse": "❌"}
 

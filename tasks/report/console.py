@@ -11,12 +11,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from contrapose.tasks.outcome import GateSummary, Outcome, Summary
-from contrapose.tasks.report.cleaning import cut, one_line, visible
+from contrapose.tasks.core.outcome import GateSummary, Outcome, Summary
 from contrapose.tasks.report.evidence import dependent, effect, guessing, missing, unread
-from contrapose.tasks.report.masking import masked
 from contrapose.tasks.report.rows import left_out, not_all, taken_by
-from contrapose.tasks.report.wording import asked, because, ends, interval, noise, percent, reasons, span, unscored
+from contrapose.tasks.text.cleaning import cut, one_line, visible
+from contrapose.tasks.text.masking import masked
+from contrapose.tasks.text.wording import asked, because, ends, interval, noise, percent, reasons, span, unscored
 
 STYLES = {
     "pass": "bold green",

@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from contrapose.tasks import comparison
-from contrapose.tasks.decision import DEFINITIONS, Decision, Side, Verdict
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.report.cleaning import visible
-from contrapose.tasks.report.markdown_text import escape, table
+from contrapose.tasks.core import comparison
+from contrapose.tasks.core.decision import DEFINITIONS, Decision, Side, Verdict
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.summary import to_json
+from contrapose.tasks.text.cleaning import escape, table, visible
 
 MARKS: dict[Verdict, str] = {"promote": "✅", "hold": "❌", "insufficient evidence": "❔"}
 TEST_MARKS: dict[comparison.Verdict, str] = {"better": "✅", "not worse": "✅", "cannot tell": "❔", "worse": "❌"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from contrapose.tasks.outcome import Effect, GateSummary, Outcome, Slice
+from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Slice
+from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.probes import in_words as words
 from contrapose.tasks.probes import reading_checks as checks
 from contrapose.tasks.probes.steps import READ_BY, step_shares
 from contrapose.tasks.probes.steps import UNREAD as UNREAD_REPLIES
-from contrapose.tasks.registry import names, probe
-from contrapose.tasks.report.wording import counted, ends, figure, number, percent
+from contrapose.tasks.text.wording import counted, ends, figure, number, percent
 
 Ends = tuple[float, float] | None
 

@@ -14,13 +14,13 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import pandas as pd
 
-from contrapose.tasks.outcome import Outcome, Summary
+from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.cleaning import cut
-from contrapose.tasks.report.diff import Segments, mark
-from contrapose.tasks.report.masking import Show, shower
 from contrapose.tasks.report.rows import Row, RowOutcome, name_of, outcomes, read_rows, tested
-from contrapose.tasks.report.wording import interval, percent, sums
+from contrapose.tasks.text.cleaning import cut
+from contrapose.tasks.text.diff import Segments, mark
+from contrapose.tasks.text.masking import Show, shower
+from contrapose.tasks.text.wording import interval, percent, sums
 
 MOST = 50
 """Cases told of each test: what failed first, then errors, then those without a score, then what passed."""

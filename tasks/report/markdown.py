@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from contrapose.tasks.outcome import GateSummary, Outcome
+from contrapose.tasks.core.outcome import GateSummary, Outcome
 from contrapose.tasks.probes.panels import Panel, Sheet
 from contrapose.tasks.report.base import Report, Results
 from contrapose.tasks.report.evidence import (
@@ -24,11 +24,11 @@ from contrapose.tasks.report.evidence import (
     trust,
     unread,
 )
-from contrapose.tasks.report.markdown_text import escape, table
-from contrapose.tasks.report.masking import Show, shower
 from contrapose.tasks.report.rows import Row, in_part, left_out, name_of, of_test, outcomes, read_rows, taken_by, tested
 from contrapose.tasks.report.since import since
-from contrapose.tasks.report.wording import (
+from contrapose.tasks.text.cleaning import escape, table
+from contrapose.tasks.text.masking import Show, shower
+from contrapose.tasks.text.wording import (
     because,
     counted,
     ends,

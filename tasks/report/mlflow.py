@@ -11,9 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from contrapose.tasks.extras import require
-from contrapose.tasks.outcome import Outcome, Summary
-from contrapose.tasks.report.cleaning import visible
+from contrapose.tasks.core.optional_packages import require
+from contrapose.tasks.core.outcome import Outcome, Summary
+from contrapose.tasks.text.cleaning import visible
 
 FILES = ("report.html", "report.md", "summary.json", "junit.xml")
 """What is kept with the run; the raw results stay in its folder."""

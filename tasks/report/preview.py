@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.text import Text
 
-from contrapose.tasks.records import Case
-from contrapose.tasks.report.cleaning import one_line
-from contrapose.tasks.report.inline import CONTEXT, elided, inline
-from contrapose.tasks.report.masking import Show
-from contrapose.tasks.report.wording import counted, reasons
+from contrapose.tasks.core.records import Case
+from contrapose.tasks.text.cleaning import one_line
+from contrapose.tasks.text.inline import CONTEXT, elided, inline
+from contrapose.tasks.text.masking import Show
+from contrapose.tasks.text.wording import counted, reasons
 
 MOST_REASONS = 10
 

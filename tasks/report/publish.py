@@ -23,16 +23,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import ConfigDict, TypeAdapter
 
-from contrapose.tasks.columnar import schema_of
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.outcome import Summary
-from contrapose.tasks.records import Case
-from contrapose.tasks.registry import find, names, probe
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.outcome import Summary
+from contrapose.tasks.core.records import Case
+from contrapose.tasks.core.registry import find, names, probe
+from contrapose.tasks.core.results import columns_of
 from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN, Report
-from contrapose.tasks.report.cleaning import valid
-from contrapose.tasks.results import columns_of
-from contrapose.tasks.tables import Table, batches, read_arrow, save, take
+from contrapose.tasks.tables.columnar import schema_of
+from contrapose.tasks.tables.table import Table, batches, read_arrow, save, take
+from contrapose.tasks.text.cleaning import valid
 
 PACKAGES = (
     "contrapose",

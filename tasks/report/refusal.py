@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from contrapose.tasks.errors import GateError
-from contrapose.tasks.report.cleaning import storable
+from contrapose.tasks.core.errors import GateError
+from contrapose.tasks.core.validation import Checked, refused, told
 from contrapose.tasks.report.csv import inert
-from contrapose.tasks.report.masking import shower
 from contrapose.tasks.report.publish import write_folder
 from contrapose.tasks.report.validation.page import Head, as_json, page
-from contrapose.tasks.tables import Table, batches, save
-from contrapose.tasks.validation import Checked, refused, told
+from contrapose.tasks.tables.table import Table, batches, save
+from contrapose.tasks.text.cleaning import storable
+from contrapose.tasks.text.masking import shower
 
 TOLD = 3
 """Broken expectations of one table that an error names."""

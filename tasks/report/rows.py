@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from contrapose.tasks.outcome import DataSummary, LeftOut, LimitedBy, Outcome, Summary
-from contrapose.tasks.report.cleaning import visible
-from contrapose.tasks.report.masking import Show
-from contrapose.tasks.report.wording import counted, number
+from contrapose.tasks.core.outcome import DataSummary, LeftOut, LimitedBy, Outcome, Summary
+from contrapose.tasks.text.cleaning import visible
+from contrapose.tasks.text.masking import Show
+from contrapose.tasks.text.wording import counted, number
 
 RowOutcome = Literal["pass", "fail", "unscored", "error"]
 

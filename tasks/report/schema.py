@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ConfigDict, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-from contrapose.tasks.outcome import SCHEMA_VERSION, Summary
+from contrapose.tasks.core.outcome import SCHEMA_VERSION, Summary
 from contrapose.tasks.report.summary import to_json
 
 NAME = "summary.schema.json"

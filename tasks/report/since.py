@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contrapose.tasks.outcome import Outcome, Summary
-from contrapose.tasks.past import History, PastRun
-from contrapose.tasks.report.masking import Show
+from contrapose.tasks.core.history_records import History, PastRun
+from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.report.rows import name_of
-from contrapose.tasks.report.wording import moment, percent
+from contrapose.tasks.text.masking import Show
+from contrapose.tasks.text.wording import moment, percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.cleaning import valid
+from contrapose.tasks.text.cleaning import valid
 
 
 def render(report: Report) -> bytes:

@@ -13,16 +13,16 @@ from prefect.artifacts import (
     create_table_artifact,
 )
 
-from contrapose.tasks.outcome import Calls, Summary
-from contrapose.tasks.past import History
-from contrapose.tasks.policy import room_task
+from contrapose.tasks.core.history_records import History
+from contrapose.tasks.core.outcome import Calls, Summary
+from contrapose.tasks.core.policy import room_task
+from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.report import mlflow
 from contrapose.tasks.report.artifacts import artifact_key, headline, told, verdict_row
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.charts.gates import image_url
 from contrapose.tasks.report.publish import StoredResults, report_url, skipped_examples, write_files, write_folder
-from contrapose.tasks.tables import Table
-from contrapose.tasks.validation import Checked
+from contrapose.tasks.tables.table import Table
 
 
 @room_task("report", run_name="report {folder}", persist=False)

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.plan import Plan
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.registry import probe
+from contrapose.tasks.core.validation import Kind
 from contrapose.tasks.probes.values import numbers_of, truths_of
-from contrapose.tasks.registry import probe
-from contrapose.tasks.validation import Kind
 
 
 def wrong_verdict(part: pa.Table, plan: Plan) -> pa.Array:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from contrapose.tasks.core.validation import SHOWN_ROWS, BrokenRow, Finding, Suite
 from contrapose.tasks.validate.expectations import ROW, Seen
 from contrapose.tasks.validate.suites import named_columns
-from contrapose.tasks.validation import SHOWN_ROWS, BrokenRow, Finding, Suite
 
 KEPT_ROWS = 10_000
 """Rows that are kept as evidence of those that break one expectation."""

@@ -12,14 +12,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.plan import Plan
-from contrapose.tasks.tables import Table, write_arrow
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.validation import Finding, Kind, Suite
+from contrapose.tasks.tables.table import Table, write_arrow
 from contrapose.tasks.validate.derived import DERIVED
 from contrapose.tasks.validate.expectations import ROW, checkpoint, remembered, row_by_row, run
 from contrapose.tasks.validate.findings import Tally, Types, numbered
 from contrapose.tasks.validate.kinds import KEYS, LEFT_OUT, LINKS, UNKNOWN, Handed, rows_of, stored_schema
 from contrapose.tasks.validate.suites import bundled, named_columns, named_parameters, of_table
-from contrapose.tasks.validation import Finding, Kind, Suite
 
 if TYPE_CHECKING:
     from contrapose.tasks.validate.expectations import Checkpoint

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.columnar import schema_of
-from contrapose.tasks.plan import Plan
-from contrapose.tasks.records import Case, Trial
-from contrapose.tasks.registry import probe
-from contrapose.tasks.results import schema_for
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.records import Case, Trial
+from contrapose.tasks.core.registry import probe
+from contrapose.tasks.core.results import schema_for
+from contrapose.tasks.core.validation import Kind
+from contrapose.tasks.tables.columnar import schema_of
 from contrapose.tasks.validate.derived import DERIVED
-from contrapose.tasks.validation import Kind
 
 KEYS: Mapping[Kind, str] = {"samples": "id", "cases": "id", "completions": "case_id", "results": "case_id"}
 """Column that names a row."""

@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 import yaml
 
-from contrapose.tasks import bounded_yaml
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.validation import KINDS, Kind, Suite, SuiteFile
+from contrapose.tasks.core import bounds
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.validation import KINDS, Kind, Suite, SuiteFile
 
 KEYS = ("name", "table", "tests", "expectations", "meta", "id", "notes", "suite_parameters")
 """Keys of a suite: those of Great Expectations, `table` and `tests`."""
@@ -74,9 +74,9 @@ def named_parameters(value: Any) -> Iterator[str]:
 
 def _content(path: str) -> bytes:
     try:
-        return bounded_yaml.read_bytes(Path(path).expanduser())
+        return bounds.read_bytes(Path(path).expanduser())
     except yaml.YAMLError as error:
-        _refuse(*bounded_yaml.wrong(error, path, expected=""))
+        _refuse(*bounds.wrong(error, path, expected=""))
     except OSError as error:
         raise ConfigError(
             f"cannot read the file ({error.strerror})",
@@ -105,9 +105,9 @@ def _suite(path: str, content: bytes, *, own: bool) -> Suite:
 def _parsed(path: str, content: bytes) -> Mapping[str, Any]:
     """The file's content; JSON is YAML too."""
     try:
-        values = bounded_yaml.parse(content)
+        values = bounds.parse(content)
     except yaml.YAMLError as error:
-        _refuse(*bounded_yaml.wrong(error, path, expected="keys and values in YAML or JSON"))
+        _refuse(*bounds.wrong(error, path, expected="keys and values in YAML or JSON"))
     if not isinstance(values, dict):
         _refuse(path, f"a {type(values).__name__}", "a mapping with the key expectations")
     return values

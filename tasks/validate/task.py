@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.plan import Plan
-from contrapose.tasks.policy import room_task
-from contrapose.tasks.tables import Table, batches
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.policy import room_task
+from contrapose.tasks.core.validation import Checked, Kind, Suite
+from contrapose.tasks.tables.table import Table, batches
 from contrapose.tasks.validate.gates import keep, sift
 from contrapose.tasks.validate.kinds import Handed, drawn, handed
-from contrapose.tasks.validation import Checked, Kind, Suite
 
 PROBE = {"probes": "{plan.test}"}
 """The code of the test's probe is found by its name."""

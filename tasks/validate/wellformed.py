@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.plan import Plan
-from contrapose.tasks.registry import names
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.registry import names
+from contrapose.tasks.core.validation import Kind, Suite
 from contrapose.tasks.validate.expectations import ROW, checkpoint, known_types, problem, run
 from contrapose.tasks.validate.kinds import KEYS, PARAMETERS, columns
 from contrapose.tasks.validate.suites import named_columns, named_parameters, read_suites
-from contrapose.tasks.validation import Kind, Suite
 
 ELSEWHERE = {
     **dict.fromkeys(

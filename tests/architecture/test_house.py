@@ -56,7 +56,7 @@ def test_every_folder_with_modules_is_a_package_under_our_name(monkeypatch: pyte
 
 @pytest.mark.parametrize("table", ["PROBES", "PROVIDERS", "SOURCES", "REPORTS"])
 def test_every_line_of_every_table_leads_somewhere(table: str) -> None:
-    from contrapose.tasks import registry
+    from contrapose.tasks.core import registry
 
     for name in getattr(registry, table):
         assert registry.find(table.lower(), name) is not None

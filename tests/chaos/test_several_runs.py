@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from disturbed import Run, asked_twice, in_flight, kill, until
 
-from contrapose.tasks.infer.store import open_housekeeping, open_runs
+from contrapose.tasks.store import open_housekeeping, open_runs
 
 pytestmark = [pytest.mark.timeout(1200), pytest.mark.usefixtures("prefect_server")]
 

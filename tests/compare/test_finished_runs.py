@@ -8,7 +8,7 @@ import pytest
 from finished import TEST, rows_from, run_of, write_run
 
 from contrapose.tasks.compare.runs import contenders, finished_run
-from contrapose.tasks.errors import ComparisonError
+from contrapose.tasks.core.errors import ComparisonError
 
 
 def test_a_run_is_found_by_its_folder_and_by_its_id(tmp_path: Path) -> None:

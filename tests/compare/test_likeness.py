@@ -10,7 +10,7 @@ from finished import SETTINGS, rows_from, run_of, write_run
 
 from contrapose.tasks.compare.compare import compare
 from contrapose.tasks.compare.runs import refuse_unlike
-from contrapose.tasks.errors import ComparisonError
+from contrapose.tasks.core.errors import ComparisonError
 
 DATA = {"source": "summary_pairs", "sha256": "abc", "rows": 2}
 

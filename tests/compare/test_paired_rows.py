@@ -10,7 +10,7 @@ import pytest
 from finished import TEST, rows_from, run_of
 
 from contrapose.tasks.compare.rows import rows_of
-from contrapose.tasks.errors import ComparisonError
+from contrapose.tasks.core.errors import ComparisonError
 
 
 def test_rows_are_paired_by_case_in_whatever_order_they_lie(tmp_path: Path) -> None:

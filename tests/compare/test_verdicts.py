@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contrapose.tasks.compare.pairs import decide
-from contrapose.tasks.comparison import Difference, Pair, Verdict
+from contrapose.tasks.core.comparison import Difference, Pair, Verdict
 
 MARGIN = 0.05
 

@@ -9,8 +9,8 @@ import pytest
 from finished import SETTINGS, rows_from, write_run
 
 from contrapose.tasks.compare.compare import compare
-from contrapose.tasks.comparison import Comparison
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.comparison import Comparison
+from contrapose.tasks.core.errors import ConfigError
 
 GOOD, SAME, BAD = [True] * 90 + [False] * 10, [False] * 5 + [True] * 90 + [False] * 5, [True] * 40 + [False] * 60
 

@@ -11,7 +11,7 @@ from linters import DEPLOYMENTS, understood
 from prefect.utilities.templating import apply_values
 
 from contrapose.flows.command.deploy import POOL
-from contrapose.tasks.outcome import EXIT_CODES
+from contrapose.tasks.core.outcome import EXIT_CODES
 
 FOLDER = DEPLOYMENTS / "kubernetes"
 TEMPLATE: dict[str, Any] = json.loads((FOLDER / "base-job-template.json").read_text())

@@ -16,7 +16,7 @@ TESTS = {"sensitivity": {"add_toxic_words": {}}}
 
 def test_the_flow_evaluates_each_model_and_compares_them(capsys: pytest.CaptureFixture[str]) -> None:
     from contrapose.flows.compare_models import Model, compare_models
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
     config = RunConfig.model_validate({"limit": 8, "tests": TESTS, "output": "out"})
     swearing = Model(model="mock", model_args={"reply": "Well, shit."})
@@ -39,8 +39,8 @@ def test_the_flow_evaluates_each_model_and_compares_them(capsys: pytest.CaptureF
 
 def test_wrong_models_are_found_before_the_first_is_asked() -> None:
     from contrapose.flows.compare_models import compare_models
-    from contrapose.tasks.config import RunConfig
-    from contrapose.tasks.errors import ContraposeError
+    from contrapose.tasks.config.run_config import RunConfig
+    from contrapose.tasks.core.errors import ContraposeError
 
     config = RunConfig.model_validate({"limit": 2, "tests": TESTS, "output": "out"})
     for models in (["mock"], ["mock", "mock"], ["mock", "no-such-provider"]):

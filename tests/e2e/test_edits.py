@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from contrapose.flows.cli import main
-from contrapose.tasks import registry
+from contrapose.tasks.core import registry
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "in_tmp")
 

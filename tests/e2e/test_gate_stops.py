@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from contrapose.flows.cli import main
+from contrapose.tasks.core.records import Completion, Score, Trial
 from contrapose.tasks.infer.mock import MockModel
 from contrapose.tasks.probes.order_bias import OrderBias
-from contrapose.tasks.records import Completion, Score, Trial
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 

@@ -17,7 +17,7 @@ from fake_endpoint import Endpoint, serving
 from prefect.settings import PREFECT_API_URL
 from test_damage import Damage, emptied, garbage, truncated
 
-from contrapose.tasks.damage import SUFFIX
+from contrapose.tasks.core.damage import SUFFIX
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.usefixtures("prefect_server")]
 

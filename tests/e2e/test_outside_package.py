@@ -24,7 +24,7 @@ from contrapose.tasks.probes.base import Column, Measure, ProbeSettings, letters
 from contrapose.tasks.probes.choices import read_choice, step_of
 from contrapose.tasks.probes.panels import Bars, shares
 from contrapose.tasks.probes.values import all_or_nothing
-from contrapose.tasks.records import Case, Score, TextSample
+from contrapose.tasks.core.records import Case, Score, TextSample
 
 
 class ShoutingSettings(ProbeSettings):
@@ -113,9 +113,9 @@ import re
 
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.trading import Batch, trade
-from contrapose.tasks.prices import FREE
-from contrapose.tasks.provider import Argument, Check
-from contrapose.tasks.records import Completion, Usage
+from contrapose.tasks.config.prices import FREE
+from contrapose.tasks.core.provider import Argument, Check
+from contrapose.tasks.core.records import Completion, Usage
 
 
 class Longest:

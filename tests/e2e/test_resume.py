@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contrapose.flows.cli import main
-from contrapose.tasks.infer.store import open_runs
+from contrapose.tasks.store import open_runs
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "in_tmp", "own_store")
 

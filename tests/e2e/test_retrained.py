@@ -30,9 +30,9 @@ from httpx import Client
 from sqlalchemy import select
 
 from contrapose.flows.command.announce import announce
-from contrapose.tasks.infer.store.checks import CheckRow
-from contrapose.tasks.infer.store.engine import connect
-from contrapose.tasks.infer.store.schema import CHECKS
+from contrapose.tasks.store.checks import CheckRow
+from contrapose.tasks.store.engine import connect
+from contrapose.tasks.store.schema import CHECKS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 

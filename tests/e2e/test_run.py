@@ -104,7 +104,7 @@ def test_another_threshold_judges_anew_without_asking_again() -> None:
 
 @pytest.mark.usefixtures("in_tmp")
 def test_emptied_tables_are_computed_again() -> None:
-    from contrapose.tasks.tables import storage
+    from contrapose.tasks.tables.table import storage
 
     run("--set", "seed=10")
     for table in Path(storage()).glob("*.parquet"):

@@ -16,7 +16,7 @@ import pytest
 from local_ui import LocalUi, local_ui
 from playwright.sync_api import Locator, Page, expect, sync_playwright
 
-from contrapose.tasks.config_file import load_config
+from contrapose.tasks.config.suite_files import load_config
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from contrapose.tasks.core.records import Case, Completion, Score, SummaryPair, TextSample, Trial
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.probes.base import Embed, Probe, rng_for
-from contrapose.tasks.records import Case, Completion, Score, SummaryPair, TextSample, Trial
-from contrapose.tasks.registry import probe
 
 CACTUS = TextSample(
     id="cactus", text="A cactus stem is used to store", options=("fruit", "liquid", "food", "spines"), answer="liquid"

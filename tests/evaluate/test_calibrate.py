@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from contrapose.flows.command.preflight import check
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.config.plan import Plan, plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import Completion, TextSample, Trial
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import ROUNDING, band, calibrated, controls_in, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.probes.base import rng_for
-from contrapose.tasks.records import Completion, TextSample, Trial
-from contrapose.tasks.registry import probe
-from contrapose.tasks.tables import write
+from contrapose.tasks.tables.table import write
 from tests.evaluate.test_scoring import DATA, NONE_SKIPPED, no_embeddings
 
 MOVES = [number / 100 for number in range(-20, 41)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.evaluate import embeddings
 from contrapose.tasks.evaluate.embeddings import BUNDLED, embedder, located
 

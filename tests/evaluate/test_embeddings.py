@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.evaluate import embeddings
 from contrapose.tasks.evaluate.embeddings import embedder, revision
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from contrapose.tasks.core.outcome import GateSummary
 from contrapose.tasks.evaluate.gate import (
     LEVEL,
     Counts,
@@ -17,7 +18,6 @@ from contrapose.tasks.evaluate.gate import (
     rated,
     would_decide,
 )
-from contrapose.tasks.outcome import GateSummary
 from contrapose.tasks.statistics.power import further
 from contrapose.tasks.statistics.shares import Share, exact, independent
 

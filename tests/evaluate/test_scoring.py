@@ -9,16 +9,16 @@ import pandas as pd
 import pytest
 from mocked import mocked
 
-from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config.plan import Plan, plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.outcome import Outcome, overall
+from contrapose.tasks.core.records import Completion, Trial
+from contrapose.tasks.core.registry import PROBES, probe
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.outcome import Outcome, overall
 from contrapose.tasks.perturb.cases import build_cases
-from contrapose.tasks.plan import Plan, plans
-from contrapose.tasks.records import Completion, Trial
-from contrapose.tasks.registry import PROBES, probe
 
 NONE_SKIPPED = pd.DataFrame({"sample_id": [], "skip_reason": []})
 DATA = {"source": "x", "sha256": "0", "rows": 10}

@@ -14,6 +14,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.core.records import Completion
+from contrapose.tasks.core.registry import probe
+from contrapose.tasks.core.results import schema_for
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import (
@@ -29,13 +33,9 @@ from contrapose.tasks.evaluate.summarise import (
     summarise,
     unscored_reasons,
 )
-from contrapose.tasks.outcome import Outcome
 from contrapose.tasks.probes.base import Probe
-from contrapose.tasks.records import Completion
-from contrapose.tasks.registry import probe
-from contrapose.tasks.results import schema_for
 from contrapose.tasks.statistics.shares import independent, wilson
-from contrapose.tasks.tables import write_arrow
+from contrapose.tasks.tables.table import write_arrow
 from tests.evaluate.test_scoring import DATA, no_embeddings, plan_of, trials_of
 
 NO_TIME = pd.DataFrame({"sample_id": ["x", "y", "z"], "skip_reason": ["empty", "equal_sentences", "empty"]})

@@ -12,7 +12,7 @@ from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_API_UR
 
 from contrapose.flows.command.boot import server_starting
 from contrapose.flows.command.checks.orchestrator import findings
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from contrapose.flows.cli import main
+from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.base import Answer, Question
-from contrapose.tasks.infer.store import open_answers, open_runs
-from contrapose.tasks.infer.store.answers import Keyed
-from contrapose.tasks.records import Completion, Usage
+from contrapose.tasks.store import open_answers, open_runs
+from contrapose.tasks.store.answers import Keyed
 
 pytestmark = pytest.mark.usefixtures("own_store")
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from receiver import receiving
 
-from contrapose.tasks.decision import Decision
-from contrapose.tasks.errors import ContraposeError
-from contrapose.tasks.infer.store import open_checks
-from contrapose.tasks.infer.store.checks import CheckRow, OvertakenError
+from contrapose.tasks.core.decision import Decision
+from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.promotion.webhook import DELIVERY, HEADER, genuine
+from contrapose.tasks.store import open_checks
+from contrapose.tasks.store.checks import CheckRow, OvertakenError
 
 if TYPE_CHECKING:
     from contrapose.flows.judging import Check
@@ -30,7 +30,7 @@ SWEARING = "Well, shit."
 
 def configured(**changes: Any) -> Any:
     """A baseline that swears at a tenth of its prompts."""
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
     path = Path("prompts.jsonl")
     path.write_text("".join(json.dumps({"text": f"Number {row} is an odd one."}) + "\n" for row in range(ROWS)))

@@ -32,9 +32,9 @@ from contrapose.flows.command.report_server import reports, serving_site
 from contrapose.flows.command.serve_ui import own_port
 from contrapose.flows.command.wishes import UNATTENDED, Wishes, changed, check_parameters, shipped
 from contrapose.flows.form import opened
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import load_config
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import load_config
+from contrapose.tasks.core.errors import ConfigError
 
 BLOCK = "00000000-0000-0000-0000-000000000001"
 AUTOMATIONS: list[dict[str, Any]] = specifications()

@@ -13,13 +13,13 @@ from contrapose.flows.cli import main
 from contrapose.flows.compare_models import Model, compare_models
 from contrapose.flows.entrance import enter
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import validate
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import validate
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.evaluate import embeddings
 from contrapose.tasks.infer.base import Desk, Question
 from contrapose.tasks.infer.mock import Mock, MockModel
-from contrapose.tasks.infer.store import open_runs
+from contrapose.tasks.store import open_runs
 
 pytestmark = pytest.mark.usefixtures("own_store", "in_tmp")
 

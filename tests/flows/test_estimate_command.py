@@ -9,16 +9,16 @@ import pytest
 
 from contrapose.flows.cli import main
 from contrapose.flows.command.estimate import estimate
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import load_config
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import load_config
+from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.base import Answer
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.mock import Mock, MockModel
 from contrapose.tasks.infer.questions import asked
-from contrapose.tasks.infer.store import open_answers, open_runs
-from contrapose.tasks.infer.store.answers import Keyed
-from contrapose.tasks.records import Usage
+from contrapose.tasks.store import open_answers, open_runs
+from contrapose.tasks.store.answers import Keyed
 
 OPTIONS = ["--model", "mock", "--test", "add_negation", "--test", "order_bias", "--limit", "30"]
 

@@ -11,7 +11,7 @@ import pytest
 from counting_server import Counting, counting
 
 from contrapose.flows.cli import main
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.core.errors import ContraposeError
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
@@ -39,7 +39,7 @@ def raised(act: Callable[[], object]) -> str:
 
 def by_parameters(args: dict[str, Any]) -> str:
     from contrapose.flows.evaluate_model import evaluate_model
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
     return raised(lambda: evaluate_model(RunConfig(model="openai/any", model_args=args, limit=1)))
 
@@ -53,7 +53,7 @@ def by_the_form(args: dict[str, Any]) -> str:
 
 def by_an_announcement(args: dict[str, Any]) -> str:
     from contrapose.flows.check_retrained_model import check_retrained_model
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
     config = RunConfig(model="mock", limit=1)
     return raised(lambda: check_retrained_model("openai/any", config, revision="r2", candidate_args=args))
@@ -61,7 +61,7 @@ def by_an_announcement(args: dict[str, Any]) -> str:
 
 def by_a_comparison(args: dict[str, Any]) -> str:
     from contrapose.flows.compare_models import Model, compare_models
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
     models: Any = ["mock", Model(model="openai/any", model_args=args)]
     return raised(lambda: compare_models(RunConfig(limit=1), models))

@@ -10,9 +10,9 @@ from prefect.utilities.callables import parameter_schema
 
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.form import opened
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import load_config
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import load_config
+from contrapose.tasks.core.errors import ConfigError
 
 EMPTY = {
     "data": {},

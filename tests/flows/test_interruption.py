@@ -14,7 +14,7 @@ import pytest
 from contrapose.flows import cli
 from contrapose.flows.command.interruption import LINE, Interrupted, interruptible, nothing_begun
 from contrapose.flows.command.verbs import run
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
 
 AT_ONCE = """
 import signal
@@ -125,7 +125,7 @@ def test_handlers_are_given_back() -> None:
 
 def test_the_line_needs_no_import(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def interrupted(*_: object, **__: object) -> int:
-        monkeypatch.setitem(sys.modules, "contrapose.tasks.report.masking", None)
+        monkeypatch.setitem(sys.modules, "contrapose.tasks.text.masking", None)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run, "_evaluate", interrupted)

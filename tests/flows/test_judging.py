@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from contrapose.flows.judging import Check, judge
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.mock import Mock
-from contrapose.tasks.infer.store import open_checks
-from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.promotion.candidate import Candidate
 from contrapose.tasks.promotion.settings import Promotion
+from contrapose.tasks.store import open_checks
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 

@@ -9,9 +9,9 @@ from prefect import flow
 from prefect.states import State
 
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import DataError
-from contrapose.tasks.policy import RESULTS, SERIALIZER, room_task
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.policy import RESULTS, SERIALIZER, room_task
 
 MISTAKE = DataError("row 3", expected="a text", remedy="Correct it.", where="own.csv")
 

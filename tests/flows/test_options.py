@@ -10,8 +10,8 @@ import pytest
 from contrapose.flows.cli import main, parser
 from contrapose.flows.command.listing import listing
 from contrapose.flows.options import overrides, select
-from contrapose.tasks.config_file import load_config
-from contrapose.tasks.plan import plans
+from contrapose.tasks.config.plan import plans
+from contrapose.tasks.config.suite_files import load_config
 
 
 def test_list_names_everything_that_exists() -> None:

@@ -10,9 +10,9 @@ import pytest
 from contrapose.flows.cli import main
 from contrapose.flows.command import preflight
 from contrapose.flows.command.preflight import check
-from contrapose.tasks.config_file import load_config
-from contrapose.tasks.errors import ConfigError, DataError
-from contrapose.tasks.infer.store import open_runs
+from contrapose.tasks.config.suite_files import load_config
+from contrapose.tasks.core.errors import ConfigError, DataError
+from contrapose.tasks.store import open_runs
 
 
 def told(suite: str) -> dict[str, str]:

@@ -13,9 +13,9 @@ from rich.console import Console
 
 from contrapose.flows.cli import main
 from contrapose.flows.command.preview import as_text, previews, record, spread
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import load_config
-from contrapose.tasks.records import Case
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import load_config
+from contrapose.tasks.core.records import Case
 
 SKY = {"id": "sky", "text": "The sky is blue."}
 NIGHT = {"id": "night", "text": "It is never dark."}

@@ -19,7 +19,7 @@ from contrapose.flows.progress import told, watched
 from contrapose.flows.progress_line import Line, clock, plain
 from contrapose.flows.showing import at_work, silent
 from contrapose.tasks.infer.meter import Meter
-from contrapose.tasks.report.cleaning import one_line
+from contrapose.tasks.text.cleaning import one_line
 
 
 def line(title: str = "asking openai/gpt-4o-mini", *, seconds: float = 95, **meter: float) -> Line:

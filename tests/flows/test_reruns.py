@@ -12,11 +12,11 @@ from sqlalchemy import select, update
 from contrapose.flows.entrance import begin
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.reruns import STARTS, begun
-from contrapose.tasks.errors import ConfigError, ContraposeError
-from contrapose.tasks.infer.store import open_runs
-from contrapose.tasks.infer.store.engine import connect
-from contrapose.tasks.infer.store.runs import GoingOnError, RunRow
-from contrapose.tasks.infer.store.schema import RUNS
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
+from contrapose.tasks.store import open_runs
+from contrapose.tasks.store.engine import connect
+from contrapose.tasks.store.runs import GoingOnError, RunRow
+from contrapose.tasks.store.schema import RUNS
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
@@ -42,7 +42,7 @@ def failing_once(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
 
 
 def quick() -> Any:
-    from contrapose.tasks.config_file import load_config
+    from contrapose.tasks.config.suite_files import load_config
 
     return load_config("quickstart")[0].model_copy(update={"model": "mock", "limit": 4})
 
@@ -74,7 +74,7 @@ def test_outside_of_a_flow_nothing_was_begun() -> None:
 
 
 def test_a_run_that_asks_nothing_for_long_is_not_another_processes_to_resume(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.infer.store.runs.PULSE_SECONDS", 0.05)
+    monkeypatch.setattr("contrapose.tasks.store.runs.PULSE_SECONDS", 0.05)
     refused, room = [], CORRIDOR["evaluate"]
 
     def slow(run: Any, trials: Any) -> Any:

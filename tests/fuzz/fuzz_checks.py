@@ -16,7 +16,7 @@ from bench.processor_time import spent
 from contrapose.tasks.probes.negation import Negation, negate
 from contrapose.tasks.probes.order_bias import Choice, read_choice
 from contrapose.tasks.probes.toxic_words import ToxicCount, count_toxic
-from contrapose.tasks.report.masking import masked
+from contrapose.tasks.text.masking import masked
 
 Result = TypeVar("Result")
 

@@ -8,11 +8,11 @@ import resource
 import sys
 from pathlib import Path
 
-from contrapose.tasks.config_file import load_config
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.config.suite_files import load_config
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.records import TextSample
 from contrapose.tasks.validate.suites import read_suites
 
 SECONDS = 30

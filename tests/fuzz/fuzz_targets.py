@@ -13,13 +13,14 @@ from pathlib import Path
 import pandas as pd
 from fuzz_checks import check_choice, check_count, check_negation
 
-from contrapose.tasks.config_file import bundled_suites, load_config
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.config.plan import plans
+from contrapose.tasks.config.suite_files import bundled_suites, load_config
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.records import Sample, SummaryPair, TextSample
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai.replies import NoLogprobsError, read_reply
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.plan import plans
 from contrapose.tasks.probes.asking_back import answered, declines, question
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.negation import negate
@@ -28,13 +29,11 @@ from contrapose.tasks.probes.order_bias.score import taken
 from contrapose.tasks.probes.replies.options import choose
 from contrapose.tasks.probes.replies.refusals import reply_kind
 from contrapose.tasks.probes.toxic_words import count_toxic
-from contrapose.tasks.records import Sample, SummaryPair, TextSample
-from contrapose.tasks.report.cleaning import one_line
 from contrapose.tasks.report.csv import inert, restored, storable
-from contrapose.tasks.report.diff import mark
 from contrapose.tasks.report.html.island import page_texts
-from contrapose.tasks.report.markdown_text import escape
-from contrapose.tasks.report.masking import masked
+from contrapose.tasks.text.cleaning import escape, one_line
+from contrapose.tasks.text.diff import mark
+from contrapose.tasks.text.masking import masked
 from contrapose.tasks.validate.suites import read_suites
 
 SUITES = Path(__file__).parents[2] / "data" / "suites"

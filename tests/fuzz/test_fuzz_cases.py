@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import pytest
 from fuzz_texts import corpus, text_at
 
-from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config.plan import Plan, plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.records import Case, TextSample
 from contrapose.tasks.perturb.cases import build_cases
-from contrapose.tasks.plan import Plan, plans
-from contrapose.tasks.records import Case, TextSample
 
 COUNT = 600
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.registry import probe
+from contrapose.tasks.core.registry import probe
 from tests.golden.outputs import WAYS, digest, outputs, recorded
 
 WRITE = "python -m tests.golden.outputs writes them anew"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from contrapose.tasks.past import PastRun, PastTest
+from contrapose.tasks.core.history_records import PastRun, PastTest
 
 FIRST = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 

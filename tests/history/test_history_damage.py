@@ -9,11 +9,11 @@ import pytest
 from past_runs import past_run
 from test_damage import DAMAGES, Damage
 
-from contrapose.tasks.damage import SUFFIX
+from contrapose.tasks.core.damage import SUFFIX
+from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.history.dataset import append, file_name, mend, record_of
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded
-from contrapose.tasks.past import PastRun
 
 
 def published(out: Path, run: PastRun, *, key: str) -> Path:

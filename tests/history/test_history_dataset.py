@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from past_runs import past_run, past_test
 
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.history.dataset import append, file_name, place
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded

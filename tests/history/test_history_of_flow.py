@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import load_config
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded
 

@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 from past_runs import past_run, past_test
 
+from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.history.queries import history, runs
 from contrapose.tasks.history.schema import to_table
 from contrapose.tasks.history.series import changes
-from contrapose.tasks.past import PastRun
 
 HOSTILE = (
     "'; DROP TABLE runs; --",

@@ -11,14 +11,14 @@ from past_runs import past_run
 
 from contrapose.flows.entrance import Run, begin
 from contrapose.flows.history_record import record, remember
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.config_file import validate
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import validate
+from contrapose.tasks.core.history_records import PastRun
+from contrapose.tasks.core.outcome import DataSummary, ModelSummary, Outcome, Summary
 from contrapose.tasks.history.dataset import append, place
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded
-from contrapose.tasks.infer.store import open_runs
-from contrapose.tasks.outcome import DataSummary, ModelSummary, Outcome, Summary
-from contrapose.tasks.past import PastRun
+from contrapose.tasks.store import open_runs
 
 
 @pytest.fixture(autouse=True)

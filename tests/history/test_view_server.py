@@ -21,7 +21,7 @@ from contrapose.flows.command.guard import Guard, basic
 from contrapose.flows.command.report_server import serving_site
 from contrapose.flows.command.view import chosen
 from contrapose.flows.command.view.site import Viewer
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
 
 RUN = "20260301T083000Z-harbour-a"
 

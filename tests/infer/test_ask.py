@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 import pytest
 from asked_case import case
 
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.records import Case, Completion, FollowUp, Side, Trial, Usage
 from contrapose.tasks.infer.ask import ask, ask_back, unasked
 from contrapose.tasks.infer.base import Answer, Desk, Question
 from contrapose.tasks.infer.budget import Budget, Limits
@@ -17,9 +19,7 @@ from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import Meter, metered
 from contrapose.tasks.infer.mock import MockModel
-from contrapose.tasks.infer.store import open_answers, open_runs
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.records import Case, Completion, FollowUp, Side, Trial, Usage
+from contrapose.tasks.store import open_answers, open_runs
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -188,8 +188,8 @@ def test_two_runs_at_once_ask_everything_once_and_have_the_same_answers() -> Non
 
 def test_nothing_is_asked_twice_when_the_clock_jumps(monkeypatch: pytest.MonkeyPatch) -> None:
     jump = 0.0
-    monkeypatch.setattr("contrapose.tasks.infer.store.claims.now", lambda connection: time.time() + jump)
-    monkeypatch.setattr("contrapose.tasks.infer.store.claims.SILENT_SECONDS", 2.0)
+    monkeypatch.setattr("contrapose.tasks.store.claims.now", lambda connection: time.time() + jump)
+    monkeypatch.setattr("contrapose.tasks.store.claims.SILENT_SECONDS", 2.0)
     monkeypatch.setattr("contrapose.tasks.infer.writer.RENEW_SECONDS", 0.2)
     taken = threading.Event()
 
@@ -241,7 +241,7 @@ def test_what_cannot_be_kept_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> No
     def full(*_: object, **__: object) -> None:
         raise ContraposeError("the disk is full", expected="room", remedy="Make some.", where="here")
 
-    monkeypatch.setattr("contrapose.tasks.infer.store.answers.AnswerTable.save", full)
+    monkeypatch.setattr("contrapose.tasks.store.answers.AnswerTable.save", full)
     cases = [case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(40)]
     model = Counting(seconds=0.05)
     with pytest.raises(ContraposeError, match="the disk is full"):

@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.config.prices import FREE, Price
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.budget import Budget, Limits, open_budget, price_of
-from contrapose.tasks.prices import FREE, Price
-from contrapose.tasks.records import Usage
 
 CALL = Usage(calls=1, prompt_tokens=100, completion_tokens=32)
 PRICE = Price(input=1, output=10)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.chunks import chunks, portions
-from contrapose.tasks.records import Case
-from contrapose.tasks.tables import read, write
+from contrapose.tasks.tables.table import read, write
 
 
 def made(*counts: int) -> list[Case]:

@@ -13,6 +13,8 @@ from asked_case import case
 from fake_endpoint import Endpoint, form_in, serving
 from openai_server import spec
 
+from contrapose.tasks.config.model_spec import Generation, ModelSpec
+from contrapose.tasks.core.records import Case, Trial
 from contrapose.tasks.infer.ask import ask, unasked
 from contrapose.tasks.infer.base import Form, Question
 from contrapose.tasks.infer.budget import Budget, Limits
@@ -22,9 +24,7 @@ from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai import failures as retrying
 from contrapose.tasks.infer.openai.pool import FormFinder
-from contrapose.tasks.infer.store import open_forms, open_housekeeping, open_runs
-from contrapose.tasks.model_spec import Generation, ModelSpec
-from contrapose.tasks.records import Case, Trial
+from contrapose.tasks.store import open_forms, open_housekeeping, open_runs
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -341,7 +341,7 @@ def test_asked_again_the_form_is_found_out_again(server: Endpoint) -> None:
 def test_a_run_that_ended_before_it_could_note_the_form(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     server.takes = ("json_schema",)
     with monkeypatch.context() as patched:
-        patched.setattr("contrapose.tasks.infer.store.forms.FormTable.note", killed)
+        patched.setattr("contrapose.tasks.store.forms.FormTable.note", killed)
         with pytest.raises(KeyboardInterrupt):
             run(spec(server))
     assert len(server.bodies) == 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.openai import OpenAI
-from contrapose.tasks.model_spec import ModelSpec
 
 
 @pytest.mark.parametrize(

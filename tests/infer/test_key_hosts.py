@@ -10,11 +10,11 @@ from counting_server import Counting, counting
 from openai_server import generate
 from plain_desk import PlainDesk
 
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai.key import NO_KEY, read_key
 from contrapose.tasks.infer.openai.settings import read_settings
-from contrapose.tasks.model_spec import ModelSpec
 
 KEY, PASSWORD = "sk-live-4f9a71c2e8", "hunter2-7d1e55b0"
 ELSEWHERE = "https://models.example/v1"

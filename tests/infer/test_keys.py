@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.model_spec import Generation, ModelSpec
 
 SPEC = ModelSpec(id="openai/small", args={"base_url": "http://one/v1"})
 IDENTITY = {"revision": "1", "dtype": "bfloat16", "device": "cpu"}

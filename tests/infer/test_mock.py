@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.mock import Mock
-from contrapose.tasks.model_spec import ModelSpec
 
 PROMPTS = [f"Prompt {number}." for number in range(2000)]
 

@@ -9,11 +9,11 @@ from fake_endpoint import Endpoint, serving
 from openai_server import answered, choose, generate, only, spec
 from plain_desk import PlainDesk, completions
 
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.config.model_spec import Generation, ModelSpec
+from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai.lean import proxy_for
 from contrapose.tasks.infer.openai.replies import read_reply
-from contrapose.tasks.model_spec import Generation, ModelSpec
 
 
 @pytest.fixture

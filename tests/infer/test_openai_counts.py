@@ -11,16 +11,16 @@ from misbehaving import Misbehaving, http, misbehaving, reply, sending
 from openai_server import choose, generate
 from plain_desk import PlainDesk
 
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.prices import Price
+from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.base import Desk, Question
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai.replies import odd_counts, read_reply
-from contrapose.tasks.infer.store import open_answers, open_runs
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.prices import Price
-from contrapose.tasks.records import Usage
+from contrapose.tasks.store import open_answers, open_runs
 
 MOST = 2**31 - 1
 ODD = (-1, -(10**20), 2**31, 10**20, 10**400, 12.5, 1e300, math.nan, math.inf, -math.inf, "12", "many", True, [12], {})

@@ -11,8 +11,8 @@ import pytest
 from misbehaving import Misbehaving, Script, bomb, dripping, endless, http, misbehaving, reply, sending
 from openai_server import answered, generate, only
 
+from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.infer.openai import failures as retrying
-from contrapose.tasks.model_spec import ModelSpec
 
 YEAR = 365 * 86_400
 PROMPTS = 400

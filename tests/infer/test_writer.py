@@ -11,11 +11,11 @@ import pytest
 from infer.store.test_answers import keyed
 from sqlalchemy.exc import OperationalError
 
-from contrapose.tasks.errors import ContraposeError
-from contrapose.tasks.infer.store import open_answers, open_claims, open_runs
-from contrapose.tasks.infer.store.answers import AnswerTable
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.writer import Writer
-from contrapose.tasks.records import Usage
+from contrapose.tasks.store import open_answers, open_claims, open_runs
+from contrapose.tasks.store.answers import AnswerTable
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -24,7 +24,7 @@ KEYED = [keyed(number) for number in range(20)]
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.infer.store.patience.FIRST_WAIT", 0)
+    monkeypatch.setattr("contrapose.tasks.store.patience.FIRST_WAIT", 0)
     monkeypatch.setattr("contrapose.tasks.infer.writer.AGAIN_SECONDS", 0.02)
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import fsspec
 import pytest
 
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import DataError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.records import Sample, SummaryPair, TextSample
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.records import Sample, SummaryPair, TextSample
 
 
 def refused(source: Path | str, kind: type[Sample] = TextSample, **settings: Any) -> str:

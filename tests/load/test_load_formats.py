@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import DataError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.records import TextSample
+from contrapose.tasks.core.registry import find
 from contrapose.tasks.load.rows import Row
 from contrapose.tasks.load.samples import content_sha256, load_samples
-from contrapose.tasks.records import TextSample
-from contrapose.tasks.registry import find
 
 ROWS = [
     {"id": "a", "text": "The sky is", "options": '["blue", "green"]', "answer": "B", "topic": "NA"},

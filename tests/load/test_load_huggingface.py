@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import ConfigError, DataError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.errors import ConfigError, DataError
+from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.load.samples import content_sha256, load_samples
-from contrapose.tasks.records import TextSample
 
 datasets = pytest.importorskip("datasets")
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import DataError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.records import Sample, SummaryPair, TextSample
 from contrapose.tasks.load.bundled import bundled_names
 from contrapose.tasks.load.samples import Drawing, load_samples
-from contrapose.tasks.records import Sample, SummaryPair, TextSample
 
 PAIR = {"article_sent": "It rained.", "correct_sent": "Rain.", "incorrect_sent": "Snow."}
 

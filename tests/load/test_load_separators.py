@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import DataError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.records import TextSample
 
 
 def texts(folder: Path, name: str, content: str) -> list[str]:

@@ -8,12 +8,12 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from contrapose.tasks.data_settings import DataSettings
-from contrapose.tasks.errors import DataError
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.records import SummaryPair, TextSample
 from contrapose.tasks.load import lines
 from contrapose.tasks.load.reading import KEPT_ROWS
 from contrapose.tasks.load.samples import Drawing, Loaded, load_samples
-from contrapose.tasks.records import SummaryPair, TextSample
 
 
 def loaded(path: Path, *, limit: int | None = None, most: int | None = None, shuffle: bool = True) -> Loaded:

@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import pytest
 
-from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config.plan import Plan, plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.records import Case, Sample
+from contrapose.tasks.core.registry import PROBES, probe
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases, repeated
-from contrapose.tasks.plan import Plan, plans
-from contrapose.tasks.records import Case, Sample
-from contrapose.tasks.registry import PROBES, probe
 
 
 def plan_of(test: str, *, control: bool, repeats: int = 1) -> Plan:

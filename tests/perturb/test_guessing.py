@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.config.plan import Plan, plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import Case, Likelihoods, SummaryPair, TextSample
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.perturb.guessing import chance_of, refuse_guessable
-from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.probes.base import letters
-from contrapose.tasks.records import Case, Likelihoods, SummaryPair, TextSample
-from contrapose.tasks.registry import probe
-from contrapose.tasks.tables import Table, write
+from contrapose.tasks.tables.table import Table, write
 
 PAIR = SummaryPair(
     id="p",

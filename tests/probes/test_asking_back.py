@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from asked_case import case
 
+from contrapose.tasks.core.records import Completion, Trial
 from contrapose.tasks.probes.answers.reading import follow_ups as about_answers
 from contrapose.tasks.probes.asking_back import answered, question
 from contrapose.tasks.probes.choices import read_choice
 from contrapose.tasks.probes.option_order.score import follow_ups as about_orders
 from contrapose.tasks.probes.option_order.score import score_trial
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.records import Completion, Trial
 
 OPTIONS = ("copper", "iron", "zinc", "tin")
 PAIR = ("The tower is 120 m high.", "The tower is 210 m high.")

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from contrapose.tasks.core.records import Completion, SummaryPair, TextSample, Trial
 from contrapose.tasks.probes.choices import read_choice
 from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.records import Completion, SummaryPair, TextSample, Trial
 
 LETTERS = ("A", "B", "C")
 PAIR = SummaryPair(id="p", article_sentence="It rained.", correct_sentence="It was wet.", incorrect_sentence="Sun.")

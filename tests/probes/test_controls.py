@@ -8,13 +8,13 @@ import random
 import numpy as np
 import pytest
 
-from contrapose.tasks import registry
+from contrapose.tasks.core import registry
+from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, SummaryPair, TextSample, Trial
 from contrapose.tasks.probes.base import Probe, rng_for
 from contrapose.tasks.probes.negation.control import ADVERBS, IN_QUESTIONS, control_text
 from contrapose.tasks.probes.order_bias.probe import OTHER_WORDS, QUESTION
 from contrapose.tasks.probes.toxic_words.count import count_toxic
 from contrapose.tasks.probes.toxic_words.probe import AFTER, BEFORE, polite
-from contrapose.tasks.records import Case, Completion, Likelihoods, Score, SummaryPair, TextSample, Trial
 
 TEXT = TextSample(id="1", text="Iron is a metal.")
 CHOICE = TextSample(id="1", text="Water is", options=("dry", "liquid", "solid"), answer="liquid")

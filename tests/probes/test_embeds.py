@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import Case, Likelihoods, SummaryPair, TextSample
 from contrapose.tasks.probes.base import ProbeSettings
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
 from contrapose.tasks.probes.option_order import OptionOrder
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
 from contrapose.tasks.probes.toxic_words import AddToxicWords
-from contrapose.tasks.records import Case, Likelihoods, SummaryPair, TextSample
 
 OPEN = TextSample(id="1", text="Iron is a metal.")
 CHOICE = TextSample(id="2", text="Water is ", options=("dry", "liquid"))

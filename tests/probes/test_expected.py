@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.probes.answers.case import expected_pass
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.registry import probe
 
 UNKNOWN = None
 ROWS = [

@@ -7,9 +7,9 @@ import random
 import pytest
 from pydantic import ValidationError
 
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import Case, Likelihoods, TextSample
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
-from contrapose.tasks.records import Case, Likelihoods, TextSample
 
 OPEN = TextSample(id="1", text="Iron is a metal.")
 CHOICE = TextSample(id="2", text="Water is ", options=("dry", "liquid"), answer="liquid")

@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 from figured import PLAIN, figured
 
+from contrapose.tasks.core.outcome import Effect
+from contrapose.tasks.core.records import Completion, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.evaluate.summarise import effects
-from contrapose.tasks.outcome import Effect
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
-from contrapose.tasks.records import Completion, Likelihoods, Score, TextSample, Trial
 
 OPTIONS = ("dry", "liquid", "solid")
 SPACE = {

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from figured import figured
 
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, SummaryPair, Trial
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.records import Case, Completion, Likelihoods, Score, SummaryPair, Trial
 
 PAIR = SummaryPair(
     id="radio",

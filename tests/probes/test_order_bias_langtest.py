@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from contrapose.tasks.core.records import Case, Completion, SummaryPair, Trial
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
 from contrapose.tasks.probes.order_bias.score import Letter, passes, taken
-from contrapose.tasks.records import Case, Completion, SummaryPair, Trial
 
 PAIR = SummaryPair(
     id="pond",

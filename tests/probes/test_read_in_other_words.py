@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.probes.order_bias import OrderBiasSettings
 from contrapose.tasks.probes.order_bias.reply import read_choice

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from asked_case import case
 
+from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.evaluate.scoring import drawn
 from contrapose.tasks.probes.answers.reading import follow_ups as about_answers
 from contrapose.tasks.probes.choices import checks, read_choice
@@ -21,7 +22,6 @@ from contrapose.tasks.probes.reading_checks import (
     known,
     reads_badly,
 )
-from contrapose.tasks.records import Completion, FollowUp, Trial
 
 OPTIONS = ("copper", "iron", "zinc", "tin")
 PAIR = ("The tower is 120 m high.", "The tower is 210 m high.")

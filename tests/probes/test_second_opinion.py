@@ -10,13 +10,13 @@ from importlib.metadata import PackageNotFoundError, entry_points
 import pytest
 from pydantic import ValidationError
 
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.plan import plans
-from contrapose.tasks.policy import cache_key
+from contrapose.tasks.config.plan import plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.policy import cache_key
+from contrapose.tasks.core.records import Case, TextSample
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings, negate, probe, second_opinion, settings
 from contrapose.tasks.probes.negation.second_opinion import Parse, parser, seconded, versions
-from contrapose.tasks.records import Case, TextSample
 
 
 @dataclass
@@ -160,7 +160,7 @@ def test_another_version_of_the_model_is_another_cache_key(monkeypatch: pytest.M
         monkeypatch.setattr(settings, "versions", lambda model, at=installed: {model: at})
         plan = plans(config())[0]
         assert plan.versions == {"en_core_web_sm": installed}
-        found.append(cache_key("perturb", ("contrapose.tasks.errors",), {"plan": plan}))
+        found.append(cache_key("perturb", ("contrapose.tasks.core.errors",), {"plan": plan}))
     assert found[0] != found[1]
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ConfigError, ModelError
-from contrapose.tasks.plan import plans
+from contrapose.tasks.config.plan import plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError, ModelError
+from contrapose.tasks.core.records import Completion, TextSample, Trial
 from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings
 from contrapose.tasks.probes.toxic_words import classifier as module
 from contrapose.tasks.probes.toxic_words.classifier import probabilities, versions
-from contrapose.tasks.records import Completion, TextSample, Trial
 
 PROBE = AddToxicWords()
 TEXTS = ["the sky is blue", "so be it", "you are awful", "the the the the", "blue"]

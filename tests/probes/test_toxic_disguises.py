@@ -15,7 +15,7 @@ from contrapose.tasks.probes.english.vocabulary import vocabulary
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.lexicon import inflect, lexicon
 from contrapose.tasks.probes.toxic_words.screen import doubtful
-from contrapose.tasks.report.masking import masked
+from contrapose.tasks.text.masking import masked
 
 SHARED = REPOSITORY.parent / "shared" / "data" / "wiki_test.jsonl"
 

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
+from contrapose.tasks.core.records import Case, Completion, Score, TextSample, Trial
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings, count_toxic
 from contrapose.tasks.probes.toxic_words.lexicon import lexicon
 from contrapose.tasks.probes.toxic_words.spelling import fold
-from contrapose.tasks.records import Case, Completion, Score, TextSample, Trial
-from contrapose.tasks.report.masking import masked
+from contrapose.tasks.text.masking import masked
 
 PROBE = AddToxicWords()
 STRATEGIES = ("start", "end", "combined")

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from contrapose.tasks.core.records import Case, Completion, Score, TextSample, Trial
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings, count_toxic
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, lexicon
-from contrapose.tasks.records import Case, Completion, Score, TextSample, Trial
-from contrapose.tasks.report.masking import masked
+from contrapose.tasks.text.masking import masked
 
 PROBE = AddToxicWords()
 SETTINGS = AddToxicWordsSettings()

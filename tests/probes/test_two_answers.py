@@ -10,13 +10,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from contrapose.tasks.core.records import Case, Completion, Likelihoods, TextSample, Trial
 from contrapose.tasks.probes.answers.case import guess
 from contrapose.tasks.probes.answers.reading import Pair, _dealt, divergences
 from contrapose.tasks.probes.answers.settings import AnswerSettings, Thresholds
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, question
 from contrapose.tasks.probes.choices import Choice, read_choice
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
-from contrapose.tasks.records import Case, Completion, Likelihoods, TextSample, Trial
 
 OPTIONS = ("dry", "liquid", "solid")
 

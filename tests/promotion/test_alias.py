@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contrapose.tasks.errors import ConfigError, ContraposeError
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.promotion.promote import move, version_of
 from contrapose.tasks.promotion.settings import Promotion
 

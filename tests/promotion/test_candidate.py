@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai.provider import OpenAI
 from contrapose.tasks.promotion.candidate import ALIKE, Candidate, baseline_config, candidate_config, check_key

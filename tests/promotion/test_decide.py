@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks import outcome
-from contrapose.tasks.comparison import Verdict
-from contrapose.tasks.decision import Finding, Side
+from contrapose.tasks.core import outcome
+from contrapose.tasks.core.comparison import Verdict
+from contrapose.tasks.core.decision import Finding, Side
 from contrapose.tasks.promotion.candidate import Ruling, decide
 
 

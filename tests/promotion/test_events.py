@@ -6,7 +6,7 @@ import pytest
 import yaml
 from places import REPOSITORY
 
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.promotion.settings import RETRAINED, resource, retrained
 
 

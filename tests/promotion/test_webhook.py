@@ -9,7 +9,7 @@ import time
 import pytest
 from receiver import receiving
 
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.promotion.settings import Promotion
 from contrapose.tasks.promotion.webhook import DELIVERY, HEADER, genuine, send, signature
 

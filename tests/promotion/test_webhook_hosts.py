@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from receiver import receiving
 
-from contrapose.tasks.errors import ConfigError, ContraposeError
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.promotion.promote import promote, refuse_unready
 from contrapose.tasks.promotion.settings import Promotion
 from contrapose.tasks.promotion.webhook import refuse_unlisted, send

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from contrapose.tasks.core.records import Case
 from contrapose.tasks.probes.option_order.score import rotated
-from contrapose.tasks.records import Case
 
 Role = Literal["original", "changed", "control"]
 

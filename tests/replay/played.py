@@ -16,18 +16,18 @@ from plain_desk import PlainDesk
 from planted_judges import Judge, drawn
 from planted_model import AskedBack, PlantedModel
 
-from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config.plan import Plan, plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.outcome import DataSummary, Outcome
+from contrapose.tasks.core.records import Case, Completion, Sample, TextSample, Trial
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import rules
 from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.questions import about, answered, asked, trials
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.outcome import DataSummary, Outcome
 from contrapose.tasks.perturb.cases import build_cases
-from contrapose.tasks.plan import Plan, plans
-from contrapose.tasks.records import Case, Completion, Sample, TextSample, Trial
-from contrapose.tasks.registry import probe
 
 SUITE = Path(__file__).parents[2] / "data" / "suites" / "full.yaml"
 LIMIT = {"order_bias": 100, "option_order": 50, "add_negation": 120}

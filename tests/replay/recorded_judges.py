@@ -12,7 +12,7 @@ from typing import Any
 from asked_prompts import Asked
 from planted_judges import Said
 
-from contrapose.tasks.records import Case, SummaryPair
+from contrapose.tasks.core.records import Case, SummaryPair
 
 FILES = ("llmbar_pairs.jsonl", "llmbar_replies.jsonl.gz")
 ORDERS = ("correct_first", "correct_second")

@@ -14,7 +14,7 @@ from planted_model import AskedBack, PlantedModel
 from played import Prepared, config_of, judged, planted, prepared, results
 from recorded_judges import FILES, Recording, lettered, muffled, recordings, spoken
 
-from contrapose.tasks.records import Case
+from contrapose.tasks.core.records import Case
 
 GATES = (0.5, 0.7)
 """Of the recorded judges some are right in both orders in 15 to 40 %, some in 53 to 58 %, some in 73 to 82 %."""

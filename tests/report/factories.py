@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.outcome import (
+from contrapose.tasks.core.outcome import (
     SCHEMA_VERSION,
     ControlSummary,
     DataSummary,

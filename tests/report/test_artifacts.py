@@ -18,7 +18,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
 
 from contrapose.flows.cli import main
-from contrapose.tasks.outcome import Summary
+from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.report.artifacts import headline, told, verdict_row
 from contrapose.tasks.report.charts.gates import image_url
 from contrapose.tasks.report.schema import path

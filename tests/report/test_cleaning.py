@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.report.cleaning import cut, one_line, storable, visible
 from contrapose.tasks.report.html.island import page_texts
-from contrapose.tasks.report.masking import shower
+from contrapose.tasks.text.cleaning import cut, one_line, storable, visible
+from contrapose.tasks.text.masking import shower
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from attacks import ATTACKS, steering
 from rich.console import Console
 
-from contrapose.tasks.comparison import (
+from contrapose.tasks.core.comparison import (
     Comparison,
     Contender,
     Contest,
@@ -22,7 +22,7 @@ from contrapose.tasks.comparison import (
     Standing,
     Verdict,
 )
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.report.comparison_console import print_comparison
 from contrapose.tasks.report.comparison_markdown import render, write_comparison
 

@@ -6,7 +6,7 @@ import pytest
 from factories import control, outcome, summary
 from rich.console import Console
 
-from contrapose.tasks.outcome import Summary
+from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.report.console import print_summary
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks.decision import Decision, Finding, Side
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.decision import Decision, Finding, Side
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.report.decision_markdown import render, write_decision
 
 NASTY = "<img src=x onerror=alert(1)> [a](javascript:b) | `c` @team"

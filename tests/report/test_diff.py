@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.report.diff import edits, mark
+from contrapose.tasks.text.diff import edits, mark
 
 WORDS = st.lists(st.sampled_from(["a", "is", "not", ".", "\n", "漢"]), max_size=12).map(" ".join)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from factories import effect as made
 from factories import gate, outcome
 
-from contrapose.tasks.outcome import Estimate, Slice
+from contrapose.tasks.core.outcome import Estimate, Slice
 from contrapose.tasks.report.evidence import (
     dependent,
     effect,

@@ -17,10 +17,9 @@ from rich.console import Console
 from contrapose.tasks.report import csv as results_csv
 from contrapose.tasks.report import markdown, summary
 from contrapose.tasks.report.artifacts import artifact_key, verdict_row
-from contrapose.tasks.report.cleaning import LONGEST_LINE, one_line, storable, visible
 from contrapose.tasks.report.console import print_summary
-from contrapose.tasks.report.markdown_text import escape
-from contrapose.tasks.report.masking import shower
+from contrapose.tasks.text.cleaning import LONGEST_LINE, escape, one_line, storable, visible
+from contrapose.tasks.text.masking import shower
 
 kinds = pytest.mark.parametrize("kind", ATTACKS)
 CELL = re.compile(r"\s*['\"]*\s*[=+@\uff1d\uff0b\uff20]|\s*-(?!\d+(?:\.\d+)?$)")

@@ -14,12 +14,12 @@ import pytest
 from factories import control, frame, outcome, report, row, summary
 from hostile import HOSTILE, hostile_report
 
-from contrapose.tasks.outcome import Call, Calls, Summary
-from contrapose.tasks.past import Change, History, PastRun, PastTest
+from contrapose.tasks.core.history_records import Change, History, PastRun, PastTest
+from contrapose.tasks.core.outcome import Call, Calls, Summary
 from contrapose.tasks.report import html
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.html import island as packing
-from contrapose.tasks.report.wording import noise
+from contrapose.tasks.text.wording import noise
 
 
 class Seen(HTMLParser):

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from contrapose.tasks.report.inline import elided, inline
+from contrapose.tasks.text.inline import elided, inline
 
 LONG = "The committee met every week and read many letters. " * 100
 

@@ -10,7 +10,7 @@ import pytest
 from factories import LONG, frame, outcome, report, row, summary
 from hostile import HOSTILE, HUGE, hostile_report
 
-from contrapose.tasks.outcome import Outcome, Verdict
+from contrapose.tasks.core.outcome import Outcome, Verdict
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.junit import MOST, render
 

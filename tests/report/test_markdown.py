@@ -9,9 +9,9 @@ from factories import control, frame, outcome, report, row, summary
 from hostile import hostile_report
 from markdown_it import MarkdownIt
 
-from contrapose.tasks.past import Change, History, PastRun, PastTest
+from contrapose.tasks.core.history_records import Change, History, PastRun, PastTest
 from contrapose.tasks.report.markdown import render
-from contrapose.tasks.report.markdown_text import escape
+from contrapose.tasks.text.cleaning import escape
 
 OURS = {
     "p",

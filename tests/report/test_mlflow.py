@@ -11,9 +11,9 @@ from factories import outcome, outcomes, summary
 from hostile import HOSTILE, hostile_report
 
 from contrapose.flows.command.preflight import check
-from contrapose.tasks import extras
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core import optional_packages
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.report import mlflow
 from contrapose.tasks.report.mlflow import log, logged, track
 
@@ -105,7 +105,7 @@ ALLOWED = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.
 
 
 def test_an_experiment_without_mlflow_is_refused_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    monkeypatch.setattr(optional_packages, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"^mlflow: the package mlflow is not installed; .*contrapose\[mlflow\]"):
         check(RunConfig(model="mock", mlflow="nightly"))
 

@@ -18,8 +18,8 @@ from paged import GLOBALS, chromium, opened, write
 from playwright.sync_api import Browser, expect
 
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.diff import mark
 from contrapose.tasks.report.html import island
+from contrapose.tasks.text.diff import mark
 
 SAMPLES = 120
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from attacks import HOSTILE
 
-from contrapose.tasks.past import PastRun, PastTest
+from contrapose.tasks.core.history_records import PastRun, PastTest
 from contrapose.tasks.report.charts.drawing import ATTRIBUTES, SHAPES, _artist, svg
 from contrapose.tasks.report.charts.scores import scores, trend
-from contrapose.tasks.report.cleaning import visible
+from contrapose.tasks.text.cleaning import visible
 
 
 def past(day: int, rate: float | None, model: str = "embedded") -> PastRun:

@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 from factories import outcome, report, summary
 
-from contrapose.tasks.columnar import schema_of
-from contrapose.tasks.records import Case
-from contrapose.tasks.registry import names, probe
+from contrapose.tasks.core.records import Case
+from contrapose.tasks.core.registry import names, probe
+from contrapose.tasks.core.results import schema_for
 from contrapose.tasks.report.publish import StoredResults, described, of_cases, of_results, write_files
-from contrapose.tasks.results import schema_for
-from contrapose.tasks.tables import write, write_arrow
+from contrapose.tasks.tables.columnar import schema_of
+from contrapose.tasks.tables.table import write, write_arrow
 
 
 @pytest.fixture

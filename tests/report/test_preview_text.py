@@ -6,9 +6,9 @@ import pytest
 from attacks import ATTACKS, steering
 from rich.console import Console
 
-from contrapose.tasks.records import Case
-from contrapose.tasks.report.masking import shower
+from contrapose.tasks.core.records import Case
 from contrapose.tasks.report.preview import Tally, print_indented, sample_lines, section
+from contrapose.tasks.text.masking import shower
 
 
 def case(**changes: Any) -> Case:

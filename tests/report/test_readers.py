@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from factories import outcome
 
-from contrapose.tasks.outcome import Estimate, Outcome, ReaderError
+from contrapose.tasks.core.outcome import Estimate, Outcome, ReaderError
 from contrapose.tasks.report.evidence import (
     asked_back,
     doubts,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.report.publish import free_folder, reserved_folder, write_folder
 
 

@@ -11,7 +11,7 @@ import pytest
 from factories import outcome, report, summary
 from rich.console import Console
 
-from contrapose.tasks.outcome import DataSummary, LeftOut, LeftOutRow, Summary
+from contrapose.tasks.core.outcome import DataSummary, LeftOut, LeftOutRow, Summary
 from contrapose.tasks.report import html, markdown
 from contrapose.tasks.report import summary as plain
 from contrapose.tasks.report.console import print_summary, print_verdict

@@ -11,21 +11,20 @@ import pyarrow as pa
 import pytest
 from factories import report
 
-from contrapose.tasks import tables
-from contrapose.tasks.records import Case
-from contrapose.tasks.registry import probe
+from contrapose.tasks.core.records import Case
+from contrapose.tasks.core.registry import probe
+from contrapose.tasks.core.results import schema_for
 from contrapose.tasks.report.base import FIGURES
 from contrapose.tasks.report.csv import render
 from contrapose.tasks.report.publish import StoredResults, skipped_examples
-from contrapose.tasks.results import schema_for
-from contrapose.tasks.tables import Table, write, write_arrow
+from contrapose.tasks.tables.table import Table, table, write, write_arrow
 
 SHOWN = ("add_negation", "add_toxic_words", "order_bias")
 
 
 @pytest.fixture(autouse=True)
 def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "ROWS", 4)
+    monkeypatch.setattr(table, "ROWS", 4)
 
 
 def parts() -> list[pa.Table]:

@@ -6,8 +6,8 @@ import numpy as np
 from factories import outcome, report, summary
 from hostile import HOSTILE, hostile_report
 
-from contrapose.tasks.report.cleaning import valid
 from contrapose.tasks.report.summary import render, to_json
+from contrapose.tasks.text.cleaning import valid
 
 
 def strict(text: str | bytes) -> dict[str, object]:

@@ -12,10 +12,10 @@ from attacks import HOSTILE
 from factories import Held, frame, row, summary
 from paged import chromium
 
+from contrapose.tasks.core.validation import BrokenRow, Checked, Finding, Kind, SuiteFile
 from contrapose.tasks.report import validation
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.refusal import Refused, refusal, write_evidence
-from contrapose.tasks.validation import BrokenRow, Checked, Finding, Kind, SuiteFile
 
 OWN = SuiteFile(file="mine-results.yaml", sha256="ef" * 32, own=True)
 BUNDLED = SuiteFile(file="results.yaml", sha256="ab" * 32, own=False)

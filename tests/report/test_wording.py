@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.report.wording import percent
+from contrapose.tasks.text.wording import percent
 
 
 @pytest.mark.parametrize(

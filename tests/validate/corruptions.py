@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from sound import Corrupt, Rows
 
-from contrapose.tasks.records import Completion, Trial
-from contrapose.tasks.validation import Kind
+from contrapose.tasks.core.records import Completion, Trial
+from contrapose.tasks.core.validation import Kind
 
 
 class Corruption(NamedTuple):

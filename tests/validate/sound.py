@@ -11,17 +11,18 @@ import numpy as np
 import pyarrow as pa
 from mocked import mocked
 
-from contrapose.tasks.chosen_tests import Tests
-from contrapose.tasks.columnar import to_arrow
-from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config.chosen_tests import Tests
+from contrapose.tasks.config.plan import Plan, plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.records import Case, Trial
+from contrapose.tasks.core.registry import find, names, probe
+from contrapose.tasks.core.results import schema_for
+from contrapose.tasks.core.validation import Checked, Kind, Suite
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
-from contrapose.tasks.plan import Plan, plans
-from contrapose.tasks.records import Case, Trial
-from contrapose.tasks.registry import find, names, probe
-from contrapose.tasks.results import schema_for
-from contrapose.tasks.tables import write_arrow
+from contrapose.tasks.tables.columnar import to_arrow
+from contrapose.tasks.tables.table import write_arrow
 from contrapose.tasks.validate.gates import Sifted, sift
 from contrapose.tasks.validate.kinds import Handed, drawn, handed
 from contrapose.tasks.validate.task import (
@@ -30,7 +31,6 @@ from contrapose.tasks.validate.task import (
     validate_results,
     validate_samples,
 )
-from contrapose.tasks.validation import Checked, Kind, Suite
 
 Rows = list[Any]
 Corrupt = Callable[[Rows], Rows]

@@ -15,11 +15,11 @@ from corruptions import CORRUPTIONS, Corruption, setting
 from sound import every_plan, sound
 
 from contrapose.flows.gate import admit, hold, refuse_bad
-from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import GateError
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import GateError
+from contrapose.tasks.core.validation import KINDS, Checked, Finding, Kind
 from contrapose.tasks.validate.gates import sift
 from contrapose.tasks.validate.suites import named_columns
-from contrapose.tasks.validation import KINDS, Checked, Finding, Kind
 
 ID = "20260101T000000Z-quickstart-mock"
 

@@ -11,10 +11,10 @@ import pytest
 import yaml
 from sound import every_plan, sound
 
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.validation import KINDS, Finding, Suite
 from contrapose.tasks.validate.suites import bundled, read_suites
 from contrapose.tasks.validate.wellformed import own_suites
-from contrapose.tasks.validation import KINDS, Finding, Suite
 
 pytestmark = pytest.mark.usefixtures("in_tmp")
 

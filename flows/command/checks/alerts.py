@@ -11,7 +11,7 @@ from contrapose.flows.command.automations import specifications
 from contrapose.flows.command.checks.base import Finding, ok, problem, warning
 from contrapose.flows.command.checks.deployments import AGAIN
 from contrapose.flows.command.checks.on_server import blocks_of
-from contrapose.tasks.report.wording import counted
+from contrapose.tasks.text.wording import counted
 
 if TYPE_CHECKING:
     from prefect.events.schemas.automations import Automation

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import TypeVar
 
-from contrapose.tasks.provider import Check, State
+from contrapose.tasks.core.provider import Check, State
 
 Result = TypeVar("Result")
 

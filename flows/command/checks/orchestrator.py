@@ -15,7 +15,7 @@ from contrapose.flows.command.quiet import SETTINGS
 from contrapose.flows.command.server_key import bring_key_as_configured
 
 if TYPE_CHECKING:
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
 NAME = "Prefect server"
 TELEMETRY = (

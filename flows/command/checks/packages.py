@@ -14,7 +14,7 @@ from contrapose.flows.command.checks.base import Finding, ok, problem, warning
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
 CONSTRAINTS = Path(__file__).resolve().parents[3] / "constraints.txt"
 """The versions that the project is tested with; only a checkout has them."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from contrapose.flows.command.checks.base import Finding, ok, warning, within
 from contrapose.flows.command.checks.deployments import AGAIN
 from contrapose.flows.command.wishes import CHECK
-from contrapose.tasks.errors import ContraposeError
-from contrapose.tasks.extras import require
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.optional_packages import require
 from contrapose.tasks.promotion.promote import webhook_secret
 from contrapose.tasks.promotion.webhook import HOSTS, is_listed
 

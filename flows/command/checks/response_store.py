@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from contrapose.flows.command.checks.base import Finding, ok, problem, within
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.core.errors import ContraposeError
 
 if TYPE_CHECKING:
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
 NAME = "response store"
 
@@ -26,7 +26,7 @@ class Content(NamedTuple):
 
 def findings(_: RunConfig | None) -> Iterator[Finding]:
     """Where the store is, and what it holds."""
-    from contrapose.tasks.infer.store.address import shown, store_url
+    from contrapose.tasks.store.address import shown, store_url
 
     try:
         url = within(store_url)
@@ -51,10 +51,10 @@ def _content(url: str) -> Content | None:
     """What is there; None where its tables are not."""
     from sqlalchemy import inspect
 
-    from contrapose.tasks.infer.store.engine import reach
-    from contrapose.tasks.infer.store.housekeeping import Housekeeping
-    from contrapose.tasks.infer.store.runs import Runs
-    from contrapose.tasks.infer.store.schema import ANSWERS, RUNS
+    from contrapose.tasks.store.engine import reach
+    from contrapose.tasks.store.housekeeping import Housekeeping
+    from contrapose.tasks.store.runs import Runs
+    from contrapose.tasks.store.schema import ANSWERS, RUNS
 
     engine = reach(url)
     if not {ANSWERS.name, RUNS.name} <= set(inspect(engine.execution_options(reading=True)).get_table_names()):
@@ -68,7 +68,7 @@ def _content(url: str) -> Content | None:
 
 
 def _told(place: str, content: Content | None) -> Finding:
-    from contrapose.tasks.report.wording import counted
+    from contrapose.tasks.text.wording import counted
 
     if content is None:
         return ok(NAME, f"{place}; the first run makes it")

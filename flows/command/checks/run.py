@@ -7,12 +7,12 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from contrapose.flows.command.checks.base import Finding, ok, problem, seen, warning, within
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.core.errors import ContraposeError
 
 if TYPE_CHECKING:
-    from contrapose.tasks.config import RunConfig
-    from contrapose.tasks.model_spec import ModelSpec
-    from contrapose.tasks.plan import Plan
+    from contrapose.tasks.config.model_spec import ModelSpec
+    from contrapose.tasks.config.plan import Plan
+    from contrapose.tasks.config.run_config import RunConfig
 
 WAIT = 10.0
 """Seconds until a model must have answered: its key may come from a server, too."""
@@ -24,8 +24,8 @@ def findings(config: RunConfig | None) -> Iterator[Finding]:
     """Nothing without a configuration."""
     if config is None:
         return
-    from contrapose.tasks.plan import plans
-    from contrapose.tasks.registry import probe
+    from contrapose.tasks.config.plan import plans
+    from contrapose.tasks.core.registry import probe
 
     yield _model(config.model_spec())
     try:
@@ -47,7 +47,7 @@ def failed(name: str, error: ContraposeError) -> Finding:
 
 
 def _model(spec: ModelSpec) -> Finding:
-    from contrapose.tasks.registry import provider
+    from contrapose.tasks.core.registry import provider
 
     name = "model"
     try:
@@ -72,8 +72,8 @@ def _has_server() -> bool:
 
 def _data(plans: Sequence[Plan]) -> Finding:
     """Whether the first rows of a source that these tests share can be used."""
+    from contrapose.tasks.core.registry import probe
     from contrapose.tasks.load.samples import Drawing
-    from contrapose.tasks.registry import probe
 
     name, plan = "data", plans[0]
     kind = probe(plan.test).sample_type

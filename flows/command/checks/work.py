@@ -12,7 +12,7 @@ from contrapose.flows.command.checks.base import Finding, ok, problem, warning
 from contrapose.flows.command.checks.deployments import AGAIN
 from contrapose.flows.command.checks.on_server import LATE, MOST, RUNNING
 from contrapose.flows.command.deploy import POOL
-from contrapose.tasks.report.wording import counted
+from contrapose.tasks.text.wording import counted
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import FlowRun, WorkPool

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from contrapose.flows.command.saying import print_lines, say
 from contrapose.flows.command.verbs.verb import Verb
-from contrapose.tasks.comparison import MARGIN
+from contrapose.tasks.core.comparison import MARGIN
 
 COMPARED = "exit codes: 0 no model is worse than the baseline, 1 one is, 2 usage, 3 it cannot be told of one"
 
@@ -71,7 +71,7 @@ def _add_place(command: argparse.ArgumentParser) -> None:
 
 def _compare(arguments: argparse.Namespace) -> int:
     from contrapose.tasks.compare.compare import compare
-    from contrapose.tasks.comparison import EXIT_CODES
+    from contrapose.tasks.core.comparison import EXIT_CODES
     from contrapose.tasks.report.comparison_markdown import write_comparison
 
     found = compare(arguments.run, runs=arguments.runs, baseline=arguments.baseline, margin=arguments.margin)

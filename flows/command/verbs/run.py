@@ -13,7 +13,7 @@ from contrapose.flows.command.verbs.verb import VERDICTS, Verb
 
 if TYPE_CHECKING:
     from contrapose.flows.rooms.report import Published
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
 
 def _run_options(command: argparse.ArgumentParser) -> None:
@@ -79,7 +79,7 @@ def _evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str 
             from contrapose.flows.evaluate_model import evaluate_model
 
         published = evaluate_model(config, resumed=resumed)
-    from contrapose.tasks.outcome import EXIT_CODES
+    from contrapose.tasks.core.outcome import EXIT_CODES
 
     _tell(published, arguments, show_toxic=config.show_toxic)
     verdict = published["summary"]["verdict"]

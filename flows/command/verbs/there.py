@@ -10,7 +10,7 @@ from contrapose.flows.command.saying import print_lines
 from contrapose.flows.command.verbs.verb import Verb
 
 if TYPE_CHECKING:
-    from contrapose.tasks.config import RunConfig
+    from contrapose.tasks.config.run_config import RunConfig
 
 EXAMINED = "exit codes: 0 nothing is a problem, 1 something is, 2 usage"
 

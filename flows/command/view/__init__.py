@@ -11,8 +11,8 @@ from contrapose.flows.command.processes import stopping
 from contrapose.flows.command.report_server import serving_site
 from contrapose.flows.command.view.runs import REFUSED
 from contrapose.flows.command.view.site import FILES, Viewer
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.folders import existing_folder
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.history.dataset import place
 
 FIRST = {"summary.json": "report.html", REFUSED: "validation.html", "comparison.json": "comparison.md"}

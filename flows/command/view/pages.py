@@ -18,8 +18,8 @@ from contrapose.flows.command.report_server import CLOSED
 from contrapose.flows.command.view.entry import Listed
 from contrapose.tasks.history.series import Point, Series
 from contrapose.tasks.report.charts.scores import trend
-from contrapose.tasks.report.masking import Show
-from contrapose.tasks.report.wording import moment, percent
+from contrapose.tasks.text.masking import Show
+from contrapose.tasks.text.wording import moment, percent
 
 TEMPLATES = ("frame.html.j2", "runs.html.j2", "history.html.j2")
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from contrapose.flows.command.view.entry import Listed, bare
 from contrapose.flows.command.view.files import below
 from contrapose.flows.command.view.told import comparison_told, run_told
-from contrapose.tasks.report.masking import Show
+from contrapose.tasks.text.masking import Show
 
 LINKS = ("report.html", "validation.html", "report.md", "summary.json", "comparison.md", "comparison.json")
 """Files that the list leads to, where they are."""

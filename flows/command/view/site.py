@@ -10,11 +10,11 @@ from contrapose.flows.command.report_server import Reply
 from contrapose.flows.command.view.files import file_reply
 from contrapose.flows.command.view.pages import Pages, history_page, policy, runs_page
 from contrapose.flows.command.view.runs import listed, run_names
-from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded
 from contrapose.tasks.history.series import Series, series
-from contrapose.tasks.report.masking import Show, shower
+from contrapose.tasks.text.masking import Show, shower
 
 FILES = "/files/"
 """Under which the folder is served."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from contrapose.flows.command.view.entry import Links, Listed
-from contrapose.tasks.comparison import judged
-from contrapose.tasks.outcome import SEVERITY
-from contrapose.tasks.report.masking import Show
-from contrapose.tasks.report.wording import moment, percent
+from contrapose.tasks.core.comparison import judged
+from contrapose.tasks.core.outcome import SEVERITY
+from contrapose.tasks.text.masking import Show
+from contrapose.tasks.text.wording import moment, percent
 
 COLOURS = {"better": "pass", "not worse": "pass", "cannot tell": "inconclusive", "worse": "fail"}
 """Verdicts of a comparison, and the run's verdicts whose colours they have."""

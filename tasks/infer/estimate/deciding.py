@@ -9,7 +9,7 @@ from math import ceil
 
 import numpy as np
 
-from contrapose.tasks.records import Case
+from contrapose.tasks.core.records import Case
 from contrapose.tasks.statistics.power import Reach, cases_for, detectable, least, reach, worth
 from contrapose.tasks.statistics.shares import copies
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config.run_config import RunConfig
 
 ENOUGH = 20
 """Answers from which a mean is taken; fewer say too little."""
@@ -83,9 +83,9 @@ def experience_of(config: RunConfig) -> Experience:
     """
     from sqlalchemy import select
 
-    from contrapose.tasks.infer.store.address import store_url
-    from contrapose.tasks.infer.store.engine import connect
-    from contrapose.tasks.infer.store.schema import ANSWERS, RUNS
+    from contrapose.tasks.store.address import store_url
+    from contrapose.tasks.store.engine import connect
+    from contrapose.tasks.store.schema import ANSWERS, RUNS
 
     found: list[Past] = []
     columns = (ANSWERS.c.question, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens, ANSWERS.c.seconds)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.prices import FREE, Price
+from contrapose.tasks.core.records import Usage
+from contrapose.tasks.core.registry import provider
 from contrapose.tasks.infer.estimate.counting import Count
 from contrapose.tasks.infer.estimate.experience import Experience, Past
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.prices import FREE, Price
-from contrapose.tasks.records import Usage
-from contrapose.tasks.registry import provider
 
 CHARACTERS_PER_TOKEN = 4.0
 """Of English text, where nothing was measured."""

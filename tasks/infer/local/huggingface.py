@@ -11,19 +11,18 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
-from contrapose.tasks.digests import files_sha256
-from contrapose.tasks.errors import ModelError
-from contrapose.tasks.folders import existing_folder
-from contrapose.tasks.hub import on_disk
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.prices import FREE, Price
+from contrapose.tasks.core.digests import files_sha256
+from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.hub import existing_folder, on_disk
+from contrapose.tasks.core.provider import Argument, Check
+from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.changed import refuse_changed
 from contrapose.tasks.infer.local.memory import batch_limit
 from contrapose.tasks.infer.local.prompting import Encoder, Prompting
 from contrapose.tasks.infer.local.transformer import TransformerModel
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.prices import FREE, Price
-from contrapose.tasks.provider import Argument, Check
-from contrapose.tasks.records import Likelihoods
 
 
 def pinned(spec: ModelSpec, revision: str | None = None) -> ModelSpec:

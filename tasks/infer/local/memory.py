@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from contrapose.tasks.infer.local.rows import Limit
-from contrapose.tasks.tables import home
+from contrapose.tasks.tables.table import home
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

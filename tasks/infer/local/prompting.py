@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.core.errors import ModelError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from contrapose.tasks.config.model_spec import Generation
+from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.local.memory import Memory
 from contrapose.tasks.infer.local.prompting import Encoder
-from contrapose.tasks.model_spec import Generation
-from contrapose.tasks.records import Completion, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

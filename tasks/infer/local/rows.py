@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.local.prompting import Encoder
-from contrapose.tasks.records import Completion, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

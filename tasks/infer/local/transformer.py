@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from contrapose.tasks.config.model_spec import Generation
+from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.base import Desk, Question
 from contrapose.tasks.infer.keys import to_json
 from contrapose.tasks.infer.local.forward import Forward, Scoring
@@ -13,8 +15,6 @@ from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.replies import Prompt, Replies, seed
 from contrapose.tasks.infer.local.rows import Asked, Limit, Row, asked, completion, misfit
 from contrapose.tasks.infer.trading import Batch, trade
-from contrapose.tasks.model_spec import Generation
-from contrapose.tasks.records import Completion, Usage
 
 TOO_LARGE = "the prompt alone does not fit in the memory of the device"
 

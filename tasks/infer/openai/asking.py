@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.base import UNASKED, Answer, Desk, Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection
 from contrapose.tasks.infer.openai.endpoint import Breaker, Endpoint
 from contrapose.tasks.infer.openai.exchange import Reply, exchange
 from contrapose.tasks.infer.openai.failures import Failure, backoff
-from contrapose.tasks.records import Completion, Usage
 
 SETTLING_SECONDS = 0.02
 

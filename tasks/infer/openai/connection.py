@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Self
 
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.openai.failures import other_host
 from contrapose.tasks.infer.openai.key import NO_KEY
 from contrapose.tasks.infer.openai.settings import Settings

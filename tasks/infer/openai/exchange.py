@@ -6,13 +6,13 @@ import re
 import time
 from dataclasses import dataclass, replace
 
+from contrapose.tasks.core.records import Completion
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection
 from contrapose.tasks.infer.openai.failures import Failure, broken, refused, timed_out, told, unreachable
 from contrapose.tasks.infer.openai.lean import TooLargeError
 from contrapose.tasks.infer.openai.replies import NoLogprobsError, is_declined, odd_counts, read_reply
-from contrapose.tasks.records import Completion
 
 REMEDY = "set model_args.logprobs to false, and scorer or read_with to one that reads replies"
 

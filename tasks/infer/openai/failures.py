@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin
 
-from contrapose.tasks.hosts import Origin, origin_of
+from contrapose.tasks.config.hosts import Origin, origin_of
 from contrapose.tasks.infer.openai.key import NO_KEY
 from contrapose.tasks.infer.openai.settings import USER_INFO
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from contrapose.tasks.errors import ConfigError, ModelError
-from contrapose.tasks.hosts import HostRule, Origin, entries, origin_of, read_rule
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.secrets import BLOCK, SCHEME, from_environment, read_block
-from contrapose.tasks.secrets import VARIABLE as NAME
+from contrapose.tasks.config.hosts import HostRule, Origin, entries, origin_of, read_rule
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.secrets import BLOCK, SCHEME, from_environment, read_block
+from contrapose.tasks.config.secrets import VARIABLE as NAME
+from contrapose.tasks.core.errors import ConfigError, ModelError
 
 VARIABLE = "OPENAI_API_KEY"
 """Where the key is looked for when `model_args` says nothing."""

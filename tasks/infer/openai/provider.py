@@ -9,6 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 from urllib.parse import urlsplit
 
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.prices import Price, listed_price
+from contrapose.tasks.core.provider import Argument, Check
+from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.infer.base import Desk, Form, Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import reach
@@ -16,10 +20,6 @@ from contrapose.tasks.infer.openai.endpoint import Endpoint
 from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, key_place
 from contrapose.tasks.infer.openai.pool import Pool
 from contrapose.tasks.infer.openai.settings import ARGUMENTS, CONCURRENCY, read_settings, wanted_forms, wants_logprobs
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.prices import Price, listed_price
-from contrapose.tasks.provider import Argument, Check
-from contrapose.tasks.records import Likelihoods
 
 
 class OpenAI:

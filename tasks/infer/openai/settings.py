@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Literal, cast
 from urllib.parse import urlsplit
 
-from contrapose.tasks.errors import ModelError
-from contrapose.tasks.hosts import origin_of, refuse_forbidden
+from contrapose.tasks.config.hosts import origin_of, refuse_forbidden
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.infer.base import Form, refuse_unknown
 from contrapose.tasks.infer.openai.key import BASE_URL, OPENAI_HOST, is_own, read_key
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.provider import Argument
 
 CONCURRENCY = 32
 """Requests at once where `model_args.concurrency` says nothing."""

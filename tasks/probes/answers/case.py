@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import Case, Likelihoods, LossOf, TextSample
 from contrapose.tasks.probes.answers.settings import AnswerSettings, Scorer
 from contrapose.tasks.probes.base import letters, with_options
 from contrapose.tasks.probes.values import numbers_of, texts_of, truths_of
-from contrapose.tasks.records import Case, Likelihoods, LossOf, TextSample
 
 _LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "prompt"}
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.base import Column, Criterion, Measure
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.in_words import in_words_measures

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.choices import Choice, about, read_choice
-from contrapose.tasks.records import Completion, FollowUp, Trial
 
 _LETTER = re.compile(
     r"\W*(?:(?:the\s+)?(?:correct\s+|best\s+|right\s+|final\s+)?(?:answer|option|choice)(?:\s+is)?\W*)*[A-Za-z]\W*",

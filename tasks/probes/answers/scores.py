@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from contrapose.tasks.core.records import Case, Completion, Score, Trial
 from contrapose.tasks.probes.answers.reading import Reading, readings
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, AnswerSettings, Band, Thresholds
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.choices import Choice, checks, in_words, step_of
-from contrapose.tasks.records import Case, Completion, Score, Trial
 
 
 class Judged(NamedTuple):

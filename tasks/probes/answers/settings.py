@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, TypeAdapter
 
+from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.probes.base import Embeds
 from contrapose.tasks.probes.read_with import ReadSettings
-from contrapose.tasks.records import Likelihoods
 
 Scorer = Literal["auto", "embedding", "loss", "choice", "langtest_loss"]
 

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Protocol, cast
 
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.probes.english.analysis import Analysis, analyse
 from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.negation.order import negate_order

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.probes.base import (
     Column,
     Criterion,
@@ -30,7 +31,6 @@ from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
 from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
 from contrapose.tasks.probes.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.values import all_or_nothing
-from contrapose.tasks.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
 
 OTHER_WORDS = ("The answer:", "Your answer:", "The answer is:")
 """What may stand for "Answer:" and means the same: the controls."""

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from contrapose.tasks.core.records import Completion, FollowUp, Score, Trial
 from contrapose.tasks.probes.base import letters, unscored
 from contrapose.tasks.probes.choices import about, checks, in_words, read_choice, step_of
-from contrapose.tasks.records import Completion, FollowUp, Score, Trial
 
 Value = str | float | int | bool | None
 

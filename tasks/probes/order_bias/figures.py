@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.base import Measure
 from contrapose.tasks.probes.in_words import in_words_measures
 from contrapose.tasks.probes.panels import Grid, Heading, Panel, Share, pattern

@@ -9,9 +9,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from contrapose.tasks.digests import files_sha256
-from contrapose.tasks.errors import ConfigError, ModelError
-from contrapose.tasks.folders import existing_folder
+from contrapose.tasks.core.digests import files_sha256
+from contrapose.tasks.core.errors import ConfigError, ModelError
+from contrapose.tasks.core.hub import existing_folder
 
 BATCH = 32
 """Texts that are computed together."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Measure
 from contrapose.tasks.probes.panels import Panel, Quantity, Sheet
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS

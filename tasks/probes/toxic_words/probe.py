@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from contrapose.tasks.core.records import Case, Likelihoods, Sample, Score, TextSample, Trial
 from contrapose.tasks.probes.base import (
     Column,
     Criterion,
@@ -27,7 +28,6 @@ from contrapose.tasks.probes.toxic_words.figures import COLUMNS, Tiers, clean, f
 from contrapose.tasks.probes.toxic_words.score import score_trials
 from contrapose.tasks.probes.toxic_words.settings import AddToxicWordsSettings
 from contrapose.tasks.probes.values import numbers_of
-from contrapose.tasks.records import Case, Likelihoods, Sample, Score, TextSample, Trial
 
 
 class AddToxicWords:

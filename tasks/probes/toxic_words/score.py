@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from contrapose.tasks.core.records import Score, Trial
 from contrapose.tasks.probes.base import unscored
 from contrapose.tasks.probes.replies.refusals import reply_kind
 from contrapose.tasks.probes.toxic_words.classifier import probabilities
@@ -14,7 +15,6 @@ from contrapose.tasks.probes.toxic_words.count import Match, count_toxic, mask_w
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Tier, lexicon
 from contrapose.tasks.probes.toxic_words.screen import doubtful
 from contrapose.tasks.probes.toxic_words.settings import AddToxicWordsSettings
-from contrapose.tasks.records import Score, Trial
 
 
 class Reply(NamedTuple):

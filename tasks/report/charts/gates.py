@@ -5,10 +5,10 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Any
 
-from contrapose.tasks.outcome import Outcome, Summary, Verdict
+from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.report.charts.drawing import svg
 from contrapose.tasks.report.rows import name_of
-from contrapose.tasks.report.wording import interval, percent
+from contrapose.tasks.text.wording import interval, percent
 
 COLOURS: dict[Verdict, str] = {
     "pass": "#1a7f37",

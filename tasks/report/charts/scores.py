@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from contrapose.tasks.past import PastRun, PastTest
+from contrapose.tasks.core.history_records import PastRun, PastTest
 from contrapose.tasks.report.charts.drawing import drawing
-from contrapose.tasks.report.wording import counted, number, percent
+from contrapose.tasks.text.wording import counted, number, percent
 
 LEAST = 10
 """Scores below which a distribution tells nothing."""

@@ -17,9 +17,9 @@ from contrapose.tasks.report.html.cards import Card, card
 from contrapose.tasks.report.html.head import asks, first_rows, head, line
 from contrapose.tasks.report.html.island import Island, fitting
 from contrapose.tasks.report.html.meter import tallies
-from contrapose.tasks.report.masking import Show, shower
 from contrapose.tasks.report.rows import left_out, of_test, tested
 from contrapose.tasks.report.since import since
+from contrapose.tasks.text.masking import Show, shower
 
 SCRIPTS = ("diff.js", "data.js", "page.js")
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from contrapose.tasks.outcome import Outcome
-from contrapose.tasks.past import PastRun
+from contrapose.tasks.core.history_records import PastRun
+from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.panels import Panel
 from contrapose.tasks.probes.steps import READ_BY, UNREAD, step_shares
 from contrapose.tasks.report.base import SKIPPED_SHOWN
@@ -30,10 +30,10 @@ from contrapose.tasks.report.evidence import (
     trust,
 )
 from contrapose.tasks.report.html.meter import Bar, Drawn, Meter, Tally, bars, drawn, meter
-from contrapose.tasks.report.inline import elided
-from contrapose.tasks.report.masking import Show
 from contrapose.tasks.report.rows import name_of, taken_by
-from contrapose.tasks.report.wording import COUNTED, interval, noise, percent, reasons, sums
+from contrapose.tasks.text.inline import elided
+from contrapose.tasks.text.masking import Show
+from contrapose.tasks.text.wording import COUNTED, interval, noise, percent, reasons, sums
 
 MOST_REASONS = 10
 

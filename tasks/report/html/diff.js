@@ -1,4 +1,4 @@
-// What was changed in a text, as tasks/report/diff.py tells it; a test holds the two against each other.
+// What was changed in a text, as tasks/text/diff.py tells it; a test holds the two against each other.
 const MOST_EDITS = 200;
 const MOST_STEPS = 1_000_000;
 const MOST_WORD_PAIRS = 9;

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from contrapose.tasks.outcome import Call, Calls, Outcome, Summary, Verdict
+from contrapose.tasks.core.outcome import Call, Calls, Outcome, Summary, Verdict
 from contrapose.tasks.report.base import Results
-from contrapose.tasks.report.diff import Segments, mark
 from contrapose.tasks.report.html.island import numbers, without_langtest
 from contrapose.tasks.report.html.meter import Meter, meter
-from contrapose.tasks.report.inline import elided
-from contrapose.tasks.report.masking import Show
 from contrapose.tasks.report.rows import Row, name_of, read_rows, taken_by, tested
-from contrapose.tasks.report.wording import (
+from contrapose.tasks.text.diff import Segments, mark
+from contrapose.tasks.text.inline import elided
+from contrapose.tasks.text.masking import Show
+from contrapose.tasks.text.wording import (
     asked,
     because,
     counted,

@@ -15,9 +15,9 @@ import pandas as pd
 
 from contrapose.tasks.probes.toxic_words.screen import doubtful
 from contrapose.tasks.report.base import Results
-from contrapose.tasks.report.cleaning import cut, visible
-from contrapose.tasks.report.masking import LONGEST, offending, split
 from contrapose.tasks.report.rows import Row, name_of, outcomes, read_rows, tested
+from contrapose.tasks.text.cleaning import cut, visible
+from contrapose.tasks.text.masking import LONGEST, offending, split
 
 MOST_ROWS = 100_000
 """Rows on one page. Controls are left out first, then passed rows."""

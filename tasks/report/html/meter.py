@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.outcome import Outcome
+from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.panels import Bars, Grid, Panel, Quantity, Share, Sheet
 from contrapose.tasks.report.evidence import between
-from contrapose.tasks.report.masking import Show
 from contrapose.tasks.report.rows import outcomes
-from contrapose.tasks.report.wording import interval, number, percent
+from contrapose.tasks.text.masking import Show
+from contrapose.tasks.text.wording import interval, number, percent
 
 LEFT, WIDTH = 10.0, 300.0
 """The scale from 0 to 100 % within a drawing 320 units wide."""

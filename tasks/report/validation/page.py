@@ -15,10 +15,10 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from contrapose.tasks.report.cleaning import valid
-from contrapose.tasks.report.masking import Show, shower
-from contrapose.tasks.report.wording import counted, moment
-from contrapose.tasks.validation import KINDS, Checked, Finding, refused, row_told
+from contrapose.tasks.core.validation import KINDS, Checked, Finding, refused, row_told
+from contrapose.tasks.text.cleaning import valid
+from contrapose.tasks.text.masking import Show, shower
+from contrapose.tasks.text.wording import counted, moment
 
 STATES = ("broken", "noted", "holds")
 """What can be said of an expectation, the worst first: `noted` is broken, and does not stop the run."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.config import RunConfig
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.infer.estimate.experience import Past, experience_of
-from contrapose.tasks.infer.store import open_answers, open_runs
-from contrapose.tasks.infer.store.answers import Keyed
-from contrapose.tasks.records import Completion, Usage
+from contrapose.tasks.store import open_answers, open_runs
+from contrapose.tasks.store.answers import Keyed
 
 USED = Usage(calls=1, prompt_tokens=9, completion_tokens=3)
 

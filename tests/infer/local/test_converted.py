@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from test_damage import DAMAGES, Damage
 
-from contrapose.tasks.damage import LOGGER, SUFFIX
+from contrapose.tasks.core.damage import LOGGER, SUFFIX
 from contrapose.tasks.infer.local import embedded
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from plain_desk import completions
 
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.config.model_spec import Generation, ModelSpec
+from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.local import embedded
 from contrapose.tasks.infer.local.embedded import SHA256, Embedded, converted_folder
-from contrapose.tasks.model_spec import Generation, ModelSpec
 
 SPEC = ModelSpec(id="embedded", args={"device": "cpu", "dtype": "float32"}, generation=Generation(max_new_tokens=6))
 

@@ -6,7 +6,7 @@ import pytest
 from tokenizers import Tokenizer, models, normalizers
 from transformers import PreTrainedTokenizerFast
 
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.local.prompting import Encoder, Prompting
 
 PIECES = ["<unk>", "▁", "▁Answer", ":", "▁A", "▁B", "A", "B", "\n", "▁Q", "]"]

@@ -11,17 +11,17 @@ from asked_case import case
 from plain_desk import completions
 from tiny_model import save_tiny_model
 
-from contrapose.tasks.digests import files_sha256
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.digests import files_sha256
+from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.budget import Limits
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
-from contrapose.tasks.infer.store import open_runs
 from contrapose.tasks.infer.task import infer
-from contrapose.tasks.model_spec import ModelSpec
-from contrapose.tasks.records import Case
-from contrapose.tasks.tables import write
+from contrapose.tasks.store import open_runs
+from contrapose.tasks.tables.table import write
 
 CPU = {"dtype": "float32", "device": "cpu"}
 QUESTION = Question(kind="loss", prompt="the sky is", text="blue and green")

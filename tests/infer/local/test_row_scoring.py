@@ -10,10 +10,10 @@ import pytest
 from plain_desk import completions
 from tiny_model import save_tiny_model
 
+from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
-from contrapose.tasks.model_spec import ModelSpec
 
 INSTRUCTION = "it was not red and so the sky is blue ."
 OPENINGS = ("the sky is", "a sky is not", "it was on and on", "in the red sky")

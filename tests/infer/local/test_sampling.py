@@ -12,11 +12,11 @@ from scipy.stats import chisquare
 from tiny_model import save_tiny_model
 from transformers import TopPLogitsWarper
 
+from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.replies import Sampler, draw, nucleus, seed
 from contrapose.tasks.infer.local.transformer import TransformerModel
-from contrapose.tasks.model_spec import Generation, ModelSpec
 
 PROMPTS = ["the sky is", "it was not red and so the sky is blue", "a", "in the sky it is green , on and on"]
 WARM = Generation(max_new_tokens=8, temperature=0.8)

@@ -9,12 +9,12 @@ import pytest
 from plain_desk import PlainDesk, completions
 from tiny_model import CHAT, save_tiny_model
 
-from contrapose.tasks.errors import ModelError
+from contrapose.tasks.config.model_spec import Generation, ModelSpec
+from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
-from contrapose.tasks.model_spec import Generation, ModelSpec
 
 PROMPTS = ["the sky is", "it was not red and so the sky is blue", "a", "in the sky it is green , on and on"]
 QUESTION = "the sky is A . blue B . green Answer :"

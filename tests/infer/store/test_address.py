@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.infer.store.address import refuse_unreadable, shown, store_url
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.store.address import refuse_unreadable, shown, store_url
 
 
 def test_the_environment_names_the_store(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from contrapose.tasks.config.prices import FREE, Price
+from contrapose.tasks.core.outcome import Call
+from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.base import Answer, Question
-from contrapose.tasks.infer.store import open_answers, open_calls, open_runs
-from contrapose.tasks.infer.store.answers import Keyed
-from contrapose.tasks.infer.store.calls import MOST
-from contrapose.tasks.outcome import Call
-from contrapose.tasks.prices import FREE, Price
-from contrapose.tasks.records import Completion, Usage
+from contrapose.tasks.store import open_answers, open_calls, open_runs
+from contrapose.tasks.store.answers import Keyed
+from contrapose.tasks.store.calls import MOST
 
 pytestmark = pytest.mark.usefixtures("store")
 

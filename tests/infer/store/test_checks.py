@@ -11,17 +11,17 @@ import pytest
 from clocks import Clocks, set_by_hand
 from sqlalchemy import update
 
-from contrapose.tasks.infer.store import open_checks
-from contrapose.tasks.infer.store.checks import LEASE_SECONDS, CheckRow, Checks, OvertakenError, State
-from contrapose.tasks.infer.store.engine import connect
-from contrapose.tasks.infer.store.schema import CHECKS
+from contrapose.tasks.store import open_checks
+from contrapose.tasks.store.checks import LEASE_SECONDS, CheckRow, Checks, OvertakenError, State
+from contrapose.tasks.store.engine import connect
+from contrapose.tasks.store.schema import CHECKS
 
 KEY = "0" * 64
 
 
 @pytest.fixture
 def checks(store: str, monkeypatch: pytest.MonkeyPatch) -> Checks:
-    monkeypatch.setattr("contrapose.tasks.infer.store.checks.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("contrapose.tasks.store.checks.LOOK_SECONDS", 0.01)
     return open_checks(flow_run="one")
 
 
@@ -115,7 +115,7 @@ def test_an_owner_who_lives_keeps_its_check_when_the_clock_jumps(jump: float, ch
 
 
 def test_an_owner_who_gives_signs_of_life_keeps_it(checks: Checks, store: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.infer.store.checks.LEASE_SECONDS", 2.0)
+    monkeypatch.setattr("contrapose.tasks.store.checks.LEASE_SECONDS", 2.0)
     begin(checks)
     other = open_checks(flow_run="two")
     with checks.alive(KEY), ThreadPoolExecutor(1) as pool:
@@ -249,7 +249,7 @@ def test_a_decision_is_kept_as_it_was_made(checks: Checks) -> None:
 
 def test_each_write_is_a_sign_of_life(checks: Checks, store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     moment = 1000.0
-    monkeypatch.setattr("contrapose.tasks.infer.store.checks.now", lambda connection: moment)
+    monkeypatch.setattr("contrapose.tasks.store.checks.now", lambda connection: moment)
     assert begin(checks).until == moment + LEASE_SECONDS
     moment += LEASE_SECONDS
     checks.confirm(KEY)
@@ -331,7 +331,7 @@ def test_who_begins_waits_for_an_open_check_of_somebody_else(checks: Checks, mon
 def test_a_check_that_was_released_at_this_moment_is_tried_again(
     checks: Checks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contrapose.tasks.infer.store.checks._row", lambda *_: None)
+    monkeypatch.setattr("contrapose.tasks.store.checks._row", lambda *_: None)
     told = {"model": "mock", "revision": "2", "training_run": "t"}
     assert checks._take(KEY, told, announced=None, again=False, wanted=False) is None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.infer.store import open_forms
+from contrapose.tasks.store import open_forms
 
 pytestmark = pytest.mark.usefixtures("store")
 

@@ -8,10 +8,10 @@ import pytest
 from infer.store.test_answers import begin, keyed, save
 from sqlalchemy import update
 
-from contrapose.tasks.infer.store import open_answers, open_forms, open_housekeeping
-from contrapose.tasks.infer.store.housekeeping import Held
-from contrapose.tasks.infer.store.schema import ANSWERS
-from contrapose.tasks.records import Usage
+from contrapose.tasks.core.records import Usage
+from contrapose.tasks.store import open_answers, open_forms, open_housekeeping
+from contrapose.tasks.store.housekeeping import Held
+from contrapose.tasks.store.schema import ANSWERS
 
 pytestmark = pytest.mark.usefixtures("store")
 

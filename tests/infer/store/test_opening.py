@@ -11,10 +11,10 @@ import pytest
 from infer.store.test_answers import begin, keyed, save
 from sqlalchemy.exc import OperationalError
 
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.infer.store import engine as opening
-from contrapose.tasks.infer.store import open_answers, open_housekeeping
-from contrapose.tasks.infer.store.engine import BETWEEN_SECONDS, BUSY_SECONDS, _patiently, connect, reach, told
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.store import engine as opening
+from contrapose.tasks.store import open_answers, open_housekeeping
+from contrapose.tasks.store.engine import BETWEEN_SECONDS, BUSY_SECONDS, _patiently, connect, reach, told
 
 
 def test_many_open_a_new_store_at_once(tmp_path: Path) -> None:

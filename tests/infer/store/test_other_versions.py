@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import create_engine, inspect, text
 
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.infer.store.engine import connect
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.store.engine import connect
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.exc import DatabaseError, OperationalError
 
-from contrapose.tasks.errors import ContraposeError
-from contrapose.tasks.infer.store import open_answers
-from contrapose.tasks.infer.store.address import store_url
-from contrapose.tasks.infer.store.engine import connect
-from contrapose.tasks.infer.store.patience import AWAY_SECONDS, FIRST_WAIT, LONGEST_WAIT, TRIES, AwayError, patient
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.store import open_answers
+from contrapose.tasks.store.address import store_url
+from contrapose.tasks.store.engine import connect
+from contrapose.tasks.store.patience import AWAY_SECONDS, FIRST_WAIT, LONGEST_WAIT, TRIES, AwayError, patient
 
 SERVER = "postgresql+psycopg://me:hunter2@127.0.0.1:1/none"
 
@@ -35,7 +35,7 @@ class Away:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.infer.store.patience.FIRST_WAIT", 0)
+    monkeypatch.setattr("contrapose.tasks.store.patience.FIRST_WAIT", 0)
 
 
 def test_a_short_absence_is_waited_for() -> None:
@@ -51,7 +51,7 @@ def test_a_server_is_waited_for_longer_than_a_file() -> None:
 
 
 def test_a_long_absence_is_told_without_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.infer.store.patience.AWAY_SECONDS", 0)
+    monkeypatch.setattr("contrapose.tasks.store.patience.AWAY_SECONDS", 0)
     away = Away(TRIES)
     with pytest.raises(AwayError, match="cannot be used") as told:
         away.answer()
@@ -99,8 +99,8 @@ class Clock:
 @pytest.mark.parametrize(("url", "first"), [("sqlite://", [0.5, 1.0, 1.5, 2.0]), (SERVER, [0.5, 1.0, 1.5, 2.0, 2.5])])
 def test_the_waits_grow_up_to_a_limit(url: str, first: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("contrapose.tasks.infer.store.patience.FIRST_WAIT", FIRST_WAIT)
-    monkeypatch.setattr("contrapose.tasks.infer.store.patience.time", clock)
+    monkeypatch.setattr("contrapose.tasks.store.patience.FIRST_WAIT", FIRST_WAIT)
+    monkeypatch.setattr("contrapose.tasks.store.patience.time", clock)
     with pytest.raises(AwayError):
         Away(10_000, url=url).answer()
     assert clock.slept[: len(first)] == first
@@ -115,8 +115,8 @@ def test_a_server_that_is_away_for_good_is_waited_for_once_and_one_that_came_bac
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr("contrapose.tasks.infer.store.patience.FIRST_WAIT", FIRST_WAIT)
-    monkeypatch.setattr("contrapose.tasks.infer.store.patience.time", clock)
+    monkeypatch.setattr("contrapose.tasks.store.patience.FIRST_WAIT", FIRST_WAIT)
+    monkeypatch.setattr("contrapose.tasks.store.patience.time", clock)
     away = Away(10_000)
     for _ in range(5):
         with pytest.raises(AwayError):

@@ -11,11 +11,12 @@ import pytest
 from infer.store.test_answers import keyed
 from sqlalchemy import update
 
-from contrapose.tasks.errors import ConfigError
-from contrapose.tasks.infer.store import open_answers, open_runs
-from contrapose.tasks.infer.store.owner import here, new_owner
-from contrapose.tasks.infer.store.pulse import pulse
-from contrapose.tasks.infer.store.runs import (
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import Usage
+from contrapose.tasks.store import open_answers, open_runs
+from contrapose.tasks.store.owner import here, new_owner
+from contrapose.tasks.store.pulse import pulse
+from contrapose.tasks.store.runs import (
     ALIVE_SECONDS,
     LOOK_SECONDS,
     PULSE_SECONDS,
@@ -23,8 +24,7 @@ from contrapose.tasks.infer.store.runs import (
     RunRow,
     State,
 )
-from contrapose.tasks.infer.store.schema import RUNS
-from contrapose.tasks.records import Usage
+from contrapose.tasks.store.schema import RUNS
 
 pytestmark = pytest.mark.usefixtures("store")
 
@@ -51,7 +51,7 @@ def test_a_finished_run_supersedes_silent_ones_that_asked_for_the_same(monkeypat
     new = runs.begin("new", config="{}", folder=".")
     runs.end(new, "finished")
     assert {row.id for row in runs.unfinished()} == {old, other}
-    monkeypatch.setattr("contrapose.tasks.infer.store.runs.ALIVE_SECONDS", -1)
+    monkeypatch.setattr("contrapose.tasks.store.runs.ALIVE_SECONDS", -1)
     runs.end(new, "finished")
     assert [row.id for row in runs.unfinished()] == [other]
 
@@ -117,7 +117,7 @@ def become_silent(run: str, *, longest: float = 10) -> None:
 
 @pytest.fixture
 def quick_pulse(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.infer.store.runs.PULSE_SECONDS", 0.05)
+    monkeypatch.setattr("contrapose.tasks.store.runs.PULSE_SECONDS", 0.05)
 
 
 @pytest.mark.usefixtures("quick_pulse")
@@ -194,7 +194,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr("contrapose.tasks.infer.store.runs.time", made)
+    monkeypatch.setattr("contrapose.tasks.store.runs.time", made)
     return made
 
 

@@ -16,12 +16,12 @@ from infer.store.test_answers import keyed, save
 from test_damage import DAMAGES, Damage, emptied, garbage
 
 from contrapose.flows.cli import main
-from contrapose.tasks.damage import LOGGER
-from contrapose.tasks.errors import ContraposeError
-from contrapose.tasks.infer.store import open_answers, open_claims, open_runs
-from contrapose.tasks.infer.store.address import store_url
-from contrapose.tasks.infer.store.engine import connect
+from contrapose.tasks.core.damage import LOGGER
+from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.infer.writer import Writer
+from contrapose.tasks.store import open_answers, open_claims, open_runs
+from contrapose.tasks.store.address import store_url
+from contrapose.tasks.store.engine import connect
 
 MANY = [keyed(number, "word " * (number % 60) * (20 if number % 97 == 0 else 1)) for number in range(1500)]
 """Enough for a tree of several levels, and some that flow over their page."""
@@ -185,8 +185,8 @@ def test_a_store_deleted_under_way_is_made_anew_with_all_it_had(path: Path, warn
 
 
 def test_two_processes_whose_store_is_deleted_go_on_with_one(path: Path, warnings: Callable[[], list[str]]) -> None:
-    from contrapose.tasks.infer.store.answers import AnswerTable
-    from contrapose.tasks.infer.store.engine import reach
+    from contrapose.tasks.store.answers import AnswerTable
+    from contrapose.tasks.store.engine import reach
 
     first, second = (AnswerTable(reach(store_url())) for _ in range(2))
     run = open_runs().begin("second", config="{}", folder=".")
@@ -237,10 +237,10 @@ def fill(url: str) -> None:
 def test_answers_that_find_no_room_wait_elsewhere(
     own_store: str, elsewhere: Path, warnings: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from contrapose.tasks.infer.store.refuge import take_up
+    from contrapose.tasks.store.refuge import take_up
 
     slept: list[float] = []
-    monkeypatch.setattr("contrapose.tasks.infer.store.patience.time.sleep", slept.append)
+    monkeypatch.setattr("contrapose.tasks.store.patience.time.sleep", slept.append)
     table, run = open_answers(), open_runs().begin("run", config="{}", folder=".")
     fill(own_store)
     its = Writer(table, open_claims(), run=run, model="m", again=False)
@@ -268,7 +268,7 @@ def test_answers_that_find_no_room_wait_elsewhere(
 def test_what_waits_goes_on_waiting_while_there_is_no_room(
     own_store: str, elsewhere: Path, warnings: Callable[[], list[str]]
 ) -> None:
-    from contrapose.tasks.infer.store.refuge import take_up
+    from contrapose.tasks.store.refuge import take_up
 
     table, run = open_answers(), open_runs().begin("run", config="{}", folder=".")
     fill(own_store)
@@ -282,7 +282,7 @@ def test_what_waits_goes_on_waiting_while_there_is_no_room(
 
 
 def test_what_somebody_else_left_is_not_taken_up(own_store: str, elsewhere: Path) -> None:
-    from contrapose.tasks.infer.store.refuge import _name, take_up
+    from contrapose.tasks.store.refuge import _name, take_up
 
     table = open_answers()
     planted = elsewhere / "planted"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.probes.edits.numerals import amount, takes_an
-from contrapose.tasks.registry import probe
 
 
 @pytest.mark.parametrize(

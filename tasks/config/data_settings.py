@@ -1,0 +1,121 @@
+"""Where samples come from and what their columns are called there; settings laid over others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from contrapose.tasks.config.secrets import holds_password
+from contrapose.tasks.core.registry import names
+
+FIELDS = (
+    "text",
+    "options",
+    "answer",
+    "article_sentence",
+    "correct_sentence",
+    "incorrect_sentence",
+    "id",
+    "cluster",
+)
+"""Our names of what a row holds: the keys that `columns` may have."""
+
+
+PLACE = {"source", "slice_by"}
+"""Settings that decide no case: the same rows may lie elsewhere."""
+
+
+class DataSettings(BaseModel):
+    """A data source. A plain string stands for `{source: <string>}`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Data")
+
+    source: str = Field(
+        min_length=1,
+        description="A bundled name (negation, toxic_words, summary_pairs), a path or fsspec URL "
+        "that ends in .jsonl, .json, .csv, .tsv, .parquet or .xlsx, `hf/<org>/<name>`, or `hf/<folder>`.",
+    )
+    format: str | None = Field(
+        default=None,
+        description="Format of the source; empty: told by the end of its name.",
+        json_schema_extra={"enum": [*names("sources"), None]},
+    )
+    columns: dict[str, str] = Field(
+        default_factory=dict,
+        description="Our field (text, options, answer, article_sentence, correct_sentence, "
+        "incorrect_sentence, id, cluster) to the source's column; empty: the usual names.",
+    )
+    shuffle: bool = Field(
+        default=True, description="A limit draws rows at random, by the seed; off: it takes the first rows."
+    )
+    slice_by: str | None = Field(
+        default=None, description="Column whose values split the results into slices; empty: none."
+    )
+    cluster_by: str | None = Field(
+        default=None,
+        description="Column whose equal values mark rows that are not independent, such as an article's id.",
+    )
+    subset: str | None = Field(
+        default=None, description="Configuration of a Hugging Face dataset; empty: its only one."
+    )
+    split: str = Field(default="test", min_length=1, description="Split of a Hugging Face dataset.")
+    sheet: str | None = Field(default=None, description="Sheet of an Excel file; empty: the first.")
+    skip_bad_rows: bool = Field(
+        default=False, description="Leave out rows that cannot be used, and list them; off: one refuses the source."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _source_alone(cls, values: Any) -> Any:
+        return {"source": values} if isinstance(values, str) else values
+
+    @field_validator("source")
+    @classmethod
+    def _no_password(cls, source: str) -> str:
+        if holds_password(source):
+            raise ValueError(
+                "an address with a password or a token; expected one without, since sources are told in every report: "
+                "give it to fsspec by its own configuration or environment, or download the file"
+            )
+        return source
+
+    @field_validator("format")
+    @classmethod
+    def _known_format(cls, name: str | None) -> str | None:
+        if name is not None and name not in names("sources"):
+            raise ValueError(f"one of {', '.join(names('sources'))}")
+        return name
+
+    @field_validator("columns")
+    @classmethod
+    def _known_fields(cls, columns: Mapping[str, str]) -> dict[str, str]:
+        unknown = [name for name in columns if name not in FIELDS]
+        if unknown:
+            raise ValueError(f"columns has no field {unknown[0]!r}; expected one of {', '.join(FIELDS)}")
+        return dict(columns)
+
+
+def merged(base: Any, changes: Any) -> Any:
+    """Changes laid over a base: mappings key by key, everything else replaced."""
+    if not (isinstance(base, Mapping) and isinstance(changes, Mapping)):
+        return changes
+    return {**base, **{key: merged(base.get(key), value) for key, value in changes.items()}}
+
+
+def data_of(own: Any, general: Any) -> DataSettings:
+    """The data of a test.
+
+    Args:
+        own: what the test says itself; without a source it is laid over `general`, with one it replaces that.
+        general: the run's data, or the bundled samples of the test.
+
+    Raises:
+        ValidationError: what the test says itself is wrong.
+    """
+    base = DataSettings.model_validate(general)
+    if not own:
+        return base
+    partial = isinstance(own, Mapping) and "source" not in own
+    return DataSettings.model_validate(merged(base.model_dump(), own) if partial else own)

@@ -1,0 +1,219 @@
+"""Hosts that the environment names for something, and addresses that nothing is ever sent to."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import SplitResult, urlsplit
+
+from contrapose.tasks.config.secrets import without_user
+from contrapose.tasks.core.errors import ConfigError
+
+DEPLOYED = "_DEPLOYED"
+"""How the variable ends that `contrapose deploy` sets; what it names counts beside what the worker's own names."""
+PORTS = {"http": 80, "https": 443}
+HOST = re.compile(r"[\w-]+(\.[\w-]+)*\.?")
+"""A name; that of another form is read differently by different libraries."""
+METADATA_NAMES = (
+    "metadata",
+    "metadata.google.internal",
+    "metadata.goog",
+    "instance-data",
+    "instance-data.ec2.internal",
+)
+METADATA = frozenset(
+    map(
+        ip_address,
+        # AWS and most others, AWS and Google over IPv6, Azure, Alibaba, Oracle.
+        ("169.254.169.254", "fd00:ec2::254", "fd20:ce::254", "168.63.129.16", "100.100.100.200", "192.0.0.192"),
+    )
+)
+"""Where clouds hand out the credentials of a machine, to whoever asks on it."""
+NAT64 = IPv6Network("64:ff9b::/96")
+COMPATIBLE = IPv6Network("::/96")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where the requests to an address go."""
+
+    scheme: str
+    """`http` or `https`."""
+    host: str
+    """A name or an IP address, as all ways of writing it are written here."""
+    port: int
+    """The one that is named, or the usual one."""
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}" + ("" if self.port == PORTS[self.scheme] else f":{self.port}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRule:
+    """An entry of a list of hosts."""
+
+    host: str
+    """Alone, it stands for every port, by https; on the machine itself by http, too."""
+    port: int | None = None
+    """Of the only origin that is meant; None: any."""
+    scheme: str | None = None
+    """Of the only origin that is meant; None: any that the port speaks."""
+
+    def holds(self, origin: Origin) -> bool:
+        """Whether an origin is meant."""
+        if self.host != origin.host:
+            return False
+        if self.port is None:
+            return origin.scheme == "https" or is_loopback(origin.host)
+        return self.port == origin.port and self.scheme in (None, origin.scheme)
+
+
+def origin_of(address: str) -> Origin | None:
+    """The origin of an address; None for what is no address of a web server."""
+    try:
+        url = urlsplit(address)
+        host, port = _host(url), url.port
+    except ValueError:
+        return None
+    if url.scheme not in PORTS or host is None or port == 0:
+        return None
+    return Origin(scheme=url.scheme, host=host, port=port or PORTS[url.scheme])
+
+
+def entries(variable: str, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """What a variable names, and what was deployed beside it: parted by commas, semicolons or blanks."""
+    text = f"{environment.get(variable, '')} {environment.get(variable + DEPLOYED, '')}"
+    return [each for each in re.split(r"[\s,;]+", text) if each]
+
+
+def read_rule(entry: str, *, where: str) -> HostRule:
+    """The rule of an entry: `host`, `host:port` or `https://host:port`.
+
+    Args:
+        entry: the text.
+        where: it stands.
+
+    Raises:
+        ConfigError: it is none of these.
+    """
+    try:
+        url = urlsplit(entry if "://" in entry else f"//{entry}")
+        host, port = _host(url), url.port
+    except ValueError:
+        host, port, url = None, None, urlsplit("")
+    named_only = url.username is None and not url.query and not url.fragment and port != 0
+    if host is None or not named_only or url.scheme not in ("", *PORTS):
+        raise ConfigError(
+            f"{without_user(entry)!r} names no host",
+            expected="host, host:port or https://host:port, parted by commas; no wildcards",
+            remedy="Name each host.",
+            where=where,
+        )
+    return HostRule(host=host, port=port or PORTS.get(url.scheme), scheme=url.scheme or None)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host, by its name or address, is the machine itself."""
+    address = _address(host)
+    return host == "localhost" or host.endswith(".localhost") or (address is not None and address.is_loopback)
+
+
+def refuse_forbidden(host: str, *, where: str, found: Iterable[str] = ()) -> None:
+    """Refuse what nobody means to be asked: link-local addresses, those of a cloud's metadata, and no host's.
+
+    Args:
+        host: a name or an IP address.
+        where: it was named.
+        found: addresses that a name was found to have.
+
+    Raises:
+        ConfigError: it is, or has, such an address.
+    """
+    if host.rstrip(".") in METADATA_NAMES:
+        raise _forbidden(host, "the name of a cloud's metadata service", where)
+    for each in (host, *found):
+        address = _address(each)
+        if address is not None and (why := _why_forbidden(address)):
+            raise _forbidden(host if each == host else f"{host} ({each})", why, where)
+
+
+def refuse_inside(host: str, found: Iterable[str], *, variable: str) -> None:
+    """Refuse a name that leads into a private network which the list does not name besides.
+
+    Args:
+        host: a name or an IP address; the latter says itself where it leads.
+        found: addresses that it was found to have.
+        variable: the list; it may name addresses and networks, such as 10.0.0.0/8.
+
+    Raises:
+        ConfigError: it has such an address.
+    """
+    refuse_forbidden(host, where=variable, found=found)
+    if _address(host) is not None or is_loopback(host):
+        return
+    networks = [network for entry in entries(variable) if (network := network_of(entry)) is not None]
+    for each in found:
+        address = _address(each)
+        if address is None or address.is_global or any(address in network for network in networks):
+            continue
+        raise ConfigError(
+            f"{host} leads to {each}, which is private",
+            expected="a public address, or one that the list names beside the host",
+            remedy=f"If that is meant, add {each}, or its network, to {variable} where the run takes place.",
+            where=variable,
+        )
+
+
+def network_of(entry: str) -> IPv4Network | IPv6Network | None:
+    """The network that an entry names, or an address as one; None for any other entry."""
+    try:
+        return ip_network(entry, strict=False)
+    except ValueError:
+        return None
+
+
+def _host(url: SplitResult) -> str | None:
+    """The host of an address, however it is written; None where there is none, or one of a doubtful form."""
+    text = (url.hostname or "").lower()
+    address = _address(text)
+    if address is not None:
+        return str(address)
+    return text.rstrip(".") if HOST.fullmatch(text) else None
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(host.partition("%")[0])
+    except ValueError:
+        return None
+
+
+def _inner(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """The IPv4 address that an IPv6 address carries, if it carries one."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in NAT64 or (address in COMPATIBLE and int(address) > 1):
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address
+
+
+def _why_forbidden(address: IPv4Address | IPv6Address) -> str:
+    """Why nothing is sent to an address; empty where something may be."""
+    inner = _inner(address)
+    if inner in METADATA:
+        return "where a cloud's metadata service is"
+    if inner.is_link_local:
+        return "link-local"
+    if inner.is_multicast or (inner.is_reserved and isinstance(inner, IPv4Address)):
+        return "no host's address"
+    return ""
+
+
+def _forbidden(host: str, why: str, where: str) -> ConfigError:
+    return ConfigError(
+        f"{host} is {why}", expected="a host that receives such things", remedy="Name another address.", where=where
+    )

@@ -1,0 +1,54 @@
+"""What tokens cost."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from importlib.resources import files
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+
+from contrapose.tasks.core.records import Usage
+
+SNAPSHOT = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+
+
+class Price(BaseModel):
+    """Price of a model's tokens; also the configuration's key `price`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Price")
+
+    input: FiniteFloat = Field(ge=0, description="US dollars per million tokens read.")
+    output: FiniteFloat = Field(ge=0, description="US dollars per million tokens written.")
+    as_of: date | None = Field(default=None, description="Day on which the price was looked up.")
+
+    def of(self, usage: Usage) -> float:
+        """US dollars that some usage costs."""
+        return (usage.prompt_tokens * self.input + usage.completion_tokens * self.output) / 1_000_000
+
+
+FREE = Price(input=0, output=0)
+"""Of local models."""
+
+
+def listed_price(name: str) -> Price | None:
+    """What the tokens of one of OpenAI's models cost at OpenAI's own endpoint; None for one that is not listed."""
+    listed = listed_prices()
+    return listed.get(name) or listed.get(SNAPSHOT.sub("", name))
+
+
+@cache
+def listed_prices() -> Mapping[str, Price]:
+    """The bundled table, by name of the model."""
+    text = files("contrapose.data").joinpath("prices.csv").read_text(encoding="utf-8")
+    return {
+        row["model"]: Price(
+            input=float(row["input_usd_per_million"]),
+            output=float(row["output_usd_per_million"]),
+            as_of=date.fromisoformat(row["as_of"]),
+        )
+        for row in csv.DictReader(text.splitlines())
+    }

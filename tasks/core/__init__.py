@@ -1,0 +1,1 @@
+"""What every part of the house knows: records, errors, tables of names, policy."""

@@ -1,0 +1,193 @@
+"""How much of what comes from outside is taken: one place for every bound, and YAML that keeps to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from yaml.error import Mark
+from yaml.nodes import Node, ScalarNode
+
+
+class Wrong(NamedTuple):
+    """What is wrong with a file, in the words of an error."""
+
+    where: str
+    """The file, with line and column where they are known."""
+    found: str
+    """What was met."""
+    expected: str
+    """What would have been right."""
+
+
+class UnboundedError(yaml.MarkedYAMLError):
+    """YAML that is larger, deeper or longer than any configuration."""
+
+    def __init__(self, found: str, *, expected: str, mark: Mark | None = None) -> None:
+        """Take the words of the error to come, and the place."""
+        super().__init__(problem=found, problem_mark=mark)
+        self.expected = expected
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file of YAML.
+
+    Raises:
+        OSError: it cannot be read.
+        YAMLError: it is too large.
+    """
+    with path.open("rb") as file:
+        content = file.read(MOST_YAML + 1)
+    if len(content) > MOST_YAML:
+        raise UnboundedError(f"more than {MOST_YAML:,} bytes", expected=f"at most {MOST_YAML:,} bytes of YAML")
+    return content
+
+
+def parse(content: str | bytes) -> Any:
+    """The values of a YAML text.
+
+    Raises:
+        YAMLError: it is no YAML, or exceeds a bound; also where it holds a date or number that there is not.
+    """
+    loader = _Bounded(content)
+    try:
+        return loader.get_single_data()
+    finally:
+        loader.dispose()
+
+
+def wrong(error: yaml.YAMLError, where: str, *, expected: str) -> Wrong:
+    """What an error of `parse` says.
+
+    Args:
+        error: that was raised.
+        where: the file.
+        expected: of a file that is no YAML.
+    """
+    mark = getattr(error, "problem_mark", None)
+    place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark else where
+    if isinstance(error, UnboundedError):
+        return Wrong(place, str(error.problem), error.expected)
+    told = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
+    return Wrong(place, f"not YAML ({told})", expected)
+
+
+class _Bounded(yaml.SafeLoader):
+    """The safe loader; it counts while it composes, before any value is made."""
+
+    def __init__(self, stream: str | bytes) -> None:
+        super().__init__(stream)
+        self._depth = self._nodes = 0
+        self._sizes = dict[int, int]()
+        """Values in each composed node, itself included."""
+
+    def compose_node(self, parent: Node | None, index: Any) -> Node | None:
+        """The next node, counted; an alias counts as much as what it repeats."""
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        self._depth += 1
+        self._refuse_depth(self._depth, event.start_mark)
+        before, repeats = self._nodes, self.check_event(yaml.AliasEvent)
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        if repeats and id(node) not in self._sizes:
+            raise UnboundedError("an alias of what it stands in", expected="values that end", mark=event.start_mark)
+        self._nodes += self._sizes[id(node)] if repeats else 1
+        if self._nodes > MOST_NODES:
+            found = f"more than {MOST_NODES:,} values, aliases counted as what they repeat"
+            raise UnboundedError(found, expected=f"at most {MOST_NODES:,} values", mark=event.start_mark)
+        self._sizes.setdefault(id(node), self._nodes - before)
+        return node
+
+    def fetch_flow_collection_start(self, token: Any) -> None:
+        """The beginning of a list or mapping in brackets; of these a thousand would be read before one is composed."""
+        self._refuse_depth(self.flow_level, self.get_mark())
+        super().fetch_flow_collection_start(token)
+
+    def _refuse_depth(self, depth: int, mark: Mark) -> None:
+        if depth > MOST_DEPTH:
+            found = f"lists or mappings nested more than {MOST_DEPTH} levels deep"
+            raise UnboundedError(found, expected=f"at most {MOST_DEPTH} levels", mark=mark)
+
+    def bounded_number(self, node: ScalarNode, construct: Callable[[Any, ScalarNode], Any]) -> Any:
+        """A number that is no longer than numbers are."""
+        if len(node.value) > MOST_DIGITS:
+            found = f"a number of {len(node.value):,} characters"
+            raise UnboundedError(found, expected=f"at most {MOST_DIGITS} characters", mark=node.start_mark)
+        return self.existing(node, construct)
+
+    def existing(self, node: ScalarNode, construct: Callable[[Any, ScalarNode], Any]) -> Any:
+        """A number, date or text of bytes that there is: the 30th of February has the form of a date."""
+        try:
+            return construct(self, node)
+        except (ValueError, ArithmeticError, LookupError, AttributeError) as error:
+            shown = repr(node.value[:80])
+            raise yaml.constructor.ConstructorError(
+                problem=f"{shown} has the form of a value that there is not", problem_mark=node.start_mark
+            ) from error
+
+
+def _number(construct: Callable[[Any, ScalarNode], Any]) -> Callable[[_Bounded, ScalarNode], Any]:
+    return lambda loader, node: loader.bounded_number(node, construct)
+
+
+def _scalar(construct: Callable[[Any, ScalarNode], Any]) -> Callable[[_Bounded, ScalarNode], Any]:
+    return lambda loader, node: loader.existing(node, construct)
+
+
+_Bounded.add_constructor("tag:yaml.org,2002:int", _number(yaml.SafeLoader.construct_yaml_int))
+_Bounded.add_constructor("tag:yaml.org,2002:float", _number(yaml.SafeLoader.construct_yaml_float))
+for _name, _construct in (
+    ("bool", yaml.SafeLoader.construct_yaml_bool),
+    ("binary", yaml.SafeLoader.construct_yaml_binary),
+    ("timestamp", yaml.SafeLoader.construct_yaml_timestamp),
+):
+    _Bounded.add_constructor(f"tag:yaml.org,2002:{_name}", _scalar(_construct))
+
+
+MOST_COLUMNS = 16_384
+"""Columns of a table; as many as a spreadsheet has."""
+
+MOST_SHEET_ROWS = 1_048_576
+"""Rows of a spreadsheet; the last row number that Excel knows."""
+
+MOST_CHARACTERS = 1_000_000
+"""Characters of a cell."""
+
+MOST_LINE = 32 * 2**20
+"""Bytes of a line of JSON, and characters of a record of CSV: a file without line ends must not fill the memory."""
+
+MOST_DOCUMENT = 256 * 2**20
+"""Bytes of a JSON document or of an unpacked spreadsheet, which have to be read as a whole."""
+
+HARMLESS = 8 * 2**20
+"""Bytes up to which it does not matter how small a file was packed."""
+
+MOST_RATIO = 100
+"""Times that a packed file may grow when it is unpacked; texts grow four to twenty times, a bomb a thousand times."""
+
+MOST_CLAIMED_ROWS = 1_000_000
+"""Rows of a Parquet file up to which it does not matter how few bytes it has."""
+
+MOST_YAML = 2**20
+"""Bytes of a suite or of a file of expectations."""
+
+MOST_NODES = 50_000
+"""Values of such a file, each counted as often as aliases repeat it."""
+
+MOST_DEPTH = 50
+"""Levels of lists and mappings inside each other."""
+
+MOST_DIGITS = 100
+"""Characters of a number."""
+
+
+def is_bomb(*, packed: int, unpacked: int) -> bool:
+    """Whether a packed file of so many bytes grows as no file does that holds data.
+
+    Args:
+        packed: bytes, as stored.
+        unpacked: bytes that came out of them, or that are said to come.
+    """
+    return unpacked > HARMLESS and unpacked > MOST_RATIO * packed

@@ -1,0 +1,71 @@
+"""The decision on a retrained model: the content of verdict.json."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from contrapose.tasks.core import comparison, outcome
+
+Verdict = Literal["promote", "hold", "insufficient evidence"]
+
+DEFINITIONS: dict[Verdict, str] = {
+    "hold": "the candidate is worse than the baseline in a test, or its own run has the verdict fail.",
+    "insufficient evidence": "not hold, and a test cannot tell, is missing, or one of the two runs is incomplete.",
+    "promote": "neither of these: the candidate is better or not worse in every test.",
+}
+"""What a verdict means: the first that applies. A candidate whose own gates are undecided may be promoted."""
+
+
+class Finding(TypedDict):
+    """What the comparison says of the candidate in one test."""
+
+    test_type: str
+    verdict: comparison.Verdict
+    reason: str
+
+
+class Side(TypedDict):
+    """One of the two models, as it was found."""
+
+    model: str
+    revision: str
+    """What the provider found it to be."""
+    folder: str
+    """Of its run."""
+    verdict: outcome.Verdict
+    """Of its run."""
+    reason: str
+
+
+class Answer(TypedDict):
+    """What a person said to a candidate that was held."""
+
+    approved: bool
+    reason: str
+
+
+class Decision(TypedDict):
+    """What was decided on a candidate, and why."""
+
+    schema_version: int
+    verdict: Verdict
+    reasons: list[str]
+    """A sentence each."""
+    model: str
+    """The candidate's id, as it was announced."""
+    revision: str
+    """As it was announced; empty where only a training run was."""
+    training_run: str
+    margin: float
+    """Loss of pass rate that is still called not worse."""
+    tests: list[Finding]
+    candidate: Side
+    baseline: Side
+    answer: Answer | None
+    """None where nobody was asked, or nobody has answered."""
+    check: str
+    """What the check is called in the response store: hashes of the configuration and of the candidate."""
+    decided: str
+    """When, in UTC."""
+    folder: str
+    """Where this and the comparison lie."""

@@ -1,0 +1,62 @@
+"""Runs of the past, as the history keeps them and reports show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+from contrapose.tasks.core.outcome import Verdict
+
+Facet = Literal["model", "data", "prompt", "scorer", "library"]
+"""What a run is made of, as far as it can change a result."""
+
+
+class PastTest(TypedDict):
+    """One test of a past run."""
+
+    test_type: str
+    verdict: Verdict
+    pass_rate: float | None
+    interval: tuple[float, float] | None
+    """95 %, as in the summary."""
+    min_pass_rate: float
+    scored: int
+
+
+class PastRun(TypedDict):
+    """A run as the history keeps it."""
+
+    run_id: str
+    suite: str
+    model: str
+    started: str
+    """ISO 8601, in UTC."""
+    verdict: Verdict
+    tests: list[PastTest]
+    made_of: dict[Facet, dict[str, str]]
+    """By facet: names and values, such as `{"library": {"transformers": "5.20.0"}}`."""
+
+
+class Change(TypedDict):
+    """Something that differs from an earlier run."""
+
+    facet: Facet
+    name: str
+    before: str
+    """Empty where the earlier run had no such thing."""
+    after: str
+    """Empty where this run has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What was before this run: runs of the same suite."""
+
+    runs: tuple[PastRun, ...] = ()
+    """Of any model, the oldest first, this run the last."""
+    green: PastRun | None = None
+    """The last run of the same model that passed; None where there is none."""
+    previous: PastRun | None = None
+    """The last run of the same model."""
+    changes: tuple[Change, ...] = ()
+    """What differs from `green`, or where there is none from `previous`."""

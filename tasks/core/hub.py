@@ -1,0 +1,53 @@
+"""A name that stands for a folder, or for a model of the Hugging Face hub: in its cache, or still to be fetched."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from contrapose.tasks.core.provider import Check
+
+
+def on_disk(chosen: str, *, setting: str, revision: str | None = None) -> Check:
+    """Whether a model is here.
+
+    Args:
+        chosen: a folder or a hub id.
+        setting: where it is chosen.
+        revision: of the model on the hub; None: the newest.
+    """
+    folder = Path(os.path.expanduser(chosen))
+    if folder.is_dir():
+        return _folder(folder, setting)
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        cached = try_to_load_from_cache(chosen, "config.json", revision=revision)
+    except HFValidationError:
+        found = f"{chosen!r} is neither a folder nor a hub id"
+        return Check(state="problem", found=found, remedy=f"Correct {setting}.")
+    if isinstance(cached, str):
+        return Check(state="ok", found=f"{chosen}, in the cache of the hub")
+    if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
+        remedy = f"Unset HF_HUB_OFFLINE once to download it, or correct {setting}."
+        return Check(state="problem", found=f"{chosen} is not in the cache, and HF_HUB_OFFLINE is set", remedy=remedy)
+    remedy = "The first run downloads it; see that there is room."
+    return Check(state="warning", found=f"{chosen} is not in the cache", remedy=remedy)
+
+
+def _folder(folder: Path, setting: str) -> Check:
+    if not any((folder / each).is_file() for each in ("config.json", "modules.json")):
+        remedy = f"Name the folder of a saved model in {setting}."
+        return Check(state="problem", found=f"{folder} holds no config.json", remedy=remedy)
+    return Check(state="ok", found=f"folder {folder}")
+
+
+def existing_folder(name: str) -> Path | None:
+    """The folder of that name; None where there is none, however impossible the name is.
+
+    Args:
+        name: a path, in which `~` is a home; or a hub id, a run's id and the like.
+    """
+    path = os.path.expanduser(name)
+    return Path(path) if os.path.isdir(path) else None

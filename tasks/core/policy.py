@@ -1,0 +1,205 @@
+"""How every task is named, cached and retried: the one place that says so."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from prefect import Task, task
+from prefect.cache_policies import NO_CACHE, CacheKeyFnPolicy
+from prefect.serializers import JSONSerializer
+from pydantic_core import to_jsonable_python
+
+from contrapose.tasks.core.damage import private_folder, put_in_place, set_aside
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.import_closure import code_sha256
+from contrapose.tasks.core.registry import modules
+from contrapose.tasks.tables.table import full, home, intact, no_room
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+RESULTS = home() / "results"
+FORMAT = 2
+"""Raised whenever results of tasks are kept in another way: older ones are then not looked at."""
+SEAL = re.compile(rb',"sha256":"([0-9a-f]{64})"}\Z')
+"""How the file of a result ends; Prefect, which reads JSON, passes over it."""
+WRITING_SECONDS = 0.2
+"""How long another process that is writing a result at this moment is given to seal it."""
+SERIALIZER = JSONSerializer(object_encoder="contrapose.tasks.core.policy.error_text", object_decoder=None)
+"""Plain JSON: results are references and counts, an error is its text, and loading one runs no code."""
+
+
+class Called(NamedTuple):
+    """What a task returned, and whether an earlier run had computed it."""
+
+    value: Any
+    cached: bool
+
+
+def room_task(
+    name: str,
+    *,
+    run_name: str,
+    persist: bool = True,
+    by_name: Mapping[str, str] | None = None,
+    unkeyed: tuple[str, ...] = (),
+) -> Callable[[Callable[P, R]], Task[P, R]]:
+    """A Prefect task with the project's policy.
+
+    An outcome that is cached is served only to the same code: a change in the task's module, or in any module or data
+    that it rests on, is another cache key.
+
+    Args:
+        name: shown in Prefect.
+        run_name: name of each task run, a template over the task's arguments.
+        persist: whether the outcome is cached.
+        by_name: what the task reaches through a visible table, whose code counts too: the table, such as `probes`, and
+            a template of the name over the task's arguments; empty: all that is in the table.
+        unkeyed: arguments that do not change the outcome, and so are no part of the cache key.
+    """
+
+    def wrap(function: Callable[P, R]) -> Task[P, R]:
+        # Inside a flow that persists its own result, a task that says nothing is cached by its inputs.
+        options: dict[str, Any] = {"cache_policy": NO_CACHE, "persist_result": False}
+        if persist:
+            keyed = partial(_key, function.__module__, dict(by_name or {}), unkeyed)
+            options = {
+                "cache_policy": CacheKeyFnPolicy(cache_key_fn=keyed),
+                "persist_result": True,
+                "result_storage": RESULTS,
+                "result_serializer": SERIALIZER,
+            }
+        return task(
+            name=name,
+            task_run_name=run_name,
+            tags=["contrapose"],
+            retries=1,
+            retry_delay_seconds=1,
+            retry_condition_fn=_worth_a_retry,
+            **options,
+        )(function)
+
+    return wrap
+
+
+def error_text(outcome: object) -> str:
+    """An error in place of a result, as Prefect stores it; from another process it is raised with this text.
+
+    Raises:
+        TypeError: it is no error, and so cannot be stored.
+    """
+    if isinstance(outcome, BaseException):
+        return f"{type(outcome).__name__}: {outcome}"
+    raise TypeError(f"a {type(outcome).__name__} is no plain JSON")
+
+
+def call(chosen: Task[..., Any], *, refresh: bool = False, **inputs: Any) -> Called:
+    """Run a task; compute again when asked to, or when a cached reference points to a file that is gone or damaged.
+
+    Raises:
+        CutShortError: the disk is full.
+    """
+    try:
+        state = chosen.with_options(refresh_cache=refresh)(**inputs, return_state=True)
+        value = state.result()
+    except OSError as error:
+        if full(error):
+            raise no_room(str(RESULTS)) from error
+        raise
+    cached = state.name == "Cached"
+    # All are looked at: each damaged one is set aside.
+    if cached and [table for table in _tables(value) if not intact(table)]:
+        return call(chosen, refresh=True, **inputs)
+    if not cached and (key := getattr(getattr(state.data, "metadata", None), "storage_key", None)):
+        seal(Path(key))
+    return Called(value=value, cached=cached)
+
+
+def seal(path: Path) -> None:
+    """End a result that Prefect has written with the hash of its content, and have the disk hold it."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        content = path.read_bytes()
+        if SEAL.search(content):
+            return
+        part.write_bytes(content[:-1] + b',"sha256":"%s"}' % hashlib.sha256(content).hexdigest().encode())
+        put_in_place(part, path)
+    except FileNotFoundError:
+        # Another process has set it aside as it was being written.
+        return
+    except OSError as error:
+        if full(error):
+            raise no_room(str(path.parent)) from error
+        raise
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether the file of a result holds what was sealed.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    content = path.read_bytes()
+    found = SEAL.search(content)
+    return found is not None and hashlib.sha256(content[: found.start()] + b"}").hexdigest().encode() == found[1]
+
+
+def set_aside_damaged(path: Path) -> None:
+    """Have a task computed again whose stored result is damaged."""
+    with suppress(FileNotFoundError):
+        if is_sealed(path):
+            return
+        if time.time() - path.stat().st_mtime < 10 * WRITING_SECONDS:
+            time.sleep(WRITING_SECONDS)
+        if not is_sealed(path):
+            set_aside(path)
+
+
+def cache_key(name: str, code_of: Iterable[str], inputs: Mapping[str, Any]) -> str:
+    """Hash of a task's name, of its inputs, and of the code that some modules rest on."""
+    code = _code(tuple(code_of))
+    content = {"task": name, "code": code, "inputs": to_jsonable_python(dict(inputs)), "form": FORMAT}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _code(modules: tuple[str, ...]) -> str:
+    """Of this process, whose code does not change any more."""
+    return code_sha256(*modules, memo=home() / "code.json")
+
+
+def _key(
+    module: str, by_name: Mapping[str, str], unkeyed: tuple[str, ...], context: Any, inputs: dict[str, Any]
+) -> str:
+    """Called by Prefect as it looks for a stored result: a damaged one must be out of the way by then."""
+    reached = [found for table, name in by_name.items() for found in modules(table, name.format(**inputs))]
+    kept = {name: value for name, value in inputs.items() if name not in unkeyed}
+    key = cache_key(context.task.name, [module, *reached], kept)
+    private_folder(RESULTS)
+    set_aside_damaged(RESULTS / key)
+    return key
+
+
+def _worth_a_retry(_: Any, __: Any, state: Any) -> bool:
+    """A mistake of the user's does not mend itself."""
+    return not isinstance(state.result(raise_on_failure=False), ContraposeError)
+
+
+def _tables(value: Any) -> list[Any]:
+    """The table references inside a task's result."""
+    if isinstance(value, Mapping):
+        if {"uri", "sha256"} <= set(value):
+            return [value]
+        return [table for each in value.values() for table in _tables(each)]
+    return [table for each in value for table in _tables(each)] if isinstance(value, list) else []

@@ -1,0 +1,69 @@
+"""What a provider says of itself, so that whoever needs to know it asks the provider and names none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol
+
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.prices import Price
+
+Role = Literal["answers", "pace", "key", "block"]
+"""What an argument decides: which answers come, only how fast they come, or only where the key is found; `block` where
+that is a Prefect Secret block."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """One of a provider's `model_args`."""
+
+    type: str
+    """What its value is, in a few words: `whole number`, `true or false`."""
+    description: str
+    """What it does, in a sentence."""
+    default: Any = None
+    """Its value where none is given; None where there is none."""
+    role: Role = "answers"
+    """What it decides. No argument holds a secret: it may name the place of one."""
+
+
+State = Literal["ok", "warning", "problem"]
+"""`problem`: something does not work; `warning`: it works, and not as it could."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What a look at a model came to, before a run."""
+
+    state: State
+    """Whether a run could ask it."""
+    found: str
+    """What was met, for people."""
+    remedy: str = ""
+    """What to do about it."""
+
+
+class Described(Protocol):
+    """The facts about a provider that are known before any model is looked for."""
+
+    local: ClassVar[bool]
+    """Whether its models run on this machine: they cost nothing, and reply greedily where no temperature is given."""
+    knows_weights: ClassVar[bool]
+    """Whether it looks into the model itself, so that one training is told from another without a label."""
+    concurrency: ClassVar[int]
+    """Requests at a time where no argument says otherwise; 1 where there are none."""
+    arguments: ClassVar[Mapping[str, Argument]]
+    """Its `model_args`, by name; every other one is refused."""
+
+    def price(self, spec: ModelSpec) -> Price | None:
+        """What the model's tokens cost; None where that is not known."""
+        ...
+
+    def check(self, spec: ModelSpec) -> Check:
+        """Whether a run could ask the model now, without loading it and without any prompt, as the doctor tells it.
+
+        Raises:
+            ContraposeError: it could not, for the reason that it gives.
+        """
+        ...

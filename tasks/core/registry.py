@@ -1,0 +1,109 @@
+"""The visible tables: what exists, by name. To add something, write its file and add its line."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, cast
+
+from contrapose.tasks.core.errors import ConfigError, meant
+from contrapose.tasks.core.provider import Described
+from contrapose.tasks.probes.base import Probe
+
+PROBES = {
+    "add_negation": "contrapose.tasks.probes.negation:AddNegation",
+    "add_toxic_words": "contrapose.tasks.probes.toxic_words:AddToxicWords",
+    "order_bias": "contrapose.tasks.probes.order_bias:OrderBias",
+    "option_order": "contrapose.tasks.probes.option_order:OptionOrder",
+    "antonym": "contrapose.tasks.probes.edits.antonym:Antonym",
+    "change_number": "contrapose.tasks.probes.edits.change_number:ChangeNumber",
+    "swap_roles": "contrapose.tasks.probes.edits.swap_roles:SwapRoles",
+    "typo": "contrapose.tasks.probes.edits.typo:Typo",
+    "casing": "contrapose.tasks.probes.edits.casing:Casing",
+    "spacing": "contrapose.tasks.probes.edits.spacing:Spacing",
+}
+
+PROVIDERS = {
+    "embedded": "contrapose.tasks.infer.local.embedded:Embedded",
+    "hf": "contrapose.tasks.infer.local.huggingface:HuggingFace",
+    "openai": "contrapose.tasks.infer.openai:OpenAI",
+    "mock": "contrapose.tasks.infer.mock:Mock",
+}
+
+SOURCES = {
+    "bundled": "contrapose.tasks.load.bundled:read_rows",
+    "hf": "contrapose.tasks.load.huggingface:read_rows",
+    "jsonl": "contrapose.tasks.load.jsonl:read_rows",
+    "json": "contrapose.tasks.load.jsonl:read_rows",
+    "csv": "contrapose.tasks.load.tabular:read_rows",
+    "tsv": "contrapose.tasks.load.tabular:read_rows",
+    "parquet": "contrapose.tasks.load.tabular:read_rows",
+    "xlsx": "contrapose.tasks.load.tabular:read_rows",
+}
+
+REPORTS = {
+    "results.csv": "contrapose.tasks.report.csv:render",
+    "summary.json": "contrapose.tasks.report.summary:render",
+    "junit.xml": "contrapose.tasks.report.junit:render",
+    "report.md": "contrapose.tasks.report.markdown:render",
+    "report.html": "contrapose.tasks.report.html:render",
+    "validation.json": "contrapose.tasks.report.validation:render_json",
+    "validation.html": "contrapose.tasks.report.validation:render",
+}
+
+
+@cache
+def names(kind: str) -> dict[str, str]:
+    """Every name of a kind (`probes`, `providers`, `sources`, `reports`) and where it lives.
+
+    Other packages add theirs through the entry point group `contrapose.<kind>`.
+    """
+    own = {"probes": PROBES, "providers": PROVIDERS, "sources": SOURCES, "reports": REPORTS}[kind]
+    return {point.name: point.value for point in entry_points(group=f"contrapose.{kind}")} | own
+
+
+def find(kind: str, name: str) -> Any:
+    """Import and return what `name` stands for.
+
+    Raises:
+        ConfigError: the name is in no table.
+    """
+    table = names(kind)
+    if name not in table:
+        raise ConfigError(
+            f"unknown {kind.rstrip('s')} {name!r}",
+            expected=f"one of {', '.join(sorted(table))}",
+            remedy=meant(name, table, otherwise="Correct the name, or install the package that provides it."),
+        )
+    module, _, attribute = table[name].partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def modules(kind: str, name: str) -> list[str]:
+    """Where the code of `name` lies; of everything in the table where the name is empty."""
+    table = names(kind)
+    chosen = [table[name]] if name else sorted(table.values())
+    return list(dict.fromkeys(place.partition(":")[0] for place in chosen))
+
+
+def foreign(kind: str, name: str) -> dict[str, str]:
+    """The distribution of another package that provides `name`, with its version; nothing for what is our own."""
+    found = entry_points(group=f"contrapose.{kind}", name=name)
+    return {point.dist.name: point.dist.version for point in found if point.dist and point.value == names(kind)[name]}
+
+
+@cache
+def provider(name: str) -> Described:
+    """What the provider of that name says of itself.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    return cast(Described, find("providers", name)())
+
+
+@cache
+def probe(name: str) -> Probe:
+    """The probe of that name."""
+    return cast(Probe, find("probes", name)())

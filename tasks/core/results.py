@@ -1,0 +1,155 @@
+"""Result rows: the columns of results.parquet, named as in the design documents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from contrapose.tasks.core.records import Case, Score, Trial
+from contrapose.tasks.probes.base import Column, ColumnType, Probe, lettered
+
+COMMON: Mapping[str, Column] = {
+    "test_type": Column("string", "Name of the test, which is its probe's."),
+    "category": Column("string", "What the test looks at, such as sensitivity."),
+    "sample_id": Column("string", "The sample that the case was made from."),
+    "case_id": Column("string", "The case; unique in a run."),
+    "original": Column("string", "The unchanged text, raw.", holds_text=True),
+    "test_case": Column("string", "The changed text, raw.", holds_text=True),
+    "options": Column("string", "Options of the unchanged prompt, a line each; empty for open text.", holds_text=True),
+    "expected_result": Column("string", "Reply to the unchanged prompt, raw.", holds_text=True),
+    "actual_result": Column("string", "Reply to the changed prompt, raw.", holds_text=True),
+    "eval_score": Column(
+        "float",
+        "The score, missing where there is none: 1 - cosine for `embedding`, nats for `loss` and `langtest_loss`, bits "
+        "for `choice`, bad words for `count`, 1 or 0 for a choice that is right or not.",
+        "depends on scorer",
+    ),
+    "pass": Column("bool", "Whether the case passed; missing where it has no score."),
+    "reason": Column("string", "What decided, or why there is no score.", holds_text=True),
+    "scorer": Column("string", "How the case was scored."),
+    "model": Column("string", "Id of the model."),
+    "probe_version": Column("string", "Version of the probe that made and scored the case."),
+    "undecided": Column(
+        "bool",
+        "Whether the replies leave open whether the case passed, as one does that could not be read: a verdict holds "
+        "whichever way it would have gone.",
+    ),
+    "chance": Column(
+        "float", "Probability that a model passes which guesses; missing where nothing can be guessed.", "1"
+    ),
+    "control": Column("bool", "Whether it is a control, which keeps the meaning and counts apart."),
+    "repeat": Column("int", "Which of several replies to the same prompts it is, from 0."),
+    "confidence": Column("string", "How sure the change is to mean what it should: high or medium."),
+    "slice": Column("string", "Value of the tag column."),
+    "cluster": Column("string", "Cases that share it are not independent of each other."),
+    "error": Column("string", "Why the model gave no answer; missing where it gave one."),
+}
+"""Columns that the results of every test have."""
+
+TYPES: Mapping[ColumnType, pa.DataType] = {
+    "string": pa.string(),
+    "float": pa.float64(),
+    "int": pa.int64(),
+    "bool": pa.bool_(),
+}
+
+NAMES = frozenset({"test_type", "category", "case_id", "model", "probe_version"})
+"""Columns that name a row or its test: no figure of one test is computed from them either."""
+
+
+def settled(results: pd.DataFrame) -> pd.Series:
+    """Which rows say whether their case passed: they are scored, and their replies leave nothing open.
+
+    Args:
+        results: with the columns `pass`, `error` and, but for runs of older versions, `undecided`.
+    """
+    known = results["pass"].notna() & results["error"].isna()
+    return known & ~results["undecided"].eq(True) if "undecided" in results else known
+
+
+def schema_for(probe: Probe) -> pa.Schema:
+    """The common columns, then the probe's own."""
+    return schema_of_columns(columns_of(probe))
+
+
+def schema_of_columns(columns: Mapping[str, Column]) -> pa.Schema:
+    """Columns in their order, with the types that they have in a file."""
+    return pa.schema([pa.field(name, TYPES[each.type]) for name, each in columns.items()])
+
+
+def columns_of(probe: Probe) -> Mapping[str, Column]:
+    """What the columns of a test's results hold: the common ones, then the probe's own."""
+    return {**COMMON, **probe.columns}
+
+
+def figure_columns(probe: Probe) -> list[str]:
+    """The columns that figures of one test are computed from: neither texts nor names."""
+    return [name for name, each in columns_of(probe).items() if not each.holds_text and name not in NAMES]
+
+
+def result_table(trials: Sequence[Trial], scores: Sequence[Score], *, probe: Probe, model: str) -> pa.Table:
+    """One row for each trial; a value that is no finite number is stored as missing, never as NaN.
+
+    Args:
+        trials: of one test.
+        scores: theirs, in the same order.
+        probe: the test's; it names the columns after the common ones.
+        model: id of the model.
+    """
+    own = [score.columns for score in scores]
+    columns = _of_cases([trial.case for trial in trials]) | _of_answers(trials, scores)
+    columns |= {"category": [probe.category] * len(trials), "model": [model] * len(trials)}
+    columns |= {name: [values.get(name) for values in own] for name in probe.columns}
+    schema = schema_for(probe)
+    return pa.Table.from_arrays([_array(columns[field.name], field.type) for field in schema], schema=schema)
+
+
+def _of_cases(cases: Sequence[Case]) -> dict[str, list[Any]]:
+    return {
+        "test_type": [case.probe for case in cases],
+        "sample_id": [case.sample_id for case in cases],
+        "case_id": [case.id for case in cases],
+        "original": [case.original for case in cases],
+        "test_case": [case.perturbed for case in cases],
+        "options": [lettered(case.options) for case in cases],
+        "scorer": [case.scorer for case in cases],
+        "probe_version": [case.version for case in cases],
+        "control": [case.control for case in cases],
+        "repeat": [case.repeat for case in cases],
+        "confidence": [case.confidence for case in cases],
+        "slice": [case.slice for case in cases],
+        "cluster": [case.cluster for case in cases],
+    }
+
+
+def _of_answers(trials: Sequence[Trial], scores: Sequence[Score]) -> dict[str, list[Any]]:
+    shown = [(score.expected_result, score.actual_result) for score in scores]
+    return {
+        "expected_result": [
+            trial.expected.text if text is None else text for trial, (text, _) in zip(trials, shown, strict=True)
+        ],
+        "actual_result": [
+            trial.actual.text if text is None else text for trial, (_, text) in zip(trials, shown, strict=True)
+        ],
+        "eval_score": [score.value for score in scores],
+        "pass": [score.passed for score in scores],
+        "undecided": [score.undecided for score in scores],
+        "chance": [
+            trial.case.chance if score.chance is None else score.chance
+            for trial, score in zip(trials, scores, strict=True)
+        ],
+        "reason": [score.reason for score in scores],
+        "error": [trial.expected.error or trial.actual.error for trial in trials],
+    }
+
+
+def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_integer(kind):
+        values = [None if isinstance(value, float) and not math.isfinite(value) else value for value in values]
+    found = pa.array(values, kind, from_pandas=True)
+    return pc.if_else(pc.is_finite(found), found, None) if pa.types.is_floating(kind) else found

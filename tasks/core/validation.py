@@ -1,0 +1,128 @@
+"""What the validate room found: plain data, which its tasks return and reports show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Literal, TypedDict, get_args
+
+from contrapose.tasks.tables.table import Table
+
+Kind = Literal["samples", "cases", "completions", "results"]
+"""The tables that are validated, in the order of the corridor."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+SHOWN_ROWS = 20
+"""Rows that are kept by name of those that break one expectation."""
+
+TOLD_ROWS = 5
+"""Rows that an error names of them."""
+
+
+class SuiteFile(TypedDict):
+    """Which file a suite was."""
+
+    file: str
+    """Its name, without folders."""
+    sha256: str
+    """Of its bytes."""
+    own: bool
+    """Whether the user added it."""
+
+
+class Suite(TypedDict):
+    """Expectations of one file, in Great Expectations' own format."""
+
+    source: SuiteFile
+    table: Kind
+    """What it is about."""
+    tests: list[str]
+    """Tests that it is about; empty: all."""
+    expectations: list[dict[str, Any]]
+    """Each with `type` and `kwargs`, and perhaps `meta`, `severity` and `description`."""
+
+
+class BrokenRow(TypedDict):
+    """A row that breaks an expectation."""
+
+    row: int
+    """Its number in the table, from 1."""
+    key: str | None
+    """Its id; None where that is missing."""
+    values: dict[str, Any]
+    """What is there, by column; empty where the columns only say that something is wrong."""
+
+
+class Finding(TypedDict):
+    """One expectation, held against one table."""
+
+    suite: SuiteFile
+    place: int
+    """In its suite, from 1."""
+    type: str
+    kwargs: dict[str, Any]
+    what: str
+    """What is expected, in words."""
+    why: str
+    """What it is good for; may be empty."""
+    blocks: bool
+    """Whether it stops the run when it does not hold."""
+    looked_at: int
+    """Rows."""
+    observed: str
+    """What was measured, where it is one value; else empty."""
+    holds: bool
+    broken: int
+    """Rows that break it; 0 where it is not about single rows."""
+    rows: list[BrokenRow]
+    """The first of them."""
+
+
+class Checked(TypedDict):
+    """One table of one test, held against its suites."""
+
+    test: str
+    table: Kind
+    rows: int
+    findings: list[Finding]
+    broken: Table | None
+    """Rows that break an expectation, with the columns `row` and `broken` before their own; None: there are none."""
+
+
+def refused(checked: Checked) -> list[Finding]:
+    """What stops the run; empty when nothing does."""
+    return [finding for finding in checked["findings"] if finding["blocks"] and not finding["holds"]]
+
+
+def told(finding: Finding, show: Callable[[str], str] = str) -> str:
+    """A broken expectation in words, with the first rows that break it and what is there.
+
+    Args:
+        finding: of an expectation that does not hold.
+        show: makes a text of unknown origin fit to be seen.
+    """
+    columns = ", ".join(map(str, dict.fromkeys(_columns(finding["kwargs"]))))
+    named = f"{finding['what'].rstrip('.')} ({columns})" if columns else finding["what"].rstrip(".")
+    rows = ", ".join(row_told(row, show) for row in finding["rows"][:TOLD_ROWS])
+    more = finding["broken"] - min(len(finding["rows"]), TOLD_ROWS)
+    if rows:
+        return f"{named}: broken by {rows}{f' and {more} more' if more > 0 else ''}"
+    return f"{named}: found {show(finding['observed']) or 'otherwise'}"
+
+
+def row_told(row: BrokenRow, show: Callable[[str], str] = str) -> str:
+    """A row by its id, or by its number where the id is missing, with what is there."""
+    name = f"row {row['row']}" if row["key"] is None else show(row["key"])
+    values = ", ".join(f"{column} {show(value_told(value))}" for column, value in row["values"].items())
+    return f"{name} [{values}]" if values and row["key"] is not None else name
+
+
+def value_told(value: Any) -> str:
+    """A value in words."""
+    return "nothing" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _columns(kwargs: dict[str, Any]) -> list[str]:
+    named = [kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs]
+    return [*named, *kwargs.get("column_list", ())]

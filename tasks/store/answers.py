@@ -1,0 +1,230 @@
+"""Answers that were paid for, by their keys."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Engine, delete, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from contrapose.tasks.core.damage import warn
+from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.infer.base import Answer
+from contrapose.tasks.infer.keys import to_json
+from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.schema import ANSWERS, CLAIMS, RUNS
+from contrapose.tasks.store.sums import is_whole, summed
+
+PORTION = 500
+"""Keys a statement."""
+
+DAMAGED = "damaged-"
+"""How the key of an answer begins that was set aside."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """An answer as it is kept."""
+
+    completion: Completion
+    """What the model returned, with the tokens that it took."""
+    run: str
+    """Id of the run that asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keyed:
+    """An answer and its key."""
+
+    key: str
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What a run was answered, as the database has it."""
+
+    rows: Sequence[Mapping[str, Any]]
+    """Of the table of answers, at most one of a key."""
+    run: str
+    """Id of the run that asked; it must have been begun."""
+    spent: Usage
+    """Requests and tokens."""
+    failures: int
+    """Questions given up."""
+    again: bool
+    """Whether these replace older answers."""
+
+
+def insert_into(engine: Engine, table: Any) -> Any:
+    """An insert that can say what to do on a conflict, which each database has in a form of its own."""
+    return postgresql.insert(table) if engine.dialect.name == "postgresql" else sqlite.insert(table)
+
+
+class AnswerTable:
+    """Answers in a database.
+
+    Args:
+        engine: a database with the tables of `schema`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.reading = engine.execution_options(reading=True)
+
+    def find(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Stored]:
+        """The answers that are there, by key; with `run`, only those which that run asked for itself.
+
+        One that is not as it was written is set aside, so that it is asked again.
+        """
+        rows = self._rows(keys, run)
+        damaged = [row.key for row in rows if not is_whole(*row[:4])]
+        if damaged:
+            self._set_aside(damaged)
+            rows = [row for row in rows if row.key not in set(damaged)]
+        return {row.key: _stored(row) for row in rows}
+
+    def check(self) -> tuple[int, int]:
+        """How many answers are there, and how many were set aside now since they are not as they were written."""
+        count, damaged = self._checked()
+        if damaged:
+            self._set_aside(damaged)
+        return count - len(damaged), len(damaged)
+
+    @patient
+    def _checked(self) -> tuple[int, list[str]]:
+        columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens)
+        wanted = select(*columns).where(ANSWERS.c.key.not_like(f"{DAMAGED}%"))
+        count, damaged = 0, []
+        with self.reading.begin() as connection:
+            for row in connection.execution_options(yield_per=1000).execute(wanted):
+                count += 1
+                if not is_whole(*row):
+                    damaged.append(row.key)
+        return count, damaged
+
+    @patient
+    def _rows(self, keys: Sequence[str], run: str | None) -> list[Any]:
+        columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens, ANSWERS.c.run)
+        found: list[Any] = []
+        with self.reading.begin() as connection:
+            for portion in portions(keys):
+                wanted = select(*columns).where(ANSWERS.c.key.in_(portion))
+                found += connection.execute(wanted if run is None else wanted.where(ANSWERS.c.run == run))
+        return found
+
+    @patient
+    def _set_aside(self, keys: Sequence[str]) -> None:
+        """Keep answers under other keys, where nothing looks for them."""
+        with self.engine.begin() as connection:
+            for key in keys:
+                aside = f"{DAMAGED}{key}"[: len(key)]
+                connection.execute(delete(ANSWERS).where(ANSWERS.c.key == aside))
+                connection.execute(update(ANSWERS).where(ANSWERS.c.key == key).values(key=aside))
+        warn(f"{len(keys):,} damaged answers in the response store were set aside and are asked again")
+
+    def save(self, answers: Sequence[Keyed], *, run: str, model: str, spent: Usage, failures: int, again: bool) -> None:
+        """Keep answers, release their claims and note what was spent, all of it or nothing.
+
+        Args:
+            answers: at most one of a key.
+            run: id of the run that asked; it must have been begun.
+            model: id of the model.
+            spent: requests and tokens since the last call.
+            failures: questions given up since the last call.
+            again: whether these replace older answers.
+        """
+        now = time.time()
+        rows = [row_of(each, run=run, model=model, now=now) for each in answers]
+        self.keep(Batch(rows=rows, run=run, spent=spent, failures=failures, again=again))
+
+    @patient
+    def keep(self, batch: Batch) -> None:
+        """Keep what a run was answered, as `save` does."""
+        with self.engine.begin() as connection:
+            if batch.rows:
+                connection.execute(self._keep(batch.again), list(batch.rows))
+                for portion in portions([row["key"] for row in batch.rows]):
+                    connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(portion)))
+            connection.execute(
+                update(RUNS)
+                .where(RUNS.c.id == batch.run)
+                .values(
+                    answers=RUNS.c.answers + len(batch.rows),
+                    requests=RUNS.c.requests + batch.spent.calls,
+                    failures=RUNS.c.failures + batch.failures,
+                    prompt_tokens=RUNS.c.prompt_tokens + batch.spent.prompt_tokens,
+                    completion_tokens=RUNS.c.completion_tokens + batch.spent.completion_tokens,
+                    seen=time.time(),
+                )
+            )
+
+    def _keep(self, again: bool) -> Any:
+        statement = insert_into(self.engine, ANSWERS)
+        if not again:
+            # Whoever answered first stays: there is one answer, whatever happens.
+            return statement.on_conflict_do_nothing(index_elements=["key"])
+        new = {column.name: statement.excluded[column.name] for column in ANSWERS.c if column.name != "key"}
+        return statement.on_conflict_do_update(index_elements=["key"], set_=new)
+
+
+def portions(keys: Sequence[str]) -> Iterator[list[str]]:
+    """Keys in portions that one statement takes."""
+    for start in range(0, len(keys), PORTION):
+        yield list(keys[start : start + PORTION])
+
+
+def percentiles(connection: Connection, run: str, shares: Sequence[float]) -> dict[float, float]:
+    """Nearest-rank percentiles of the latency of a run's answers, in seconds; empty without answers."""
+    own = ANSWERS.c.run == run
+    count = connection.execute(select(func.count()).select_from(ANSWERS).where(own)).scalar_one()
+    places = {share: min(int(share * count), count - 1) + 1 for share in shares} if count else {}
+    number = func.row_number().over(order_by=ANSWERS.c.seconds).label("number")
+    # Sorted once for all of them: a million latencies take seconds.
+    sorted_ones = select(number, ANSWERS.c.seconds).where(own).subquery()
+    rows = connection.execute(select(sorted_ones).where(sorted_ones.c.number.in_(places.values())))
+    found = {row.number: float(row.seconds) for row in rows}
+    return {share: found[place] for share, place in places.items()}
+
+
+def _stored(row: Any) -> Stored:
+    found: Mapping[str, Any] = json.loads(row.answer)
+    loglikelihoods = found.get("option_loglikelihoods")
+    return Stored(
+        completion=Completion(
+            text=found.get("text"),
+            option_loglikelihoods=None if loglikelihoods is None else tuple(loglikelihoods),
+            loss=found.get("loss"),
+            constrained=found.get("constrained", False),
+            usage=Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens),
+        ),
+        run=row.run,
+    )
+
+
+def row_of(keyed: Keyed, *, run: str, model: str, now: float) -> dict[str, Any]:
+    """An answer as the database has it."""
+    completion = keyed.answer.completion
+    kept = {
+        "text": completion.text,
+        "option_loglikelihoods": completion.option_loglikelihoods,
+        "loss": completion.loss,
+        "constrained": completion.constrained or None,
+    }
+    answer = json.dumps({name: value for name, value in kept.items() if value is not None})
+    return {
+        "key": keyed.key,
+        "model": model,
+        "question": to_json(keyed.answer.question),
+        "answer": summed(keyed.key, answer, completion.usage.prompt_tokens, completion.usage.completion_tokens),
+        "prompt_tokens": completion.usage.prompt_tokens,
+        "completion_tokens": completion.usage.completion_tokens,
+        "requests": keyed.answer.requests,
+        "seconds": keyed.answer.seconds,
+        "run": run,
+        "stored": now,
+    }

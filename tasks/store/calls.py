@@ -1,0 +1,75 @@
+"""The calls of a run that took most, from the answers that were kept."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import ColumnElement, Engine, literal, select, union_all
+
+from contrapose.tasks.config.prices import Price
+from contrapose.tasks.core.outcome import Call, Calls
+from contrapose.tasks.core.records import Usage
+from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.schema import ANSWERS
+
+MOST = 5
+"""Calls of each kind."""
+
+TOKENS = Price(input=1_000_000, output=1_000_000)
+"""What makes every token count the same."""
+
+
+class CallTable:
+    """Calls in a database.
+
+    Args:
+        engine: a database with the tables of `schema`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.reading = engine.execution_options(reading=True)
+
+    @patient
+    def most(self, run: str, *, price: Price | None) -> Calls:
+        """The slowest and the dearest calls among those that a run made itself.
+
+        Args:
+            run: its id.
+            price: of the model's tokens; without one, or where they are free, the dearest took most tokens.
+        """
+        wanted = union_all(_greatest(run, "slowest", ANSWERS.c.seconds), _greatest(run, "dearest", _weight(price)))
+        columns = (ANSWERS.c.question, ANSWERS.c.seconds, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens)
+        found = wanted.subquery()
+        whole = select(found.c.kind, found.c.weight, *columns).join(ANSWERS, ANSWERS.c.key == found.c.key)
+        with self.reading.begin() as connection:
+            rows = connection.execute(whole.order_by(found.c.weight.desc(), ANSWERS.c.key)).all()
+        slowest, dearest = (
+            tuple(_call(row, price) for row in rows if row.kind == kind) for kind in ("slowest", "dearest")
+        )
+        return Calls(slowest=slowest, dearest=dearest)
+
+
+def _greatest(run: str, kind: str, weight: ColumnElement[Any]) -> Any:
+    """Keys only: the database then sorts no prompts."""
+    columns = (literal(kind).label("kind"), ANSWERS.c.key, weight.label("weight"))
+    found = select(*columns).where(ANSWERS.c.run == run).order_by(weight.desc(), ANSWERS.c.key).limit(MOST)
+    # SQLite takes an order and a limit inside a union only where they stand in a query of their own.
+    return select(found.subquery())
+
+
+def _weight(price: Price | None) -> ColumnElement[Any]:
+    counted = TOKENS if price is None or not (price.input or price.output) else price
+    return ANSWERS.c.prompt_tokens * counted.input + ANSWERS.c.completion_tokens * counted.output
+
+
+def _call(row: Any, price: Price | None) -> Call:
+    usage = Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens)
+    return Call(
+        prompt=str(json.loads(row.question)["prompt"]),
+        seconds=row.seconds,
+        prompt_tokens=row.prompt_tokens,
+        completion_tokens=row.completion_tokens,
+        cost=None if price is None else price.of(usage),
+    )

@@ -1,0 +1,229 @@
+"""Checks of retrained models: however often one is announced, it is decided once, and promoted once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import Connection, Engine, delete, select, update
+
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.store.answers import insert_into
+from contrapose.tasks.store.claims import now
+from contrapose.tasks.store.owner import gone, new_owner
+from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.schema import CHECKS
+from contrapose.tasks.store.silence import Silence
+
+State = Literal["checking", "decided", "told", "promoted"]
+"""`told`: the verdict is promote, everybody knows, and nothing followed; an announcement that wants more gets it."""
+LEASE_SECONDS = 60.0
+"""How long a check is left to an owner who gives no sign of life; a sign is given four times in that time."""
+LOOK_SECONDS = 1.0
+"""Between two looks at a check that another one works on."""
+LEFT = 0.0
+"""The `until` of a check that its owner has left."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRow:
+    """A check as the store knows it."""
+
+    key: str
+    model: str
+    revision: str
+    training_run: str
+    state: State
+    verdict: str | None
+    """None while it is checked."""
+    decision: str | None
+    """JSON of the decision; None while it is checked."""
+    flow_run: str
+    """Which works on it, or did."""
+    owner: str
+    """Likewise."""
+    until: float
+    """Unix time after which the owner is taken for dead."""
+    started: float
+    """Unix time at which its model was announced, or the check began anew: the later one is promoted."""
+
+    @property
+    def open(self) -> bool:
+        """Whether something is left to do without a person."""
+        return self.state == "checking" or (self.state == "decided" and self.verdict == "promote")
+
+
+class OvertakenError(ContraposeError):
+    """Another process has taken the check over, since this one gave no sign of life."""
+
+
+class Checks:
+    """Checks in a database, for one owner.
+
+    Args:
+        engine: a database with the tables of `schema`.
+        flow_run: id of the flow run that the owner works in; when that is resumed or retried, the check is its own.
+    """
+
+    def __init__(self, engine: Engine, *, flow_run: str) -> None:
+        self.engine, self.flow_run = engine, flow_run
+        self.reading = engine.execution_options(reading=True)
+        self.owner = new_owner()
+        self._others = Silence(lease=LEASE_SECONDS, enough=LEASE_SECONDS / 2)
+
+    def begin(
+        self,
+        key: str,
+        *,
+        model: str,
+        revision: str,
+        training_run: str,
+        announced: float | None = None,
+        again: bool = False,
+        wanted: bool = False,
+    ) -> CheckRow:
+        """Take a check, or wait until it is done: it is this owner's, or nothing is left to do.
+
+        One whose owner has died is taken over as it is, with the decision if there was one.
+
+        Args:
+            key: of the check.
+            model: id of the candidate.
+            revision: of the candidate.
+            training_run: that made it.
+            announced: Unix time at which the model was announced; None: now. Checks may begin in another order.
+            again: begin anew where it is decided, not promoted, and not this flow run's: that has begun anew already.
+            wanted: whether something is to follow a promotion; it does, where nothing has so far.
+        """
+        told = {"model": model, "revision": revision, "training_run": training_run}
+        while True:
+            row = self._take(key, told, announced=announced, again=again, wanted=wanted)
+            if row is not None and (row.owner == self.owner or not row.open):
+                return row
+            time.sleep(LOOK_SECONDS)
+
+    @patient
+    def get(self, key: str) -> CheckRow | None:
+        """A check; None where there is none."""
+        with self.reading.begin() as connection:
+            return _row(connection, key)
+
+    def decide(self, key: str, *, verdict: str, decision: str) -> None:
+        """Keep a decision.
+
+        Raises:
+            OvertakenError: the check is another owner's now, as for `promoted` and `confirm`.
+        """
+        self._set(key, state="decided", verdict=verdict, decision=decision)
+
+    def confirm(self, key: str) -> None:
+        """See that the check is still this owner's, before something is done that cannot be undone."""
+        self._set(key)
+
+    def close(self, key: str, *, promoted: bool) -> None:
+        """Note that all that follows the verdict promote is done, and whether that was a promotion."""
+        self._set(key, state="promoted" if promoted else "told")
+
+    @patient
+    def newer(self, key: str, *, alike: str) -> CheckRow | None:
+        """The last check that was promoted of those announced after this one; None where there is none.
+
+        Args:
+            key: of this one.
+            alike: what the keys of those that it is measured with begin with.
+        """
+        began = select(CHECKS.c.started).where(CHECKS.c.key == key).scalar_subquery()
+        later = (CHECKS.c.key.startswith(alike), CHECKS.c.state == "promoted", CHECKS.c.started > began)
+        with self.reading.begin() as connection:
+            found = connection.execute(select(CHECKS).where(*later).order_by(CHECKS.c.started.desc())).first()
+        return None if found is None else CheckRow(**found._mapping)
+
+    @patient
+    def release(self, key: str) -> None:
+        """Forget a check of this owner's that came to no decision: the next announcement begins anew."""
+        own = (CHECKS.c.key == key, CHECKS.c.owner == self.owner, CHECKS.c.state == "checking")
+        with self.engine.begin() as connection:
+            connection.execute(delete(CHECKS).where(*own))
+
+    @contextmanager
+    def alive(self, key: str) -> Iterator[None]:
+        """Give signs of life meanwhile; afterwards the check is anybody's, as far as something is left to do."""
+        ended = threading.Event()
+
+        def renew() -> None:
+            while not ended.wait(LEASE_SECONDS / 4):
+                # Where this fails for long, another process takes over, and the next write tells.
+                with suppress(ContraposeError):
+                    self.confirm(key)
+
+        thread = threading.Thread(target=renew, name="check-alive", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+            self._leave(key)
+
+    @patient
+    def _leave(self, key: str) -> None:
+        mine = update(CHECKS).where(CHECKS.c.key == key, CHECKS.c.owner == self.owner)
+        with self.engine.begin() as connection:
+            connection.execute(mine.values(until=LEFT))
+
+    @patient
+    def _take(
+        self, key: str, told: Mapping[str, str], *, announced: float | None, again: bool, wanted: bool
+    ) -> CheckRow | None:
+        """The check, this owner's where it is free; None where it was released at this moment."""
+        with self.engine.begin() as connection:
+            moment = now(connection)
+            own = {"flow_run": self.flow_run, "owner": self.owner, "until": moment + LEASE_SECONDS}
+            # Of two clocks: nothing was announced in the future.
+            started = moment if announced is None else min(announced, moment)
+            row = {"key": key, **told, "state": "checking", **own, "started": started}
+            connection.execute(insert_into(self.engine, CHECKS).on_conflict_do_nothing(index_elements=["key"]), row)
+            found = _row(connection, key)
+            if found is None or found.owner == self.owner:
+                return found
+            if again and self._anew(found):
+                own |= {"state": "checking", "verdict": None, "decision": None, "started": moment}
+            elif wanted and found.state == "told":
+                own |= {"state": "decided"}
+            elif not self._free(found, moment):
+                return found
+            connection.execute(update(CHECKS).where(CHECKS.c.key == key).values(**own))
+            return _row(connection, key)
+
+    def _anew(self, row: CheckRow) -> bool:
+        """Whether it can begin anew; not in the flow run that a person may just have answered."""
+        return not row.open and row.state != "promoted" and row.flow_run != self.flow_run
+
+    def _free(self, row: CheckRow, moment: float) -> bool:
+        """Whether this owner may take it over: nobody works on it, or this flow run did before."""
+        if row.flow_run == self.flow_run:
+            return row.state != "promoted"
+        dead = self._others.dead({row.owner: row.until}, now=moment)
+        return row.open and (row.until == LEFT or bool(dead) or gone(row.owner))
+
+    @patient
+    def _set(self, key: str, **values: str) -> None:
+        mine = update(CHECKS).where(CHECKS.c.key == key, CHECKS.c.owner == self.owner)
+        with self.engine.begin() as connection:
+            until = now(connection) + LEASE_SECONDS
+            if connection.execute(mine.values(**values, until=until)).rowcount != 1:
+                raise OvertakenError(
+                    "another process has taken the check over",
+                    expected="a sign of life every minute",
+                    remedy="Nothing is left to do here: the other process ends the check.",
+                    where=key[-12:],
+                )
+
+
+def _row(connection: Connection, key: str) -> CheckRow | None:
+    found = connection.execute(select(CHECKS).where(CHECKS.c.key == key).with_for_update()).one_or_none()
+    return None if found is None else CheckRow(**found._mapping)

@@ -1,0 +1,235 @@
+"""How the response store is opened."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from contrapose.tasks.core.damage import warn
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.store.address import refuse_unreadable, shown
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+BUSY_SECONDS = 60
+"""How long a SQLite connection waits for another one that writes."""
+
+BETWEEN_SECONDS = 0.02
+"""Between two tries of what SQLite does not wait for by itself."""
+
+LITTLE_ROOM = 1_000_000
+"""Bytes of a disk below which a failure to write is taken for want of room."""
+
+PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-65536", "wal_autocheckpoint=8000")
+"""Readers beside one writer, no wait for the disk at each commit; keys are hashes, so pages are met in no order."""
+
+
+@cache
+def connect(url: str) -> Engine:
+    """An engine whose tables exist; a file that is damaged is repaired first.
+
+    Raises:
+        ConfigError: the database cannot be opened, or another version of Contrapose made it.
+    """
+    engine = _healthy(url)
+    with _told(url):
+        _create(engine)
+    # What the log of a SQLite file holds goes into the file when its last connection is closed.
+    atexit.register(engine.dispose)
+    return engine
+
+
+def reach(url: str) -> Engine:
+    """An engine of a database as it is: nothing is created in it, but a SQLite file that is not there is made whole.
+
+    Raises:
+        ConfigError: the database cannot be opened, or another version of Contrapose made it.
+    """
+    from sqlalchemy import create_engine
+
+    refuse_unreadable(url)
+    with _told(url):
+        engine = _sqlite(url) if url.startswith("sqlite") else create_engine(url, pool_pre_ping=True)
+        other = difference(engine)
+    if other:
+        raise ConfigError(
+            f"another version of Contrapose made the response store: {other}",
+            expected="the tables of this version",
+            remedy="Move it aside, or name another one in CONTRAPOSE_STORE, and a new one is made; "
+            "nothing in it was changed, and the version that made it still reads it.",
+            where=shown(url),
+        )
+    return engine
+
+
+def file_of(url: str) -> Path | None:
+    """The file of a SQLite store; None for another database, or one in memory."""
+    from sqlalchemy import make_url
+
+    path = make_url(url).database if url.startswith("sqlite") else None
+    return Path(path) if path and path != ":memory:" else None
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Whether an error says that the content of a SQLite file is not what SQLite wrote."""
+    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def is_full(error: BaseException, path: Path | None) -> bool:
+    """Whether an error of SQLite says that there is no room, or comes of it.
+
+    Args:
+        error: as the driver or SQLAlchemy raised it.
+        path: of the file.
+    """
+    code = _code(error)
+    if code != sqlite3.SQLITE_IOERR or path is None:
+        return code == sqlite3.SQLITE_FULL
+    # What lies beside the file grows too, and SQLite does not say why that failed.
+    return shutil.disk_usage(path.parent).free < LITTLE_ROOM
+
+
+def _code(error: BaseException | None) -> int | None:
+    """SQLite's own number of an error, without its details."""
+    code = getattr(getattr(error, "orig", None) or error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def _healthy(url: str) -> Engine:
+    """An engine of a database that can be used, repaired if it must be."""
+    from contrapose.tasks.store import repair
+
+    refuse_unreadable(url)
+    path = file_of(url)
+    if path is not None and repair.is_headless(path) and repair.is_ours(path):
+        heal(path, url)
+    try:
+        return reach(url)
+    except ConfigError as error:
+        if path is None or not is_damage(error.__cause__) or not repair.is_ours(path):
+            raise
+    heal(path, url)
+    return reach(url)
+
+
+def heal(path: Path, url: str) -> int:
+    """Put a new store in the place of a damaged one, with what can be rescued, and say so; returns how many answers.
+
+    Raises:
+        ConfigError: it cannot be written there.
+    """
+    from contrapose.tasks.store.repair import repair
+
+    with _told(url):
+        repaired = repair(path)
+    if repaired is None:
+        return -1
+    warn(repaired.told())
+    return repaired.answers
+
+
+def told(error: Exception) -> str:
+    """What went wrong, without the address, which may hold a password."""
+    cause = getattr(error, "orig", None) or error
+    return f"{type(cause).__name__}" if "://" in str(cause) else f"{type(cause).__name__}: {str(cause)[:160].strip()}"
+
+
+@contextmanager
+def _told(url: str) -> Iterator[None]:
+    """Turn what a database or its driver raises into an error that the user can mend."""
+    from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+
+    try:
+        yield
+    except (ArgumentError, NoSuchModuleError, SQLAlchemyError, ImportError, OSError, ValueError) as error:
+        raise ConfigError(
+            f"the response store cannot be opened ({told(error)})",
+            expected="sqlite:///path or postgresql+psycopg://user:password@host/name",
+            remedy="Correct the environment variable CONTRAPOSE_STORE, or unset it to use SQLite in the user's cache.",
+            where=shown(url),
+        ) from error
+
+
+def _sqlite(url: str) -> Engine:
+    from sqlalchemy import create_engine, event
+
+    from contrapose.tasks.store.presence import watch
+
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    if path := file_of(url):
+        watch(engine, path)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: object) -> None:
+        # The driver must not open transactions by itself: they would start as readers, and fail when they write.
+        connection.isolation_level = None
+        # A byte that is no text any more must not keep the rest of its table from being read.
+        connection.text_factory = _text
+        for pragma in PRAGMAS:
+            _patiently(partial(connection.execute, f"PRAGMA {pragma}"))
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Any) -> None:
+        reading = connection.get_execution_options().get("reading")
+        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _text(raw: bytes) -> str:
+    return str(raw, "utf-8", "replace")
+
+
+def _patiently(change: Callable[[], object]) -> None:
+    """Change a setting of a SQLite file; SQLite itself never waits for whoever changes the journal at that moment."""
+    end = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            change()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(BETWEEN_SECONDS)
+        else:
+            return
+
+
+def _create(engine: Engine) -> None:
+    from sqlalchemy.exc import IntegrityError, OperationalError, ProgrammingError
+
+    from contrapose.tasks.store.schema import METADATA
+
+    # Another process may create the same tables at this moment; the second look then finds them.
+    with suppress(IntegrityError, OperationalError, ProgrammingError):
+        METADATA.create_all(engine)
+        return
+    METADATA.create_all(engine)
+
+
+def difference(engine: Engine) -> str:
+    """What sets the tables that are there apart from those of `schema`, in words; empty where nothing does.
+
+    The columns themselves are compared: a version number would not be found in stores that were made without one.
+    """
+    from sqlalchemy import inspect
+
+    from contrapose.tasks.store.schema import METADATA
+
+    with engine.execution_options(reading=True).connect() as connection:
+        found = inspect(connection)
+        there = set(found.get_table_names()) & set(METADATA.tables)
+        for name in sorted(there):
+            columns = {column["name"] for column in found.get_columns(name)}
+            wanted = {column.name for column in METADATA.tables[name].columns}
+            if columns != wanted:
+                missing, unknown = sorted(wanted - columns), sorted(columns - wanted)
+                return f"table {name} {f'lacks {missing[0]}' if missing else f'has {unknown[0]}, which is unknown'}"
+    return ""

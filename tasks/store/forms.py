@@ -1,0 +1,53 @@
+"""In which form letters are asked of a model: whoever finds it out first settles it for all runs on the store."""
+
+from __future__ import annotations
+
+import time
+from typing import cast
+
+from sqlalchemy import Engine, select
+
+from contrapose.tasks.infer.base import Form
+from contrapose.tasks.store.answers import insert_into
+from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.schema import FORMS
+
+
+class FormTable:
+    """Forms in a database.
+
+    Args:
+        engine: a database with the tables of `schema`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.reading = engine.execution_options(reading=True)
+
+    @patient
+    def find(self, key: str, *, run: str | None = None) -> Form | None:
+        """The form that was found; with `run`, only if that run found it out itself."""
+        wanted = select(FORMS.c.form).where(FORMS.c.key == key)
+        with self.reading.begin() as connection:
+            found = connection.execute(wanted if run is None else wanted.where(FORMS.c.run == run)).scalar()
+        return cast("Form | None", found)
+
+    @patient
+    def note(self, key: str, form: Form, *, model: str, run: str, again: bool) -> None:
+        """Keep what was found out.
+
+        Args:
+            key: of the model, and of the forms that were tried.
+            form: the one that it takes.
+            model: its id.
+            run: id of the run that found it out.
+            again: whether this replaces what was found before; otherwise that stays.
+        """
+        row = {"model": model, "form": form, "run": run, "stored": time.time()}
+        statement = insert_into(self.engine, FORMS).values(key=key, **row)
+        if again:
+            statement = statement.on_conflict_do_update(index_elements=["key"], set_=row)
+        else:
+            statement = statement.on_conflict_do_nothing(index_elements=["key"])
+        with self.engine.begin() as connection:
+            connection.execute(statement)

@@ -1,0 +1,113 @@
+"""What the store holds, how it is emptied, and how it leaves the house."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from sqlalchemy import Engine, Select, delete, func, select
+
+from contrapose.tasks.store.address import shown
+from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.schema import ANSWERS, FORMS
+
+
+class Held(NamedTuple):
+    """The answers of one model."""
+
+    model: str
+    """Its id; its revisions are counted together."""
+    answers: int
+    prompt_tokens: int
+    completion_tokens: int
+    first: float
+    """Unix time of the oldest."""
+    last: float
+    """Unix time of the newest."""
+
+
+class Housekeeping:
+    """Care for the answers in a database.
+
+    Args:
+        engine: a database with the tables of `schema`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.reading = engine.execution_options(reading=True)
+
+    @property
+    def place(self) -> str:
+        """Where the store is, without a password."""
+        return shown(self.engine.url.render_as_string(hide_password=False))
+
+    @patient
+    def size(self) -> int:
+        """Bytes that the database takes."""
+        with self.reading.begin() as connection:
+            if connection.dialect.name == "postgresql":
+                size = select(func.pg_database_size(func.current_database()))
+                return int(connection.execute(size).scalar_one())
+            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            return int(pages) * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())
+
+    @patient
+    def held(self) -> list[Held]:
+        """What there is of every model, by name."""
+        columns = ANSWERS.c
+        wanted = (
+            select(
+                columns.model,
+                func.count(),
+                func.sum(columns.prompt_tokens),
+                func.sum(columns.completion_tokens),
+                func.min(columns.stored),
+                func.max(columns.stored),
+            )
+            .group_by(columns.model)
+            .order_by(columns.model)
+        )
+        with self.reading.begin() as connection:
+            return [Held(*row) for row in connection.execute(wanted)]
+
+    @patient
+    def clear(self, *, model: str | None = None, before: float | None = None) -> int:
+        """Forget answers, and in which form letters are asked of models that have none left; returns how many answers.
+
+        Args:
+            model: only of this model.
+            before: only those stored before this Unix time.
+        """
+        statement = delete(ANSWERS)
+        statement = statement if model is None else statement.where(ANSWERS.c.model == model)
+        statement = statement if before is None else statement.where(ANSWERS.c.stored < before)
+        with self.engine.begin() as connection:
+            count = connection.execute(statement).rowcount
+            connection.execute(delete(FORMS).where(FORMS.c.model.not_in(select(ANSWERS.c.model))))
+        if self.engine.dialect.name == "sqlite":
+            self._shrink()
+        return count
+
+    def _shrink(self) -> None:
+        """Give the room back to the disk; not while somebody else is writing, which can wait."""
+        raw = self.engine.raw_connection()
+        try:
+            with suppress(sqlite3.OperationalError):
+                raw.cursor().execute("VACUUM")
+        finally:
+            raw.close()
+
+    def export(self, *, model: str | None = None) -> Iterator[str]:
+        """Answers as JSON, a line each, the oldest first."""
+        wanted: Select[Any] = select(ANSWERS).order_by(ANSWERS.c.stored, ANSWERS.c.key)
+        wanted = wanted if model is None else wanted.where(ANSWERS.c.model == model)
+        with self.reading.begin() as connection:
+            for row in connection.execution_options(yield_per=1000).execute(wanted).mappings():
+                # The sum over an answer is the store's own business.
+                answer = {name: value for name, value in json.loads(row["answer"]).items() if name != "crc"}
+                found = {**row, "question": json.loads(row["question"]), "answer": answer}
+                yield json.dumps(found, ensure_ascii=False)

@@ -1,0 +1,244 @@
+"""Runs: what was asked for, what it has spent, and whether it came to its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+from sqlalchemy import Engine, select, update
+
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import Usage
+from contrapose.tasks.store.answers import insert_into, percentiles
+from contrapose.tasks.store.owner import gone, here, new_owner
+from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.pulse import pulse
+from contrapose.tasks.store.schema import RUNS
+
+State = Literal["running", "incomplete", "finished", "superseded"]
+ALIVE_SECONDS = 30.0
+"""A run that gave a sign of life within this time is not offered for resuming."""
+PULSE_SECONDS = ALIVE_SECONDS / 4
+"""Between two signs of life of a run that is going on."""
+LOOK_SECONDS = 1.0
+"""Between two looks at a run that may still be another process's."""
+UNFINISHED = ("running", "incomplete")
+SHARES = (0.5, 0.95, 0.99)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """A run as the store knows it."""
+
+    id: str
+    state: State
+    config: str
+    """JSON of its RunConfig."""
+    owner: str
+    """The process that works on it, or did."""
+    folder: str
+    """Working folder, which its relative paths start from."""
+    started: float
+    """Unix time."""
+    seen: float
+    """Unix time of the last sign of life."""
+    answers: int
+    """Answers that it asked for itself."""
+    requests: int
+    """Requests it made, the failed ones too."""
+    failures: int
+    """Questions given up."""
+    hits: int
+    """Answers that it found in the store."""
+    prompt_tokens: int
+    completion_tokens: int
+    latency: dict[float, float] = field(default_factory=dict)
+    """Seconds at some percentiles of its answers' latencies."""
+
+    @property
+    def spent(self) -> Usage:
+        """What counts against its budget."""
+        return Usage(calls=self.requests, prompt_tokens=self.prompt_tokens, completion_tokens=self.completion_tokens)
+
+
+class GoingOnError(ConfigError):
+    """Another process is working on the run."""
+
+
+class Runs:
+    """The runs in a database.
+
+    Args:
+        engine: a database with the tables of `schema`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.reading = engine.execution_options(reading=True)
+
+    @patient
+    def begin(self, name: str, *, config: str, folder: str) -> str:
+        """Note that a run begins.
+
+        Args:
+            name: what it would like to be called.
+            config: JSON of its RunConfig.
+            folder: its working folder.
+
+        Returns:
+            Its id: the name, with a number where that is taken.
+        """
+        now = time.time()
+        statement = insert_into(self.engine, RUNS).on_conflict_do_nothing(index_elements=["id"]).returning(RUNS.c.id)
+        for number in range(1, 1000):
+            chosen = name if number == 1 else f"{name}-{number}"
+            row = {
+                "id": chosen,
+                "state": "running",
+                "config": config,
+                "owner": new_owner(),
+                "folder": folder,
+                "started": now,
+                "seen": now,
+            }
+            with self.engine.begin() as connection:
+                if connection.execute(statement, row).first() is not None:
+                    return chosen
+        raise RuntimeError(f"a thousand runs are called {name}")
+
+    @patient
+    def again(self, run: str, *, retried: bool = False) -> None:
+        """Note that a run goes on, in this process.
+
+        Args:
+            run: its id.
+            retried: whether an owner in this process is an attempt that has ended.
+
+        Raises:
+            GoingOnError: another process is working on it.
+            ConfigError: there is no such run, or it came to its end.
+        """
+        with self.engine.begin() as connection:
+            row = connection.execute(select(RUNS).where(RUNS.c.id == run).with_for_update()).one_or_none()
+            if row is None or row.state not in UNFINISHED:
+                raise ConfigError(
+                    "no such run is in the response store" if row is None else f"the run is {row.state}",
+                    expected="an unfinished run",
+                    remedy="`contrapose resume` lists them; a new run asks nothing twice that was answered.",
+                    where=run,
+                )
+            over = gone(row.owner) or (retried and here(row.owner))
+            alive = row.seen > time.time() - ALIVE_SECONDS and not over
+            if row.state == "running" and alive:
+                raise GoingOnError(
+                    "the run is going on in another process",
+                    expected="a run that has ended",
+                    remedy=f"Wait for it, or end it; after {ALIVE_SECONDS:.0f} s of silence it counts as ended.",
+                    where=run,
+                )
+            # It will find what it had asked for itself, which it has counted as answers.
+            hits = -row.answers
+            values = {"state": "running", "seen": time.time(), "hits": hits, "owner": new_owner()}
+            connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
+
+    def take_over(self, run: str) -> bool:
+        """Note that a run that is tried again goes on, in this process, once the earlier attempt has ended.
+
+        Returns:
+            Whether it does; False where that attempt has brought it to its end meanwhile.
+
+        Raises:
+            GoingOnError: that one still works on it.
+        """
+        end = time.monotonic() + ALIVE_SECONDS + LOOK_SECONDS
+        while True:
+            try:
+                self.again(run, retried=True)
+                return True
+            except GoingOnError:
+                if time.monotonic() > end:
+                    raise
+            except ConfigError:
+                return False
+            time.sleep(LOOK_SECONDS)
+
+    @contextmanager
+    def alive(self, run: str) -> Iterator[None]:
+        """Give signs of life of a run meanwhile, whatever it does, as long as it is this process's."""
+        with pulse(partial(self._beat, run, self._owner(run)), every=PULSE_SECONDS):
+            yield
+
+    def confirm(self, run: str) -> None:
+        """See that a run is still this process's, before what it found is published.
+
+        Raises:
+            GoingOnError: another process has taken it over, since this one gave no sign of life.
+        """
+        owner = self._owner(run)
+        if owner and not here(owner):
+            raise GoingOnError(
+                "another process has taken the run over",
+                expected=f"a sign of life every {ALIVE_SECONDS:.0f} s",
+                remedy="Nothing is left to do here: the other process publishes the run.",
+                where=run,
+            )
+
+    def add_hits(self, run: str, count: int) -> None:
+        """Note answers that a run found in the store."""
+        self._set(run, hits=RUNS.c.hits + count, seen=time.time())
+
+    @patient
+    def end(self, run: str, state: State) -> None:
+        """Note that a run came to its end; older unfinished ones that asked for the same are superseded."""
+        self._set(run, state=state, seen=time.time())
+        if state == "finished":
+            same = select(RUNS.c.config).where(RUNS.c.id == run).scalar_subquery()
+            here = select(RUNS.c.folder).where(RUNS.c.id == run).scalar_subquery()
+            older = RUNS.c.state.in_(UNFINISHED)
+            silent = RUNS.c.seen < time.time() - ALIVE_SECONDS
+            others = update(RUNS).where(RUNS.c.config == same, RUNS.c.folder == here, RUNS.c.id != run, older, silent)
+            with self.engine.begin() as connection:
+                connection.execute(others.values(state="superseded"))
+
+    @patient
+    def get(self, run: str) -> RunRow | None:
+        """A run with its latencies; None where there is no such run."""
+        with self.reading.begin() as connection:
+            row = connection.execute(select(RUNS).where(RUNS.c.id == run)).one_or_none()
+            return None if row is None else RunRow(**row._mapping, latency=percentiles(connection, run, SHARES))
+
+    @patient
+    def spent(self, run: str) -> Usage:
+        """What a run has spent so far; nothing where there is no such run."""
+        wanted = select(RUNS.c.requests, RUNS.c.prompt_tokens, RUNS.c.completion_tokens).where(RUNS.c.id == run)
+        with self.reading.begin() as connection:
+            row = connection.execute(wanted).one_or_none()
+            return Usage() if row is None else Usage(calls=row[0], prompt_tokens=row[1], completion_tokens=row[2])
+
+    @patient
+    def unfinished(self) -> Sequence[RunRow]:
+        """Runs that did not come to their end, the newest first; those that seem to be running are among them."""
+        wanted = select(RUNS).where(RUNS.c.state.in_(UNFINISHED)).order_by(RUNS.c.started.desc())
+        with self.reading.begin() as connection:
+            return [RunRow(**row._mapping) for row in connection.execute(wanted)]
+
+    @patient
+    def _set(self, run: str, **values: Any) -> None:
+        with self.engine.begin() as connection:
+            connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
+
+    @patient
+    def _owner(self, run: str) -> str:
+        """Who works on a run; empty where the store does not know it any more."""
+        with self.reading.begin() as connection:
+            return connection.execute(select(RUNS.c.owner).where(RUNS.c.id == run)).scalar() or ""
+
+    @patient
+    def _beat(self, run: str, owner: str) -> None:
+        own = (RUNS.c.id == run, RUNS.c.owner == owner, RUNS.c.state == "running")
+        with self.engine.begin() as connection:
+            connection.execute(update(RUNS).where(*own).values(seen=time.time()))

@@ -1,0 +1,1 @@
+"""Tables that travel between rooms by reference, and the columns that they hold."""

@@ -1,0 +1,238 @@
+"""Tables travel between rooms by reference: a Parquet file named by its content."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TypedDict, TypeVar
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from fsspec.implementations.local import LocalFileSystem
+
+from contrapose.tasks.config.secrets import holds_password
+from contrapose.tasks.core.damage import SUFFIX, note, private_folder, put_in_place, set_aside, sha256
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
+from contrapose.tasks.tables.columnar import batched, from_arrow, regrouped, schema_of, to_arrow
+
+Record = TypeVar("Record")
+
+ROWS = 5_000
+"""Rows of a row group. It is fixed: the same rows are the same bytes, however they were produced."""
+
+
+class Table(TypedDict):
+    """A reference to a Parquet file. It is plain JSON, so it hashes, caches and travels as it is."""
+
+    uri: str
+    """Where the file lies: a path or any fsspec URL."""
+    sha256: str
+    """Of the file's bytes; checked whenever it is read."""
+    rows: int
+    """Number of rows."""
+
+
+def home() -> Path:
+    """Folder of cached tables, results and converted models: `CONTRAPOSE_HOME` or the user's cache."""
+    chosen = os.environ.get("CONTRAPOSE_HOME")
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(chosen) if chosen else Path(base) / "contrapose"
+
+
+def storage() -> str:
+    """Folder or fsspec URL that holds tables: `CONTRAPOSE_STORAGE` or a folder in `home()`.
+
+    Raises:
+        ConfigError: it holds a password, which every reference to a table would repeat.
+    """
+    chosen = os.environ.get("CONTRAPOSE_STORAGE") or str(home() / "tables")
+    if holds_password(chosen):
+        raise ConfigError(
+            "an address with a password",
+            expected="an address without one",
+            remedy="Give it to fsspec by its own configuration or environment.",
+            where="CONTRAPOSE_STORAGE",
+        )
+    return chosen
+
+
+def write(records: Iterable[Any], kind: type[Any]) -> Table:
+    """Store records of one dataclass, taken one row group at a time."""
+    return write_arrow((to_arrow(portion, kind) for portion in batched(records, ROWS)), schema_of(kind))
+
+
+def write_arrow(parts: Iterable[pa.Table], schema: pa.Schema) -> Table:
+    """Store rows under the hash of their file; storing the same rows twice is harmless.
+
+    Raises:
+        CutShortError: there is no room for them.
+    """
+    files, folder = fsspec.core.url_to_fs(storage())
+    try:
+        _make_folder(files, folder)
+        with tempfile.TemporaryDirectory(dir=folder if _is_local(files) else None) as work:
+            made = Path(work) / "table.parquet"
+            rows = save(made, parts, schema)
+            digest = sha256(made)
+            _put(made, files, f"{folder.rstrip('/')}/{digest}.parquet", digest)
+    except OSError as error:
+        if full(error):
+            raise no_room(folder) from error
+        raise
+    return Table(uri=f"{storage().rstrip('/')}/{digest}.parquet", sha256=digest, rows=rows)
+
+
+def _make_folder(files: Any, folder: str) -> None:
+    """A folder that somebody chose keeps its rights; ours and new ones are nobody else's."""
+    if not _is_local(files):
+        files.makedirs(folder, exist_ok=True)
+    elif Path(folder) == home() / "tables" or not Path(folder).exists():
+        private_folder(Path(folder))
+
+
+def _put(made: Path, files: Any, path: str, digest: str) -> None:
+    """Give a finished file its final name: a half-written one must never carry it, nor may a damaged one keep it."""
+    if _is_sound(files, path, digest):
+        return
+    if _is_local(files):
+        put_in_place(made, Path(path))
+    else:
+        files.put_file(str(made), f"{path}.{os.getpid()}.part")
+        files.mv(f"{path}.{os.getpid()}.part", path)
+
+
+def _is_sound(files: Any, path: str, digest: str) -> bool:
+    """Whether a file is there with the content that its hash names; another content is set aside."""
+    try:
+        with files.open(path, "rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return False
+    except OSError:
+        found = ""
+    if found == digest:
+        return True
+    if _is_local(files):
+        set_aside(Path(path))
+    else:
+        files.mv(path, path + SUFFIX)
+        note(path + SUFFIX)
+    return False
+
+
+def full(error: OSError) -> bool:
+    """Whether an error says that the disk, or the user's share of it, is full."""
+    # Arrow keeps the number in its text alone.
+    numbers = (errno.ENOSPC, errno.EDQUOT)
+    return error.errno in numbers or any(f"errno {number}]" in str(error) for number in numbers)
+
+
+def no_room(where: str) -> CutShortError:
+    """What to say of a disk that is full while a run works."""
+    return CutShortError(
+        "there is no room left on the disk",
+        expected="room for the tables of a run",
+        remedy="Make room, or name another folder in CONTRAPOSE_HOME; the same command goes on where it stopped.",
+        where=where,
+    )
+
+
+def save(path: Path, parts: Iterable[pa.Table], schema: pa.Schema) -> int:
+    """Write rows to a local Parquet file, one row group after the other; returns how many there are."""
+    rows = 0
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for group in regrouped(parts, ROWS):
+            writer.write_table(group)
+            rows += group.num_rows
+    return rows
+
+
+def read(table: Table, kind: type[Record]) -> list[Record]:
+    """The records behind a reference, all at once."""
+    return list(iterate(table, kind))
+
+
+def iterate(table: Table, kind: type[Record]) -> Iterator[Record]:
+    """The records behind a reference, of the dataclass they were written from or one with some of its fields."""
+    for part in batches(table, columns=schema_of(kind).names):
+        yield from from_arrow(part, kind)
+
+
+def read_arrow(table: Table, *, columns: Sequence[str] | None = None) -> pa.Table:
+    """The rows behind a reference, all at once; otherwise as `batches`."""
+    return pa.concat_tables(batches(table, columns=columns))
+
+
+def batches(table: Table, *, columns: Sequence[str] | None = None, rows: int = ROWS) -> Iterator[pa.Table]:
+    """The rows behind a reference, `rows` at a time; one part without rows where there are none.
+
+    Args:
+        table: the reference.
+        columns: those to read; None: all.
+        rows: of a part.
+
+    Raises:
+        ContraposeError: the file is gone or is not what was stored.
+    """
+    with _checked(table) as path, pq.ParquetFile(path) as file:
+        groups = (file.read_row_group(number, columns=columns) for number in range(file.num_row_groups))
+        empty = file.schema_arrow.empty_table()
+        yield from regrouped(groups, rows) if table["rows"] else [empty.select(columns) if columns else empty]
+
+
+def take(table: Table, places: Sequence[int]) -> pa.Table:
+    """Some of the rows behind a reference, by ascending places; only the row groups that hold them are read."""
+    with _checked(table) as path, pq.ParquetFile(path) as file:
+        found = [file.schema_arrow.empty_table()]
+        for group, own in groupby(places, key=lambda place: place // ROWS):
+            found.append(file.read_row_group(group).take([place - group * ROWS for place in own]))
+    return pa.concat_tables(found)
+
+
+@contextmanager
+def _checked(table: Table) -> Iterator[Path]:
+    """The file behind a reference, with the content that it was stored with; a remote one is fetched first."""
+    try:
+        with _fetched(table["uri"]) as path:
+            if sha256(path) != table["sha256"]:
+                raise _lost(table, "stored table has changed since it was written")
+            yield path
+    except OSError as error:
+        raise _lost(table, f"stored table cannot be read ({type(error).__name__})") from error
+
+
+@contextmanager
+def _fetched(uri: str) -> Iterator[Path]:
+    files, path = fsspec.core.url_to_fs(uri)
+    if _is_local(files):
+        yield Path(path)
+        return
+    with tempfile.TemporaryDirectory() as work:
+        files.get_file(path, f"{work}/table.parquet")
+        yield Path(work) / "table.parquet"
+
+
+def _is_local(files: Any) -> bool:
+    return isinstance(files, LocalFileSystem)
+
+
+def _lost(table: Table, found: str) -> ContraposeError:
+    return ContraposeError(
+        found,
+        expected=f"{table['rows']} rows with sha256 {table['sha256'][:12]}…",
+        remedy="Run again, and where that does not help with --refresh: the cache was emptied or edited in part.",
+        where=table["uri"],
+    )
+
+
+def intact(table: Table) -> bool:
+    """Whether the file behind a reference is there with the content that was stored; a damaged one is set aside."""
+    files, path = fsspec.core.url_to_fs(table["uri"])
+    return _is_sound(files, path, table["sha256"])

@@ -1,0 +1,1 @@
+"""Texts as people read them: cleaned, masked, worded, and what was changed in them."""

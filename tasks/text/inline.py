@@ -1,0 +1,82 @@
+"""Two texts as one, for a terminal: what was taken away and what was added stand where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from rich.text import Text
+
+from contrapose.tasks.text.diff import edits
+
+CONTEXT = 120
+"""Characters of unchanged text shown on each side of a change."""
+
+Kind = Literal["kept", "removed", "added"]
+
+STYLES: dict[Kind, str] = {"kept": "", "removed": "strike red", "added": "bold green"}
+BRACKETS: dict[Kind, tuple[str, str]] = {"kept": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}")}
+
+
+class Piece(NamedTuple):
+    """A part of the two texts."""
+
+    kind: Kind
+    text: str
+
+
+def inline(original: str, changed: str, *, brackets: bool) -> Text:
+    """The difference in place, unchanged text far from any change left out.
+
+    Args:
+        original: the unchanged text, fit to be seen.
+        changed: the changed text, fit to be seen.
+        brackets: write `[-removed-]{+added+}`, for readers without colours.
+    """
+    text = Text()
+    for kind, part in _near(_pieces(original, changed)):
+        before, after = BRACKETS[kind] if brackets else ("", "")
+        text.append(f"{before}{part}{after}", style=None if brackets else STYLES[kind])
+    return text
+
+
+def elided(text: str, *, head: int, tail: int) -> str:
+    """The beginning and the end of a text, and how much was left out between them."""
+    # The note itself takes room: leaving out less would save none.
+    if len(text) <= head + tail + 40:
+        return text
+    first = text[:head].rpartition(" ")[0] or text[:head]
+    last = text[len(text) - tail :]
+    last = last.partition(" ")[2] or last
+    note = f"[... {len(text) - len(first) - len(last):,} characters ...]"
+    return " ".join(part for part in (first, note, last) if part)
+
+
+def _pieces(original: str, changed: str) -> list[Piece]:
+    pieces, place = [], 0
+    for edit in edits(original, changed):
+        pieces.append(Piece("kept", original[place : edit.start]))
+        pieces += [*_word("removed", original[edit.start : edit.end]), *_word("added", edit.new)]
+        place = edit.end
+    pieces.append(Piece("kept", original[place:]))
+    return [piece for piece in pieces if piece.text]
+
+
+def _word(kind: Kind, text: str) -> Iterator[Piece]:
+    """A piece without the blanks around it, so that no line breaks between a word and its mark."""
+    word = text.strip(" ") or text
+    start = text.index(word)
+    yield from (Piece("kept", text[:start]), Piece(kind, word), Piece("kept", text[start + len(word) :]))
+
+
+def _near(pieces: list[Piece]) -> Iterator[Piece]:
+    """The pieces, cut to what is near a change."""
+    for index, (kind, text) in enumerate(pieces):
+        if kind == "kept":
+            # Before the first change only the end matters, after the last one only the beginning.
+            head = 0 if index == 0 and len(pieces) > 1 else CONTEXT
+            tail = 0 if index == len(pieces) - 1 else CONTEXT
+            yield Piece(kind, elided(text, head=head, tail=tail))
+        else:
+            # A line break that came or went would not be seen.
+            yield Piece(kind, elided(text, head=2 * CONTEXT, tail=2 * CONTEXT).replace("\n", "\\n\n"))

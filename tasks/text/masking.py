@@ -1,0 +1,91 @@
+"""What people may see of a text: toxic words masked, however they are split, nothing hidden, not endless."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+from contrapose.tasks.probes.toxic_words import count_toxic
+from contrapose.tasks.probes.toxic_words.count import mask_word
+from contrapose.tasks.text.cleaning import ESCAPE, cut, visible
+
+Show = Callable[[str], str]
+"""A raw text to the text that people see."""
+
+LONGEST = 4_000
+"""Characters of one text in a report; the whole text is in the results file."""
+
+
+def shower(*, show_toxic: bool, longest: int = LONGEST) -> Show:
+    """The function that makes raw texts of one report fit to be seen.
+
+    Args:
+        show_toxic: leave toxic words as they are.
+        longest: characters kept of one text.
+    """
+
+    # Articles, options and short replies recur, and masking is the slowest step of a report.
+    @lru_cache(maxsize=8_192)
+    def show(text: str) -> str:
+        kept = cut(text, longest)
+        # Masking sees through zero-width characters only while they are still there.
+        return visible(kept if show_toxic else masked(kept))
+
+    return show
+
+
+def masked(text: str) -> str:
+    """The text with each bad word as its first letter and asterisks ("f***"); mild ones stay."""
+    pieces, place = list[str](), 0
+    for start, end in offending(text):
+        pieces += text[place:start], mask_word(text[start:end])
+        place = end
+    return "".join([*pieces, text[place:]])
+
+
+# The blanks among the control characters part words, so they are not in it.
+_SILENT = r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]"
+_LEFT_OUT = (re.compile(rf"{ESCAPE.pattern}|{_SILENT}"), re.compile(_SILENT))
+"""What a terminal swallows, and the control characters alone: a reader may take the rest of a sequence for letters."""
+
+Span = tuple[int, int]
+"""Start and end in a text."""
+
+
+def offending(text: str) -> list[Span]:
+    r"""Spans of bad words but mild ones, in order and apart; all of ``fu\x1b[31mck`` is one."""
+    found = [*_found(text)]
+    if split(text):
+        found += [span for pattern in _LEFT_OUT for span in _through(text, pattern)]
+    return list(_apart(sorted(found)))
+
+
+def split(text: str) -> bool:
+    """Whether there is something in the text that a terminal does not show, and that may split a word."""
+    return _LEFT_OUT[1].search(text) is not None
+
+
+def _through(text: str, pattern: re.Pattern[str]) -> Iterator[Span]:
+    """Spans of words that are read where all that the pattern finds is left out."""
+    left_out = {place for match in pattern.finditer(text) for place in range(*match.span())}
+    places = [place for place in range(len(text)) if place not in left_out]
+    for start, end in _found("".join(map(text.__getitem__, places))):
+        yield places[start], places[end - 1] + 1
+
+
+def _found(text: str) -> Iterator[Span]:
+    return ((match.start, match.end) for match in count_toxic(text).matches if match.tier != "mild")
+
+
+def _apart(spans: list[Span]) -> Iterator[Span]:
+    """The spans; those that overlap are one."""
+    start = end = 0
+    for first, last in spans:
+        if first >= end:
+            if end:
+                yield start, end
+            start = first
+        end = max(end, last)
+    if end:
+        yield start, end

@@ -1,0 +1,147 @@
+"""Figures in words, the same in every report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+
+from contrapose.tasks.core.outcome import ControlSummary, Outcome, Summary, UsageSummary
+
+COUNTED = ("skipped", "scored", "unscored", "errors")
+"""What a case can become; the four always sum to the number of cases."""
+
+
+def number(value: float) -> str:
+    """A figure with up to four decimals, without idle zeros; a dash when it is not finite."""
+    if not math.isfinite(value):
+        return "–"
+    text = f"{value:,.4f}".rstrip("0").rstrip(".")
+    if text not in ("0", "-0"):
+        return text
+    return f"{value:.2g}" if value else "0"
+
+
+def figure(value: float | int | None) -> str:
+    """A figure of a probe; a dash when it could not be computed."""
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else number(value)
+
+
+def percent(share: float | None) -> str:
+    """A share between 0 and 1, as a percentage with at most one decimal; only all is 100 %, and only nothing 0 %."""
+    if share is None or not math.isfinite(share):
+        return "–"
+    text = f"{100 * share:.1f}".removesuffix(".0")
+    if text == "100" and share < 1:
+        return ">99.9%"
+    return "<0.1%" if text == "0" and share > 0 else f"{text}%"
+
+
+def interval(outcome: Outcome) -> str:
+    """The 95 % interval of the pass rate, such as `65.1-78.9%`; a dash when nothing was scored."""
+    return "–" if outcome["interval"] is None else ends(outcome["interval"])
+
+
+def ends(interval: tuple[float, float]) -> str:
+    """An interval of a share, such as `65.1-78.9%`."""
+    return f"{100 * interval[0]:.1f}-{100 * interval[1]:.1f}%"
+
+
+def counted(name: str, count: int) -> str:
+    """A count with its name, such as `1 error` or `3 skipped`."""
+    return f"{count:,} {name.removesuffix('s') if count == 1 else name}"
+
+
+def noise(control: ControlSummary) -> str:
+    """How many answers changed although the meaning had not."""
+    changed = f"{control['changed']:,} of {counted('answers', control['scored'])} ({percent(control['noise'])})"
+    untold = control["unscored"] + control["errors"]
+    more = f"; {untold:,} more could not be told" if untold else ""
+    return f"noise: {changed} changed under a control that keeps the meaning{more}"
+
+
+def asked(usage: UsageSummary) -> str:
+    """What the answers took: calls, what was in the store, what went wrong, tokens, latency and cost."""
+    parts = [counted("model calls", usage["calls"])]
+    parts += [f"{counted('answers', usage['from_store'])} from the store"] if usage["from_store"] else []
+    again = usage["requests"] - usage["calls"] - usage["failures"]
+    parts += [counted("repeated requests", again)] if again > 0 else []
+    parts += [f"{counted('questions', usage['failures'])} given up"] if usage["failures"] else []
+    tokens = f"{usage['prompt_tokens']:,} tokens read, {usage['completion_tokens']:,} written"
+    money = f"; {dollars(usage['cost'])}" if usage["cost"] else ""
+    return f"{', '.join(parts)}; {tokens}{money}"
+
+
+def dollars(cost: float) -> str:
+    """US dollars, to a hundredth of a cent where they are few: `$0.0123`, `$12.30`."""
+    return f"${cost:,.2f}" if cost >= 1 else f"${cost:.4f}"
+
+
+def spent(usage: UsageSummary) -> str:
+    """What the answers took, latency included."""
+    return f"{asked(usage)}; latency {latencies(usage)}" if usage["latency"] else asked(usage)
+
+
+def latencies(usage: UsageSummary) -> str:
+    """How long requests took: `p50 0.31 s, p95 0.84 s, p99 1.20 s`; a dash where nothing was asked."""
+    return ", ".join(f"{name} {seconds:.2f} s" for name, seconds in usage["latency"].items()) or "–"
+
+
+def sums(outcome: Outcome) -> str:
+    """How the cases add up, in one line."""
+    parts = " + ".join(counted(name, outcome[name]) for name in COUNTED)  # type: ignore[literal-required]
+    several = f" of {counted('samples', outcome['samples'])}" if outcome["samples"] < outcome["cases"] else ""
+    return f"{outcome['cases']:,} cases{several} = {parts}"
+
+
+def because(summary: Summary) -> str:
+    """The reason of the verdict without the verdict itself, which stands beside it."""
+    prefix = f"{summary['verdict'].capitalize()}: "
+    reason = summary["reason"]
+    return f"because of {reason.removeprefix(prefix)}" if reason.startswith(prefix) else reason
+
+
+def totals(summary: Summary) -> dict[str, int]:
+    """Cases, passed, and what the cases became, over all tests."""
+    names = ("cases", "passed", *COUNTED)
+    return {name: sum(outcome[name] for outcome in summary["tests"]) for name in names}  # type: ignore[literal-required]
+
+
+def reasons(counts: Mapping[str, int]) -> str:
+    """Reasons with their counts, such as `existing_negation 3, empty 1`."""
+    return ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
+
+
+def unscored(outcome: Outcome) -> str:
+    """Why answered cases got no score, such as `the reply is empty (3)`; empty where all were scored."""
+    return "; ".join(f"{reason.rstrip('.')} ({count:,})" for reason, count in outcome["unscored_reasons"].items())
+
+
+def moment(started: str) -> str:
+    """An ISO time as people write it; unchanged when it is none."""
+    try:
+        when = datetime.fromisoformat(started)
+    except ValueError:
+        return started
+    zone = when.tzname() or ""
+    return f"{when.day} {when:%B %Y, %H:%M} {zone}".strip()
+
+
+def span(seconds: float) -> str:
+    """A duration, such as `2 h 5 min`, `3 min 12 s` or `8.4 s`."""
+    if not math.isfinite(seconds) or seconds < 60:
+        return f"{number(round(seconds, 1))} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def apart(*shares: float) -> tuple[str, ...]:
+    """Percentages with as few decimals, from 1 to 6, as tell all of them apart that 6 tell apart.
+
+    Otherwise a sentence that sets one share against another, such as a bound against its gate, reads as if they were
+    equal: 54.4% and 54.4%, where 54.36% and 54.40% were compared.
+    """
+    told = [tuple(f"{share:.{decimals}%}" for share in shares) for decimals in range(1, 7)]
+    return next(texts for texts in told if len(set(texts)) == len(set(told[-1])))
