@@ -11,25 +11,25 @@ from prefect.input import RunInput
 from prefect.runtime import deployment
 from pydantic import Field
 
-from contrapose.tasks.core.decision import Answer, Decision
+from contrapose.tasks.core.decision import Decision, PersonsAnswer
 from contrapose.tasks.report.decision_markdown import render
 
 POLL_SECONDS = 5
 
 
-class Reply(RunInput):
+class ApprovalReply(RunInput):
     """What the form asks."""
 
     decision: Literal["reject", "approve"] = Field(default="reject", description="Approve promotes the candidate.")
     reason: str = Field(min_length=1, max_length=500, description="Why; it is kept with the verdict.")
 
 
-def ask(decision: Decision, *, hours: float) -> Answer | None:
+def ask(decision: Decision, *, hours: float) -> PersonsAnswer | None:
     """Pause until a person approves or rejects the candidate; None where nobody answered in time.
 
     A run of a deployment leaves its process meanwhile, and is started again with the answer.
     """
-    form = Reply.with_initial_data(description=render(decision).decode())
+    form = ApprovalReply.with_initial_data(description=render(decision).decode())
     # A flow run that is resumed finds its answer by the key: what was said of another decision is none to this one.
     key = f"ask-{re.sub('[^0-9]', '', decision['decided'])}"
     seconds = max(1, round(3600 * hours))
@@ -40,4 +40,4 @@ def ask(decision: Decision, *, hours: float) -> Answer | None:
             reply = pause_flow_run(wait_for_input=form, timeout=seconds, poll_interval=POLL_SECONDS, key=key)
     except FlowPauseTimeout:
         return None
-    return Answer(approved=reply.decision == "approve", reason=reply.reason)
+    return PersonsAnswer(approved=reply.decision == "approve", reason=reply.reason)

@@ -15,11 +15,11 @@ from prefect.runtime import flow_run
 
 from contrapose.flows.asking import ask
 from contrapose.flows.form import Form
-from contrapose.flows.judging import Check, judge
+from contrapose.flows.judging import RetrainedCheck, judge
 from contrapose.flows.verdict import tell, tell_failure
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.core.comparison import MARGIN
-from contrapose.tasks.core.decision import Answer, Decision, Verdict
+from contrapose.tasks.core.decision import Decision, PersonsAnswer, Verdict
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call
 from contrapose.tasks.promotion.candidate import ALIKE, Candidate, check_key
 from contrapose.tasks.promotion.settings import Promotion, retrained
@@ -29,7 +29,7 @@ from contrapose.tasks.store import open_checks
 from contrapose.tasks.store.checks import CheckRow, Checks, OvertakenError
 
 
-class Checked(TypedDict):
+class CheckedModel(TypedDict):
     """What a check leaves."""
 
     decision: Decision
@@ -59,7 +59,7 @@ def check_retrained_model(
     promotion: Promotion | None = None,
     announced: datetime | None = None,
     again: bool = False,
-) -> Checked:
+) -> CheckedModel:
     """Evaluate candidate and baseline on the same samples, and decide: promote, hold, or insufficient evidence.
 
     However often a model is announced, it is decided on once: who comes second waits for the first one's verdict.
@@ -80,7 +80,7 @@ def check_retrained_model(
         ContraposeError: something the user can mend; nothing was promoted.
     """
     candidate = Candidate(model=model, revision=revision, training_run=training_run, args=candidate_args or {})
-    check = Check(
+    check = RetrainedCheck(
         key=check_key(candidate, config, baseline=baseline, margin=margin),
         candidate=candidate,
         baseline=baseline,
@@ -92,7 +92,7 @@ def check_retrained_model(
     )
     decision = _begin(check, again=again)
     if decision is not None:
-        return Checked(decision=decision, duplicate=True, done=[])
+        return CheckedModel(decision=decision, duplicate=True, done=[])
     with check.checks.alive(check.key):
         return _follow(check, _decided(check))
 
@@ -102,7 +102,7 @@ def _checks(candidate: Candidate) -> Checks:
         return open_checks(flow_run=str(flow_run.id))
 
 
-def _begin(check: Check, *, again: bool) -> Decision | None:
+def _begin(check: RetrainedCheck, *, again: bool) -> Decision | None:
     """Take the check; where nothing is left to do, the decision that was made."""
     named = check.candidate
     told = {"model": named.model, "revision": named.revision, "training_run": named.training_run}
@@ -114,7 +114,7 @@ def _begin(check: Check, *, again: bool) -> Decision | None:
     return None if row.owner == check.checks.owner else _stored(row)
 
 
-def _decided(check: Check) -> Decision:
+def _decided(check: RetrainedCheck) -> Decision:
     """The decision on a check that is ours: an earlier process may have come so far."""
     row = check.checks.get(check.key)
     if row is not None and row.decision is not None:
@@ -129,7 +129,7 @@ def _decided(check: Check) -> Decision:
         raise
 
 
-def _follow(check: Check, decision: Decision) -> Checked:
+def _follow(check: RetrainedCheck, decision: Decision) -> CheckedModel:
     """Tell the verdict, ask a person where that is wanted, and promote."""
     tell(decision, suite=check.config.suite)
     if decision["verdict"] == "hold" and decision["answer"] is None and check.promotion.ask:
@@ -139,10 +139,10 @@ def _follow(check: Check, decision: Decision) -> Checked:
     done = _promoted(check, decision) if decision["verdict"] == "promote" else []
     for sentence in done:
         get_run_logger().info(sentence)
-    return Checked(decision=decision, duplicate=False, done=done)
+    return CheckedModel(decision=decision, duplicate=False, done=done)
 
 
-def _promoted(check: Check, decision: Decision) -> list[str]:
+def _promoted(check: RetrainedCheck, decision: Decision) -> list[str]:
     """Promote, unless a candidate that was announced later is; what was done, in sentences."""
     newer = check.checks.newer(check.key, alike=check.key[:ALIKE])
     if newer is not None:
@@ -158,7 +158,7 @@ def _promoted(check: Check, decision: Decision) -> list[str]:
     return done
 
 
-def _answered(check: Check, decision: Decision, answer: Answer) -> Decision:
+def _answered(check: RetrainedCheck, decision: Decision, answer: PersonsAnswer) -> Decision:
     """The decision after a person's answer."""
     moment = datetime.now(UTC).isoformat(timespec="microseconds")
     verdict: Verdict = "promote" if answer["approved"] else "hold"
@@ -170,7 +170,7 @@ def _answered(check: Check, decision: Decision, answer: Answer) -> Decision:
     return changed
 
 
-def _keep(check: Check, decision: Decision) -> None:
+def _keep(check: RetrainedCheck, decision: Decision) -> None:
     check.checks.decide(check.key, verdict=decision["verdict"], decision=json.dumps(decision))
 
 

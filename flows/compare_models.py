@@ -26,7 +26,7 @@ from contrapose.tasks.report.comparison_markdown import render, write_comparison
 from contrapose.tasks.report.publish import free_folder, write_folder
 
 
-class Model(BaseModel):
+class ComparedModel(BaseModel):
     """A model with arguments of its own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, title="Model")
@@ -51,7 +51,9 @@ class Compared(TypedDict):
     result_storage=RESULTS,
     result_serializer=SERIALIZER,
 )
-def compare_models(config: Form, models: list[str | Model], baseline: int = 1, margin: float = MARGIN) -> Compared:
+def compare_models(
+    config: Form, models: list[str | ComparedModel], baseline: int = 1, margin: float = MARGIN
+) -> Compared:
     """Evaluate several models, one after the other, and compare their runs.
 
     Args:
@@ -80,13 +82,13 @@ def compare_models(config: Form, models: list[str | Model], baseline: int = 1, m
     return Compared(folder=str(folder), runs=folders, comparison=comparison)
 
 
-def each_model(config: RunConfig, models: list[str | Model], *, baseline: int) -> list[RunConfig]:
+def each_model(config: RunConfig, models: list[str | ComparedModel], *, baseline: int) -> list[RunConfig]:
     """The configuration of each model's run.
 
     Raises:
         ConfigError: there are not two different models, or the baseline is none of them.
     """
-    chosen = [Model(model=each) if isinstance(each, str) else each for each in models]
+    chosen = [ComparedModel(model=each) if isinstance(each, str) else each for each in models]
     if len(chosen) < 2 or any(each in chosen[:place] for place, each in enumerate(chosen)):
         raise ConfigError(
             ", ".join(each.model for each in chosen) or "none",

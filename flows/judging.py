@@ -34,7 +34,7 @@ from contrapose.tasks.store.checks import Checks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class RetrainedCheck:
     """What stays the same from the first step to the last."""
 
     key: str
@@ -55,7 +55,7 @@ class Check:
     """The store's."""
 
 
-def judge(check: Check) -> Decision:
+def judge(check: RetrainedCheck) -> Decision:
     """Evaluate both models, the baseline first, compare them, and write down the decision.
 
     Raises:
@@ -79,14 +79,16 @@ def judge(check: Check) -> Decision:
     return decision
 
 
-def _refuse(check: Check, before: Run, after: Run) -> None:
+def _refuse(check: RetrainedCheck, before: Run, after: Run) -> None:
     """Refuse what would end badly, before anything is spent."""
     named = check.candidate
     refuse_baseline(after.identity, before.identity, model=named.model)
     refuse_unready(check.promotion, revision=named.revision, training_run=named.training_run)
 
 
-def _decision(check: Check, ruling: Ruling, comparison: Comparison, *, candidate: Side, baseline: Side) -> Decision:
+def _decision(
+    check: RetrainedCheck, ruling: Ruling, comparison: Comparison, *, candidate: Side, baseline: Side
+) -> Decision:
     moment, named = datetime.now(UTC), check.candidate
     name = f"{moment:%Y%m%dT%H%M%SZ}-{check.config.suite}-retrained"
     return Decision(

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.live import Live
 
 from contrapose.flows.pace import Pace
-from contrapose.flows.progress_line import Line, plain
+from contrapose.flows.progress_line import ProgressLine, plain
 from contrapose.flows.showing import is_silent
 from contrapose.tasks.infer.meter import Meter, metered
 from contrapose.tasks.text.cleaning import escape, one_line
@@ -41,7 +41,7 @@ def watched(total: int, *, title: str, ended: Callable[[], str], key: str | None
         return
     # The UI reads a description as Markdown.
     artifact = create_progress_artifact(progress=0.0, key=key, description=escape(title))
-    with metered(Meter()) as meter, _shown(Line(one_line(title), meter=meter, pace=Pace(total))) as look:
+    with metered(Meter()) as meter, _shown(ProgressLine(one_line(title), meter=meter, pace=Pace(total))) as look:
         over = Event()
 
         def note(words: str) -> None:
@@ -80,7 +80,7 @@ def told(meter: Meter) -> str:
 
 
 @contextmanager
-def _shown(line: Line) -> Iterator[Callable[[], None]]:
+def _shown(line: ProgressLine) -> Iterator[Callable[[], None]]:
     """Show a line until the end; what is given is called whenever it may have changed."""
     console, start, told_at = Console(stderr=True), time.monotonic(), [0.0]
 

@@ -19,7 +19,7 @@ SHORTEST_BAR = 8
 SHORTEST_TITLE = 10
 
 
-class Line:
+class ProgressLine:
     """A line that is drawn again as its meter goes on.
 
     Args:
@@ -83,6 +83,6 @@ def _end(text: str, room: int) -> str:
     return f"…{text}" if text else ""
 
 
-def plain(line: Line) -> str:
+def plain(line: ProgressLine) -> str:
     """The same for a log."""
     return f"{line.title}: {', '.join(line.words())}"

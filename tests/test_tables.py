@@ -13,8 +13,9 @@ import pytest
 
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Case, Completion, SummaryPair, TextSample, Trial, Usage
+from contrapose.tasks.tables import table as tables
 from contrapose.tasks.tables.columnar import to_arrow
-from contrapose.tasks.tables.table import batches, intact, read, table, take, write, write_arrow
+from contrapose.tasks.tables.table import batches, intact, read, take, write, write_arrow
 
 CASE = Case(
     id="p/1",
@@ -104,7 +105,7 @@ def samples(count: int) -> Iterator[TextSample]:
 
 @pytest.fixture
 def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "ROWS", 4)
+    monkeypatch.setattr(tables, "ROWS", 4)
 
 
 @pytest.mark.usefixtures("small_groups")

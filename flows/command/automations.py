@@ -25,7 +25,7 @@ WEBHOOK = "webhook"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class AutomationBlock:
     """A block that carries notifications."""
 
     id: str
@@ -47,7 +47,7 @@ def specifications() -> list[dict[str, Any]]:
     return [yaml.safe_load(each.read_text(encoding="utf-8")) for each in found]
 
 
-def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[Block]:
+def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[AutomationBlock]:
     """The named blocks.
 
     Args:
@@ -69,11 +69,13 @@ def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[Block]:
         if (origin := origin_of(str(document.data.get("url", "")))) is not None:
             # Only its host is ever told: the path of such an address is often its secret.
             refuse_forbidden(origin.host, where=f"--notify {each}")
-        found.append(Block(id=str(document.id), webhook=kind == WEBHOOK))
+        found.append(AutomationBlock(id=str(document.id), webhook=kind == WEBHOOK))
     return found
 
 
-def update(client: SyncPrefectClient, specification: Mapping[str, Any], blocks: Sequence[Block]) -> str | None:
+def update(
+    client: SyncPrefectClient, specification: Mapping[str, Any], blocks: Sequence[AutomationBlock]
+) -> str | None:
     """Create an automation, or update the one of its name where it differs.
 
     A trigger that is written again, though it is the same, forgets what it waits for: a run whose worker was killed
@@ -118,10 +120,10 @@ def _without_ids(value: object) -> object:
     return value
 
 
-def _blocks_of(automation: Automation | None) -> list[Block]:
+def _blocks_of(automation: Automation | None) -> list[AutomationBlock]:
     """The blocks through which an automation sends now."""
     return [
-        Block(id=str(action.block_document_id), webhook=action.type == "call-webhook")
+        AutomationBlock(id=str(action.block_document_id), webhook=action.type == "call-webhook")
         for action in (automation.actions if automation else [])
         if action.type in ("call-webhook", "send-notification")
     ]

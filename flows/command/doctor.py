@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from contrapose.flows.command.checks.base import Finding, problem
+from contrapose.flows.command.checks.base import DoctorFinding, problem
 from contrapose.tasks.core.errors import ContraposeError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ WIDTH = 80
 INDENT = 28
 
 
-def examine(configured: Callable[[], RunConfig | None]) -> list[Finding]:
+def examine(configured: Callable[[], RunConfig | None]) -> list[DoctorFinding]:
     """Look at everything at once; each server is waited for at most a few seconds.
 
     Args:
@@ -40,7 +40,7 @@ def examine(configured: Callable[[], RunConfig | None]) -> list[Finding]:
         from contrapose.flows.command.checks.run import failed
 
         config, wrong = None, [failed("configuration", error)]
-    found: dict[str, list[Finding]] = {name: [] for name in CHECKS}
+    found: dict[str, list[DoctorFinding]] = {name: [] for name in CHECKS}
     looks = [Thread(target=copy_context().run, args=(_look, name, config, found[name])) for name in CHECKS]
     for look in looks:
         look.start()
@@ -49,12 +49,12 @@ def examine(configured: Callable[[], RunConfig | None]) -> list[Finding]:
     return [each for name in CHECKS for each in found[name]] + wrong
 
 
-def exit_code(findings: Sequence[Finding]) -> int:
+def exit_code(findings: Sequence[DoctorFinding]) -> int:
     """0 where nothing is a problem, else 1."""
     return int(any(each.state == "problem" for each in findings))
 
 
-def as_text(findings: Sequence[Finding]) -> Iterator[str]:
+def as_text(findings: Sequence[DoctorFinding]) -> Iterator[str]:
     """A table in 80 columns, with a remedy below what needs one."""
     yield f"Contrapose {version('contrapose')}"
     for each in findings:
@@ -64,7 +64,7 @@ def as_text(findings: Sequence[Finding]) -> Iterator[str]:
     yield told(findings)
 
 
-def as_json(findings: Sequence[Finding]) -> str:
+def as_json(findings: Sequence[DoctorFinding]) -> str:
     """The same for programs."""
     counts = Counter(each.state for each in findings)
     return json.dumps(
@@ -79,14 +79,14 @@ def as_json(findings: Sequence[Finding]) -> str:
     )
 
 
-def told(findings: Sequence[Finding]) -> str:
+def told(findings: Sequence[DoctorFinding]) -> str:
     """How many problems and warnings there are."""
     counts = Counter(each.state for each in findings)
     parts = [f"{count} {name}{'s' if count > 1 else ''}" for name in ("problem", "warning") if (count := counts[name])]
     return ", ".join(parts) if parts else "nothing is wrong"
 
 
-def _look(name: str, config: RunConfig | None, found: list[Finding]) -> None:
+def _look(name: str, config: RunConfig | None, found: list[DoctorFinding]) -> None:
     """Add what a check finds; one that breaks is a finding itself, and keeps none of the others from being seen."""
     try:
         found.extend(import_module(f"contrapose.flows.command.checks.{name}").findings(config))

@@ -35,7 +35,7 @@ PORTION = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class RunEstimate:
     """A run, told beforehand."""
 
     model: str
@@ -62,7 +62,7 @@ class Estimate:
     """What the cases could decide; None where bare pass rates are compared."""
 
 
-def estimate(config: RunConfig) -> Estimate:
+def estimate(config: RunConfig) -> RunEstimate:
     """Make the cases, look up what is answered, and tell what the rest would take.
 
     Raises:
@@ -77,7 +77,7 @@ def estimate(config: RunConfig) -> Estimate:
         portions = groups[preview.plan.test].counting(_portions(preview))
         asks_back = preview.plan.probe_settings.asks_back(preview.likelihoods)
         counter.add(preview.plan.test, portions, asks_back=asks_back)
-    return Estimate(
+    return RunEstimate(
         model=config.model,
         tests=counter.tests,
         total=counter.total,
@@ -122,7 +122,7 @@ def _portions(preview: Preview) -> Iterator[list[Case]]:
     yield portion
 
 
-def as_json(found: Estimate) -> str:
+def as_json(found: RunEstimate) -> str:
     """The same figures as JSON."""
     counts = {test: _counts(count) for test, count in found.tests.items()}
     return json.dumps(
@@ -147,7 +147,7 @@ def _counts(count: Count) -> dict[str, int]:
     return {"prompts": count.questions, "answered": count.answered, "calls": count.calls}
 
 
-def as_text(found: Estimate, *, console: Console) -> Iterator[str]:
+def as_text(found: RunEstimate, *, console: Console) -> Iterator[str]:
     """What would be asked, test by test, what it takes and could decide, for a terminal of 80 columns."""
     with console.capture() as captured:
         console.print(_counted(found))
@@ -162,7 +162,7 @@ def as_text(found: Estimate, *, console: Console) -> Iterator[str]:
     yield captured.get()
 
 
-def _notes(found: Estimate) -> Iterator[str]:
+def _notes(found: RunEstimate) -> Iterator[str]:
     yield f"Rows: {'; '.join(f'{test} {told}' for test, told in found.rows.items())}."
     if found.left_out:
         yield "\n".join(found.left_out)
@@ -180,7 +180,7 @@ def _notes(found: Estimate) -> Iterator[str]:
         yield from decidable.notes(found.power)
 
 
-def _counted(found: Estimate) -> Table:
+def _counted(found: RunEstimate) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     table.add_column("test", overflow="fold", max_width=32)
     for name in ("prompts", "answered", "calls"):
@@ -216,7 +216,7 @@ def _dollars(cost: float | None) -> str:
     return f"${cost:,.4f}" if 0 < cost < 1 else f"${cost:,.2f}"
 
 
-def _stops(found: Estimate) -> list[str]:
+def _stops(found: RunEstimate) -> list[str]:
     """Limits that the run is expected to meet before its end."""
     taken = {
         "max_calls": found.total.calls,

@@ -56,7 +56,7 @@ def basic(key: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class GuardedRequest:
     """What the rules look at in a request."""
 
     method: str
@@ -90,7 +90,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class GuardAnswer:
     """What is answered in place of what was asked for."""
 
     status: int
@@ -117,7 +117,7 @@ class Guard:
         """A path with the ticket: who opens it first is given the cookie."""
         return f"{path}?{TICKET}={self._derived('ticket')}"
 
-    def answer(self, asked: Asked) -> Answer | None:
+    def answer(self, asked: GuardedRequest) -> GuardAnswer | None:
         """What is answered in place of what was asked for; None where that may be had."""
         if refused := self.misplaced(asked):
             return refused
@@ -127,35 +127,35 @@ class Guard:
             return None
         return self._unknown(asked)
 
-    def misplaced(self, asked: Asked) -> Answer | None:
+    def misplaced(self, asked: GuardedRequest) -> GuardAnswer | None:
         """The refusal of what names another machine, or comes from another page, whatever it brings."""
         host = asked.values("host")
         known = [f"{name}:{asked.port}" for name in NAMES] + ([*NAMES] if asked.port == USUAL_PORT else [])
         if host not in [[name] for name in known]:
-            return Answer(status=404, text=ELSEWHERE)
+            return GuardAnswer(status=404, text=ELSEWHERE)
         if asked.values("origin") not in ([], [f"http://{host[0]}"]):
-            return Answer(status=403, text=FOREIGN)
+            return GuardAnswer(status=403, text=FOREIGN)
         if asked.values("sec-fetch-site") not in ([], ["same-origin"], ["none"]) and not asked.navigates:
-            return Answer(status=403, text=FOREIGN)
+            return GuardAnswer(status=403, text=FOREIGN)
         return None
 
-    def _entered(self, asked: Asked) -> Answer:
+    def _entered(self, asked: GuardedRequest) -> GuardAnswer:
         """The cookie for the ticket, and the way to the page itself."""
         valid = hmac.compare_digest((asked.ticket or "").encode(), self._derived("ticket").encode())
         if not self._brings_cookie(asked) and not (valid and self._ticket.acquire(blocking=False)):
             return self._unknown(asked)
         # Never the address of another machine, as "//name" would be.
         page = "/" + asked.path.lstrip("/\\")
-        return Answer(status=303, headers=(("Location", page), ("Set-Cookie", f"{self._cookie}; {ATTRIBUTES}")))
+        return GuardAnswer(status=303, headers=(("Location", page), ("Set-Cookie", f"{self._cookie}; {ATTRIBUTES}")))
 
-    def _unknown(self, asked: Asked) -> Answer:
+    def _unknown(self, asked: GuardedRequest) -> GuardAnswer:
         asks = (("WWW-Authenticate", f'Basic realm="{USER}"'),) if self.kept and asked.navigates else ()
-        return Answer(status=401, text=UNKNOWN + (KEPT.format(self.kept) if self.kept else ""), headers=asks)
+        return GuardAnswer(status=401, text=UNKNOWN + (KEPT.format(self.kept) if self.kept else ""), headers=asks)
 
-    def _brings_key(self, asked: Asked) -> bool:
+    def _brings_key(self, asked: GuardedRequest) -> bool:
         return _among(basic(self.key), asked.values("authorization"))
 
-    def _brings_cookie(self, asked: Asked) -> bool:
+    def _brings_cookie(self, asked: GuardedRequest) -> bool:
         return _among(self._cookie, [part.strip() for each in asked.values("cookie") for part in each.split(";")])
 
     @property

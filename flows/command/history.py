@@ -13,7 +13,7 @@ from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.history.dataset import place
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded
-from contrapose.tasks.history.series import Series, Since, series, since_green
+from contrapose.tasks.history.series import Series, SincePrevious, series, since_green
 from contrapose.tasks.report.csv import inert
 
 RATED = (
@@ -84,7 +84,7 @@ def _rows(found: Sequence[Series]) -> Iterator[dict[str, Any]]:
             yield dict(zip(RATED, (*own, *rate, list(changed)), strict=True))
 
 
-def _change_rows(found: Sequence[Since]) -> Iterator[dict[str, Any]]:
+def _change_rows(found: Sequence[SincePrevious]) -> Iterator[dict[str, Any]]:
     for run, base, changes in ((each.run, each.base, each.changes) for each in found):
         for change in changes:
             own = (run["suite"], run["model"], run["run_id"])

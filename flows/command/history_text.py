@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contrapose.tasks.core.history_records import Change, PastRun
-from contrapose.tasks.history.series import Point, Series, Since, series, since_green
+from contrapose.tasks.history.series import Point, Series, SincePrevious, series, since_green
 from contrapose.tasks.report.console import STYLES
 from contrapose.tasks.text.cleaning import cut, one_line
 from contrapose.tasks.text.masking import Show, shower
@@ -53,7 +53,7 @@ def trend(points: Sequence[Point], console: Console) -> str:
     return f"{drawn} {percent(rates[0])} to {percent(rates[-1])}" if len(rates) > 1 else f"{drawn} {percent(rates[0])}"
 
 
-def _print_changes(found: Sequence[Since], console: Console) -> None:
+def _print_changes(found: Sequence[SincePrevious], console: Console) -> None:
     show = shower(show_toxic=False)
     for each in found:
         console.print()
@@ -63,7 +63,7 @@ def _print_changes(found: Sequence[Since], console: Console) -> None:
             console.print(_change_table(each.changes, show, console))
 
 
-def _told(found: Since) -> str:
+def _told(found: SincePrevious) -> str:
     """What is held against what, in one sentence."""
     now = f"{found.run['started'][:19].replace('T', ' ')} ({found.run['verdict']})"
     if found.base is None:

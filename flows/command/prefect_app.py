@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from contrapose.flows.command.guard import HEADERS, HOST, Answer, Asked, Guard, basic
+from contrapose.flows.command.guard import HEADERS, HOST, Guard, GuardAnswer, GuardedRequest, basic
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -120,9 +120,9 @@ async def _http(app: App, guard: Guard, scope: Message, receive: Receive, send: 
     return None
 
 
-def _asked(scope: Message) -> Asked:
+def _asked(scope: Message) -> GuardedRequest:
     query = scope["query_string"].decode("latin-1")
-    return Asked(
+    return GuardedRequest(
         method=scope.get("method", "GET"),
         target=scope["raw_path"].decode("latin-1") + (f"?{query}" if query else ""),
         headers=[(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]],
@@ -130,7 +130,7 @@ def _asked(scope: Message) -> Asked:
     )
 
 
-async def _answered(answer: Answer, send: Send) -> None:
+async def _answered(answer: GuardAnswer, send: Send) -> None:
     headers = {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", **dict(answer.headers)}
     sent = [(name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": answer.status, "headers": sent})

@@ -17,7 +17,7 @@ from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.load.samples import Loaded, load_samples
 from contrapose.tasks.perturb.cases import build_cases, drawn_in_words
-from contrapose.tasks.report.preview import Tally, print_indented, sample_lines, section
+from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section
 from contrapose.tasks.report.rows import left_out_rows, taken
 from contrapose.tasks.text.diff import edits
 from contrapose.tasks.text.masking import shower
@@ -157,7 +157,7 @@ def as_text(found: Sequence[Preview], *, console: Console, most: int, skipped: b
 
 
 def _print_section(preview: Preview, console: Console, *, most: int, skipped: bool, show_toxic: bool) -> None:
-    tally = Tally()
+    tally = PreviewTally()
     for cases in preview.cases():
         tally.add(cases)
     for line in section(preview.plan.test, preview.plan.data.source, tally, judged=preview.taken()):

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from contrapose.flows.command.guard import HEADERS, HOST, Answer, Asked, Guard, new_key
+from contrapose.flows.command.guard import HEADERS, HOST, Guard, GuardAnswer, GuardedRequest, new_key
 from contrapose.tasks.core.errors import ConfigError
 
 HTML = "text/html; charset=utf-8"
@@ -31,7 +31,7 @@ SERVED = re.compile(r"/([\w.-]{1,200})/(report\.html|validation\.html)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class PageReply:
     """What is sent to a browser."""
 
     content: bytes | Path
@@ -44,7 +44,7 @@ class Reply:
     """To be kept, not shown."""
 
 
-Site = Callable[[str], Reply | None]
+Site = Callable[[str], PageReply | None]
 """From the path that was asked, as it was sent, to the reply; None where there is nothing."""
 
 
@@ -61,7 +61,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """The page, or 404; whoever is not let in is told so."""
-        asked = Asked(
+        asked = GuardedRequest(
             method=self.command, target=self.path, headers=self.headers.items(), port=self.server.server_address[1]
         )
         if (answer := self.server.guard.answer(asked)) is not None:
@@ -82,7 +82,7 @@ class Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_GET  # noqa: N815 (the name that http.server calls)
 
-    def _send_head(self, found: Reply, size: int) -> None:
+    def _send_head(self, found: PageReply, size: int) -> None:
         self.policy = found.policy
         self.send_response(200)
         self.send_header("Content-Type", found.kind)
@@ -91,7 +91,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Disposition", "attachment")
         self.end_headers()
 
-    def _send_answer(self, answer: Answer) -> None:
+    def _send_answer(self, answer: GuardAnswer) -> None:
         text = answer.text.encode()
         self.send_response(answer.status)
         for name, value in (("Content-Type", TEXT), ("Content-Length", str(len(text))), *answer.headers):
@@ -174,7 +174,9 @@ def reports(folder: Path) -> Site:
     return partial(report_page, folder)
 
 
-def report_page(folder: Path, path: str) -> Reply | None:
+def report_page(folder: Path, path: str) -> PageReply | None:
     """One page of one run."""
     found = SERVED.fullmatch(path)
-    return None if found is None or ".." in found[1] else Reply(content=folder / found[1] / found[2], policy=ENCLOSED)
+    return (
+        None if found is None or ".." in found[1] else PageReply(content=folder / found[1] / found[2], policy=ENCLOSED)
+    )

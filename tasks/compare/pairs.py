@@ -8,7 +8,16 @@ from itertools import combinations
 import numpy as np
 
 from contrapose.tasks.compare.rows import Rows
-from contrapose.tasks.core.comparison import MIN_COVERAGE, Contest, Difference, Pair, Place, Rate, Standing, Verdict
+from contrapose.tasks.core.comparison import (
+    MIN_COVERAGE,
+    ComparedRate,
+    Contest,
+    Difference,
+    Pair,
+    RankedModel,
+    Standing,
+    Verdict,
+)
 from contrapose.tasks.statistics.families import holm, over
 from contrapose.tasks.statistics.means import MOST_GROUPS, SEED, difference, mean
 from contrapose.tasks.statistics.paired import mcnemar
@@ -40,15 +49,15 @@ def _corrected(pairs: list[Pair]) -> list[Pair]:
     ]
 
 
-def rate(passed: np.ndarray, cluster: np.ndarray) -> Rate | None:
+def rate(passed: np.ndarray, cluster: np.ndarray) -> ComparedRate | None:
     """Pass rate of cases that were all scored, with its interval; None where there are none."""
     if not len(passed):
         return None
     if np.isin(passed, (0, 1)).all():
         share = clustered(passed == 1, cluster)
-        return Rate(value=share.rate, interval=wilson(share))
+        return ComparedRate(value=share.rate, interval=wilson(share))
     found = mean(passed, cluster, bounds=(0.0, 1.0))
-    return Rate(value=found.value, interval=found.interval) if found else None
+    return ComparedRate(value=found.value, interval=found.interval) if found else None
 
 
 def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -> Pair:
@@ -247,7 +256,7 @@ def standings(rows: Rows, pairs: Sequence[Pair], names: Sequence[str]) -> list[S
     return sorted(found, key=lambda each: (each["rank"], -each["rate"]["value"] if each["rate"] else 0.0))
 
 
-def leaderboard(tests: Sequence[Contest], names: Sequence[str]) -> list[Place]:
+def leaderboard(tests: Sequence[Contest], names: Sequence[str]) -> list[RankedModel]:
     """The models over all tests, by the mean of their ranks; every test counts the same."""
     ranks = {
         name: {test["test_type"]: each["rank"] for test in tests for each in test["standings"] if each["name"] == name}
@@ -255,7 +264,9 @@ def leaderboard(tests: Sequence[Contest], names: Sequence[str]) -> list[Place]:
     }
     means = {name: sum(own.values()) / len(own) for name, own in ranks.items()}
     found = [
-        Place(name=name, rank=1 + sum(mean < means[name] for mean in means.values()), mean_rank=means[name], ranks=own)
+        RankedModel(
+            name=name, rank=1 + sum(mean < means[name] for mean in means.values()), mean_rank=means[name], ranks=own
+        )
         for name, own in ranks.items()
     ]
     return sorted(found, key=lambda place: place["rank"])

@@ -35,7 +35,7 @@ class Contender(TypedDict):
     """Of its own run."""
 
 
-class Rate(TypedDict):
+class ComparedRate(TypedDict):
     """A pass rate."""
 
     value: float
@@ -75,7 +75,7 @@ class Pair(TypedDict):
     only_second: int
     neither: int
     """Cases that were asked, and scored for none of the two."""
-    rates: tuple[Rate, Rate] | None
+    rates: tuple[ComparedRate, ComparedRate] | None
     """None where no case was scored for both."""
     difference: Difference | None
     """Likewise."""
@@ -95,7 +95,7 @@ class Standing(TypedDict):
     """1 + the number of models that are significantly better: models that cannot be told apart may share it."""
     asked: int
     scored: int
-    rate: Rate | None
+    rate: ComparedRate | None
     """Over the cases that were scored for every model."""
 
 
@@ -113,7 +113,7 @@ class Contest(TypedDict):
     """Those with the baseline first."""
 
 
-class Place(TypedDict):
+class RankedModel(TypedDict):
     """A model over all tests."""
 
     name: str
@@ -136,7 +136,7 @@ class Comparison(TypedDict):
     margin: float
     models: list[Contender]
     """The baseline first."""
-    leaderboard: list[Place]
+    leaderboard: list[RankedModel]
     """By rank."""
     tests: list[Contest]
     warnings: list[str]

@@ -16,7 +16,7 @@ DEFINITIONS: dict[Verdict, str] = {
 """What a verdict means: the first that applies. A candidate whose own gates are undecided may be promoted."""
 
 
-class Finding(TypedDict):
+class CheckFinding(TypedDict):
     """What the comparison says of the candidate in one test."""
 
     test_type: str
@@ -37,7 +37,7 @@ class Side(TypedDict):
     reason: str
 
 
-class Answer(TypedDict):
+class PersonsAnswer(TypedDict):
     """What a person said to a candidate that was held."""
 
     approved: bool
@@ -58,10 +58,10 @@ class Decision(TypedDict):
     training_run: str
     margin: float
     """Loss of pass rate that is still called not worse."""
-    tests: list[Finding]
+    tests: list[CheckFinding]
     candidate: Side
     baseline: Side
-    answer: Answer | None
+    answer: PersonsAnswer | None
     """None where nobody was asked, or nobody has answered."""
     check: str
     """What the check is called in the response store: hashes of the configuration and of the candidate."""

@@ -35,7 +35,7 @@ class Notes(TypedDict):
     written in the code."""
 
 
-class Place(NamedTuple):
+class ModuleFile(NamedTuple):
     """Where the code of a module lies."""
 
     file: Path
@@ -104,7 +104,7 @@ class _Notebook:
         with suppress(OSError, ValueError):
             self.known = dict(json.loads(memo.read_bytes())) if memo else {}
 
-    def of(self, place: Place) -> Notes:
+    def of(self, place: ModuleFile) -> Notes:
         """What a module says."""
         content = place.file.read_bytes()
         key = hashlib.sha256(f"{sys.hexversion}:{place.package}:".encode() + content).hexdigest()
@@ -126,7 +126,7 @@ class _Notebook:
             part.unlink(missing_ok=True)
 
 
-def _read(content: bytes, place: Place) -> Notes:
+def _read(content: bytes, place: ModuleFile) -> Notes:
     tree = ast.parse(content)
     imports = sorted({name for node in ast.walk(tree) for name in _imports(node, place.package)})
     resources = sorted({tuple(each) for each in _resources(tree, place.package)})
@@ -188,7 +188,7 @@ def _is_documentation(node: ast.AST) -> bool:
 
 
 @cache
-def _place(name: str) -> Place | None:
+def _place(name: str) -> ModuleFile | None:
     """Where a module lies; None where the name is none, as that of a function."""
     steps = name.split(".")
     # `contrapose` itself is no package: the folders below it are.
@@ -197,17 +197,17 @@ def _place(name: str) -> Place | None:
     if found is None:
         return None
     if found.submodule_search_locations is None:
-        return Place(Path(found.origin), "") if found.origin and len(steps) == depth else None
+        return ModuleFile(Path(found.origin), "") if found.origin and len(steps) == depth else None
     places = (_below(Path(folder), steps[depth:], name) for folder in found.submodule_search_locations)
     return next((place for place in places if place is not None), None)
 
 
-def _below(folder: Path, steps: list[str], name: str) -> Place | None:
+def _below(folder: Path, steps: list[str], name: str) -> ModuleFile | None:
     path = folder.joinpath(*steps)
     if (path / "__init__.py").is_file():
-        return Place(path / "__init__.py", name)
+        return ModuleFile(path / "__init__.py", name)
     file = path.with_name(f"{path.name}.py")
-    return Place(file, name.rpartition(".")[0]) if steps and file.is_file() else None
+    return ModuleFile(file, name.rpartition(".")[0]) if steps and file.is_file() else None
 
 
 @cache

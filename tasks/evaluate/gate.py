@@ -151,7 +151,7 @@ def rated(name: str, met: Any, cluster: Any, *, wanted: float, chance: float | N
     return Rate(name=name, wanted=wanted, worst=worst, best=best, open=int(open_.sum()), chance=chance)
 
 
-class Decision(NamedTuple):
+class GateDecision(NamedTuple):
     """A verdict, the sentence that explains it, and how sure it is."""
 
     verdict: Verdict
@@ -164,7 +164,7 @@ class Decision(NamedTuple):
     """p value of one of them being this low, likewise."""
 
 
-def decide(counts: Counts, rates: Sequence[Rate], rules: Rules) -> Decision:
+def decide(counts: Counts, rates: Sequence[Rate], rules: Rules) -> GateDecision:
     """The verdict on one test: passed where every rate reaches its gate, failed where one misses it.
 
     Several gates that must all be reached need no correction, since each is tested at its own level; that one of them
@@ -177,14 +177,14 @@ def decide(counts: Counts, rates: Sequence[Rate], rules: Rules) -> Decision:
     """
     if counts.asked and counts.errors / counts.asked > rules.max_error_share:
         reason = f"{counts.errors} of {counts.asked} cases got no answer; at most {rules.max_error_share:.1%} may fail."
-        return Decision("incomplete", reason, [])
+        return GateDecision("incomplete", reason, [])
     if not rates or not counts.scored:
-        return Decision("inconclusive", "No case could be scored.", [])
+        return GateDecision("inconclusive", "No case could be scored.", [])
     answered = counts.asked - counts.errors
     gates = [_summary(rate, rules) for rate in rates]
     if counts.scored / answered < rules.min_coverage:
         reason = f"Only {counts.scored} of {answered} answers could be scored; {rules.min_coverage:.1%} are needed."
-        return Decision("inconclusive", reason, gates)
+        return GateDecision("inconclusive", reason, gates)
     return _by_rate(rates, gates) if rules.gate == "rate" else _by_interval(rates, gates, rules)
 
 
@@ -207,33 +207,35 @@ def _summary(rate: Rate, rules: Rules) -> GateSummary:
     )
 
 
-def _by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> Decision:
+def _by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
     failed = [rate for rate in rates if rate.best.rate < rate.wanted]
     if failed:
         value, gate = apart(failed[0].best.rate, failed[0].wanted)
-        return Decision("fail", f"The {failed[0].label} {value} is under {gate}{_even(failed[0], 'passed')}.", gates)
+        return GateDecision(
+            "fail", f"The {failed[0].label} {value} is under {gate}{_even(failed[0], 'passed')}.", gates
+        )
     short = [rate for rate in rates if rate.worst.rate < rate.wanted]
     if short:
-        return Decision("inconclusive", _open(short[0]), gates)
+        return GateDecision("inconclusive", _open(short[0]), gates)
     if all(rate.guessed for rate in rates):
-        return Decision("inconclusive", _guessed(rates[0]), gates)
+        return GateDecision("inconclusive", _guessed(rates[0]), gates)
     value, gate = apart(rates[0].worst.rate, rates[0].wanted)
-    return Decision("pass", f"The {rates[0].label} {value} reaches {gate}{_even(rates[0], 'failed')}.", gates)
+    return GateDecision("pass", f"The {rates[0].label} {value} reaches {gate}{_even(rates[0], 'failed')}.", gates)
 
 
-def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) -> Decision:
+def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) -> GateDecision:
     reached, missed = max(rate.reached for rate in rates), min(1.0, len(rates) * min(rate.missed for rate in rates))
     if missed <= LEVEL:
         worst = min(rates, key=lambda rate: rate.missed)
         told = _bounded(worst, "at most", worst.bounds.high, "passed")
-        return Decision("fail", f"With 95 % confidence {told}.", gates, reached, missed)
+        return GateDecision("fail", f"With 95 % confidence {told}.", gates, reached, missed)
     short = [rate for rate in rates if rate.reached > LEVEL]
     if not short and all(rate.guessed for rate in rates):
-        return Decision("inconclusive", _guessed(rates[0]), gates)
+        return GateDecision("inconclusive", _guessed(rates[0]), gates)
     if short:
-        return Decision("inconclusive", undecided(short[0], tests=rules.tests), gates, reached, missed)
+        return GateDecision("inconclusive", undecided(short[0], tests=rules.tests), gates, reached, missed)
     told = ", and ".join(_bounded(rate, "at least", rate.bounds.low, "failed") for rate in rates)
-    return Decision("pass", f"With 95 % confidence {told}.", gates, reached, missed)
+    return GateDecision("pass", f"With 95 % confidence {told}.", gates, reached, missed)
 
 
 def needed(rate: Rate, *, tests: int) -> int | None:

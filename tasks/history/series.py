@@ -30,7 +30,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Since:
+class SincePrevious:
     """A model's newest run in a suite, and what has changed since an earlier one."""
 
     run: PastRun
@@ -54,16 +54,16 @@ def series(runs: Iterable[PastRun]) -> list[Series]:
     ]
 
 
-def since_green(runs: Iterable[PastRun]) -> list[Since]:
+def since_green(runs: Iterable[PastRun]) -> list[SincePrevious]:
     """For each suite and model, what changed since the last run that passed; runs come the oldest first."""
     return [_since(own) for own in _by_model(runs)]
 
 
-def _since(own: Sequence[PastRun]) -> Since:
+def _since(own: Sequence[PastRun]) -> SincePrevious:
     *before, run = own
     green = [each for each in before if each["verdict"] == "pass"]
     base = next(reversed(green or before), None)
-    return Since(run=run, base=base, changes=changes(base, run) if base else ())
+    return SincePrevious(run=run, base=base, changes=changes(base, run) if base else ())
 
 
 def _by_model(runs: Iterable[PastRun]) -> Iterator[list[PastRun]]:

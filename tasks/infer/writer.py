@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.store.answers import Batch, row_of
+from contrapose.tasks.store.answers import AnswerBatch, row_of
 from contrapose.tasks.store.patience import AWAY_SECONDS, AwayError
 from contrapose.tasks.store.refuge import shelter
 
@@ -139,7 +139,7 @@ class Writer:
         kept, spent, failures = _parts(self._unkept)
         now = time.time()
         rows = [row_of(each, run=self.run, model=self.model, now=now) for each in kept]
-        batch = Batch(rows=rows, run=self.run, spent=spent, failures=failures, again=self.again)
+        batch = AnswerBatch(rows=rows, run=self.run, spent=spent, failures=failures, again=self.again)
         file = shelter(batch, self.answers.engine.url.render_as_string(hide_password=False))
         place = f"but are in {file}, where the next run finds them" if file else "nor in a file elsewhere, and are lost"
         return CutShortError(

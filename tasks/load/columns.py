@@ -30,7 +30,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 PAIR = ("article_sentence", "correct_sentence", "incorrect_sentence")
 
 
-class Cell(NamedTuple):
+class SourceCell(NamedTuple):
     """A field's column in one row, and its value there."""
 
     column: str
@@ -51,10 +51,10 @@ def candidates(name: str, data: DataSettings) -> tuple[str, ...]:
     return (data.columns[name],) if name in data.columns else USUAL[name]
 
 
-def cell(name: str, values: Mapping[str, Any], data: DataSettings) -> Cell | None:
+def cell(name: str, values: Mapping[str, Any], data: DataSettings) -> SourceCell | None:
     """Where a row has a field; None when it has no such column."""
     column = next((each for each in candidates(name, data) if each in values), None)
-    return None if column is None else Cell(column, values[column])
+    return None if column is None else SourceCell(column, values[column])
 
 
 def used(data: DataSettings) -> frozenset[str]:

@@ -34,7 +34,7 @@ OPTION = "leave out what cannot be used with --skip-bad-rows (skip_bad_rows: tru
 
 
 @dataclass(slots=True, kw_only=True)
-class Reading:
+class SourceReading:
     """A pass over a source, and what it has found so far; it keeps no samples."""
 
     data: DataSettings
@@ -111,12 +111,12 @@ class Reading:
     def _refuse_repeated(self, most: int | None) -> None:
         """Read again where ids look repeated, and tell which rows share one."""
         if repeated := self.repeated():
-            again = Reading(data=self.data, sample_type=self.sample_type, suspects=repeated)
+            again = SourceReading(data=self.data, sample_type=self.sample_type, suspects=repeated)
             for _ in again.samples(most=most):
                 pass
 
 
-def _refuse_unusable(reading: Reading) -> None:
+def _refuse_unusable(reading: SourceReading) -> None:
     if not reading.good and not reading.bad:
         raise failure(reading.data.source, "there are no rows", expected="at least one row", remedy="Add some.")
     # Without any column no row could be parsed, and the rows' own problems tell more.
@@ -130,19 +130,19 @@ def _refuse_unusable(reading: Reading) -> None:
         raise _bad_rows(reading)
 
 
-def _one_bad_row(reading: Reading) -> DataError:
+def _one_bad_row(reading: SourceReading) -> DataError:
     ((number, problem),) = reading.problems
     where = f"{escaped(reading.data.source)}, row {number}"
     remedy = _or_skipped(problem.remedy, reading)
     return DataError(problem.found, expected=problem.expected, remedy=remedy, where=where)
 
 
-def _or_skipped(remedy: str, reading: Reading) -> str:
+def _or_skipped(remedy: str, reading: SourceReading) -> str:
     """A remedy, and the other one where rows would be left."""
     return f"{remedy}, or {OPTION}." if reading.good else f"{remedy}."
 
 
-def _bad_rows(reading: Reading) -> DataError:
+def _bad_rows(reading: SourceReading) -> DataError:
     shown = reading.problems[:SHOWN_ROWS]
     told = "; ".join(f"row {number}: {problem.found}" for number, problem in shown)
     rest = reading.bad - len(shown)

@@ -11,7 +11,7 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.outcome import LeftOut
 from contrapose.tasks.core.records import Sample, TextSample
 from contrapose.tasks.load import bundled, huggingface, opening
-from contrapose.tasks.load.reading import Reading, format_of
+from contrapose.tasks.load.reading import SourceReading, format_of
 from contrapose.tasks.load.rows import escaped
 
 
@@ -97,13 +97,13 @@ class Drawing:
     def _pass(self) -> Iterator[Sample]:
         if self.data.skip_bad_rows and self.suspects is None:
             self.suspects = self._repeated()
-        reading = Reading(data=self.data, sample_type=self.sample_type, suspects=self.suspects)
+        reading = SourceReading(data=self.data, sample_type=self.sample_type, suspects=self.suspects)
         yield from reading.samples(most=self.most)
         self.rows, self.columns, self.left_out = reading.good, tuple(reading.columns), reading.left_out()
 
     def _repeated(self) -> frozenset[int]:
         """Read all ids once, so that a repeated one is known before its first row is left behind."""
-        reading = Reading(data=self.data, sample_type=self.sample_type)
+        reading = SourceReading(data=self.data, sample_type=self.sample_type)
         for _ in reading.samples(most=self.most):
             pass
         return reading.repeated()

@@ -101,7 +101,7 @@ def read_option(reply: str, *, labels: Sequence[str], options: Sequence[str]) ->
     return choose(reply, labels=labels, options=options).index
 
 
-class Told(Protocol):
+class ReadChoice(Protocol):
     """A choice that knows what told it."""
 
     @property
@@ -110,7 +110,7 @@ class Told(Protocol):
         ...
 
 
-def step_of(completion: Completion, choice: Told | None) -> str:
+def step_of(completion: Completion, choice: ReadChoice | None) -> str:
     """What told a choice, as result rows record it; `unparsed` where a reply told none."""
     if completion.option_loglikelihoods is not None:
         return "likelihood"

@@ -16,7 +16,7 @@ from contrapose.tasks.core.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class PanelShare:
     """A count among others."""
 
     name: str
@@ -33,7 +33,7 @@ class Bars:
 
     title: str
     """Over the bars."""
-    shares: tuple[Share, ...]
+    shares: tuple[PanelShare, ...]
     """From the top down."""
     sentence: str = ""
     """What they come to, in words, over the title."""
@@ -59,7 +59,7 @@ class Grid:
     """Over the grid."""
     columns: tuple[Heading, ...]
     """From left to right."""
-    rows: tuple[tuple[Heading, tuple[Share, ...]], ...]
+    rows: tuple[tuple[Heading, tuple[PanelShare, ...]], ...]
     """A heading with the shares of its row, one for each column."""
     sentence: str = ""
     """What they come to, in words."""
@@ -121,10 +121,10 @@ class NoPicture:
         return []
 
 
-def shares(counts: Mapping[str, int]) -> tuple[Share, ...]:
+def shares(counts: Mapping[str, int]) -> tuple[PanelShare, ...]:
     """Counts as shares of their sum, in the given order."""
     total = sum(counts.values())
-    return tuple(Share(name=name, count=count, total=total) for name, count in counts.items())
+    return tuple(PanelShare(name=name, count=count, total=total) for name, count in counts.items())
 
 
 def pattern(counts: Mapping[str, int], sentences: Mapping[str, str], *, without_choice: int) -> str:

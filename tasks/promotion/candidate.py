@@ -12,7 +12,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.comparison import Comparison, judged
-from contrapose.tasks.core.decision import Finding, Side, Verdict
+from contrapose.tasks.core.decision import CheckFinding, Side, Verdict
 from contrapose.tasks.core.errors import ModelError
 
 DECIDES_NOTHING = {"output", "refresh", "show_toxic", "show_langtest", "mlflow", "history"}
@@ -100,16 +100,16 @@ class Ruling(NamedTuple):
     reasons: list[str]
 
 
-def verdicts(comparison: Comparison) -> list[Finding]:
+def verdicts(comparison: Comparison) -> list[CheckFinding]:
     """What the comparison says of the candidate, test by test."""
     return [
-        Finding(test_type=test, verdict=pair["verdict"], reason=pair["reason"])
+        CheckFinding(test_type=test, verdict=pair["verdict"], reason=pair["reason"])
         for test, pair in judged(comparison["tests"])
         if pair["verdict"] is not None
     ]
 
 
-def decide(tests: Sequence[Finding], *, selected: Sequence[str], candidate: Side, baseline: Side) -> Ruling:
+def decide(tests: Sequence[CheckFinding], *, selected: Sequence[str], candidate: Side, baseline: Side) -> Ruling:
     """The verdict: the first that applies of those in `DEFINITIONS`.
 
     Args:
@@ -125,7 +125,7 @@ def decide(tests: Sequence[Finding], *, selected: Sequence[str], candidate: Side
     return Ruling("promote", [*_of(tests, "better"), *_of(tests, "not worse")])
 
 
-def _of(tests: Sequence[Finding], verdict: str) -> Iterator[str]:
+def _of(tests: Sequence[CheckFinding], verdict: str) -> Iterator[str]:
     for test in tests:
         if test["verdict"] == verdict:
             yield f"{test['test_type']}: {verdict}. {test['reason']}".strip()
@@ -136,7 +136,7 @@ def _failed(candidate: Side) -> Iterator[str]:
         yield f"The candidate's own run has the verdict fail. {candidate['reason']}"
 
 
-def _missing(tests: Sequence[Finding], selected: Sequence[str]) -> Iterator[str]:
+def _missing(tests: Sequence[CheckFinding], selected: Sequence[str]) -> Iterator[str]:
     compared = {test["test_type"] for test in tests}
     for name in selected:
         if name not in compared:

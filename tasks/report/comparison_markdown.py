@@ -8,11 +8,11 @@ from pathlib import Path
 from contrapose.tasks.core.comparison import (
     DEFINITIONS,
     MIN_COVERAGE,
+    ComparedRate,
     Comparison,
     Contest,
     Difference,
     Pair,
-    Rate,
     Verdict,
 )
 from contrapose.tasks.core.errors import ConfigError
@@ -141,7 +141,7 @@ def points(share: float) -> str:
     return f"{rounded:+.1f}".removesuffix(".0") if rounded else "0"
 
 
-def rated(rate: Rate | None) -> str:
+def rated(rate: ComparedRate | None) -> str:
     """A pass rate in percent with its interval, such as `80 [65.2, 89.5]`; a dash where there is none."""
     if rate is None:
         return "–"

@@ -16,7 +16,7 @@ import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.rows import Row, RowOutcome, name_of, outcomes, read_rows, tested
+from contrapose.tasks.report.rows import ReportRow, RowOutcome, name_of, outcomes, read_rows, tested
 from contrapose.tasks.text.cleaning import cut
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.masking import Show, shower
@@ -37,7 +37,7 @@ _KINDS = {"fail": "failure", "inconclusive": "failure", "incomplete": "error"}
 """Verdicts that are not passed, and what they are in a file of this format."""
 
 
-class Told(NamedTuple):
+class TestCase(NamedTuple):
     """What is said of a case that is not simply passed."""
 
     kind: str
@@ -106,16 +106,16 @@ def _properties(outcome: Outcome, summary: Summary) -> Iterator[tuple[str, str]]
     yield "high_95", str(high)
 
 
-def _gate(outcome: Outcome, show: Show) -> Told | None:
+def _gate(outcome: Outcome, show: Show) -> TestCase | None:
     if outcome["verdict"] == "pass":
         return None
     rate = f"Pass rate {percent(outcome['pass_rate'])} ({interval(outcome)}), gate {percent(outcome['min_pass_rate'])}."
     reason = show(outcome["reason"])
     body = "\n".join((reason, rate, f"{sums(outcome)}."))
-    return Told(_KINDS[outcome["verdict"]], outcome["verdict"], reason, body)
+    return TestCase(_KINDS[outcome["verdict"]], outcome["verdict"], reason, body)
 
 
-def _asked(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[str, Told | None]]:
+def _asked(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[str, TestCase | None]]:
     figures = report.results.figures
     rows = tested(figures[figures["test_type"] == outcome["test_type"]])
     ranks = outcomes(rows).map(ORDER.index).sort_values(kind="stable").head(MOST)
@@ -125,17 +125,17 @@ def _asked(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[str, 
         yield name_of(case_id), _case(row, gate=outcome["verdict"])
 
 
-def _case(row: Row, *, gate: str) -> Told | None:
+def _case(row: ReportRow, *, gate: str) -> TestCase | None:
     if row.outcome == "pass":
         return None
     if row.outcome == "unscored":
-        return Told("skipped", "unscored", f"Not scored: {row.reason}", _texts(row))
+        return TestCase("skipped", "unscored", f"Not scored: {row.reason}", _texts(row))
     if gate == "pass":
-        return Told("skipped", "tolerated", f"Did not pass, which the gate allows: {row.reason}", _texts(row))
-    return Told({"fail": "failure", "error": "error"}[row.outcome], row.outcome, row.reason, _texts(row))
+        return TestCase("skipped", "tolerated", f"Did not pass, which the gate allows: {row.reason}", _texts(row))
+    return TestCase({"fail": "failure", "error": "error"}[row.outcome], row.outcome, row.reason, _texts(row))
 
 
-def _texts(row: Row) -> str:
+def _texts(row: ReportRow) -> str:
     """The prompts, with their difference as `[-taken away-]` and `{+added+}`, and the replies."""
     first, second = mark(row.original, row.changed)
     return "\n".join(
@@ -161,9 +161,9 @@ def _near(shared: str) -> str:
     return shared if len(shared) <= LONGEST else f"{shared[:half]} … {shared[-half:]}"
 
 
-def _skipped(outcome: Outcome, report: Report, show: Show) -> Iterable[tuple[str, Told]]:
+def _skipped(outcome: Outcome, report: Report, show: Show) -> Iterable[tuple[str, TestCase]]:
     rows: pd.DataFrame = report.skipped
     if rows.empty:
         return
     for row in rows[rows["test_type"] == outcome["test_type"]].itertuples():
-        yield name_of(f"{row.test_type}/{row.sample_id}"), Told("skipped", "skipped", show(str(row.skip_reason)))
+        yield name_of(f"{row.test_type}/{row.sample_id}"), TestCase("skipped", "skipped", show(str(row.skip_reason)))

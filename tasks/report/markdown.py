@@ -24,7 +24,17 @@ from contrapose.tasks.report.evidence import (
     trust,
     unread,
 )
-from contrapose.tasks.report.rows import Row, in_part, left_out, name_of, of_test, outcomes, read_rows, taken_by, tested
+from contrapose.tasks.report.rows import (
+    ReportRow,
+    in_part,
+    left_out,
+    name_of,
+    of_test,
+    outcomes,
+    read_rows,
+    taken_by,
+    tested,
+)
 from contrapose.tasks.report.since import since
 from contrapose.tasks.text.cleaning import escape, table
 from contrapose.tasks.text.masking import Show, shower
@@ -225,7 +235,7 @@ def _examples(figures: pd.DataFrame, results: Results, show: Show) -> Iterator[s
         yield from map(_example, read_rows(results.at(list(failed.index[:EXAMPLES])), show))
 
 
-def _example(row: Row) -> str:
+def _example(row: ReportRow) -> str:
     score = f"(score {row.score}) " if row.score else ""
     both = [("before", row.original, row.before), ("after", row.changed, row.after)]
     return f"**{escape(row.id)}** {escape(score + row.reason)}\n\n{table(('', 'prompt', 'reply'), both)}"

@@ -19,7 +19,7 @@ MOST_REASONS = 10
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
+class PreviewTally:
     """What became of the samples of one test, taken one after the other."""
 
     cases: int = 0
@@ -58,7 +58,7 @@ class Tally:
         return f"{counted('samples', samples)}: {'; '.join(parts)}"
 
 
-def section(title: str, source: str, tally: Tally, *, judged: str = "") -> Iterator[Text]:
+def section(title: str, source: str, tally: PreviewTally, *, judged: str = "") -> Iterator[Text]:
     """The lines about a test that come before its samples; `judged`: how many rows it takes."""
     of = f", {judged}" if judged else ""
     yield Text.assemble((one_line(title), "bold"), "  ", (f"{one_line(source)}{of}", "dim"))

@@ -239,7 +239,7 @@ PREFIX = "contrapose."
 """Before every key about the whole file, since other programs add keys of their own."""
 
 
-class Described(NamedTuple):
+class DescribedColumn(NamedTuple):
     """What a column holds, as files tell it."""
 
     description: str
@@ -248,22 +248,22 @@ class Described(NamedTuple):
     """Of a number; empty where it has none."""
 
 
-def of_results(tests: Iterable[str]) -> dict[str, Described]:
+def of_results(tests: Iterable[str]) -> dict[str, DescribedColumn]:
     """Of results.parquet, as each test's probe describes its columns."""
     known = names("probes")
     columns = {name: each for test in tests if test in known for name, each in columns_of(probe(test)).items()}
-    return {name: Described(each.description, each.unit) for name, each in columns.items()}
+    return {name: DescribedColumn(each.description, each.unit) for name, each in columns.items()}
 
 
-def of_cases() -> dict[str, Described]:
+def of_cases() -> dict[str, DescribedColumn]:
     """Of cases.parquet, as the record describes its fields."""
     # Only through a list are fields of a plain dataclass described by what is written beneath them.
     adapter = TypeAdapter(list[Case], config=ConfigDict(use_attribute_docstrings=True))
     fields: dict[str, Any] = adapter.json_schema()["$defs"]["Case"]["properties"]
-    return {name: Described(field.get("description", "")) for name, field in fields.items()}
+    return {name: DescribedColumn(field.get("description", "")) for name, field in fields.items()}
 
 
-def described(schema: pa.Schema, columns: Mapping[str, Described], summary: Summary) -> pa.Schema:
+def described(schema: pa.Schema, columns: Mapping[str, DescribedColumn], summary: Summary) -> pa.Schema:
     """The schema with its columns described, each in its field, and all in one key that needs no Arrow to be read."""
     told = {name: columns[name]._asdict() for name in schema.names if name in columns}
     fields = [each.with_metadata(told.get(each.name)) for each in schema]

@@ -13,7 +13,7 @@ from contrapose.tasks.core.errors import GateError
 from contrapose.tasks.core.validation import Checked, refused, told
 from contrapose.tasks.report.csv import inert
 from contrapose.tasks.report.publish import write_folder
-from contrapose.tasks.report.validation.page import Head, as_json, page
+from contrapose.tasks.report.validation.page import ValidationHead, as_json, page
 from contrapose.tasks.tables.table import Table, batches, save
 from contrapose.tasks.text.cleaning import storable
 from contrapose.tasks.text.masking import shower
@@ -65,7 +65,7 @@ def write_evidence(folder: Path, stopped: Refused) -> None:
 
 
 def _write(folder: Path, stopped: Refused) -> None:
-    head = Head(run_id=stopped.run_id, model=stopped.model, suite=stopped.suite, started=stopped.started)
+    head = ValidationHead(run_id=stopped.run_id, model=stopped.model, suite=stopped.suite, started=stopped.started)
     (folder / "validation.json").write_bytes(as_json(head, stopped.checked))
     (folder / "validation.html").write_bytes(page(head, stopped.checked, show_toxic=stopped.show_toxic))
     for each in stopped.checked:

@@ -28,7 +28,7 @@ LONGEST_ID = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class ReportRow:
     """One trial; every text is masked and cleaned."""
 
     test: str
@@ -73,7 +73,7 @@ def of_test(results: pd.DataFrame, test: str) -> pd.DataFrame:
     return results[results["test_type"] == test] if "test_type" in results else results
 
 
-def read_rows(results: pd.DataFrame, show: Show) -> Iterator[Row]:
+def read_rows(results: pd.DataFrame, show: Show) -> Iterator[ReportRow]:
     """Rows of the results, in their order."""
     for record, outcome in zip(results.to_dict("records"), outcomes(results), strict=True):
         yield _row({str(name): value for name, value in record.items()}, outcome, show)
@@ -86,11 +86,11 @@ def name_of(identifier: object) -> str:
     return visible(text if len(text) <= LONGEST_ID else f"{text[:half]} … {text[-half:]}")
 
 
-def _row(record: Mapping[str, Any], outcome: RowOutcome, show: Show) -> Row:
+def _row(record: Mapping[str, Any], outcome: RowOutcome, show: Show) -> ReportRow:
     def shown(name: str) -> str:
         return show(_text(record.get(name)))
 
-    return Row(
+    return ReportRow(
         test=name_of(record.get("test_type")),
         id=name_of(record.get("sample_id")),
         outcome=outcome,

@@ -23,7 +23,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class ChangedFigure:
     """Something that the two runs are made of."""
 
     facet: str
@@ -40,7 +40,7 @@ class Since:
     told: str
     """Which run it is held against."""
     steps: tuple[Step, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[ChangedFigure, ...]
     nothing: str
     """What it means when nothing differs."""
 
@@ -57,7 +57,7 @@ def since(summary: Summary, history: History, show: Show) -> Since | None:
         ),
         steps=tuple(_step(outcome, before) for outcome in summary["tests"]),
         differences=tuple(
-            Difference(
+            ChangedFigure(
                 facet=each["facet"],
                 name=show(each["name"]),
                 before=show(each["before"]) or "–",

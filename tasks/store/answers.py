@@ -45,7 +45,7 @@ class Keyed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class AnswerBatch:
     """What a run was answered, as the database has it."""
 
     rows: Sequence[Mapping[str, Any]]
@@ -140,10 +140,10 @@ class AnswerTable:
         """
         now = time.time()
         rows = [row_of(each, run=run, model=model, now=now) for each in answers]
-        self.keep(Batch(rows=rows, run=run, spent=spent, failures=failures, again=again))
+        self.keep(AnswerBatch(rows=rows, run=run, spent=spent, failures=failures, again=again))
 
     @patient
-    def keep(self, batch: Batch) -> None:
+    def keep(self, batch: AnswerBatch) -> None:
         """Keep what a run was answered, as `save` does."""
         with self.engine.begin() as connection:
             if batch.rows:

@@ -16,10 +16,10 @@ from contrapose.tasks.core.damage import put_in_place, warn
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store.address import shown
-from contrapose.tasks.store.answers import AnswerTable, Batch
+from contrapose.tasks.store.answers import AnswerBatch, AnswerTable
 
 
-def shelter(batch: Batch, url: str) -> Path | None:
+def shelter(batch: AnswerBatch, url: str) -> Path | None:
     """Write answers into a file that only this user can read; the next run on the store takes them up.
 
     Args:
@@ -58,7 +58,7 @@ def take_up(table: AnswerTable) -> None:
         try:
             path.rename(taken)
             found = json.loads(taken.read_text(encoding="utf-8"))
-            table.keep(Batch(**{**found, "spent": Usage(**found["spent"])}))
+            table.keep(AnswerBatch(**{**found, "spent": Usage(**found["spent"])}))
             taken.unlink()
         except FileNotFoundError:
             continue

@@ -16,7 +16,7 @@ Segments = tuple[str, ...]
 """A text in pieces, shared and own ones in turn; the first is a shared one and may be empty."""
 
 
-class Edit(NamedTuple):
+class WordChange(NamedTuple):
     """A part of a text and what stands there instead. Positions are characters of the original."""
 
     start: int
@@ -34,12 +34,12 @@ class Marked(NamedTuple):
     changed: Segments
 
 
-def edits(original: str, changed: str) -> list[Edit]:
+def edits(original: str, changed: str) -> list[WordChange]:
     """What turns one text into the other, in order and without overlap; from last to first they can be applied."""
     left, right = _TOKEN.findall(original), _TOKEN.findall(changed)
     at, to = ([0, *accumulate(map(len, tokens))] for tokens in (left, right))
     whole = [
-        Edit(at[span.start], at[span.end], changed[to[span.first] : to[span.last]])
+        WordChange(at[span.start], at[span.end], changed[to[span.first] : to[span.last]])
         for span in _joined(spans(left, right), original, at, to)
     ]
     return [part for edit in whole for part in _refined(edit, original)]
@@ -90,7 +90,7 @@ def _size(span: Span, at: Sequence[int], to: Sequence[int]) -> int:
     return max(at[span.end] - at[span.start], to[span.last] - to[span.first])
 
 
-def _refined(edit: Edit, original: str) -> Iterator[Edit]:
+def _refined(edit: WordChange, original: str) -> Iterator[WordChange]:
     """The edit without the part of a word that it keeps: of "eats" and "does not eat", "eat"."""
     old = original[edit.start : edit.end]
     if old == edit.new:
@@ -100,8 +100,8 @@ def _refined(edit: Edit, original: str) -> Iterator[Edit]:
         yield edit
         return
     there, here, length = kept
-    yield from _refined(Edit(edit.start, edit.start + there, edit.new[:here]), original)
-    yield from _refined(Edit(edit.start + there + length, edit.end, edit.new[here + length :]), original)
+    yield from _refined(WordChange(edit.start, edit.start + there, edit.new[:here]), original)
+    yield from _refined(WordChange(edit.start + there + length, edit.end, edit.new[here + length :]), original)
 
 
 def _kept(old: str, new: str) -> tuple[int, int, int] | None:

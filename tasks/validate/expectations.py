@@ -22,7 +22,7 @@ ROW = "row"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class SeenRows:
     """What a checkpoint says of one expectation on one frame."""
 
     holds: bool
@@ -106,7 +106,7 @@ def problem(expectation: Mapping[str, Any]) -> str | None:
     return None
 
 
-def run(gate: Checkpoint, frame: pd.DataFrame, *, parameters: Mapping[str, object]) -> list[Seen]:
+def run(gate: Checkpoint, frame: pd.DataFrame, *, parameters: Mapping[str, object]) -> list[SeenRows]:
     """What a checkpoint finds in a frame, in the order of its suite.
 
     Args:
@@ -153,11 +153,11 @@ def _unwarned() -> Iterator[None]:
         yield
 
 
-def _seen(result: Any, *, rows: int) -> Seen:
+def _seen(result: Any, *, rows: int) -> SeenRows:
     details = result.result or {}
     broken = [dict(row) for row in details.get("unexpected_index_list") or []]
     error = (result.exception_info or {}).get("exception_message") or _nested(result.exception_info)
-    return Seen(
+    return SeenRows(
         holds=bool(result.success),
         looked_at=int(details.get("element_count", rows)),
         observed=details.get("observed_value"),

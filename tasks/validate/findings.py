@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from contrapose.tasks.core.validation import SHOWN_ROWS, BrokenRow, Finding, Suite
-from contrapose.tasks.validate.expectations import ROW, Seen
+from contrapose.tasks.validate.expectations import ROW, SeenRows
 from contrapose.tasks.validate.suites import named_columns
 
 KEPT_ROWS = 10_000
@@ -21,7 +21,7 @@ LONGEST = 200
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
+class ExpectationTally:
     """What the parts of a table say of one expectation."""
 
     expectation: Mapping[str, Any]
@@ -40,7 +40,7 @@ class Tally:
     numbers: list[int] = field(default_factory=list)
     """Of the rows that are kept as evidence."""
 
-    def add(self, seen: Seen) -> None:
+    def add(self, seen: SeenRows) -> None:
         """Add what a part says."""
         self.holds &= seen.holds
         self.looked_at += seen.looked_at
@@ -116,7 +116,7 @@ class Types:
         )
 
 
-def numbered(tallies: Sequence[Tally]) -> dict[int, list[str]]:
+def numbered(tallies: Sequence[ExpectationTally]) -> dict[int, list[str]]:
     """The numbers of broken rows, and of each what the expectations that it breaks are about."""
     found: dict[int, list[str]] = {}
     for tally in tallies:

@@ -17,7 +17,7 @@ from contrapose.tasks.core.validation import Finding, Kind, Suite
 from contrapose.tasks.tables.table import Table, write_arrow
 from contrapose.tasks.validate.derived import DERIVED
 from contrapose.tasks.validate.expectations import ROW, checkpoint, remembered, row_by_row, run
-from contrapose.tasks.validate.findings import Tally, Types, numbered
+from contrapose.tasks.validate.findings import ExpectationTally, Types, numbered
 from contrapose.tasks.validate.kinds import KEYS, LEFT_OUT, LINKS, UNKNOWN, Handed, rows_of, stored_schema
 from contrapose.tasks.validate.suites import bundled, named_columns, named_parameters, of_table
 
@@ -71,17 +71,17 @@ def sift(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, o
     )
 
 
-def _tallies(groups: Sequence[Group], *scopes: str) -> list[Tally]:
+def _tallies(groups: Sequence[ExpectationGroup], *scopes: str) -> list[ExpectationTally]:
     return [tally for group in groups if group.scope in scopes for tally in group.tallies]
 
 
-def _check(groups: Sequence[Group], scope: str, rows: pa.Table, *, first: int, handed: Handed) -> None:
+def _check(groups: Sequence[ExpectationGroup], scope: str, rows: pa.Table, *, first: int, handed: Handed) -> None:
     for group in groups:
         if group.scope == scope:
             group.check(rows, first=first, parameters=handed.parameters)
 
 
-def _check_whole(kind: Kind, rows: pa.Table, groups: Sequence[Group], handed: Handed) -> None:
+def _check_whole(kind: Kind, rows: pa.Table, groups: Sequence[ExpectationGroup], handed: Handed) -> None:
     """What only a whole table can tell, and whether it accounts for everything that was handed over."""
     if kind in LINKS and handed.ids is not None:
         links = rows[LINKS[kind]]
@@ -93,7 +93,7 @@ def _check_whole(kind: Kind, rows: pa.Table, groups: Sequence[Group], handed: Ha
     _check(groups, "whole", rows, first=1, handed=handed)
 
 
-def _with_derived(kind: Kind, rows: pa.Table, plan: Plan, groups: Sequence[Group]) -> pa.Table:
+def _with_derived(kind: Kind, rows: pa.Table, plan: Plan, groups: Sequence[ExpectationGroup]) -> pa.Table:
     """The rows with those derived columns that a suite names."""
     for name in dict.fromkeys(name for group in groups for name in group.columns):
         if name in DERIVED[kind]:
@@ -101,14 +101,14 @@ def _with_derived(kind: Kind, rows: pa.Table, plan: Plan, groups: Sequence[Group
     return rows
 
 
-def _narrow(kind: Kind, rows: pa.Table, groups: Sequence[Group]) -> pa.Table:
+def _narrow(kind: Kind, rows: pa.Table, groups: Sequence[ExpectationGroup]) -> pa.Table:
     """The columns that are kept of a table until its end."""
     named = [name for group in groups if group.scope == "whole" for name in group.columns]
     kept = dict.fromkeys([KEYS[kind], *([LINKS[kind]] if kind in LINKS else []), *named])
     return rows.select([name for name in kept if name != UNKNOWN])
 
 
-def _in_order(groups: Sequence[Group]) -> list[Finding]:
+def _in_order(groups: Sequence[ExpectationGroup]) -> list[Finding]:
     """What was found, suite by suite, in the order of their expectations."""
     suites = list({id(group.suite): group.suite for group in groups}.values())
     return [
@@ -130,13 +130,13 @@ NOT_NULL = "expect_column_values_to_not_be_null"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class ExpectationGroup:
     """Expectations of one suite and one scope."""
 
     suite: Suite
     scope: Scope
     kind: Kind
-    tallies: list[Tally]
+    tallies: list[ExpectationTally]
     """What was found of each so far."""
 
     @cached_property
@@ -180,23 +180,23 @@ class Group:
         return checkpoint(expectations, key=KEYS[self.kind])
 
 
-def groups_of(suites: Sequence[Suite], kind: Kind, handed: Handed) -> list[Group]:
+def groups_of(suites: Sequence[Suite], kind: Kind, handed: Handed) -> list[ExpectationGroup]:
     """The expectations of some suites in groups; those that need what is not known of the rows before are left out."""
     return [
-        Group(suite=suite, scope=scope, kind=kind, tallies=tallies)
+        ExpectationGroup(suite=suite, scope=scope, kind=kind, tallies=tallies)
         for suite in suites
         for scope in ("part", "whole", "handed")
         if (tallies := [each for each in _tallies_of(suite, kind, handed) if _scope(each.expectation) == scope])
     ]
 
 
-def _tallies_of(suite: Suite, kind: Kind, handed: Handed) -> Iterator[Tally]:
+def _tallies_of(suite: Suite, kind: Kind, handed: Handed) -> Iterator[ExpectationTally]:
     flags = frozenset((*DERIVED[kind], UNKNOWN, LEFT_OUT))
     for place, each in enumerate(suite["expectations"], 1):
         linked = {UNKNOWN, LEFT_OUT} & set(named_columns(each))
         known = set(named_parameters(each["kwargs"])) <= set(handed.parameters)
         if known and (handed.ids is not None or not linked):
-            yield Tally(expectation=each, place=place, key=KEYS[kind], flags=flags)
+            yield ExpectationTally(expectation=each, place=place, key=KEYS[kind], flags=flags)
 
 
 def _scope(expectation: Mapping[str, Any]) -> Scope:

@@ -15,11 +15,11 @@ TESTS = {"sensitivity": {"add_toxic_words": {}}}
 
 
 def test_the_flow_evaluates_each_model_and_compares_them(capsys: pytest.CaptureFixture[str]) -> None:
-    from contrapose.flows.compare_models import Model, compare_models
+    from contrapose.flows.compare_models import ComparedModel, compare_models
     from contrapose.tasks.config.run_config import RunConfig
 
     config = RunConfig.model_validate({"limit": 8, "tests": TESTS, "output": "out"})
-    swearing = Model(model="mock", model_args={"reply": "Well, shit."})
+    swearing = ComparedModel(model="mock", model_args={"reply": "Well, shit."})
     left = compare_models(config, ["mock", swearing], baseline=2)
     found = left["comparison"]
     assert (found["baseline"], [model["name"] for model in found["models"]]) == ("mock (1)", ["mock (1)", "mock (2)"])

@@ -9,8 +9,8 @@ from contrapose.tasks.core.outcome import GateSummary
 from contrapose.tasks.evaluate.gate import (
     LEVEL,
     Counts,
-    Decision,
     Gate,
+    GateDecision,
     Rate,
     Rules,
     decide,
@@ -49,7 +49,7 @@ def verdict(
     wanted: float = 0.7,
     gate: Gate = "interval",
     min_coverage: float = 0.0,
-) -> Decision:
+) -> GateDecision:
     return decide(
         Counts(asked=asked, scored=scored, passed=passed, errors=errors),
         [rate(passed, scored - passed, open_=asked - scored, wanted=wanted)],
@@ -57,13 +57,13 @@ def verdict(
     )
 
 
-def of_share(share: Share, *, wanted: float, tests: int = 1) -> Decision:
+def of_share(share: Share, *, wanted: float, tests: int = 1) -> GateDecision:
     found = Rate(name="pass_rate", wanted=wanted, worst=share, best=share, open=0)
     rules = Rules(min_pass_rate=wanted, max_error_share=0.02, gate="interval", tests=tests)
     return decide(Counts(asked=share.rows, scored=share.rows, passed=share.true, errors=0), [found], rules)
 
 
-def only(decision: Decision) -> GateSummary:
+def only(decision: GateDecision) -> GateSummary:
     (gate,) = decision.gates
     return gate
 

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from prefect.types.names import raise_on_name_alphanumeric_dashes_only
 
-from contrapose.flows.asking import Reply, ask
+from contrapose.flows.asking import ApprovalReply, ask
 
 
 def test_an_answer_belongs_to_one_decision(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = []
 
-    def pause(*, key: str, **_: Any) -> Reply:
+    def pause(*, key: str, **_: Any) -> ApprovalReply:
         keys.append(raise_on_name_alphanumeric_dashes_only(key))
-        return Reply(decision="approve", reason="Seen by hand.")
+        return ApprovalReply(decision="approve", reason="Seen by hand.")
 
     monkeypatch.setattr("contrapose.flows.asking.pause_flow_run", pause)
     monkeypatch.setattr("contrapose.flows.asking.render", lambda _: b"")

@@ -19,7 +19,7 @@ from contrapose.tasks.store import open_checks
 from contrapose.tasks.store.checks import CheckRow, OvertakenError
 
 if TYPE_CHECKING:
-    from contrapose.flows.judging import Check
+    from contrapose.flows.judging import RetrainedCheck
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
@@ -183,9 +183,9 @@ def test_a_candidate_that_nothing_was_to_follow_can_be_promoted_later(monkeypatc
     assert [json.loads(body) for body in receiver.bodies] == [first["decision"]]
 
 
-def begun(revision: str, *, config: Any) -> Check:
+def begun(revision: str, *, config: Any) -> RetrainedCheck:
     """A check of a revision that was taken and decided on, without a model."""
-    from contrapose.flows.judging import Check
+    from contrapose.flows.judging import RetrainedCheck
     from contrapose.tasks.promotion.candidate import Candidate, check_key
     from contrapose.tasks.promotion.settings import Promotion
 
@@ -196,7 +196,7 @@ def begun(revision: str, *, config: Any) -> Check:
     checks.begin(key, **announced)
     checks.decide(key, verdict="promote", decision="{}")
     rest = {"candidate": candidate, "baseline": "", "config": config, "margin": 0.05, "promotion": Promotion()}
-    return Check(key=key, checks=checks, **rest)
+    return RetrainedCheck(key=key, checks=checks, **rest)
 
 
 def test_a_candidate_is_not_promoted_after_one_that_was_announced_later() -> None:

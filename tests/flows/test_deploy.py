@@ -17,7 +17,7 @@ from prefect.events.schemas.automations import AutomationCore
 from prefect.server.utilities.user_templates import render_user_template_sync, validate_user_template
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from contrapose.flows.command.automations import Block, find_blocks, specifications, update
+from contrapose.flows.command.automations import AutomationBlock, find_blocks, specifications, update
 from contrapose.flows.command.deploy import _pool, deploy
 from contrapose.flows.command.deployments import (
     deploy_file,
@@ -250,7 +250,7 @@ def test_what_is_changed_is_still_yaml() -> None:
 def test_an_automation_is_one_that_prefect_accepts(specification: dict[str, Any], webhook: bool) -> None:
     spec = dict(specification)
     notify = spec.pop("notify", None)
-    sent = [Block(id=BLOCK, webhook=webhook).action(notify)] if notify else []
+    sent = [AutomationBlock(id=BLOCK, webhook=webhook).action(notify)] if notify else []
     own = [{**each, "deployment_id": BLOCK} for each in spec.get("actions", [])]
     core = AutomationCore.model_validate({**spec, "actions": own + sent})
     assert core.actions
@@ -280,7 +280,7 @@ def test_an_event_that_lacks_a_key_starts_a_check_that_can_refuse_it(payload: di
 
 
 def test_a_webhook_gets_json_whatever_is_inserted() -> None:
-    action = Block(id=BLOCK, webhook=True).action({"subject": "{{ name }}", "body": "a\nb"})
+    action = AutomationBlock(id=BLOCK, webhook=True).action({"subject": "{{ name }}", "body": "a\nb"})
     rendered = render_user_template_sync(action["payload"], {"name": 'x", "admin": "yes'})
     assert json.loads(rendered) == {"subject": 'x", "admin": "yes', "body": "a\nb"}
 

@@ -22,13 +22,13 @@ from prefect.settings import PREFECT_API_URL
 from contrapose.flows.cli import main
 from contrapose.flows.command.automations import find_blocks, specifications, update
 from contrapose.flows.command.checks import deployed
-from contrapose.flows.command.checks.base import Finding
+from contrapose.flows.command.checks.base import DoctorFinding
 from contrapose.flows.command.checks.on_server import TAG, OnServer, entrypoints, read
 from contrapose.flows.command.deploy import POOL, _pool
 
 LATE = State(type=StateType.SCHEDULED, name="Late")
 RUNNING = State(type=StateType.RUNNING)
-Held = Callable[..., dict[str, Finding]]
+Held = Callable[..., dict[str, DoctorFinding]]
 SECRET = "a long text that nobody guesses"
 
 
@@ -64,7 +64,7 @@ def content(prefect_server: None) -> OnServer:
 def held(content: OnServer, monkeypatch: pytest.MonkeyPatch) -> Held:
     """What is found, by name, where some of that is other than it was."""
 
-    def looked(**changes: Any) -> dict[str, Finding]:
+    def looked(**changes: Any) -> dict[str, DoctorFinding]:
         monkeypatch.setattr(deployed, "read", lambda: replace(content, **changes))
         return found()
 
@@ -112,7 +112,7 @@ def show_worker(client: SyncPrefectClient) -> None:
     client.send_worker_heartbeat(POOL, "worker", heartbeat_interval_seconds=60)
 
 
-def found() -> dict[str, Finding]:
+def found() -> dict[str, DoctorFinding]:
     return {each.name: each for each in deployed.findings()}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from contrapose.flows.cli import main
-from contrapose.flows.compare_models import Model, compare_models
+from contrapose.flows.compare_models import ComparedModel, compare_models
 from contrapose.flows.entrance import enter
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.tasks.config.run_config import RunConfig
@@ -92,7 +92,7 @@ def test_a_flow_is_refused_before_it_begins(calls: list[int]) -> None:
 @pytest.mark.usefixtures("hidden")
 def test_several_models_are_refused_before_the_first_is_asked(calls: list[int]) -> None:
     with pytest.raises(ConfigError, match="embedding_model"):
-        compare_models.fn(config(READ), models=["mock", Model(model="mock", model_args={"reply": "B"})])
+        compare_models.fn(config(READ), models=["mock", ComparedModel(model="mock", model_args={"reply": "B"})])
     assert calls == []
 
 

@@ -60,10 +60,10 @@ def by_an_announcement(args: dict[str, Any]) -> str:
 
 
 def by_a_comparison(args: dict[str, Any]) -> str:
-    from contrapose.flows.compare_models import Model, compare_models
+    from contrapose.flows.compare_models import ComparedModel, compare_models
     from contrapose.tasks.config.run_config import RunConfig
 
-    models: Any = ["mock", Model(model="openai/any", model_args=args)]
+    models: Any = ["mock", ComparedModel(model="openai/any", model_args=args)]
     return raised(lambda: compare_models(RunConfig(limit=1), models))
 
 

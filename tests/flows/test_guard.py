@@ -16,9 +16,9 @@ from local_ui import ask
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from contrapose.flows.command.guard import TICKET, Asked, Guard, basic, new_key
+from contrapose.flows.command.guard import TICKET, Guard, GuardedRequest, basic, new_key
 from contrapose.flows.command.prefect_app import guarded
-from contrapose.flows.command.report_server import Reply, Served, serving_site
+from contrapose.flows.command.report_server import PageReply, Served, serving_site
 
 OPEN = frozenset({"/api/health"})
 
@@ -57,7 +57,7 @@ def layered(guard: Guard) -> Iterator[Served]:
 @pytest.fixture(params=["pages", "layer"])
 def served(request: pytest.FixtureRequest) -> Iterator[Served]:
     guard = Guard(key=new_key(), port=4200, open_paths=OPEN)
-    site = serving_site(lambda _: Reply(content=b"secret"), guard=guard)
+    site = serving_site(lambda _: PageReply(content=b"secret"), guard=guard)
     with site if request.param == "pages" else layered(guard) as found:
         yield found
 
@@ -205,7 +205,7 @@ def test_two_hosts_are_none() -> None:
     guard = Guard(key="k", port=80)
 
     def status(*headers: tuple[str, str]) -> int | None:
-        answer = guard.misplaced(Asked(method="GET", target="/", headers=headers, port=80))
+        answer = guard.misplaced(GuardedRequest(method="GET", target="/", headers=headers, port=80))
         return answer.status if answer else None
 
     assert status(host) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.flows.judging import Check, judge
+from contrapose.flows.judging import RetrainedCheck, judge
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ModelError
@@ -22,10 +22,10 @@ pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 BASELINE, CANDIDATE = "the baseline's", "the candidate's"
 
 
-def check() -> Check:
+def check() -> RetrainedCheck:
     Path("prompts.jsonl").write_text("".join(json.dumps({"text": f"Number {row} is odd."}) + "\n" for row in range(3)))
     values = {"model": "mock", "data": "prompts.jsonl", "tests": {"sensitivity": {"add_toxic_words": {}}}}
-    return Check(
+    return RetrainedCheck(
         key="k",
         candidate=Candidate(model="mock", revision="r2", args={}),
         baseline="",

@@ -16,20 +16,20 @@ from contrapose.flows import progress
 from contrapose.flows.cli import main
 from contrapose.flows.pace import Pace
 from contrapose.flows.progress import told, watched
-from contrapose.flows.progress_line import Line, clock, plain
+from contrapose.flows.progress_line import ProgressLine, clock, plain
 from contrapose.flows.showing import at_work, silent
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.text.cleaning import one_line
 
 
-def line(title: str = "asking openai/gpt-4o-mini", *, seconds: float = 95, **meter: float) -> Line:
+def line(title: str = "asking openai/gpt-4o-mini", *, seconds: float = 95, **meter: float) -> ProgressLine:
     counted = {"done": 1204, "found": 340, "failed": 3, "requests": 900, "cost": 1.2345} | meter
-    made = Line(title, meter=Meter(**counted), pace=Pace(5000))  # type: ignore[arg-type]
+    made = ProgressLine(title, meter=Meter(**counted), pace=Pace(5000))  # type: ignore[arg-type]
     made.look(seconds)
     return made
 
 
-def drawn(shown: Line, width: int, *, colour: bool = False) -> str:
+def drawn(shown: ProgressLine, width: int, *, colour: bool = False) -> str:
     file = io.StringIO()
     Console(file=file, width=width, force_terminal=colour, legacy_windows=False).print(shown)
     return file.getvalue()

@@ -14,7 +14,7 @@ from fuzz_texts import text_at
 
 from bench.processor_time import spent
 from contrapose.tasks.probes.negation import Negation, negate
-from contrapose.tasks.probes.order_bias import Choice, read_choice
+from contrapose.tasks.probes.order_bias import LetterChoice, read_choice
 from contrapose.tasks.probes.toxic_words import ToxicCount, count_toxic
 from contrapose.tasks.text.masking import masked
 
@@ -122,7 +122,7 @@ def check_count(count: ToxicCount, text: str) -> None:
     assert len(masked(text)) == len(text)
 
 
-def check_choice(choice: Choice) -> None:
+def check_choice(choice: LetterChoice) -> None:
     """A letter or nothing, and what decided."""
     assert choice.choice in ("A", "B", None)
     assert (choice.choice is None) == (choice.step == "unparsed")

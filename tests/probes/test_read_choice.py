@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contrapose.tasks.probes.order_bias import Choice, read_choice
+from contrapose.tasks.probes.order_bias import LetterChoice, read_choice
 from contrapose.tasks.probes.order_bias.reply import nearer
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -27,7 +27,7 @@ def golden(name: str, split: str) -> list[dict[str, Any]]:
     return [row for row in rows if row["split"] == split]
 
 
-def read(reply: str) -> Choice:
+def read(reply: str) -> LetterChoice:
     return read_choice(reply, option_a=APPROVED, option_b=REJECTED)
 
 
@@ -63,7 +63,7 @@ def test_words_that_merely_hold_the_letters_decide_nothing(reply: str) -> None:
     ],
 )
 def test_an_unparsed_reply_says_why(reply: str, reason: str) -> None:
-    assert read_choice(reply) == Choice(choice=None, step="unparsed", reason=reason)
+    assert read_choice(reply) == LetterChoice(choice=None, step="unparsed", reason=reason)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_what_a_reply_says_of_either_summary_decides(reply: str, letter: str) ->
 
 @pytest.mark.parametrize(("reply", "reason"), UNDECIDED)
 def test_what_says_too_little_or_too_much_decides_nothing(reply: str, reason: str) -> None:
-    assert read_choice(reply) == Choice(choice=None, step="unparsed", reason=reason)
+    assert read_choice(reply) == LetterChoice(choice=None, step="unparsed", reason=reason)
 
 
 FOR = [
@@ -281,7 +281,7 @@ def pointing(reply: tuple[float, float]) -> Any:
     return embed
 
 
-def by_meaning(reply: str, cosines: tuple[float, float]) -> Choice:
+def by_meaning(reply: str, cosines: tuple[float, float]) -> LetterChoice:
     return read_choice(reply, option_a=APPROVED, option_b=REJECTED, embed=pointing(cosines))
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, TextSample, Trial
 from contrapose.tasks.probes.answers.case import guess
-from contrapose.tasks.probes.answers.reading import Pair, _dealt, divergences
+from contrapose.tasks.probes.answers.reading import EmbeddedPair, _dealt, divergences
 from contrapose.tasks.probes.answers.settings import AnswerSettings, Thresholds
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, question
 from contrapose.tasks.probes.choices import Choice, read_choice
@@ -39,25 +39,25 @@ def axes(texts: Sequence[str]) -> np.ndarray:
     return np.eye(len(texts), 16, dtype=np.float32)
 
 
-def pairs(*names: str) -> list[Pair | None]:
-    return [Pair(f"{name} before", f"{name} after") if name else None for name in names]
+def pairs(*names: str) -> list[EmbeddedPair | None]:
+    return [EmbeddedPair(f"{name} before", f"{name} after") if name else None for name in names]
 
 
 def test_each_reply_is_dealt_the_next_samples_and_the_last_the_firsts() -> None:
     assert _dealt([trial()] * 3, pairs("a", "b", "c")) == [
-        Pair("a before", "b after"),
-        Pair("b before", "c after"),
-        Pair("c before", "a after"),
+        EmbeddedPair("a before", "b after"),
+        EmbeddedPair("b before", "c after"),
+        EmbeddedPair("c before", "a after"),
     ]
 
 
 def test_controls_are_dealt_the_replies_of_controls() -> None:
     trials = [trial(), trial(control=True), trial(), trial(control=True)]
     assert _dealt(trials, pairs("a", "A", "b", "B")) == [
-        Pair("a before", "b after"),
-        Pair("A before", "B after"),
-        Pair("b before", "a after"),
-        Pair("B before", "A after"),
+        EmbeddedPair("a before", "b after"),
+        EmbeddedPair("A before", "B after"),
+        EmbeddedPair("b before", "a after"),
+        EmbeddedPair("B before", "A after"),
     ]
 
 
@@ -65,10 +65,10 @@ def test_who_stands_alone_is_dealt_nothing_and_nobody_what_tells_nothing() -> No
     assert _dealt([trial(), trial(control=True)], pairs("a", "A")) == [None, None]
     trials = [trial(), trial(), trial(scorer="choice"), trial()]
     assert _dealt(trials, pairs("a", "", "c", "d")) == [
-        Pair("a before", "d after"),
+        EmbeddedPair("a before", "d after"),
         None,
         None,
-        Pair("d before", "a after"),
+        EmbeddedPair("d before", "a after"),
     ]
 
 

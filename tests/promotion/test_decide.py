@@ -6,12 +6,12 @@ import pytest
 
 from contrapose.tasks.core import outcome
 from contrapose.tasks.core.comparison import Verdict
-from contrapose.tasks.core.decision import Finding, Side
+from contrapose.tasks.core.decision import CheckFinding, Side
 from contrapose.tasks.promotion.candidate import Ruling, decide
 
 
-def compared(*verdicts: Verdict) -> list[Finding]:
-    return [Finding(test_type=f"test_{n}", verdict=each, reason="Seen.") for n, each in enumerate(verdicts)]
+def compared(*verdicts: Verdict) -> list[CheckFinding]:
+    return [CheckFinding(test_type=f"test_{n}", verdict=each, reason="Seen.") for n, each in enumerate(verdicts)]
 
 
 def side(verdict: outcome.Verdict) -> Side:
@@ -19,7 +19,7 @@ def side(verdict: outcome.Verdict) -> Side:
 
 
 def ruling(
-    tests: list[Finding],
+    tests: list[CheckFinding],
     *,
     candidate: outcome.Verdict = "pass",
     baseline: outcome.Verdict = "pass",

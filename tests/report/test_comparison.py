@@ -12,13 +12,13 @@ from attacks import ATTACKS, steering
 from rich.console import Console
 
 from contrapose.tasks.core.comparison import (
+    ComparedRate,
     Comparison,
     Contender,
     Contest,
     Difference,
     Pair,
-    Place,
-    Rate,
+    RankedModel,
     Standing,
     Verdict,
 )
@@ -29,7 +29,7 @@ from contrapose.tasks.report.comparison_markdown import render, write_comparison
 
 def compared(text: str = "mock", *, test: str = "order_bias", **changes: Any) -> Comparison:
     """Two models in one test: the baseline, and one that cannot be told apart from it."""
-    rate, verdict = Rate(value=0.8, interval=(0.652, 0.895)), Verdict.__args__[3]  # type: ignore[attr-defined]
+    rate, verdict = ComparedRate(value=0.8, interval=(0.652, 0.895)), Verdict.__args__[3]  # type: ignore[attr-defined]
     found = Difference(
         value=-0.05, interval=(-0.165, 0.042), bounds=(-0.14, 0.017), p=0.5, adjusted=0.5, method="exact McNemar test"
     )
@@ -57,7 +57,7 @@ def compared(text: str = "mock", *, test: str = "order_bias", **changes: Any) ->
         models=[
             Contender(name=name, model=name, revision=text, run_id=text, folder=text, verdict="fail") for name in names
         ],
-        leaderboard=[Place(name=name, rank=1, mean_rank=1.5, ranks={test: 1}) for name in names],
+        leaderboard=[RankedModel(name=name, rank=1, mean_rank=1.5, ranks={test: 1}) for name in names],
         tests=[
             Contest(
                 test_type=test,

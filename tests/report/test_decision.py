@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks.core.decision import Decision, Finding, Side
+from contrapose.tasks.core.decision import CheckFinding, Decision, Side
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.report.decision_markdown import render, write_decision
 
@@ -24,7 +24,7 @@ def decision(text: str = "mock") -> Decision:
         revision=text,
         training_run=text,
         margin=0.05,
-        tests=[Finding(test_type="order_bias", verdict="worse", reason=text)],
+        tests=[CheckFinding(test_type="order_bias", verdict="worse", reason=text)],
         candidate=side,
         baseline=side,
         answer={"approved": False, "reason": text},

@@ -7,7 +7,7 @@ from attacks import ATTACKS, steering
 from rich.console import Console
 
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.report.preview import Tally, print_indented, sample_lines, section
+from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section
 from contrapose.tasks.text.masking import shower
 
 
@@ -33,7 +33,7 @@ def skip(reason: str) -> Case:
 
 
 def told(*samples: list[Case], title: str = "p") -> list[str]:
-    tally = Tally()
+    tally = PreviewTally()
     for cases in samples:
         tally.add(cases)
     return [line.plain for line in section(title, "data", tally)]

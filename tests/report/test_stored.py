@@ -17,14 +17,15 @@ from contrapose.tasks.core.results import schema_for
 from contrapose.tasks.report.base import FIGURES
 from contrapose.tasks.report.csv import render
 from contrapose.tasks.report.publish import StoredResults, skipped_examples
-from contrapose.tasks.tables.table import Table, table, write, write_arrow
+from contrapose.tasks.tables import table as tables
+from contrapose.tasks.tables.table import Table, write, write_arrow
 
 SHOWN = ("add_negation", "add_toxic_words", "order_bias")
 
 
 @pytest.fixture(autouse=True)
 def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "ROWS", 4)
+    monkeypatch.setattr(tables, "ROWS", 4)
 
 
 def parts() -> list[pa.Table]:

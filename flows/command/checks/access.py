@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from contrapose.flows.command.checks.base import Finding, ok, warning, within
+from contrapose.flows.command.checks.base import DoctorFinding, ok, warning, within
 
 NAME = "server access"
 STRANGER = "https://page.invalid"
@@ -16,7 +16,7 @@ ASKED = "/admin/version"
 GUIDE = "docs/behind-a-proxy.md says how."
 
 
-def findings(url: str) -> Iterator[Finding]:
+def findings(url: str) -> Iterator[DoctorFinding]:
     """What the server answers to a stranger; nothing where it cannot be asked that way.
 
     Args:
@@ -42,7 +42,7 @@ def _asked_by_stranger(url: str) -> tuple[int, str]:
     return reply.status_code, reply.headers.get("Access-Control-Allow-Origin", "")
 
 
-def _judged(*, answers: bool, allowed: str) -> Finding:
+def _judged(*, answers: bool, allowed: str) -> DoctorFinding:
     foreign = allowed in ("*", STRANGER)
     if answers and foreign:
         found = "asks for no authentication, and lets pages of every origin read: any page that is open can use it"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from prefect.events.actions import RunDeployment
 
 from contrapose.flows.command.automations import specifications
-from contrapose.flows.command.checks.base import Finding, ok, problem, warning
+from contrapose.flows.command.checks.base import DoctorFinding, ok, problem, warning
 from contrapose.flows.command.checks.deployments import AGAIN
 from contrapose.flows.command.checks.on_server import blocks_of
 from contrapose.tasks.text.wording import counted
@@ -23,7 +23,7 @@ NOTIFY = "contrapose deploy --notify TYPE/NAME, with the same options as before"
 NOBODY = "nobody is told of failed, late or stuck runs: no block is named"
 
 
-def findings(found: OnServer) -> Iterator[Finding]:
+def findings(found: OnServer) -> Iterator[DoctorFinding]:
     """The automations, and the alerts that some of them send."""
     files = specifications()
     wrong = list(_wrong(found, files))
@@ -31,7 +31,7 @@ def findings(found: OnServer) -> Iterator[Finding]:
     yield from _alerts(found, files)
 
 
-def _wrong(found: OnServer, files: list[dict[str, Any]]) -> Iterator[Finding]:
+def _wrong(found: OnServer, files: list[dict[str, Any]]) -> Iterator[DoctorFinding]:
     # One that does nothing but notify is left out where no block was named.
     missing = [each["name"] for each in files if "actions" in each and each["name"] not in found.automations]
     disabled = sorted(name for name, each in found.automations.items() if not each.enabled)
@@ -51,7 +51,7 @@ def _starts_nothing(automation: Automation, found: OnServer) -> bool:
     return bool(started - there)
 
 
-def _alerts(found: OnServer, files: list[dict[str, Any]]) -> Iterator[Finding]:
+def _alerts(found: OnServer, files: list[dict[str, Any]]) -> Iterator[DoctorFinding]:
     sending = {name: blocks for name, each in found.automations.items() if (blocks := blocks_of(each))}
     broken = sorted(name for name, blocks in sending.items() if blocks & set(found.gone))
     silent = [_short(each["name"]) for each in files if "notify" in each and each["name"] not in sending]

@@ -17,7 +17,7 @@ SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class DoctorFinding:
     """One line of the table."""
 
     name: str
@@ -30,24 +30,24 @@ class Finding:
     """What to do about it."""
 
 
-def ok(name: str, found: str, remedy: str = "") -> Finding:
+def ok(name: str, found: str, remedy: str = "") -> DoctorFinding:
     """A finding that is as it should be; its remedy is an offer."""
-    return Finding(name=name, state="ok", found=found, remedy=remedy)
+    return DoctorFinding(name=name, state="ok", found=found, remedy=remedy)
 
 
-def warning(name: str, found: str, remedy: str) -> Finding:
+def warning(name: str, found: str, remedy: str) -> DoctorFinding:
     """A finding that does not keep anything from working."""
-    return Finding(name=name, state="warning", found=found, remedy=remedy)
+    return DoctorFinding(name=name, state="warning", found=found, remedy=remedy)
 
 
-def problem(name: str, found: str, remedy: str) -> Finding:
+def problem(name: str, found: str, remedy: str) -> DoctorFinding:
     """A finding that keeps something from working."""
-    return Finding(name=name, state="problem", found=found, remedy=remedy)
+    return DoctorFinding(name=name, state="problem", found=found, remedy=remedy)
 
 
-def seen(name: str, check: Check) -> Finding:
+def seen(name: str, check: Check) -> DoctorFinding:
     """What was seen of a model, as a finding."""
-    return Finding(name=name, state=check.state, found=check.found, remedy=check.remedy)
+    return DoctorFinding(name=name, state=check.state, found=check.found, remedy=check.remedy)
 
 
 def within(call: Callable[[], Result], seconds: float = SECONDS) -> Result:

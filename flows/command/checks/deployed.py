@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from contrapose.flows.command.checks import alerts, deployments, promotion, work
-from contrapose.flows.command.checks.base import Finding, ok, problem, within
+from contrapose.flows.command.checks.base import DoctorFinding, ok, problem, within
 from contrapose.flows.command.checks.on_server import read
 from contrapose.tasks.config.secrets import without_user
 from contrapose.tasks.text.cleaning import one_line
@@ -15,7 +15,7 @@ PARTS = (work, deployments, alerts, promotion)
 """Modules, in the order of the table."""
 
 
-def findings() -> Iterator[Finding]:
+def findings() -> Iterator[DoctorFinding]:
     """All that concerns what is deployed there, or that nothing is."""
     try:
         found = within(read)
@@ -31,6 +31,6 @@ def findings() -> Iterator[Finding]:
         yield from map(_shown, part.findings(found))
 
 
-def _shown(finding: Finding) -> Finding:
+def _shown(finding: DoctorFinding) -> DoctorFinding:
     """A finding whose text, which others may have written, is one line and holds no password."""
     return replace(finding, found=one_line(without_user(finding.found)))

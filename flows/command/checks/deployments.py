@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from contrapose.flows.command.checks.base import Finding, ok, warning
+from contrapose.flows.command.checks.base import DoctorFinding, ok, warning
 from contrapose.flows.command.checks.on_server import entrypoints
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ AGAIN = "contrapose deploy, with the same options as before"
 """Without them it would deploy the configuration of its own file."""
 
 
-def findings(found: OnServer) -> Iterator[Finding]:
+def findings(found: OnServer) -> Iterator[DoctorFinding]:
     """What is missing, what is of another version, or that neither is the case."""
     missing = [name for name in entrypoints() if name not in found.deployments]
     here = version("contrapose")

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contrapose.flows.command.checks.base import Finding, ok, problem, warning
+from contrapose.flows.command.checks.base import DoctorFinding, ok, problem, warning
 
 if TYPE_CHECKING:
     from contrapose.tasks.config.run_config import RunConfig
@@ -29,7 +29,7 @@ BFLOAT16 = ("avx512_bf16", "amx_bf16")
 """Features of a processor that computes in bfloat16."""
 
 
-def findings(_: RunConfig | None) -> Iterator[Finding]:
+def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
     """What this machine has."""
     yield _processor()
     yield _graphics()
@@ -37,7 +37,7 @@ def findings(_: RunConfig | None) -> Iterator[Finding]:
     yield _disk()
 
 
-def _processor() -> Finding:
+def _processor() -> DoctorFinding:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     features = _read("/proc/cpuinfo")
     bfloat16 = next((each for each in BFLOAT16 if each in features), None)
@@ -45,7 +45,7 @@ def _processor() -> Finding:
     return ok("processor", f"{cores} cores, {platform.machine()}; local models compute in {numbers}")
 
 
-def _graphics() -> Finding:
+def _graphics() -> DoctorFinding:
     if platform.system() == "Darwin" and platform.machine() == "arm64":
         return ok("GPU", "Apple, which torch reaches as mps")
     cards = _nvidia()
@@ -78,7 +78,7 @@ def _torch_build() -> str | None:
     return f"{found[1]} {found[2]}" if found else None
 
 
-def _memory() -> Finding:
+def _memory() -> DoctorFinding:
     total, free = memory()
     if total is None or free is None:
         return ok("memory", "unknown on this system")
@@ -101,7 +101,7 @@ def memory() -> tuple[int | None, int | None]:
     return total, free
 
 
-def _disk() -> Finding:
+def _disk() -> DoctorFinding:
     from contrapose.tasks.tables.table import home
 
     place = next(each for each in (home().absolute(), *home().absolute().parents) if each.is_dir())

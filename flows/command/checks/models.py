@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contrapose.flows.command.checks.base import Finding, ok, problem, seen, warning
+from contrapose.flows.command.checks.base import DoctorFinding, ok, problem, seen, warning
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 INSTALL = 'pip install "contrapose[embedded]"'
 
 
-def findings(config: RunConfig | None) -> Iterator[Finding]:
+def findings(config: RunConfig | None) -> Iterator[DoctorFinding]:
     """The embedded model, the embedding model and spaCy; what is missing is a problem where a run needs it."""
     yield _embedded(needed=config is not None and config.model == "embedded")
     yield _embedding(config)
     yield _spacy()
 
 
-def _embedded(*, needed: bool) -> Finding:
+def _embedded(*, needed: bool) -> DoctorFinding:
     from contrapose.tasks.infer.local.embedded import SHA256, chunk_paths, conversion, is_converted
 
     name = "embedded model"
@@ -49,7 +49,7 @@ def _sha256(paths: list[Path]) -> str:
     return digest.hexdigest()
 
 
-def _embedding(config: RunConfig | None) -> Finding:
+def _embedding(config: RunConfig | None) -> DoctorFinding:
     from contrapose.tasks.evaluate.embeddings import BUNDLED, DISTRIBUTION, located
 
     name = "embedding model"
@@ -79,7 +79,7 @@ def _may_embed(config: RunConfig | None) -> bool:
     return False
 
 
-def _spacy() -> Finding:
+def _spacy() -> DoctorFinding:
     try:
         spacy = version("spacy")
     except PackageNotFoundError:

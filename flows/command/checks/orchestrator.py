@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from contrapose.flows.command.boot import homeless
 from contrapose.flows.command.checks import access
-from contrapose.flows.command.checks.base import Finding, ok, problem, warning, within
+from contrapose.flows.command.checks.base import DoctorFinding, ok, problem, warning, within
 from contrapose.flows.command.mishap import REFUSED
 from contrapose.flows.command.quiet import SETTINGS
 from contrapose.flows.command.server_key import bring_key_as_configured
@@ -31,7 +31,7 @@ TELEMETRY = (
 OFF = ("0", "false", "no", "off", "f", "n")
 
 
-def findings(_: RunConfig | None) -> Iterator[Finding]:
+def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
     """The server that runs are recorded in, what is deployed there, and telemetry."""
     from prefect.settings import get_current_settings
 
@@ -55,7 +55,7 @@ def findings(_: RunConfig | None) -> Iterator[Finding]:
     yield _telemetry()
 
 
-def _server() -> Finding:
+def _server() -> DoctorFinding:
     from prefect.client.base import ServerType
     from prefect.client.orchestration import get_client
 
@@ -74,14 +74,14 @@ def _server() -> Finding:
         return problem(NAME, f"{address}: {_reason(error)}", _remedy(error))
 
 
-def _deployed() -> Iterator[Finding]:
+def _deployed() -> Iterator[DoctorFinding]:
     # Imported here: it brings much of Prefect, which only a server that answers is worth.
     from contrapose.flows.command.checks import deployed
 
     yield from deployed.findings()
 
 
-def _compared(server: str | None, address: str) -> Finding:
+def _compared(server: str | None, address: str) -> DoctorFinding:
     """Whether a server's version goes with this machine's Prefect."""
     import prefect
     from packaging.version import Version
@@ -97,7 +97,7 @@ def _compared(server: str | None, address: str) -> Finding:
     return ok(NAME, told)
 
 
-def _telemetry() -> Finding:
+def _telemetry() -> DoctorFinding:
     talking = [name for name in TELEMETRY if _is_off(os.environ.get(name, SETTINGS[name])) != _is_off(SETTINGS[name])]
     if talking:
         return warning("telemetry", f"switched on by {', '.join(talking)}", "Unset it, unless that is meant.")

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contrapose.flows.command.checks.base import Finding, ok, problem, warning
+from contrapose.flows.command.checks.base import DoctorFinding, ok, problem, warning
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -22,7 +22,7 @@ CONSTRAINTS = Path(__file__).resolve().parents[3] / "constraints.txt"
 DEVELOPMENT = "dev"
 
 
-def findings(_: RunConfig | None) -> Iterator[Finding]:
+def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
     """Versions against the ranges of the installed distribution."""
     yield _python()
     yield from _required()
@@ -31,7 +31,7 @@ def findings(_: RunConfig | None) -> Iterator[Finding]:
     yield from _extras()
 
 
-def _python() -> Finding:
+def _python() -> DoctorFinding:
     from packaging.specifiers import SpecifierSet
 
     wanted = metadata.metadata("contrapose")["Requires-Python"]
@@ -41,7 +41,7 @@ def _python() -> Finding:
     return problem("Python", found, f"Use Python {wanted}.")
 
 
-def _required() -> Iterator[Finding]:
+def _required() -> Iterator[DoctorFinding]:
     needed = requirements()
     wrong = [each for each in needed if not _fits(each)]
     for each in wrong:
@@ -51,7 +51,7 @@ def _required() -> Iterator[Finding]:
         yield ok("packages", f"all {len(needed)} in their ranges")
 
 
-def _tested() -> Finding:
+def _tested() -> DoctorFinding:
     lines = CONSTRAINTS.read_text(encoding="utf-8").splitlines()
     pins = dict(line.strip().split("==", 1) for line in lines if "==" in line and not line.startswith("#"))
     installed = {name: found for name in pins if (found := _version(name)) is not None}
@@ -64,7 +64,7 @@ def _tested() -> Finding:
     return warning("tested versions", f"others than in {CONSTRAINTS.name}: {', '.join(other[:3])}{more}", remedy)
 
 
-def _extras() -> Iterator[Finding]:
+def _extras() -> Iterator[DoctorFinding]:
     """One line for those that are whole or absent, and one for each that is neither."""
     whole: list[str] = []
     absent: list[str] = []

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from contrapose.flows.command.checks.base import Finding, ok, warning, within
+from contrapose.flows.command.checks.base import DoctorFinding, ok, warning, within
 from contrapose.flows.command.checks.deployments import AGAIN
 from contrapose.flows.command.wishes import CHECK
 from contrapose.tasks.core.errors import ContraposeError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NAME = "promotion"
 
 
-def findings(found: OnServer) -> Iterator[Finding]:
+def findings(found: OnServer) -> Iterator[DoctorFinding]:
     """A line for each step that the deployment asks for; none where it asks for nothing."""
     check = found.deployments.get(CHECK)
     wanted = check.parameters.get("promotion") if check else None
@@ -35,7 +35,7 @@ def findings(found: OnServer) -> Iterator[Finding]:
         yield _ready("mlflow_alias", "MLflow is installed", _mlflow)
 
 
-def _unlisted(check: DeploymentResponse, url: str) -> Iterator[Finding]:
+def _unlisted(check: DeploymentResponse, url: str) -> Iterator[DoctorFinding]:
     """A webhook whose host nobody names: not the deployment, which may be older than the list, and not this machine."""
     deployed = (check.job_variables or {}).get("env") or {}
     try:
@@ -52,7 +52,7 @@ def _mlflow() -> None:
     require("mlflow", extra="mlflow", where="promotion.mlflow_alias")
 
 
-def _ready(setting: str, told: str, needed: Callable[[], object]) -> Finding:
+def _ready(setting: str, told: str, needed: Callable[[], object]) -> DoctorFinding:
     """Whether a step could be done from here; the worker, which does it, may be on another machine."""
     try:
         within(needed)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from contrapose.flows.command.checks.base import Finding, ok, problem, within
+from contrapose.flows.command.checks.base import DoctorFinding, ok, problem, within
 from contrapose.tasks.core.errors import ContraposeError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Content(NamedTuple):
     """Runs that did not come to their end."""
 
 
-def findings(_: RunConfig | None) -> Iterator[Finding]:
+def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
     """Where the store is, and what it holds."""
     from contrapose.tasks.store.address import shown, store_url
 
@@ -67,7 +67,7 @@ def _content(url: str) -> Content | None:
     )
 
 
-def _told(place: str, content: Content | None) -> Finding:
+def _told(place: str, content: Content | None) -> DoctorFinding:
     from contrapose.tasks.text.wording import counted
 
     if content is None:

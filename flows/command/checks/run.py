@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from contrapose.flows.command.checks.base import Finding, ok, problem, seen, warning, within
+from contrapose.flows.command.checks.base import DoctorFinding, ok, problem, seen, warning, within
 from contrapose.tasks.core.errors import ContraposeError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ ROWS = 200
 """Rows of a source that are read; `contrapose validate` reads all."""
 
 
-def findings(config: RunConfig | None) -> Iterator[Finding]:
+def findings(config: RunConfig | None) -> Iterator[DoctorFinding]:
     """Nothing without a configuration."""
     if config is None:
         return
@@ -40,13 +40,13 @@ def findings(config: RunConfig | None) -> Iterator[Finding]:
     yield from map(_data, users.values())
 
 
-def failed(name: str, error: ContraposeError) -> Finding:
+def failed(name: str, error: ContraposeError) -> DoctorFinding:
     """A problem that the user can mend."""
     found = f"{error.found}; expected {error.expected}"
     return problem(name, f"{error.where}: {found}" if error.where else found, error.remedy)
 
 
-def _model(spec: ModelSpec) -> Finding:
+def _model(spec: ModelSpec) -> DoctorFinding:
     from contrapose.tasks.core.registry import provider
 
     name = "model"
@@ -70,7 +70,7 @@ def _has_server() -> bool:
     return bool(get_current_settings().api.url)
 
 
-def _data(plans: Sequence[Plan]) -> Finding:
+def _data(plans: Sequence[Plan]) -> DoctorFinding:
     """Whether the first rows of a source that these tests share can be used."""
     from contrapose.tasks.core.registry import probe
     from contrapose.tasks.load.samples import Drawing

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from prefect.client.schemas.objects import WorkPoolStatus
 
-from contrapose.flows.command.checks.base import Finding, ok, problem, warning
+from contrapose.flows.command.checks.base import DoctorFinding, ok, problem, warning
 from contrapose.flows.command.checks.deployments import AGAIN
 from contrapose.flows.command.checks.on_server import LATE, MOST, RUNNING
 from contrapose.flows.command.deploy import POOL
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 START = f"prefect worker start --pool {POOL}"
 
 
-def findings(found: OnServer) -> Iterator[Finding]:
+def findings(found: OnServer) -> Iterator[DoctorFinding]:
     """The pool, and the runs that wait or are under way."""
     late = [each for each in found.runs if each.state_name == LATE]
     running = [each for each in found.runs if each.state_name == RUNNING]
@@ -34,7 +34,7 @@ def findings(found: OnServer) -> Iterator[Finding]:
         yield _running(running, unattended=found.pool is None or _is_left(found.pool))
 
 
-def _pool(pool: WorkPool | None, *, waiting: bool) -> Finding:
+def _pool(pool: WorkPool | None, *, waiting: bool) -> DoctorFinding:
     """A pool without a worker is a problem only where something waits for one: others start it when they need it."""
     name = "work pool"
     if pool is None:
@@ -55,7 +55,7 @@ def _is_left(pool: WorkPool) -> bool:
     return pool.status == WorkPoolStatus.NOT_READY and not served
 
 
-def _running(runs: Sequence[FlowRun], *, unattended: bool) -> Finding:
+def _running(runs: Sequence[FlowRun], *, unattended: bool) -> DoctorFinding:
     name = "runs under way"
     told = _since(runs, [each.start_time for each in runs])
     if not unattended:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from contrapose.flows.command.report_server import CLOSED, ENCLOSED, HTML, TEXT, Reply
+from contrapose.flows.command.report_server import CLOSED, ENCLOSED, HTML, TEXT, PageReply
 
 KINDS = {
     ".html": HTML,
@@ -18,7 +18,7 @@ KINDS = {
 """What is shown; everything else is kept as a file, since a browser might run it."""
 
 
-def file_reply(root: Path, path: str) -> Reply | None:
+def file_reply(root: Path, path: str) -> PageReply | None:
     """A file below a folder; None where there is none that may be read.
 
     Args:
@@ -32,7 +32,7 @@ def file_reply(root: Path, path: str) -> Reply | None:
     if found is None:
         return None
     kind = KINDS.get(found.suffix.lower())
-    return Reply(
+    return PageReply(
         content=found,
         kind=kind or "application/octet-stream",
         policy=ENCLOSED if kind == HTML else CLOSED,

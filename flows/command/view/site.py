@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs
 
-from contrapose.flows.command.report_server import Reply
+from contrapose.flows.command.report_server import PageReply
 from contrapose.flows.command.view.files import file_reply
 from contrapose.flows.command.view.pages import Pages, history_page, policy, runs_page
 from contrapose.flows.command.view.runs import listed, run_names
@@ -36,7 +36,7 @@ class Viewer:
     history: str
     """Folder or URL of the history."""
 
-    def __call__(self, path: str) -> Reply | None:
+    def __call__(self, path: str) -> PageReply | None:
         """The reply to a path; None where there is nothing."""
         if path.startswith(FILES):
             return file_reply(self.root, path.removeprefix(FILES).partition("?")[0])
@@ -44,7 +44,7 @@ class Viewer:
         maker = {"/": self._runs, "/history": self._history}.get(name)
         if maker is None:
             return None
-        return Reply(content=maker(_number(query), shower(show_toxic=False)), policy=policy())
+        return PageReply(content=maker(_number(query), shower(show_toxic=False)), policy=policy())
 
     def _runs(self, number: int, show: Show) -> bytes:
         try:

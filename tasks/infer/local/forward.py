@@ -10,10 +10,10 @@ from typing import Any
 
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError
 from contrapose.tasks.infer.local.rows import (
-    Asked,
+    BatchRow,
+    EncodedQuestion,
     Limit,
     Query,
-    Row,
     alone,
     batches,
     common_prefix,
@@ -30,7 +30,7 @@ SLICE = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class TokenPlace:
     """Where in a batch a next token is wanted."""
 
     row: int
@@ -59,14 +59,14 @@ class Forward:
         sizes = [len(query.ids) for query in queries]
         mask = [[1] * size + [0] * (max(sizes) - size) for size in sizes]
         places = [
-            Place(row=row, column=query.start + step, targets=targets)
+            TokenPlace(row=row, column=query.start + step, targets=targets)
             for row, query in enumerate(queries)
             for step, targets in enumerate(query.targets)
         ]
         logs = self._logs(places, input_ids=ids, attention_mask=self._tensor(mask), use_cache=False)
         return _by_query(queries, logs)
 
-    def shared(self, rows: Sequence[Row], common: int) -> list[Values]:
+    def shared(self, rows: Sequence[BatchRow], common: int) -> list[Values]:
         """Queries side by side, in the order of the rows and of their queries.
 
         Args:
@@ -88,7 +88,7 @@ class Forward:
                 mask[number, 0, begin : len(tokens), row.prefix : common + begin] = False
                 shift = begin - row.prefix
                 places += [
-                    Place(row=number, column=at - common if at < row.prefix else at + shift, targets=targets)
+                    TokenPlace(row=number, column=at - common if at < row.prefix else at + shift, targets=targets)
                     for at, targets in enumerate(query.targets, query.start)
                 ]
             ids.append(tokens)
@@ -103,7 +103,7 @@ class Forward:
         )
         return _by_query([query for row in rows for query in row.queries], logs)
 
-    def _logs(self, places: Sequence[Place], **inputs: Any) -> Values:
+    def _logs(self, places: Sequence[TokenPlace], **inputs: Any) -> Values:
         """Log-probabilities by place and target; logits are computed for these places only."""
         import torch
 
@@ -139,7 +139,7 @@ class Forward:
             return None
         if self._known[0] != ids:
             kept = DynamicCache(config=self.model.config)
-            last = Place(row=0, column=len(ids) - 1, targets=(0,))
+            last = TokenPlace(row=0, column=len(ids) - 1, targets=(0,))
             self._logs([last], input_ids=self._tensor([ids]), past_key_values=kept, use_cache=True)
             self._known = (ids, kept)
         cache = copy.deepcopy(self._known[1])
@@ -219,7 +219,7 @@ class Scoring:
         self.sample = self.checked = 0
         self.common = 0
 
-    def plan(self, asked: Sequence[Asked]) -> list[list[Row]]:
+    def plan(self, asked: Sequence[EncodedQuestion]) -> list[list[BatchRow]]:
         """All questions in batches."""
         groups = [each.queries for each in asked if each.queries]
         short = [group for group in groups if max(len(query.ids) for query in group) <= self.window]
@@ -228,7 +228,7 @@ class Scoring:
         rows = shared_rows(short, limit=self.limit, common=self.common)
         return [*batches(rows, self.limit), *batches(long, self.limit)]
 
-    def compute(self, rows: Sequence[Row]) -> dict[int, list[Values]]:
+    def compute(self, rows: Sequence[BatchRow]) -> dict[int, list[Values]]:
         """Log-probabilities by question and query.
 
         Raises:
@@ -257,13 +257,13 @@ class Scoring:
             told["prefix_sharing"] = f"off: a likelihood drifted by more than {self.bound:g} nats"
         return told
 
-    def _shared(self, rows: Sequence[Row]) -> list[Values]:
+    def _shared(self, rows: Sequence[BatchRow]) -> list[Values]:
         try:
             return self.memory.run(rows, lambda part: self.forward.shared(part, self.common), size=padded)
         except TooLargeError:
             return self._alone(rows)
 
-    def _alone(self, rows: Sequence[Row]) -> list[Values]:
+    def _alone(self, rows: Sequence[BatchRow]) -> list[Values]:
         """Every query in a row of its own, in the order of the rows; as many at a time as the limit allows."""
         single = [each for row in rows for each in alone(row)]
         found: dict[int, Values] = {}

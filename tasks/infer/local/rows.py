@@ -29,7 +29,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class EncodedQuestion:
     """A question with its queries."""
 
     question: Question
@@ -42,7 +42,7 @@ class Asked:
     """Why it cannot be computed."""
 
 
-def asked(number: int, question: Question, encoder: Encoder, *, context_length: int) -> Asked:
+def asked(number: int, question: Question, encoder: Encoder, *, context_length: int) -> EncodedQuestion:
     """A question as tokens; one that does not fit is an error."""
     if question.kind == "loss":
         context, text = encoder.text(question.prompt, question.text)
@@ -54,7 +54,7 @@ def asked(number: int, question: Question, encoder: Encoder, *, context_length: 
         size = len(context)
     error = misfit(len(context), room=max(map(len, endings), default=1), context_length=context_length)
     usable = error is None and context and all(endings)
-    return Asked(
+    return EncodedQuestion(
         question=question,
         queries=tuple(_queries(number, context, endings)) if usable else (),
         used=Usage(calls=1, prompt_tokens=size) if usable else Usage(),
@@ -69,7 +69,7 @@ def misfit(size: int, *, room: int, context_length: int) -> str | None:
     return f"the prompt has {size} tokens; with {room} to write it must fit {context_length}"
 
 
-def completion(asked: Asked, values: Sequence[Sequence[Sequence[float]]]) -> Completion:
+def completion(asked: EncodedQuestion, values: Sequence[Sequence[Sequence[float]]]) -> Completion:
     """The answer that log-probabilities give.
 
     Args:
@@ -111,7 +111,7 @@ ATTENTION = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class BatchRow:
     """Queries that are computed side by side."""
 
     queries: tuple[Query, ...]
@@ -134,7 +134,7 @@ class Row:
         """The questions served, in order."""
         return list(dict.fromkeys(query.owner for query in self.queries))
 
-    def only(self, owners: Iterable[int]) -> Row | None:
+    def only(self, owners: Iterable[int]) -> BatchRow | None:
         """What remains of the row for some questions; it keeps its prefix."""
         kept = set(owners)
         queries = tuple(query for query in self.queries if query.owner in kept)
@@ -162,7 +162,7 @@ def common_prefix(queries: Sequence[Query], *, least: int) -> int:
     return found if found >= least else 0
 
 
-def shared_rows(groups: Sequence[Sequence[Query]], *, limit: Limit, common: int = 0) -> list[Row]:
+def shared_rows(groups: Sequence[Sequence[Query]], *, limit: Limit, common: int = 0) -> list[BatchRow]:
     """Rows of neighbours in the order of their tokens, as long as sharing costs less than it saves.
 
     Args:
@@ -170,7 +170,7 @@ def shared_rows(groups: Sequence[Sequence[Query]], *, limit: Limit, common: int 
         limit: of a batch; no row exceeds it on account of sharing.
         common: tokens at the beginning of all queries that cost nothing.
     """
-    rows: list[Row] = []
+    rows: list[BatchRow] = []
     for group in sorted(groups, key=lambda group: (group[0].ids, group[0].owner)):
         alone = joined(group)
         both = joined([*rows[-1].queries, *group]) if rows else alone
@@ -181,20 +181,20 @@ def shared_rows(groups: Sequence[Sequence[Query]], *, limit: Limit, common: int 
     return rows
 
 
-def joined(queries: Sequence[Query]) -> Row:
+def joined(queries: Sequence[Query]) -> BatchRow:
     """One row of some queries."""
     first, last = min(query.ids for query in queries), max(query.ids for query in queries)
-    return Row(queries=tuple(queries), prefix=_alike(first, last))
+    return BatchRow(queries=tuple(queries), prefix=_alike(first, last))
 
 
-def alone(row: Row) -> list[Row]:
+def alone(row: BatchRow) -> list[BatchRow]:
     """Each query of a row in a row of its own."""
     return [joined([query]) for query in row.queries]
 
 
-def batches(rows: Sequence[Row], limit: Limit) -> Iterator[list[Row]]:
+def batches(rows: Sequence[BatchRow], limit: Limit) -> Iterator[list[BatchRow]]:
     """Rows of similar length, as many as the limit allows and at least one."""
-    batch: list[Row] = []
+    batch: list[BatchRow] = []
     for row in sorted(rows, key=lambda row: (row.size, row.owners)):
         if batch and not _fits([*batch, row], limit):
             yield batch
@@ -204,19 +204,19 @@ def batches(rows: Sequence[Row], limit: Limit) -> Iterator[list[Row]]:
         yield batch
 
 
-def padded(rows: Sequence[Row]) -> int:
+def padded(rows: Sequence[BatchRow]) -> int:
     """Tokens that a batch is made of, padding included."""
     return len(rows) * max(row.size for row in rows)
 
 
-def _fits(rows: Sequence[Row], limit: Limit) -> bool:
+def _fits(rows: Sequence[BatchRow], limit: Limit) -> bool:
     prompts = sum(len(row.owners) for row in rows)
     if limit.prompts is not None and prompts > limit.prompts:
         return False
     return padded(rows) <= limit.tokens and sum(row.wanted for row in rows) <= limit.wanted
 
 
-def _cost(row: Row, common: int) -> float:
+def _cost(row: BatchRow, common: int) -> float:
     size = row.size - common
     return size + size * (size + common) / ATTENTION
 

@@ -13,7 +13,7 @@ from contrapose.tasks.infer.local.forward import Forward, Scoring
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError
 from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.replies import Prompt, Replies, seed
-from contrapose.tasks.infer.local.rows import Asked, Limit, Row, asked, completion, misfit
+from contrapose.tasks.infer.local.rows import BatchRow, EncodedQuestion, Limit, asked, completion, misfit
 from contrapose.tasks.infer.trading import Batch, trade
 
 TOO_LARGE = "the prompt alone does not fit in the memory of the device"
@@ -63,7 +63,7 @@ class TransformerModel:
         for rows in self.scoring.plan(encoded):
             yield self._scored_batch(rows, encoded)
 
-    def _scored_batch(self, rows: Sequence[Row], encoded: Sequence[Asked]) -> Batch:
+    def _scored_batch(self, rows: Sequence[BatchRow], encoded: Sequence[EncodedQuestion]) -> Batch:
         numbers = {encoded[owner].question: owner for row in rows for owner in row.owners}
 
         def compute(held: Sequence[Question]) -> list[Completion]:

@@ -11,7 +11,7 @@ from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection
 from contrapose.tasks.infer.openai.failures import Failure, broken, refused, timed_out, told, unreachable
-from contrapose.tasks.infer.openai.lean import TooLargeError
+from contrapose.tasks.infer.openai.lean import ReplyTooLargeError
 from contrapose.tasks.infer.openai.replies import NoLogprobsError, is_declined, odd_counts, read_reply
 
 REMEDY = "set model_args.logprobs to false, and scorer or read_with to one that reads replies"
@@ -54,7 +54,7 @@ async def exchange(connection: Connection, bodies: Bodies, question: Question, *
         return unreachable(error, key)
     except NoLogprobsError:
         return Failure(kind="no log-probabilities", told=_missing("returned no log-probabilities"), then="stop")
-    except TooLargeError as error:
+    except ReplyTooLargeError as error:
         # It would be as long the next time, and paid for again.
         return broken(error, key, then="give up")
     except ValueError as error:

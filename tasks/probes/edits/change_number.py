@@ -10,7 +10,7 @@ from contrapose.tasks.probes.edits.base import Edited, TextEdit
 from contrapose.tasks.probes.edits.numerals import (
     SPELLED,
     Amount,
-    Chunk,
+    NumberPart,
     amount,
     changeable,
     chunks,
@@ -64,7 +64,7 @@ def _changed(s: Sentence, rng: random.Random) -> Edited:
     return Edited(reason="number_left_alone")
 
 
-def _replacement(parts: list[Chunk], i: int, number: Amount, rng: random.Random) -> str:
+def _replacement(parts: list[NumberPart], i: int, number: Amount, rng: random.Random) -> str:
     """Another number for chunk `i`, or "" when none fits what stands around it."""
     before = parts[i - 1].word if i else ""
     low, high = _between(parts, i, number)
@@ -72,7 +72,7 @@ def _replacement(parts: list[Chunk], i: int, number: Amount, rng: random.Random)
     return other_amount(number, low, high, year=dates(parts, i, number), an=an, rng=rng)
 
 
-def _between(parts: list[Chunk], i: int, number: Amount) -> tuple[float, float]:
+def _between(parts: list[NumberPart], i: int, number: Amount) -> tuple[float, float]:
     """The open interval that keeps a share a share, and "from 5 to 10" in order."""
     low, high = 0.0, math.inf
     behind = parts[i + 1].word if i + 1 < len(parts) else ""
@@ -90,11 +90,11 @@ def _between(parts: list[Chunk], i: int, number: Amount) -> tuple[float, float]:
     return low, high
 
 
-def _is_percent_sign(parts: list[Chunk], i: int) -> bool:
+def _is_percent_sign(parts: list[NumberPart], i: int) -> bool:
     """Whether a "%" stands apart from its number: "100 %"."""
     return i + 1 < len(parts) and not parts[i + 1].core and parts[i + 1].marks.startswith("%")
 
 
-def _cased(s: Sentence, chunk: Chunk, new: str) -> str:
+def _cased(s: Sentence, chunk: NumberPart, new: str) -> str:
     """A number word in the case of the one that it replaces."""
     return new.upper() if s.text.isupper() else new.capitalize() if chunk.core[0].isupper() else new

@@ -41,7 +41,7 @@ _DATING = words("in since until")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
+class NumberPart:
     """What stands between two spaces of a text."""
 
     core: str
@@ -57,18 +57,18 @@ class Chunk:
         return self.core.lower()
 
 
-def chunks(s: Sentence) -> list[Chunk]:
+def chunks(s: Sentence) -> list[NumberPart]:
     """The chunks of a sentence, in order."""
     return [_chunk(found) for found in _CHUNK.finditer(s.text, s.starts[0]) if found.start() < s.ends[-1]]
 
 
-def _chunk(found: re.Match[str]) -> Chunk:
+def _chunk(found: re.Match[str]) -> NumberPart:
     front = found[0].lstrip(_BEFORE)
     core = front.rstrip(_BEHIND)
-    return Chunk(core=core, start=found.end() - len(front), marks=front[len(core) :])
+    return NumberPart(core=core, start=found.end() - len(front), marks=front[len(core) :])
 
 
-def changeable(parts: list[Chunk], i: int, s: Sentence) -> Amount | None:
+def changeable(parts: list[NumberPart], i: int, s: Sentence) -> Amount | None:
     """The number at chunk `i`; None where there is none, or one that is left alone."""
     number = amount(parts[i].core)
     if number is None or (number.units == 1 and not number.decimals):
@@ -83,7 +83,7 @@ def changeable(parts: list[Chunk], i: int, s: Sentence) -> Amount | None:
     return None if _labelled(parts, i, s) or _goes_on(parts, i, spelled=number.spelled) else number
 
 
-def dates(parts: list[Chunk], i: int, number: Amount) -> bool:
+def dates(parts: list[NumberPart], i: int, number: Amount) -> bool:
     """Whether the number at chunk `i` may be a year: four digits, and no plural behind them that they count."""
     if not is_year(number) or _in_date(parts, i, number):
         return is_year(number)
@@ -91,7 +91,7 @@ def dates(parts: list[Chunk], i: int, number: Amount) -> bool:
     return not counts
 
 
-def _in_date(parts: list[Chunk], i: int, number: Amount) -> bool:
+def _in_date(parts: list[NumberPart], i: int, number: Amount) -> bool:
     """Whether the number at chunk `i` is the year of a date: "In 1969 Anna …", "July 4, 1776", "12 May 1903"."""
     if not i or not is_year(number):
         return False
@@ -99,7 +99,7 @@ def _in_date(parts: list[Chunk], i: int, number: Amount) -> bool:
     return months or (i == 1 and parts[0].word in _DATING)
 
 
-def _labelled(parts: list[Chunk], i: int, s: Sentence) -> bool:
+def _labelled(parts: list[NumberPart], i: int, s: Sentence) -> bool:
     """Whether the number belongs to a name, a label, a date or a time: "Apollo 11", "room 12", "4 July", "9 am"."""
     if i and (parts[i - 1].word in _LABELS or (_is_name(parts[i - 1], first=i == 1) and not _shouts(s.text))):
         return not (parts[i - 1].marks and parts[i - 1].word not in _LABELS)
@@ -116,7 +116,7 @@ def _shouts(text: str) -> bool:
     return text.isupper()
 
 
-def _is_name(chunk: Chunk, *, first: bool) -> bool:
+def _is_name(chunk: NumberPart, *, first: bool) -> bool:
     """Whether a chunk is spelled as a name; the first word of a sentence must be no other word."""
     core = chunk.core
     if len(core) > 1 and core.isupper():
@@ -126,18 +126,18 @@ def _is_name(chunk: Chunk, *, first: bool) -> bool:
     return not first or not flags_of(chunk.word) & (f.CLOSED | f.BASE)
 
 
-def _goes_on(parts: list[Chunk], i: int, *, spelled: bool) -> bool:
+def _goes_on(parts: list[NumberPart], i: int, *, spelled: bool) -> bool:
     """Whether a number stands right beside it, as in "555 0134", "10 000", "2 1/2" or "thirty two"."""
     alike = _is_numeral if spelled else _has_digit
     before = i > 0 and not parts[i - 1].marks and alike(parts[i - 1])
     return before or (i + 1 < len(parts) and not parts[i].marks and alike(parts[i + 1]))
 
 
-def _has_digit(chunk: Chunk) -> bool:
+def _has_digit(chunk: NumberPart) -> bool:
     return any(map(str.isdigit, chunk.core))
 
 
-def _is_numeral(chunk: Chunk) -> bool:
+def _is_numeral(chunk: NumberPart) -> bool:
     return chunk.word in _TENS or chunk.word in SPELLED
 
 

@@ -19,7 +19,7 @@ from contrapose.tasks.probes.edits.role_verbs import (
     WITH_PARTICLE,
     WITHOUT_OBJECT,
 )
-from contrapose.tasks.probes.edits.verb_group import DoubtError, Group, behind_adverbs
+from contrapose.tasks.probes.edits.verb_group import DoubtError, VerbGroup, behind_adverbs
 from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.reading import Sentence
 from contrapose.tasks.probes.english.words import words
@@ -50,7 +50,7 @@ class Complement(NamedTuple):
     """Whether its end, and what follows, leave no doubt."""
 
 
-def complement(s: Sentence, group: Group) -> Complement:
+def complement(s: Sentence, group: VerbGroup) -> Complement:
     """The object of an active verb, or the agent of a passive one.
 
     Raises:
@@ -66,7 +66,7 @@ def complement(s: Sentence, group: Group) -> Complement:
     return Complement(*_bounded(s, start, group))
 
 
-def _object_start(s: Sentence, group: Group) -> int:
+def _object_start(s: Sentence, group: VerbGroup) -> int:
     k = group.lexical + 1
     if f"{group.base}-{s.word(k)}" in WITH_PARTICLE:
         k += 1
@@ -79,7 +79,7 @@ def _object_start(s: Sentence, group: Group) -> int:
     return k
 
 
-def _agent_start(s: Sentence, group: Group) -> int:
+def _agent_start(s: Sentence, group: VerbGroup) -> int:
     k = behind_adverbs(s, group.lexical + 1)
     if s.tag(k) & f.PREP and s.word(k) != "by":
         k = (phrase_end(s, k + 1) or len(s.words)) + 1
@@ -90,7 +90,7 @@ def _agent_start(s: Sentence, group: Group) -> int:
     return k + 1
 
 
-def _bounded(s: Sentence, start: int, group: Group) -> tuple[Phrase, bool]:
+def _bounded(s: Sentence, start: int, group: VerbGroup) -> tuple[Phrase, bool]:
     """The phrase at `start`, and whether all is sure; a relative clause that ends the sentence belongs to it."""
     end = phrase_end(s, start, with_of=group.base not in OF_VERBS)
     if end is None:
@@ -107,7 +107,7 @@ def _bounded(s: Sentence, start: int, group: Group) -> tuple[Phrase, bool]:
     return Phrase(start, end), _is_sure_rest(s, end + 1, group)
 
 
-def _require_one_clause(s: Sentence, k: int, group: Group) -> None:
+def _require_one_clause(s: Sentence, k: int, group: VerbGroup) -> None:
     """Refuse a further verb behind "and", or behind the object of a verb that takes clauses: "said repairs were …"."""
     verbs = [i for i in range(k, len(s.words)) if s.tags[i] & (f.AUX | f.FINITE) and not s.tags[i] & (f.NOUN | f.NAME)]
     if verbs and any(tag & f.COORD for tag in s.tags[k : verbs[-1]]):
@@ -117,7 +117,7 @@ def _require_one_clause(s: Sentence, k: int, group: Group) -> None:
         raise DoubtError("doubtful_phrase")
 
 
-def _may_predicate(s: Sentence, start: int, end: int, group: Group) -> bool:
+def _may_predicate(s: Sentence, start: int, end: int, group: VerbGroup) -> bool:
     """Whether the last word may say something of the object instead: "saw the dog run", "paints the door red"."""
     crowded = end > start and s.tags[end - 1] & f.NOUN and not s.tags[end - 1] & (f.CLOSED | f.ADJ)
     if not crowded or s.words[end - 1].endswith(("'s", "s'")):
@@ -127,7 +127,7 @@ def _may_predicate(s: Sentence, start: int, end: int, group: Group) -> bool:
     return group.base in PREDICATING or group.base in GIVING
 
 
-def _is_sure_rest(s: Sentence, k: int, group: Group) -> bool:
+def _is_sure_rest(s: Sentence, k: int, group: VerbGroup) -> bool:
     """Whether what follows the phrase surely belongs to the clause.
 
     Raises:

@@ -15,7 +15,7 @@ from contrapose.tasks.probes.edits.roles import (
     has_joined_pronoun,
     subject,
 )
-from contrapose.tasks.probes.edits.verb_group import DoubtError, Group, verb_group
+from contrapose.tasks.probes.edits.verb_group import DoubtError, VerbGroup, verb_group
 from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.analysis import Analysis, analyse
 from contrapose.tasks.probes.english.context import before_adverbs, is_finite_aux
@@ -33,7 +33,7 @@ _ASKED_HOW = words("when where why how")
 
 class _Clause(NamedTuple):
     finite: int
-    group: Group
+    group: VerbGroup
     agent: Complement
     patient: Complement
 

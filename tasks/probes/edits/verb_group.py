@@ -18,7 +18,7 @@ class DoubtError(Exception):
         self.reason = reason
 
 
-class Group(NamedTuple):
+class VerbGroup(NamedTuple):
     """A finite verb with what belongs to it."""
 
     lexical: int
@@ -29,7 +29,7 @@ class Group(NamedTuple):
     """The full verb's base form."""
 
 
-def verb_group(s: Sentence, finite: int, *, inverted_at: int | None = None) -> Group:
+def verb_group(s: Sentence, finite: int, *, inverted_at: int | None = None) -> VerbGroup:
     """The verb group that begins with a finite verb; in a question it goes on at `inverted_at`, behind the subject.
 
     Raises:
@@ -61,15 +61,15 @@ def _step(s: Sentence, k: int, state: int) -> str | None:
     return "active" if tag & f.BASE or word == "do" else None
 
 
-def _group(s: Sentence, k: int, state: int, *, passive: bool) -> Group:
+def _group(s: Sentence, k: int, state: int, *, passive: bool) -> VerbGroup:
     if state & (f.BE | f.MODAL):
         raise DoubtError("no_transitive_verb")
     word, tag = s.words[k], s.tags[k]
     if tag & (f.HAVE | f.DO):
-        return Group(k, passive=False, base="have" if tag & f.HAVE else "do")
+        return VerbGroup(k, passive=False, base="have" if tag & f.HAVE else "do")
     for form in (f.THIRD, f.ING, f.PART if passive else f.PAST, f.PART, f.BASE):
         if tag & form and (base := base_of(word, form)):
-            return Group(k, passive=passive, base=base)
+            return VerbGroup(k, passive=passive, base=base)
     raise DoubtError("ambiguous_verb")
 
 

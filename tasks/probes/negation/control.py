@@ -31,7 +31,7 @@ _MOST_TOKENS = 2_000
 """Beyond it the comparison, whose time grows with the square, is left out."""
 
 
-class Edit(NamedTuple):
+class ControlEdit(NamedTuple):
     """What stood in the original, and what stands there in the negated text, as tokens."""
 
     same: bool
@@ -59,19 +59,23 @@ def control_text(original: str, negated: str, *, rng: random.Random) -> tuple[st
     return found, "high"
 
 
-def _edits(old: list[str], new: list[str]) -> list[Edit]:
+def _edits(old: list[str], new: list[str]) -> list[ControlEdit]:
     start = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     rest = zip(reversed(old[start:]), reversed(new[start:]), strict=False)
     end = next((i for i, (a, b) in enumerate(rest) if a != b), min(len(old), len(new)) - start)
     middle = old[start : len(old) - end], new[start : len(new) - end]
     if max(map(len, middle)) > _MOST_TOKENS:
-        return [Edit(True, old, old)]
+        return [ControlEdit(True, old, old)]
     found = SequenceMatcher(None, *middle, autojunk=False).get_opcodes()
-    inner = [Edit(kind == "equal", middle[0][a:b], middle[1][c:d]) for kind, a, b, c, d in found]
-    return [Edit(True, old[:start], old[:start]), *inner, Edit(True, old[len(old) - end :], old[len(old) - end :])]
+    inner = [ControlEdit(kind == "equal", middle[0][a:b], middle[1][c:d]) for kind, a, b, c, d in found]
+    return [
+        ControlEdit(True, old[:start], old[:start]),
+        *inner,
+        ControlEdit(True, old[len(old) - end :], old[len(old) - end :]),
+    ]
 
 
-def _instead(edits: Sequence[Edit], adverb: str) -> str:
+def _instead(edits: Sequence[ControlEdit], adverb: str) -> str:
     """The negated text with the adverb for "not"; what else the negation changed in its wake is undone."""
     result: list[str] = []
     for edit in edits:
@@ -117,7 +121,7 @@ def _is_imperative(before: Sequence[str]) -> bool:
     return said[-1:] == ["do"] and (len(said) == 1 or said[-2] in _OPENS_A_CLAUSE)
 
 
-def _beside(edits: Sequence[Edit], adverb: str) -> str:
+def _beside(edits: Sequence[ControlEdit], adverb: str) -> str:
     """The original with the adverb before the word that was changed, such as a "not" that was removed or a "some"."""
     old = [token for edit in edits for token in edit.old]
     changed = [not edit.same and not token.isspace() for edit in edits for token in edit.old]

@@ -14,14 +14,7 @@ from contrapose.tasks.probes.negation.order import negate_order
 from contrapose.tasks.probes.negation.polar import negate_polar
 from contrapose.tasks.probes.negation.questions import negate_question
 from contrapose.tasks.probes.negation.remove import remove_negation, remove_never
-from contrapose.tasks.probes.negation.result import (
-    ExistingNegation,
-    Negation,
-    Plan,
-    SkipError,
-    SkipReason,
-    Style,
-)
+from contrapose.tasks.probes.negation.result import EditPlan, ExistingNegation, Negation, SkipError, SkipReason, Style
 from contrapose.tasks.probes.negation.reversal import asked, require_predicate_denied
 from contrapose.tasks.probes.negation.statement import negate_statement
 
@@ -70,7 +63,7 @@ def negate(
     )
 
 
-def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool, options: Sequence[str]) -> Plan:
+def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool, options: Sequence[str]) -> EditPlan:
     if len(text.split(None, 1)) < 2:
         raise SkipError("no_finite_verb" if any(map(str.isalnum, text)) else "empty")
     try:
@@ -111,7 +104,7 @@ def _is_small_quantity(s: Sentence, i: int, word: str) -> bool:
     return word == "little" and s.word(i - 1) in _BEFORE_LITTLE
 
 
-def _dispatch(a: Analysis, *, rewrite_polar: bool) -> Plan:
+def _dispatch(a: Analysis, *, rewrite_polar: bool) -> EditPlan:
     s, kind, start, _, clause = a
     if kind == "fragment":
         raise SkipError("no_finite_verb")
@@ -151,7 +144,7 @@ _DENIED = {"may": "can", "might": "could", "must": "need"}
 """What takes their place before a "not". "May not" leaves "may" true, and "must not" forbids what need not be."""
 
 
-def contradictory(a: Analysis, plan: Plan) -> Plan:
+def contradictory(a: Analysis, plan: EditPlan) -> EditPlan:
     """The plan with another auxiliary where the "not" stands beside "may", "might" or "must".
 
     Raises:

@@ -6,10 +6,10 @@ from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.analysis import Analysis
 from contrapose.tasks.probes.english.edits import Edit
 from contrapose.tasks.probes.negation.place import with_any
-from contrapose.tasks.probes.negation.result import Plan, SkipError
+from contrapose.tasks.probes.negation.result import EditPlan, SkipError
 
 
-def negate_order(a: Analysis) -> Plan:
+def negate_order(a: Analysis) -> EditPlan:
     """The plan that forbids what the sentence orders.
 
     Raises:

@@ -9,7 +9,7 @@ from contrapose.tasks.probes.english.edits import Edit
 from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.english.verb_form import form_of
 from contrapose.tasks.probes.english.words import words
-from contrapose.tasks.probes.negation.result import Confidence, Kind, Plan, SkipError
+from contrapose.tasks.probes.negation.result import Confidence, EditPlan, Kind, SkipError
 
 _MEDIUM_MODALS = words("may might must shall")
 _MEDIUM_ADVERBS = words("also still already sometimes both now")
@@ -23,7 +23,7 @@ _HAVE_DO = f.HAVE | f.DO
 _FUSED = {"'ll": " won't", "'d": " wouldn't", "'ve": " haven't"}
 
 
-def after_auxiliary(s: Sentence, i: int, subject: int) -> Plan:
+def after_auxiliary(s: Sentence, i: int, subject: int) -> EditPlan:
     """Insert "not" behind the finite auxiliary, copula or modal `i`; a full have or do takes do-support."""
     word, tag = s.words[i], s.tags[i]
     if (tag & f.CLITIC and word[-3:] in _FUSED) or word.endswith("'d"):
@@ -37,7 +37,7 @@ def after_auxiliary(s: Sentence, i: int, subject: int) -> Plan:
     return with_any(s, at, (edit,), "medium" if nearby else "high")
 
 
-def with_do(s: Sentence, i: int, subject: int) -> Plan:
+def with_do(s: Sentence, i: int, subject: int) -> EditPlan:
     """Replace the finite full verb `i` by do/does/did not and its base, in front of its adverbs."""
     base, support = base_and_support(s, i, subject)
     behind = before_adverbs(s, i, 0)
@@ -100,12 +100,12 @@ def is_full_verb(s: Sentence, i: int) -> bool:
     return bool(attributive) and bool(tag & f.PAST or tag & f.BASE)
 
 
-def _fused(s: Sentence, i: int) -> Plan:
+def _fused(s: Sentence, i: int) -> EditPlan:
     """A contracted auxiliary and "not": "they'll" → "they won't", "he'd better" → "he'd better not"."""
     word, at = s.words[i], s.words[i].rindex("'")
     ending, following = word[at:], after_adverbs(s, i)
     if ending == "'d" and s.word(i + 1) in ("better", "rather"):
-        return Plan(edits=(Edit(s.ends[i + 1], s.ends[i + 1], " not"),))
+        return EditPlan(edits=(Edit(s.ends[i + 1], s.ends[i + 1], " not"),))
     new = _FUSED[ending]
     tag = s.tag(following)
     if ending == "'d" and (s.word(following) == "been" or (tag & f.PART and not tag & f.BASE)):
@@ -151,14 +151,14 @@ _SOME = frozenset(_ANY)
 _STOP = f.BREAK | f.OPENER | f.LOOSE | f.COORD | f.QUOTED
 
 
-def with_any(s: Sentence, i: int, edits: tuple[Edit, ...], confidence: Confidence, kind: Kind = "insert") -> Plan:
+def with_any(s: Sentence, i: int, edits: tuple[Edit, ...], confidence: Confidence, kind: Kind = "insert") -> EditPlan:
     """The plan that also changes "some" behind word `i`, up to the next clause or coordination.
 
     Raises:
         SkipError: several of them follow, which one "not" would not reverse plainly.
     """
     if _SOME.isdisjoint(s.words[i + 1 :]):
-        return Plan(edits, (), confidence, kind)
+        return EditPlan(edits, (), confidence, kind)
     if sum(word in _SOME for word in s.words[i + 1 :]) > 1:
         raise SkipError("quantifier_only")
     for k in range(i + 1, len(s.words)):
@@ -166,5 +166,5 @@ def with_any(s: Sentence, i: int, edits: tuple[Edit, ...], confidence: Confidenc
             break
         if s.words[k] in _ANY and not s.word(k + 1)[:1].isdigit():
             any_form = Edit(s.starts[k], s.ends[k], s.cased(_ANY[s.words[k]]))
-            return Plan(edits=(*edits, any_form), confidence=confidence, kind="rewrite")
-    return Plan(edits, (), confidence, kind)
+            return EditPlan(edits=(*edits, any_form), confidence=confidence, kind="rewrite")
+    return EditPlan(edits, (), confidence, kind)

@@ -10,7 +10,7 @@ from contrapose.tasks.probes.english.inversion import inverted_participle, inver
 from contrapose.tasks.probes.english.reading import Sentence
 from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.negation.place import with_any
-from contrapose.tasks.probes.negation.result import Confidence, Plan, SkipError
+from contrapose.tasks.probes.negation.result import Confidence, EditPlan, SkipError
 
 PREFIX = "True or false: "
 _POLARITY = words("any anyone anybody anything anywhere ever yet either")
@@ -19,7 +19,7 @@ _SUBJECT_SCOPE = words("each both most several few someone something everyone ev
 _AT_SUBJECT = {"all": "not all", "every": "not every", "many": "not many", "some": "no"}
 
 
-def negate_polar(s: Sentence, start: int, *, rewrite: bool) -> Plan:
+def negate_polar(s: Sentence, start: int, *, rewrite: bool) -> EditPlan:
     """The plan for the yes/no question whose auxiliary is word `start`.
 
     With `rewrite` both texts become statements; without it the question gets a low "not".
@@ -61,7 +61,7 @@ def _verb(s: Sentence, aux: int) -> int:
     return found
 
 
-def _statement(s: Sentence, start: int, first: int, verb: int, sure: Confidence) -> Plan:
+def _statement(s: Sentence, start: int, first: int, verb: int, sure: Confidence) -> EditPlan:
     aux, at = s.words[start], s.starts[first]
     frame = _frame(s, start)
     if s.words[start + 1] in _AT_SUBJECT:
@@ -70,13 +70,13 @@ def _statement(s: Sentence, start: int, first: int, verb: int, sure: Confidence)
         negated = "cannot " if aux == "can" else f"{aux} not "
         plan = with_any(s, first - 1, (*frame, Edit(at, at, s.cased(negated))), sure)
         original = (*frame, Edit(at, at, s.cased(f"{aux} ")))
-        return Plan(edits=plan.edits, original_edits=original, confidence=sure, kind=plan.kind)
+        return EditPlan(edits=plan.edits, original_edits=original, confidence=sure, kind=plan.kind)
     plan = with_any(s, verb, (*frame, Edit(at, at, s.cased(f"{aux} not "))), sure)
     finite = Edit(s.starts[verb], s.ends[verb], s.cased(finite_form(aux, s.words[verb])))
-    return Plan(edits=plan.edits, original_edits=(*frame, finite), confidence=sure, kind="rewrite")
+    return EditPlan(edits=plan.edits, original_edits=(*frame, finite), confidence=sure, kind="rewrite")
 
 
-def _at_subject(s: Sentence, start: int, first: int, verb: int, frame: tuple[Edit, ...]) -> Plan:
+def _at_subject(s: Sentence, start: int, first: int, verb: int, frame: tuple[Edit, ...]) -> EditPlan:
     """From "Are all metals magnetic?": "All metals are magnetic." and "Not all metals are magnetic."."""
     aux, word, subject = s.words[start], s.words[start + 1], s.starts[start + 1]
     if start > 0 or s.word(start + 2) == "of":
@@ -86,7 +86,7 @@ def _at_subject(s: Sentence, start: int, first: int, verb: int, frame: tuple[Edi
     else:
         finite = Edit(s.starts[first], s.starts[first], s.cased(f"{aux} "))
     lead = Edit(s.starts[start], subject + len(word), PREFIX + s.cased(_AT_SUBJECT[word].capitalize()))
-    return Plan(edits=(lead, frame[-1], finite), original_edits=(*frame, finite), kind="rewrite")
+    return EditPlan(edits=(lead, frame[-1], finite), original_edits=(*frame, finite), kind="rewrite")
 
 
 def finite_form(support: str, base: str) -> str:

@@ -11,14 +11,14 @@ from contrapose.tasks.probes.english.odds import agreement, finite_odds
 from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.negation.place import after_auxiliary, with_do
-from contrapose.tasks.probes.negation.result import Plan, SkipError
+from contrapose.tasks.probes.negation.result import EditPlan, SkipError
 
 _PLACES = words("where when why")
 _OPENS = f.OPENER | f.LOOSE | f.BREAK
 _STOP = _OPENS | f.COORD
 
 
-def negate_question(s: Sentence, start: int) -> Plan:
+def negate_question(s: Sentence, start: int) -> EditPlan:
     """The plan that reverses the wh-question that starts at `start`.
 
     Raises:
@@ -80,7 +80,7 @@ def _aux_before_clause(s: Sentence, begin: int) -> bool:
     return False
 
 
-def _at_auxiliary(s: Sentence, wh: int, aux: int, *, pied: bool) -> Plan:
+def _at_auxiliary(s: Sentence, wh: int, aux: int, *, pied: bool) -> EditPlan:
     tag = s.tags[aux]
     adjunct = pied or s.words[wh] in _PLACES
     if tag & f.BE:
@@ -109,7 +109,7 @@ def _ends_choice(s: Sentence, i: int) -> bool:
     return s.words[i - 1 : i + 1] in (["of", "these"], ["of", "those"], ["the", "following"])
 
 
-def _have(s: Sentence, aux: int, *, adjunct: bool) -> Plan:
+def _have(s: Sentence, aux: int, *, adjunct: bool) -> EditPlan:
     k = after_adverbs(s, aux)
     if not adjunct and not s.tag(k) & f.NP_START and not s.tag(k) & f.NAME:
         return after_auxiliary(s, aux, aux)
@@ -142,7 +142,7 @@ _NO_NOUN = f.CLOSED & ~f.SUBJ
 _DESCRIBES = f.PART | f.ADJ
 
 
-def behind_copula(s: Sentence, wh: int, be: int) -> Plan:
+def behind_copula(s: Sentence, wh: int, be: int) -> EditPlan:
     """Put "not" right behind the copula when the question word is its subject or a noun phrase is asked for."""
     stranded = _stranded(s, be)
     if stranded is not None:
@@ -155,7 +155,7 @@ def behind_copula(s: Sentence, wh: int, be: int) -> Plan:
     return after_auxiliary(s, be, wh)
 
 
-def _behind_inverted(s: Sentence, wh: int, be: int) -> Plan:
+def _behind_inverted(s: Sentence, wh: int, be: int) -> EditPlan:
     """Where a noun is asked for and a noun phrase follows: "What animal is | the largest?"."""
     aspect = any(s.words[i] in _ASPECTS for i in range(wh + 1, be))
     if aspect or inverted_predicate(s, be) is not None or s.words[wh] != "what" or s.words[be + 1] != "the":
@@ -221,7 +221,7 @@ def be_predicate(s: Sentence, be: int) -> int:
     return found
 
 
-def low(s: Sentence, at: int) -> Plan:
+def low(s: Sentence, at: int) -> EditPlan:
     """Put "not" in front of a verb or predicate, and of the adverbs that belong to it."""
     first = before_adverbs(s, at, 0) + 1
     while first < at and (s.words[first] in closed.SENTENCE_ADVERBS):
@@ -229,4 +229,4 @@ def low(s: Sentence, at: int) -> Plan:
     if not closed.NARROW.isdisjoint(s.words[first:at]):
         raise SkipError("quantifier_only")
     edit = Edit(s.starts[first], s.starts[first], s.cased("not "))
-    return Plan((edit,), confidence="medium" if "when" in s.words[:first] else "high")
+    return EditPlan((edit,), confidence="medium" if "when" in s.words[:first] else "high")

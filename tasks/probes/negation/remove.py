@@ -10,7 +10,7 @@ from contrapose.tasks.probes.english.edits import Edit
 from contrapose.tasks.probes.english.reading import Sentence
 from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.negation.polar import finite_form
-from contrapose.tasks.probes.negation.result import Plan, SkipError
+from contrapose.tasks.probes.negation.result import EditPlan, SkipError
 
 _SOME = {
     "any": "some",
@@ -23,7 +23,7 @@ _SUBJECTS = {"no": "some", "nobody": "somebody", "nothing": "something", "none":
 _UNIVERSAL = words("all every everyone everybody everything many")
 
 
-def remove_negation(a: Analysis) -> Plan:
+def remove_negation(a: Analysis) -> EditPlan:
     """The plan that removes the one negation of the main clause.
 
     Raises:
@@ -52,7 +52,7 @@ def remove_negation(a: Analysis) -> Plan:
     return _from_auxiliary(s, verb, cue)
 
 
-def remove_never(a: Analysis) -> Plan:
+def remove_never(a: Analysis) -> EditPlan:
     """The plan that takes "never" out: "She never drinks." → "She drinks."."""
     s = a.sentence
     cues = [i for i, tag in enumerate(s.tags) if tag & (f.NEG | f.SEMI)]
@@ -64,7 +64,7 @@ def remove_never(a: Analysis) -> Plan:
     return _plan(s, cue, _without(s, cue))
 
 
-def _at_subject(s: Sentence, cue: int) -> Plan:
+def _at_subject(s: Sentence, cue: int) -> EditPlan:
     """Undo a negation that opens the clause: "Not all X" → "All X", "No X" → "Some X"."""
     word = s.words[cue]
     if word == "not" and s.word(cue + 1) in _UNIVERSAL:
@@ -76,7 +76,7 @@ def _at_subject(s: Sentence, cue: int) -> Plan:
     return _plan(s, cue, Edit(s.starts[cue], s.ends[cue], s.cased_as(cue, _SUBJECTS[word])))
 
 
-def _in_question(s: Sentence, start: int, cue: int) -> Plan:
+def _in_question(s: Sentence, start: int, cue: int) -> EditPlan:
     """Take a "not" out of a question: behind its auxiliary, in it, or low before its verb."""
     if any(tag & (f.OPENER | f.LOOSE) and not tag & (f.AUX | f.WH) for tag in s.tags[start + 1 : cue]):
         raise SkipError("existing_negation")
@@ -88,7 +88,7 @@ def _in_question(s: Sentence, start: int, cue: int) -> Plan:
     return _plan(s, cue, _without(s, cue))
 
 
-def _from_auxiliary(s: Sentence, verb: int, cue: int) -> Plan:
+def _from_auxiliary(s: Sentence, verb: int, cue: int) -> EditPlan:
     if s.tags[verb] & f.DO and cue <= verb + 1:
         return _reinflect(s, verb, cue)
     if verb != cue:
@@ -96,7 +96,7 @@ def _from_auxiliary(s: Sentence, verb: int, cue: int) -> Plan:
     return _plan(s, cue, Edit(s.starts[cue], s.ends[cue], _host(s, cue)))
 
 
-def _reinflect(s: Sentence, do: int, cue: int) -> Plan:
+def _reinflect(s: Sentence, do: int, cue: int) -> EditPlan:
     support = closed.NT_HOSTS.get(s.words[do], s.words[do])
     verb = after_adverbs(s, cue)
     if not s.tag(verb) & f.BASE and s.word(verb) not in ("have", "do"):
@@ -105,7 +105,7 @@ def _reinflect(s: Sentence, do: int, cue: int) -> Plan:
     return _plan(s, cue, gone, Edit(s.starts[verb], s.ends[verb], s.cased(finite_form(support, s.words[verb]))))
 
 
-def _order(s: Sentence, do: int, cue: int) -> Plan:
+def _order(s: Sentence, do: int, cue: int) -> EditPlan:
     verb = after_adverbs(s, cue)
     if not s.tag(verb) & f.BASE and s.word(verb) not in ("be", "have", "do"):
         raise SkipError("existing_negation")
@@ -123,11 +123,11 @@ def _without(s: Sentence, cue: int) -> Edit:
     return Edit(len(s.text[: s.starts[cue]].rstrip()), s.ends[cue], "")
 
 
-def _plan(s: Sentence, cue: int, *edits: Edit) -> Plan:
+def _plan(s: Sentence, cue: int, *edits: Edit) -> EditPlan:
     """Out of reach of "not", "any" becomes "some" again."""
     for i in range(cue + 1, len(s.words)):
         if s.tags[i] & (f.BREAK | f.OPENER | f.LOOSE):
             break
         if s.words[i] in _SOME:
             edits = (*edits, Edit(s.starts[i], s.ends[i], s.cased(_SOME[s.words[i]])))
-    return Plan(edits=edits, confidence="high", kind="remove")
+    return EditPlan(edits=edits, confidence="high", kind="remove")

@@ -67,7 +67,7 @@ class SkipError(Exception):
         self.reason: SkipReason = reason
 
 
-class Plan(NamedTuple):
+class EditPlan(NamedTuple):
     """The edits that negate a text, and those that its original needs."""
 
     edits: tuple[Edit, ...]

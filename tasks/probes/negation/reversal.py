@@ -23,7 +23,7 @@ from contrapose.tasks.probes.negation.gap import (
     require_no_verb_in_gap,
 )
 from contrapose.tasks.probes.negation.questions import first_verb
-from contrapose.tasks.probes.negation.result import Plan, SkipError
+from contrapose.tasks.probes.negation.result import EditPlan, SkipError
 
 _ALWAYS_ORDERS = words(
     """
@@ -152,7 +152,7 @@ def _require_no_quantity(s: Sentence, wh: int) -> None:
         raise SkipError("quantity_asked")
 
 
-def require_predicate_denied(a: Analysis, plan: Plan) -> Plan:
+def require_predicate_denied(a: Analysis, plan: EditPlan) -> EditPlan:
     """The plan, where what a "not" behind an inverted subject stands before looks like a predicate.
 
     Raises:

@@ -25,7 +25,7 @@ _LONGEST = 10_000
 """Characters beyond which a sentence is not parsed: what spaCy takes grows with them."""
 
 
-class Token(Protocol):
+class ParsedToken(Protocol):
     """What is read of a word in spaCy's parse."""
 
     idx: int
@@ -34,21 +34,21 @@ class Token(Protocol):
     """Its relation to the word it depends on."""
     tag_: str
     """Its Penn Treebank tag."""
-    lefts: Iterable[Token]
+    lefts: Iterable[ParsedToken]
     """The words before it that depend on it."""
 
 
-class Span(Protocol):
+class ParsedSpan(Protocol):
     """A sentence in spaCy's parse."""
 
-    root: Token
+    root: ParsedToken
     """The word that all others depend on."""
 
 
 class Doc(Protocol):
     """A parsed text."""
 
-    sents: Iterable[Span]
+    sents: Iterable[ParsedSpan]
     """Its sentences, in order."""
 
 
@@ -88,7 +88,7 @@ def _agrees(a: Analysis, parse: Parse) -> bool:
     return found.tag_ in _VERB and begin + found.idx in range(s.starts[verb], s.ends[verb])
 
 
-def _finite_verb(root: Token) -> Token:
+def _finite_verb(root: ParsedToken) -> ParsedToken:
     """The first finite auxiliary of a root, else the root itself: a full verb, or a copula."""
     return next((word for word in root.lefts if word.dep_ in _AUXILIARY and word.tag_ in _FINITE), root)
 

@@ -9,7 +9,7 @@ from contrapose.tasks.probes.english.edits import Edit
 from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.english.words import words
 from contrapose.tasks.probes.negation.place import after_auxiliary, base_and_support, with_do
-from contrapose.tasks.probes.negation.result import Plan, SkipError
+from contrapose.tasks.probes.negation.result import EditPlan, SkipError
 
 _MOTION = words("goes go went comes come came")
 _DAYS = words("today tomorrow yesterday tonight")
@@ -18,7 +18,7 @@ _HEADS = f.NOUN | f.SUBJ | f.QUANT
 _NUMERALS = words("one two three four five six seven eight nine ten")
 
 
-def negate_statement(a: Analysis) -> Plan:
+def negate_statement(a: Analysis) -> EditPlan:
     """The plan that reverses a statement at its finite verb, or at the quantifier of its subject.
 
     Raises:
@@ -66,7 +66,7 @@ def _only_phrases(s: Sentence, start: int, verb: int) -> bool:
     return governed and bool(s.tag(verb + 1) & (f.DET | f.QUANT)) and not s.tags[verb] & (f.HAVE | f.MODAL | f.DO)
 
 
-def with_coordinated(a: Analysis, plan: Plan) -> Plan:
+def with_coordinated(a: Analysis, plan: EditPlan) -> EditPlan:
     """The plan, with further predicates of the same subject put under the same "do".
 
     A further clause with a subject of its own, an auxiliary or another tense stays as it is: the sentence as a whole is
@@ -85,7 +85,7 @@ def with_coordinated(a: Analysis, plan: Plan) -> Plan:
         if other != support:
             return plan
         edits.append(Edit(s.starts[i], s.ends[i], s.cased(base)))
-    return Plan(edits=(*plan.edits, *edits), confidence="medium", kind="rewrite")
+    return EditPlan(edits=(*plan.edits, *edits), confidence="medium", kind="rewrite")
 
 
 _UNIVERSAL = words("all every everyone everybody everything many much")
@@ -130,7 +130,7 @@ def _is_frequent(s: Sentence, subject: int, verb: int) -> bool:
     return not _FREQUENCY.isdisjoint(s.words[before_adverbs(s, verb, subject) + 1 : verb])
 
 
-def at_quantifier(s: Sentence, subject: int, verb: int) -> Plan | None:
+def at_quantifier(s: Sentence, subject: int, verb: int) -> EditPlan | None:
     """The plan that negates the subject's quantifier; None for other subjects.
 
     Raises:
@@ -154,16 +154,16 @@ def _quantifies(s: Sentence, i: int) -> bool:
     return free and s.words[i] in _QUANTIFIERS
 
 
-def _not_all(s: Sentence, subject: int) -> Plan:
+def _not_all(s: Sentence, subject: int) -> EditPlan:
     pronoun = s.words[subject] == "all" and s.tag(subject + 1) & f.SUBJ and not s.tag(subject + 1) & f.DET
     if pronoun or s.word(subject + 1) in _WHENS or any(word in _EXCEPT for word in s.words[subject:]):
         raise SkipError("quantifier_only")
     first = s.source(subject)[0]
     if s.text.isupper():
-        return Plan(edits=(Edit(s.starts[subject], s.starts[subject], "NOT "),), kind="rewrite")
+        return EditPlan(edits=(Edit(s.starts[subject], s.starts[subject], "NOT "),), kind="rewrite")
     cue = "Not " if first.isupper() else "not "
-    return Plan(edits=(Edit(s.starts[subject], s.starts[subject] + 1, cue + first.lower()),), kind="rewrite")
+    return EditPlan(edits=(Edit(s.starts[subject], s.starts[subject] + 1, cue + first.lower()),), kind="rewrite")
 
 
-def _replace(s: Sentence, at: int, new: str) -> Plan:
-    return Plan(edits=(Edit(s.starts[at], s.ends[at], s.cased_as(at, new)),), kind="rewrite")
+def _replace(s: Sentence, at: int, new: str) -> EditPlan:
+    return EditPlan(edits=(Edit(s.starts[at], s.ends[at], s.cased_as(at, new)),), kind="rewrite")

@@ -12,7 +12,7 @@ import pandas as pd
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.base import Measure
 from contrapose.tasks.probes.in_words import in_words_measures
-from contrapose.tasks.probes.panels import Grid, Heading, Panel, Share, pattern
+from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, pattern
 from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import numbers, where
@@ -121,7 +121,7 @@ class Positions:
             return []
         counts = {pair: self._outcomes[pair] for pair in SENTENCES}
         total, unparsed = sum(counts.values()), self._outcomes[UNPARSED]
-        cell = {pair: Share(name=pair, count=count, total=total) for pair, count in counts.items()}
+        cell = {pair: PanelShare(name=pair, count=count, total=total) for pair, count in counts.items()}
         return [
             Grid(
                 caption="Choices in both orders",

@@ -26,7 +26,7 @@ REMEMBERED = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class LetterChoice:
     """What a reply chooses, and what decided."""
 
     choice: Letter | None
@@ -45,7 +45,7 @@ def read_choice(
     embed: Embed | None = None,
     similarity_threshold: float = 0.85,
     margin: float = 0.05,
-) -> Choice:
+) -> LetterChoice:
     """Read the choice between A and B out of a model's reply.
 
     The steps, in order: an exact letter; a statement such as "The answer is B."; one of the two
@@ -68,7 +68,7 @@ def read_choice(
     return nearer(cosines, similarity_threshold=similarity_threshold, margin=margin)
 
 
-def read_words(reply: str, *, option_a: str | None = None, option_b: str | None = None) -> Choice:
+def read_words(reply: str, *, option_a: str | None = None, option_b: str | None = None) -> LetterChoice:
     """The first three steps, which need no embeddings."""
     seen = window(reply)
     read = _stated(seen)
@@ -85,7 +85,7 @@ def read_words(reply: str, *, option_a: str | None = None, option_b: str | None 
     return read if not needs_meaning(read) or _is_in_other_words(seen, option_a, option_b) else _unparsed(EXPLAINS)
 
 
-def needs_meaning(read: Choice) -> bool:
+def needs_meaning(read: LetterChoice) -> bool:
     """Whether embeddings may decide: only for short replies in other words that decline nothing and name no letter."""
     return read.choice is None and read.reason == "no choice found"
 
@@ -99,35 +99,35 @@ def _is_in_other_words(seen: str, option_a: str, option_b: str) -> bool:
     return len(seen) <= longest and len(list(sentences(seen))) <= 2 and _NAMES_LETTER.search(seen) is None
 
 
-def said(answer: str | None, option_a: str, option_b: str) -> Choice | None:
+def said(answer: str | None, option_a: str, option_b: str) -> LetterChoice | None:
     """What the model said that its reply chooses; None where it said nothing that can be read."""
     told = answered(answer, (option_a, option_b))
     if told is None:
         return None
     choice = None if told == "none" else _letter(told)
-    return Choice(choice=choice, step="asked", reason=f"asked back, the model says {told}")
+    return LetterChoice(choice=choice, step="asked", reason=f"asked back, the model says {told}")
 
 
-def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: float) -> Choice:
+def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: float) -> LetterChoice:
     """Choose by the cosines of a reply to sentences A and B; ties, near ties and distant replies stay unparsed."""
     a, b = cosines
     known = math.isfinite(a) and math.isfinite(b)
     if not known or a == b or max(a, b) < similarity_threshold or abs(a - b) < margin:
         return _unparsed("no choice found")
-    return Choice(choice="A" if a > b else "B", step="embedding", reason=f"cosine {a:.3f} to A, {b:.3f} to B")
+    return LetterChoice(choice="A" if a > b else "B", step="embedding", reason=f"cosine {a:.3f} to A, {b:.3f} to B")
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _stated(seen: str) -> Choice:
+def _stated(seen: str) -> LetterChoice:
     """What the window of a reply says by itself: the first two steps."""
     if not re.search(r"\w", seen):
         return _unparsed("empty")
     if found := _LETTER_ALONE.fullmatch(unicodedata.normalize("NFKC", seen)):
-        return Choice(choice=_letter(found[1]), step="letter", reason="the letter alone")
+        return LetterChoice(choice=_letter(found[1]), step="letter", reason="the letter alone")
     stated = weigh(canonical(seen), one_is_right=True)
     if stated.letter is None:
         return _unparsed(stated.reason)
-    return Choice(choice=_letter(stated.letter), step="pattern", reason=stated.reason)
+    return LetterChoice(choice=_letter(stated.letter), step="pattern", reason=stated.reason)
 
 
 _NAMES_LETTER = re.compile(
@@ -141,7 +141,7 @@ _LABEL = re.compile(
 )
 
 
-def _restated(reply: str, option_a: str, option_b: str) -> Choice | None:
+def _restated(reply: str, option_a: str, option_b: str) -> LetterChoice | None:
     """The sentence that the reply repeats word for word, with or without a label before it."""
     if len(reply) > 2 * max(len(option_a), len(option_b)) + 200:
         return None
@@ -152,10 +152,10 @@ def _restated(reply: str, option_a: str, option_b: str) -> Choice | None:
         return None
     if labelled and labelled[1] and labelled[1].upper() != letters[0]:
         return _unparsed("contradictory")
-    return Choice(choice=_letter(letters[0]), step="restated", reason=f"restates sentence {letters[0]}")
+    return LetterChoice(choice=_letter(letters[0]), step="restated", reason=f"restates sentence {letters[0]}")
 
 
-def _named(reply: str, option_a: str, option_b: str) -> Choice:
+def _named(reply: str, option_a: str, option_b: str) -> LetterChoice:
     """What the reply says where its letters stand before their sentences: "B. <sentence B> It cannot be …".
 
     A letter before a sentence could be an initial, as in "A. Smith won"; before its own one it is a label, and before
@@ -170,10 +170,10 @@ def _named(reply: str, option_a: str, option_b: str) -> Choice:
     stated = weigh(canonical(marked), one_is_right=True) if marked != reply else None
     if stated is None or stated.letter is None:
         return _unparsed("no choice found")
-    return Choice(choice=_letter(stated.letter), step="restated", reason=f"names sentence {stated.letter}")
+    return LetterChoice(choice=_letter(stated.letter), step="restated", reason=f"names sentence {stated.letter}")
 
 
-def _quoted(reply: str, option_a: str, option_b: str) -> Choice:
+def _quoted(reply: str, option_a: str, option_b: str) -> LetterChoice:
     """What the reply says of the one sentence that it quotes, read as if the letter stood there."""
     held = [(name, at) for name, text in (("A", option_a), ("B", option_b)) if (at := _find(reply, text))]
     if len(held) != 1:
@@ -182,7 +182,7 @@ def _quoted(reply: str, option_a: str, option_b: str) -> Choice:
     stated = weigh(canonical(f"{reply[: at.start()]}({name}){reply[at.end() :]}"))
     if stated.letter != name:
         return _unparsed(stated.reason)
-    return Choice(choice=_letter(name), step="restated", reason=f"chooses sentence {name} by quoting it")
+    return LetterChoice(choice=_letter(name), step="restated", reason=f"chooses sentence {name} by quoting it")
 
 
 def _find(reply: str, sentence: str) -> re.Match[str] | None:
@@ -201,5 +201,5 @@ def _letter(text: str) -> Letter:
     return "A" if text.upper() == "A" else "B"
 
 
-def _unparsed(reason: str) -> Choice:
-    return Choice(choice=None, step="unparsed", reason=reason)
+def _unparsed(reason: str) -> LetterChoice:
+    return LetterChoice(choice=None, step="unparsed", reason=reason)

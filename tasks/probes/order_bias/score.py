@@ -11,7 +11,7 @@ from contrapose.tasks.core.records import Completion, FollowUp, Score, Side, Tri
 from contrapose.tasks.probes.asking_back import can_be_asked, declines, follow_up
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.in_words import in_words_columns
-from contrapose.tasks.probes.order_bias.reply import Choice, Letter, nearer, needs_meaning, read_words, said
+from contrapose.tasks.probes.order_bias.reply import Letter, LetterChoice, nearer, needs_meaning, read_words, said
 from contrapose.tasks.probes.reading_checks import check_columns, known
 from contrapose.tasks.probes.replies.text import window
 
@@ -26,7 +26,7 @@ _MEANING = {
 }
 
 
-class Reading(Protocol):
+class PairReading(Protocol):
     """The settings that reading a reply needs."""
 
     @property
@@ -43,15 +43,15 @@ class Reading(Protocol):
 class Read(NamedTuple):
     """The replies of a trial, as they were read."""
 
-    first: Choice
+    first: LetterChoice
     """To the original prompt."""
-    second: Choice
+    second: LetterChoice
     """To the changed one."""
     meant: tuple[Letter | None, Letter | None] = (None, None)
     """Of each reply the sentence with the larger cosine; None where no embeddings were computed."""
 
 
-def read_replies(trials: Sequence[Trial], settings: Reading, *, embed: Embed) -> list[Read]:
+def read_replies(trials: Sequence[Trial], settings: PairReading, *, embed: Embed) -> list[Read]:
     """The choices of trials under both orders; all replies that need embeddings share one batch."""
     replies = [each for trial in trials for each in _replies(trial)]
     asked = [(reply.text or "", options) for _, reply, options in replies]
@@ -69,14 +69,14 @@ def read_replies(trials: Sequence[Trial], settings: Reading, *, embed: Embed) ->
     return [Read(*each) for each in zip(read[::2], read[1::2], both, strict=True)]
 
 
-def held(reply: Completion) -> Choice | None:
+def held(reply: Completion) -> LetterChoice | None:
     """The letter that an endpoint was held to; None where the reply must be read."""
     if not reply.constrained or reply.text not in ("A", "B"):
         return None
-    return Choice(choice="A" if reply.text == "A" else "B", step="constrained", reason="held to the letters")
+    return LetterChoice(choice="A" if reply.text == "A" else "B", step="constrained", reason="held to the letters")
 
 
-def follow_ups(trials: Sequence[Trial], settings: Reading, *, embed: Embed) -> list[FollowUp]:
+def follow_ups(trials: Sequence[Trial], settings: PairReading, *, embed: Embed) -> list[FollowUp]:
     """Questions about the replies that neither rules nor embeddings could read, and about those that rules read."""
     chosen = [choice for each in read_replies(trials, settings, embed=embed) for choice in (each.first, each.second)]
     replies = [(trial, *each) for trial in trials for each in _replies(trial)]
@@ -89,7 +89,7 @@ def follow_ups(trials: Sequence[Trial], settings: Reading, *, embed: Embed) -> l
     return asked
 
 
-def _declined(reply: Completion, choice: Choice) -> bool:
+def _declined(reply: Completion, choice: LetterChoice) -> bool:
     """Whether a reply plainly chooses nothing: what the model says of it decides nothing."""
     return declines(reply.text or "", choice.reason)
 
@@ -113,14 +113,14 @@ def _cosines(asked: Sequence[tuple[str, tuple[str, ...]]], embed: Embed) -> list
     return [(float(reply @ first), float(reply @ second)) for reply, first, second in triples]
 
 
-def likelier(reply: Completion) -> Choice | None:
+def likelier(reply: Completion) -> LetterChoice | None:
     """The label with the larger log-likelihood; None when the two are not both finite."""
     lead = _lead_of_a(reply)
     if lead is None:
         return None
     if lead == 0:
-        return Choice(choice=None, step="unparsed", reason="tie")
-    return Choice(choice="A" if lead > 0 else "B", step="likelihood", reason=f"A leads by {lead:.3f} nats")
+        return LetterChoice(choice=None, step="unparsed", reason="tie")
+    return LetterChoice(choice="A" if lead > 0 else "B", step="likelihood", reason=f"A leads by {lead:.3f} nats")
 
 
 def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score:
@@ -161,7 +161,7 @@ def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score
     )
 
 
-def _in_words(trial: Trial, likeliest: Choice) -> dict[str, str | bool | None]:
+def _in_words(trial: Trial, likeliest: LetterChoice) -> dict[str, str | bool | None]:
     """What the reply to the original prompt says beside the likelihoods; rules alone read it."""
     reply, (a, b) = trial.expected.in_words, trial.case.options
     said = None if reply is None else read_words(reply, option_a=a, option_b=b).choice

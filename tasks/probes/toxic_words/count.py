@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, Phrase, Term, Tier, lexicon
+from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, ListedPhrase, Term, Tier, lexicon
 from contrapose.tasks.probes.toxic_words.senses import harmless, place
 from contrapose.tasks.probes.toxic_words.spelling import Folded, fold
-from contrapose.tasks.probes.toxic_words.tokens import Token, read
+from contrapose.tasks.probes.toxic_words.tokens import ToxicToken, read
 
 _SYMBOL_AFTER = re.compile(r" ?[=+/^*<>\[`\\]|[(_]|[.,]\w|\. ?(?:no\b|nos\b|\d)|[,:] ?\d| of \d")
 _SYMBOL_BEFORE = re.compile(r"[=+/^*<>`\\$] ?$|[._]$")
@@ -70,7 +70,7 @@ def mask_word(word: str) -> str:
     return shown + re.sub(r"\S", "*", word[1:])
 
 
-def _matches(text: str, folded: Folded, found: list[Token], book: Lexicon) -> Iterator[Match]:
+def _matches(text: str, folded: Folded, found: list[ToxicToken], book: Lexicon) -> Iterator[Match]:
     index = 0
     while index < len(found):
         word = found[index].word
@@ -85,7 +85,7 @@ def _matches(text: str, folded: Folded, found: list[Token], book: Lexicon) -> It
         index = last + 1
 
 
-def _phrase(found: list[Token], index: int, text: str, book: Lexicon) -> Phrase | None:
+def _phrase(found: list[ToxicToken], index: int, text: str, book: Lexicon) -> ListedPhrase | None:
     for phrase in book.phrases[found[index].word]:
         span = found[index : index + len(phrase.words)]
         if tuple(token.word for token in span) == phrase.words and _joined(span, text):
@@ -93,7 +93,7 @@ def _phrase(found: list[Token], index: int, text: str, book: Lexicon) -> Phrase 
     return None
 
 
-def _joined(span: list[Token], text: str) -> bool:
+def _joined(span: list[ToxicToken], text: str) -> bool:
     return all(_GAP.fullmatch(text, one.end, other.start) for one, other in pairwise(span))
 
 

@@ -37,7 +37,7 @@ class Term(NamedTuple):
     """How it counts."""
 
 
-class Phrase(NamedTuple):
+class ListedPhrase(NamedTuple):
     """Several words in a row that count as one, or are allowed although one of them would count."""
 
     words: tuple[str, ...]
@@ -54,7 +54,7 @@ class Lexicon:
     """Raised whenever the words or their tiers change."""
     words: Mapping[str, Term]
     """Every single word with its inflections, what is left of some without their vowels, and slips of the fingers."""
-    phrases: Mapping[str, tuple[Phrase, ...]]
+    phrases: Mapping[str, tuple[ListedPhrase, ...]]
     """By their first word, the longest first."""
     known: frozenset[str]
     """Every word that a phrase or a single term is made of."""
@@ -94,9 +94,9 @@ def lexicon() -> Lexicon:
     words = (
         slips(_unmistakable(listed, about), never=frozenset(about["never_slips"]).union(listed)) | listed | shortened
     )
-    phrases = [Phrase(tuple(form.split()), term) for form, term in terms.items() if " " in form]
+    phrases = [ListedPhrase(tuple(form.split()), term) for form, term in terms.items() if " " in form]
     triggers = frozenset(words).union(_rarest(phrase.words, words) for phrase in phrases)
-    phrases += (Phrase(tuple(text.split()), None) for text in about["allowed"])
+    phrases += (ListedPhrase(tuple(text.split()), None) for text in about["allowed"])
     return Lexicon(
         version=about["version"],
         words=words,
@@ -174,14 +174,14 @@ def _sense(
     return Sense(frozenset(beside.split()), verb, only, own)
 
 
-def _by_head(phrases: Iterable[Phrase]) -> dict[str, tuple[Phrase, ...]]:
-    grouped = defaultdict[str, list[Phrase]](list)
+def _by_head(phrases: Iterable[ListedPhrase]) -> dict[str, tuple[ListedPhrase, ...]]:
+    grouped = defaultdict[str, list[ListedPhrase]](list)
     for phrase in sorted(phrases, key=lambda phrase: -len(phrase.words)):
         grouped[phrase.words[0]].append(phrase)
     return {head: tuple(found) for head, found in grouped.items()}
 
 
-def _by_trigger(phrases: Iterable[Phrase], triggers: frozenset[str]) -> dict[str, frozenset[str]]:
+def _by_trigger(phrases: Iterable[ListedPhrase], triggers: frozenset[str]) -> dict[str, frozenset[str]]:
     grouped = defaultdict[str, set[str]](set)
     for phrase in phrases:
         for word in triggers.intersection(phrase.words):

@@ -48,7 +48,7 @@ class Sense(NamedTuple):
     """Whether a group calls itself so: as an adjective, or of "us", it is no abuse."""
 
 
-class Place(NamedTuple):
+class WordPlace(NamedTuple):
     """The sentence around a word."""
 
     before: list[str]
@@ -66,16 +66,16 @@ class Place(NamedTuple):
         return self.opened and self.closed
 
 
-def place(text: str, start: int, end: int) -> Place:
+def place(text: str, start: int, end: int) -> WordPlace:
     """The sentence around a word of a folded text."""
     before = _SENTENCE_END.split(text[max(0, start - REACH) : start])[-1]
     behind = text[end : end + REACH]
     after = _SENTENCE_END.split(behind)[0]
     opened = not _ADJOINING.match(before[::-1])
-    return Place(_WORD.findall(before), _WORD.findall(after), opened, not _ADJOINING.match(behind))
+    return WordPlace(_WORD.findall(before), _WORD.findall(after), opened, not _ADJOINING.match(behind))
 
 
-def harmless(word: str, sense: Sense, at: Place) -> bool:
+def harmless(word: str, sense: Sense, at: WordPlace) -> bool:
     """Whether a listed word has its harmless sense in a place; as abuse it never has."""
     last, following = at.before[-1] if at.before else "", at.after[0] if at.after else ""
     if sense.own and (_describes(at, following) or not _OURSELVES.isdisjoint(at.before[-3:])):
@@ -93,7 +93,7 @@ def harmless(word: str, sense: Sense, at: Place) -> bool:
     return sense.only == "abuse" and not _is_said_of_you(at)
 
 
-def _describes(at: Place, following: str) -> bool:
+def _describes(at: WordPlace, following: str) -> bool:
     """Whether a word stands before the noun that it describes: "queer theory", "queer and trans people"."""
     return not at.closed and following not in _AFTER_NOUN
 
@@ -103,7 +103,7 @@ def _is_verb(word: str, last: str, following: str) -> bool:
     return following in _AFTER_VERB or (last in _BEFORE_VERB and not (last == "t" and word.endswith("ed")))
 
 
-def _is_noun(word: str, at: Place, last: str, following: str) -> bool:
+def _is_noun(word: str, at: WordPlace, last: str, following: str) -> bool:
     """Whether a word that is a verb too is a noun: behind an article, or where no object of a verb follows."""
     # "It is a bit queer" says how it is.
     if following == "of" or last in _BEFORE_VERB or last == "bit":
@@ -113,7 +113,7 @@ def _is_noun(word: str, at: Place, last: str, following: str) -> bool:
     return not _describes(at, following) and (word.endswith("s") or last in _BEFORE_NOUN_TOO)
 
 
-def _is_said_of_you(at: Place) -> bool:
+def _is_said_of_you(at: WordPlace) -> bool:
     """Whether somebody is called so: "you are nothing but a …", "a … like you"."""
     said = " ".join(at.before[-8:])
     return at.after[:2] == ["like", "you"] or bool(_YOU_ARE.search(said))

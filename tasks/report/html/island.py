@@ -15,7 +15,7 @@ import pandas as pd
 
 from contrapose.tasks.probes.toxic_words.screen import doubtful
 from contrapose.tasks.report.base import Results
-from contrapose.tasks.report.rows import Row, name_of, outcomes, read_rows, tested
+from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows, tested
 from contrapose.tasks.text.cleaning import cut, visible
 from contrapose.tasks.text.masking import LONGEST, offending, split
 
@@ -77,7 +77,7 @@ class Island:
             }
         )
 
-    def _rows(self) -> Iterator[tuple[Row, str]]:
+    def _rows(self) -> Iterator[tuple[ReportRow, str]]:
         """Rows that fit, raw, each with the number of its case."""
         start = 0
         places = np.asarray(self.places, dtype=int)
@@ -88,7 +88,7 @@ class Island:
             fitting = without_langtest(part.iloc[own], show_langtest=self.show_langtest).dropna(axis=1, how="all")
             yield from zip(read_rows(fitting, str), numbers(fitting), strict=True)
 
-    def _columns(self, rows: Sequence[tuple[Row, str]]) -> None:
+    def _columns(self, rows: Sequence[tuple[ReportRow, str]]) -> None:
         for row, number in rows:
             for name, value in (
                 ("test", row.test),
@@ -100,7 +100,7 @@ class Island:
             ):
                 self.columns.setdefault(name, []).append(value)
 
-    def _block(self, rows: Sequence[Row]) -> dict[str, object]:
+    def _block(self, rows: Sequence[ReportRow]) -> dict[str, object]:
         """Distinct texts, and for each row the numbers of its own: five texts, then names and texts of details."""
         found: dict[str, int] = {}
 

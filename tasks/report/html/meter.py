@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.probes.panels import Bars, Grid, Panel, Quantity, Share, Sheet
+from contrapose.tasks.probes.panels import Bars, Grid, Panel, PanelShare, Quantity, Sheet
 from contrapose.tasks.report.evidence import between
 from contrapose.tasks.report.rows import outcomes
 from contrapose.tasks.text.masking import Show
@@ -36,7 +36,7 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Meter:
+class RateMeter:
     """A pass rate with its interval, the gate, and the rate of guessing."""
 
     rate: float | None
@@ -53,11 +53,11 @@ class Meter:
     """The same in words, for those who do not see it."""
 
 
-def meter(outcome: Outcome) -> Meter:
+def meter(outcome: Outcome) -> RateMeter:
     """The drawing of one test."""
     rate, chance = outcome["pass_rate"], outcome["chance"]
     low, high = outcome["interval"] or (0.0, 0.0)
-    return Meter(
+    return RateMeter(
         rate=None if rate is None else _x(rate),
         low=_x(low),
         width=max(_x(high) - _x(low), 2.0) if rate is not None else 0.0,
@@ -109,7 +109,7 @@ def bars(counts: Mapping[str, int], show: Show) -> tuple[Bar, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class PanelCell:
     """One share of a grid."""
 
     name: str
@@ -130,7 +130,7 @@ class Drawn:
     bars: tuple[Bar, ...] = ()
     header: tuple[tuple[str, str], ...] = ()
     """Names and remarks over the columns."""
-    cells: tuple[tuple[tuple[str, str], tuple[Cell, ...]], ...] = ()
+    cells: tuple[tuple[tuple[str, str], tuple[PanelCell, ...]], ...] = ()
     """Of a grid: name and remark of each row, and its cells."""
     rows: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Of a sheet: the name of each row, and its texts."""
@@ -169,19 +169,19 @@ def _sheet(panel: Sheet, show: Show) -> Drawn:
     )
 
 
-def _share(counted: Share) -> float:
+def _share(counted: PanelShare) -> float:
     return counted.count / counted.total if counted.total else 0.0
 
 
-def _bar(counted: Share, show: Show, *, alike: bool) -> Bar:
+def _bar(counted: PanelShare, show: Show, *, alike: bool) -> Bar:
     share = _share(counted)
     count = f"{counted.count:,}" if alike else f"{counted.count:,} of {counted.total:,}"
     return Bar(name=show(counted.name), count=count, share=percent(share), width=round(100 * share, 1))
 
 
-def _cell(counted: Share, show: Show) -> Cell:
+def _cell(counted: PanelShare, show: Show) -> PanelCell:
     share = _share(counted)
-    return Cell(name=show(counted.name), count=f"{counted.count:,}", share=percent(share), shade=round(4 * share))
+    return PanelCell(name=show(counted.name), count=f"{counted.count:,}", share=percent(share), shade=round(4 * share))
 
 
 def _quantity(found: Quantity | None) -> str:
@@ -198,7 +198,7 @@ OTHERS = "other reasons"
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
+class RowTally:
     """Counts over the rows of one test."""
 
     errors: Counter[str] = field(default_factory=Counter)
@@ -209,16 +209,16 @@ class Tally:
     """The same of the controls."""
 
 
-def tallies(parts: Iterable[pd.DataFrame]) -> dict[str, Tally]:
+def tallies(parts: Iterable[pd.DataFrame]) -> dict[str, RowTally]:
     """Counts by test, over all parts."""
-    found: dict[str, Tally] = defaultdict(Tally)
+    found: dict[str, RowTally] = defaultdict(RowTally)
     for part in parts:
         for test, rows in _grouped(part, "test_type"):
             _add(found[test], rows)
     return found
 
 
-def _add(tally: Tally, rows: pd.DataFrame) -> None:
+def _add(tally: RowTally, rows: pd.DataFrame) -> None:
     control = rows.get("control", pd.Series(False, index=rows.index)).eq(True)
     _scores(tally.controls, rows[control])
     cases = rows[~control]

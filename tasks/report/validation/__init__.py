@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.validation.page import Head, as_json, page
+from contrapose.tasks.report.validation.page import ValidationHead, as_json, page
 
 
 def render(report: Report) -> bytes:
@@ -16,9 +16,9 @@ def render_json(report: Report) -> bytes:
     return as_json(_head(report), report.checked)
 
 
-def _head(report: Report) -> Head:
+def _head(report: Report) -> ValidationHead:
     summary = report.summary
-    return Head(
+    return ValidationHead(
         run_id=summary["run_id"],
         model=summary["model"]["id"],
         suite=summary["suite"],

@@ -28,7 +28,7 @@ LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
+class ValidationHead:
     """Which run it was."""
 
     run_id: str
@@ -39,7 +39,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ExpectationLine:
     """One expectation over all tests."""
 
     what: str
@@ -68,16 +68,16 @@ class Section:
     """How many rows of which tests."""
     broken: int
     """Expectations that stop the run."""
-    lines: tuple[Line, ...]
+    lines: tuple[ExpectationLine, ...]
 
 
-def page(head: Head, checked: Sequence[Checked], *, show_toxic: bool) -> bytes:
+def page(head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) -> bytes:
     """The page; texts are masked and cleaned here, and the policy allows its one style sheet and nothing else."""
     show = shower(show_toxic=show_toxic, longest=LONGEST)
     sections = sorted(_sections(checked, show), key=lambda section: not section.broken)
     style = _style()
     text = _template().render(
-        head=Head(**{name: show(getattr(head, name)) for name in ("run_id", "model", "suite", "started")}),
+        head=ValidationHead(**{name: show(getattr(head, name)) for name in ("run_id", "model", "suite", "started")}),
         moment=moment(head.started),
         sections=sections,
         broken=sum(section.broken for section in sections),
@@ -123,11 +123,11 @@ def _section(table: str, found: list[tuple[Checked, Finding]], show: Show) -> Se
     )
 
 
-def _line(found: list[tuple[Checked, Finding]], show: Show) -> Line:
+def _line(found: list[tuple[Checked, Finding]], show: Show) -> ExpectationLine:
     first = found[0][1]
     bad = [(each, finding) for each, finding in found if not finding["holds"]]
     told = ", ".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in first["kwargs"].items())
-    return Line(
+    return ExpectationLine(
         what=show(first["what"]),
         why=show(first["why"]),
         code=show(f"{first['type']} {told}".strip()),
@@ -161,7 +161,7 @@ def _style() -> str:
 SCHEMA_VERSION = 1
 
 
-def as_json(head: Head, checked: Sequence[Checked]) -> bytes:
+def as_json(head: ValidationHead, checked: Sequence[Checked]) -> bytes:
     """The findings of every table, with the suites that they belong to named once."""
     suites = {_key(finding): finding["suite"] for each in checked for finding in each["findings"]}
     content = {
