@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 ROUNDS = 3
 TRIVIAL = """
-from contrapose.flows.command.quiet import be_quiet
+from contrapose.flows.cli.start import be_quiet
 be_quiet(logs=False)
 from prefect import flow
 @flow

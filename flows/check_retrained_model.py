@@ -13,10 +13,9 @@ from typing import Any, TypedDict, cast
 from prefect import flow, get_run_logger
 from prefect.runtime import flow_run
 
-from contrapose.flows.asking import ask
-from contrapose.flows.form import Form
-from contrapose.flows.judging import RetrainedCheck, judge
-from contrapose.flows.verdict import tell, tell_failure
+from contrapose.flows.orchestration.form import Form
+from contrapose.flows.retraining.approval import ask
+from contrapose.flows.retraining.check import RetrainedCheck, judge, tell, tell_failure
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.core.comparison import MARGIN
 from contrapose.tasks.core.decision import Decision, PersonsAnswer, Verdict

@@ -5,8 +5,8 @@ from __future__ import annotations
 from prefect import flow
 
 from contrapose.flows.entrance import alive, begin
-from contrapose.flows.events import tell_finished
-from contrapose.flows.form import Form
+from contrapose.flows.orchestration.events import tell_finished
+from contrapose.flows.orchestration.form import Form
 from contrapose.flows.rooms.evaluate import evaluate
 from contrapose.flows.rooms.infer import infer
 from contrapose.flows.rooms.load import load

@@ -13,7 +13,7 @@ from fake_endpoint import serving
 from hypothesis import HealthCheck, settings
 from places import SHARED_DATA
 
-from contrapose.flows.command.quiet import be_quiet
+from contrapose.flows.cli.start import be_quiet
 
 LOOKS = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 """What says how wide and how colourful a terminal is, besides the terminal."""

@@ -27,7 +27,7 @@ def understood(arguments: list[str]) -> bool:
 
     assert arguments[0] == "contrapose"
     try:
-        parser().parse_args(arguments[1:])
+        parser(arguments[1:]).parse_args(arguments[1:])
     except SystemExit:
         return False
     return True

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from prefect_house import processes_of
 
-from contrapose.flows.command.guard import basic
+from contrapose.flows.serve.guard import basic
 
 REPOSITORY = Path(__file__).parent.parent
 READY = re.compile(r"ready: ((http://127\.0\.0\.1:\d+)/\?ticket=\w+)")

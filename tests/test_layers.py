@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from contrapose.flows.form import opened
-from contrapose.flows.options import configured, select
+from contrapose.flows.orchestration.form import opened
+from contrapose.flows.orchestration.options import configured, select
 from contrapose.tasks.config.data_settings import DataSettings, data_of
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from contrapose.flows.form import opened
-from contrapose.flows.options import configured
+from contrapose.flows.orchestration.form import opened
+from contrapose.flows.orchestration.options import configured
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from mocked import mocked
 
-from contrapose.flows.command.preview import previews
+from contrapose.flows.cli.preview import previews
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate

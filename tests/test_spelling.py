@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from contrapose.flows.options import select
+from contrapose.flows.orchestration.options import select
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from contrapose.flows.account import usage_summary
 from contrapose.flows.entrance import Run
-from contrapose.flows.progress import watched
+from contrapose.flows.orchestration.progress import watched
 from contrapose.flows.rooms.trials import Trials, terms
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.policy import call

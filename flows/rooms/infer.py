@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from contrapose.flows.account import usage_summary
 from contrapose.flows.entrance import Run
-from contrapose.flows.progress import watched
+from contrapose.flows.orchestration.progress import watched
 from contrapose.flows.rooms.ask_back import ask_back
 from contrapose.flows.rooms.timing import timed
 from contrapose.flows.rooms.trials import Trials, terms

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from contrapose.flows.entrance import Run
-from contrapose.flows.showing import at_work
+from contrapose.flows.orchestration.at_work import at_work
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -102,7 +102,7 @@ def test_no_secret_and_nothing_local_enters_the_image(path: str) -> None:
 
 
 def test_the_image_says_nothing_to_anyone() -> None:
-    from contrapose.flows.command.quiet import SETTINGS
+    from contrapose.flows.cli.start import SETTINGS
 
     told = variables("ENV")
     telemetry = {name for name in SETTINGS if re.search("TRACK|TELEMETRY|ANALYTICS|PROMOTIONAL", name)}

@@ -10,7 +10,7 @@ import yaml
 from linters import DEPLOYMENTS, understood
 from prefect.utilities.templating import apply_values
 
-from contrapose.flows.command.deploy import POOL
+from contrapose.flows.deploy.deploy import POOL
 from contrapose.tasks.core.outcome import EXIT_CODES
 
 FOLDER = DEPLOYMENTS / "kubernetes"

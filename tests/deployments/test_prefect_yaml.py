@@ -12,7 +12,7 @@ from prefect import Flow
 from prefect.utilities.callables import parameter_schema
 from prefect.utilities.schema_tools.validation import validate
 
-from contrapose.flows.form import opened
+from contrapose.flows.orchestration.form import opened
 from contrapose.tasks.config.run_config import RunConfig
 
 DEPLOYMENTS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / "deployments" / "prefect.yaml").read_text())[

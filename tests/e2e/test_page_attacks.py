@@ -26,7 +26,7 @@ from local_ui import LocalUi, ask, call, local_ui
 from playwright.sync_api import Page, expect, sync_playwright
 from websockets.asyncio.client import connect
 
-from contrapose.flows.command.guard import basic
+from contrapose.flows.serve.guard import basic
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -42,9 +42,9 @@ WEBSOCKETS = (
 )
 TEMPORARY = """
 import os, sys
-from contrapose.flows.command.quiet import be_quiet
+from contrapose.flows.cli.start import be_quiet
 be_quiet(logs=False)
-from contrapose.flows.command.boot import server_starting
+from contrapose.flows.cli.start import server_starting
 with server_starting():
     pass
 from prefect.client.orchestration import get_client

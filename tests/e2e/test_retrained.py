@@ -29,7 +29,7 @@ from fake_endpoint import Endpoint, serving
 from httpx import Client
 from sqlalchemy import select
 
-from contrapose.flows.command.announce import announce
+from contrapose.flows.cli.announce import announce
 from contrapose.tasks.store.checks import CheckRow
 from contrapose.tasks.store.engine import connect
 from contrapose.tasks.store.schema import CHECKS

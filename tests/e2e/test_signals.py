@@ -16,7 +16,7 @@ from fake_endpoint import serving
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 WAITING = """
-from contrapose.flows.command.boot import server_starting
+from contrapose.flows.cli.start import server_starting
 with server_starting():
     pass
 print("up", flush=True)

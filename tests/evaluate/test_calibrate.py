@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contrapose.flows.command.preflight import check
+from contrapose.flows.cli.validate import check
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError

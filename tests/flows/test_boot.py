@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_API_URL, PREFECT_HOME, temporary_settings
 
-from contrapose.flows.command.boot import server_starting
-from contrapose.flows.command.checks.orchestrator import findings
+from contrapose.flows.cli.doctor.orchestrator import findings
+from contrapose.flows.cli.start import server_starting
 from contrapose.tasks.core.errors import ConfigError
 
 
@@ -32,7 +32,7 @@ def test_a_home_that_cannot_be_written_is_told_at_once(nowhere: Path) -> None:
 
 def test_what_threads_of_prefect_say_at_the_end_is_not_shown() -> None:
     code = (
-        "from contrapose.flows.command.quiet import be_quiet; be_quiet(logs=False); import logging, prefect;"
+        "from contrapose.flows.cli.start import be_quiet; be_quiet(logs=False); import logging, prefect;"
         "from prefect.logging.configuration import setup_logging; setup_logging();"
         "logging.getLogger('EventsWorker').warning('Still processing')"
     )

@@ -19,7 +19,7 @@ from contrapose.tasks.store import open_checks
 from contrapose.tasks.store.checks import CheckRow, OvertakenError
 
 if TYPE_CHECKING:
-    from contrapose.flows.judging import RetrainedCheck
+    from contrapose.flows.retraining.check import RetrainedCheck
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
@@ -185,7 +185,7 @@ def test_a_candidate_that_nothing_was_to_follow_can_be_promoted_later(monkeypatc
 
 def begun(revision: str, *, config: Any) -> RetrainedCheck:
     """A check of a revision that was taken and decided on, without a model."""
-    from contrapose.flows.judging import RetrainedCheck
+    from contrapose.flows.retraining.check import RetrainedCheck
     from contrapose.tasks.promotion.candidate import Candidate, check_key
     from contrapose.tasks.promotion.settings import Promotion
 
@@ -264,7 +264,7 @@ def test_a_person_decides_on_a_candidate_that_is_held(
     from prefect.client.schemas.filters import FlowRunFilter
     from prefect.flow_runs import resume_flow_run
 
-    monkeypatch.setattr("contrapose.flows.asking.POLL_SECONDS", 1)
+    monkeypatch.setattr("contrapose.flows.retraining.approval.POLL_SECONDS", 1)
     strict = configured(limit=60, tests={"sensitivity": {"add_toxic_words": {"min_pass_rate": 0.95}}})
     paused = FlowRunFilter.model_validate({"state": {"type": {"any_": ["PAUSED"]}}})
     with ThreadPoolExecutor(1) as pool, get_client(sync_client=True) as client:

@@ -17,9 +17,10 @@ from prefect.events.schemas.automations import AutomationCore
 from prefect.server.utilities.user_templates import render_user_template_sync, validate_user_template
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from contrapose.flows.command.automations import AutomationBlock, find_blocks, specifications, update
-from contrapose.flows.command.deploy import _pool, deploy
-from contrapose.flows.command.deployments import (
+from contrapose.flows.deploy.automations import AutomationBlock, find_blocks, specifications, update
+from contrapose.flows.deploy.deploy import _pool, deploy
+from contrapose.flows.deploy.deployment_options import UNATTENDED, DeploymentOptions, changed, check_parameters, shipped
+from contrapose.flows.deploy.deployments import (
     deploy_file,
     deployed,
     hosts_before,
@@ -27,11 +28,10 @@ from contrapose.flows.command.deployments import (
     with_hosts,
     with_parameters,
 )
-from contrapose.flows.command.guard import basic
-from contrapose.flows.command.report_server import reports, serving_site
-from contrapose.flows.command.serve_ui import own_port
-from contrapose.flows.command.wishes import UNATTENDED, Wishes, changed, check_parameters, shipped
-from contrapose.flows.form import opened
+from contrapose.flows.orchestration.form import opened
+from contrapose.flows.serve.guard import basic
+from contrapose.flows.serve.local_prefect import own_port
+from contrapose.flows.serve.report_server import reports, serving_site
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError
@@ -40,12 +40,12 @@ BLOCK = "00000000-0000-0000-0000-000000000001"
 AUTOMATIONS: list[dict[str, Any]] = specifications()
 
 
-def deployments(wishes: Wishes) -> dict[str, dict[str, Any]]:
+def deployments(wishes: DeploymentOptions) -> dict[str, dict[str, Any]]:
     return {each["name"]: each for each in changed(shipped(), wishes)["deployments"]}
 
 
 def test_there_are_four_each_described_tagged_and_limited() -> None:
-    found = deployments(Wishes())
+    found = deployments(DeploymentOptions())
     assert sorted(found) == ["comparison", "nightly", "on-demand", "retraining-check"]
     for each in found.values():
         assert "contrapose" in each["tags"]
@@ -55,7 +55,7 @@ def test_there_are_four_each_described_tagged_and_limited() -> None:
 
 
 def test_runs_take_place_in_the_given_folder_and_send_signs_of_life(tmp_path: Path) -> None:
-    for each in deployments(Wishes(work_dir=str(tmp_path))).values():
+    for each in deployments(DeploymentOptions(work_dir=str(tmp_path))).values():
         variables = each["work_pool"]["job_variables"]
         assert variables["working_dir"] == str(tmp_path)
         assert variables["env"]["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] == "60"
@@ -63,7 +63,7 @@ def test_runs_take_place_in_the_given_folder_and_send_signs_of_life(tmp_path: Pa
 
 def test_a_configuration_changes_what_nobody_fills_in(tmp_path: Path) -> None:
     config = load_config("quickstart", {"model": "openai/x", "suite": "ours"})[0]
-    for name, each in deployments(Wishes(config=config)).items():
+    for name, each in deployments(DeploymentOptions(config=config)).items():
         assert (each["parameters"]["config"]["suite"] == "ours") == (name in UNATTENDED)
 
 
@@ -71,7 +71,7 @@ def test_a_file_named_like_a_bundled_suite_is_deployed_as_it_is(tmp_path: Path) 
     own = tmp_path / "quickstart.yaml"
     own.write_text("model: mock\ntests:\n  factuality:\n    order_bias: {min_pass_rate: 0.9}\n")
     config = load_config(str(own))[0]
-    nightly = deployments(Wishes(config=config))["nightly"]
+    nightly = deployments(DeploymentOptions(config=config))["nightly"]
     assert opened(nightly["parameters"]["config"]) == config
 
 
@@ -84,7 +84,7 @@ def test_prefect_fills_nothing_in_that_looks_like_its_templates(
     monkeypatch.setenv("PREFECT_API_URL", str(PREFECT_API_URL.value()))
     monkeypatch.setenv("MY_KEY", "s3cret")
     config = RunConfig(suite="ours", model="mock", system_instruction="Fill {{ name }} and {{ $MY_KEY }} in.")
-    nightly = deployments(Wishes(config=config, work_dir=str(tmp_path)))["nightly"]
+    nightly = deployments(DeploymentOptions(config=config, work_dir=str(tmp_path)))["nightly"]
     with get_client(sync_client=True) as client:
         _pool(client)
         deploy_file({**shipped(), "deployments": [nightly]})
@@ -95,17 +95,19 @@ def test_prefect_fills_nothing_in_that_looks_like_its_templates(
 
 
 def test_the_forms_begin_with_the_model_that_is_deployed() -> None:
-    found = deployments(Wishes(config=RunConfig(model="openai/x", model_args={"base_url": "http://a.example/v1"})))
+    found = deployments(
+        DeploymentOptions(config=RunConfig(model="openai/x", model_args={"base_url": "http://a.example/v1"}))
+    )
     named = {"model": "openai/x", "model_args": {"base_url": "http://a.example/v1"}}
     assert found["on-demand"]["parameters"]["config"] == {"suite": "quickstart", **named}
     assert found["comparison"]["parameters"]["models"] == [named, "mock"]
-    plain = deployments(Wishes(config=RunConfig(model="openai/x")))
+    plain = deployments(DeploymentOptions(config=RunConfig(model="openai/x")))
     assert plain["comparison"]["parameters"]["models"] == ["openai/x", "mock"]
 
 
 def test_the_check_gets_what_is_given_and_no_other_deployment_does() -> None:
     given = check_parameters(baseline="hf/b", margin=0.02, promotion={"ask": True, "webhook": None})
-    for name, each in deployments(Wishes(check=given)).items():
+    for name, each in deployments(DeploymentOptions(check=given)).items():
         told = {key: each["parameters"].get(key) for key in ("baseline", "margin", "promotion")}
         own = {"baseline": "hf/b", "margin": 0.02, "promotion": {"ask": True}}
         assert told == (own if name == "retraining-check" else dict.fromkeys(told))
@@ -126,30 +128,30 @@ def test_what_the_check_could_not_use_is_refused_before_anything_is_deployed(giv
     assert "s3cret" not in str(caught.value)
 
 
-def environment(wishes: Wishes, name: str) -> dict[str, str]:
+def environment(wishes: DeploymentOptions, name: str) -> dict[str, str]:
     found: dict[str, str] = deployments(wishes)[name]["work_pool"]["job_variables"]["env"]
     return found
 
 
 def test_hosts_that_are_typed_are_deployed_beside_the_key_and_others_are_not() -> None:
     foreign = RunConfig(model="openai/x", model_args={"base_url": "https://a.example/v1", "api_key_env": "MY_KEY"})
-    typed = Wishes(config=foreign, key_hosts=("gateway.example", "MY_KEY=b.example:8000"))
-    for name in deployments(Wishes()):
+    typed = DeploymentOptions(config=foreign, key_hosts=("gateway.example", "MY_KEY=b.example:8000"))
+    for name in deployments(DeploymentOptions()):
         assert environment(typed, name)["CONTRAPOSE_KEY_HOSTS_DEPLOYED"] == "gateway.example,MY_KEY=b.example:8000"
-        assert not [each for each in environment(Wishes(config=foreign), name) if "HOSTS" in each]
+        assert not [each for each in environment(DeploymentOptions(config=foreign), name) if "HOSTS" in each]
 
 
 @pytest.mark.parametrize("wrong", ["*", "1KEY=a.example", "https://user:s3cret@a.example"])
 def test_a_host_of_a_key_that_is_none_is_refused_before_anything_is_deployed(wrong: str) -> None:
     with pytest.raises(ConfigError, match="--key-host") as caught:
-        deployments(Wishes(key_hosts=(wrong,)))
+        deployments(DeploymentOptions(key_hosts=(wrong,)))
     assert "s3cret" not in str(caught.value)
 
 
 def test_the_host_of_the_webhook_is_deployed_with_it_for_the_check_alone() -> None:
     given = check_parameters(baseline=None, margin=None, promotion={"webhook": "https://Hooks.example/team/x"})
-    for name in deployments(Wishes()):
-        listed = environment(Wishes(check=given), name).get("CONTRAPOSE_WEBHOOK_HOSTS_DEPLOYED")
+    for name in deployments(DeploymentOptions()):
+        listed = environment(DeploymentOptions(check=given), name).get("CONTRAPOSE_WEBHOOK_HOSTS_DEPLOYED")
         assert listed == ("https://hooks.example" if name == "retraining-check" else None)
 
 
@@ -165,7 +167,7 @@ def test_hosts_that_were_deployed_stay_until_others_are_typed() -> None:
     from prefect.exceptions import ObjectNotFound
 
     def redeployed(**given: Any) -> str:
-        each = deployments(Wishes(**given))["on-demand"]
+        each = deployments(DeploymentOptions(**given))["on-demand"]
         wanted = with_hosts(each, hosts_before(client, each))  # type: ignore[arg-type]
         client.found = SimpleNamespace(job_variables=wanted["work_pool"]["job_variables"])
         assert {**wanted, "work_pool": None} == {**each, "work_pool": None}
@@ -202,14 +204,14 @@ def test_what_was_set_before_stays_where_nothing_is_said_about_it(monkeypatch: p
     from prefect.client.schemas.actions import DeploymentUpdate
 
     monkeypatch.setenv("PREFECT_API_URL", str(PREFECT_API_URL.value()))
-    first = deployments(Wishes())["retraining-check"]
+    first = deployments(DeploymentOptions())["retraining-check"]
     with get_client(sync_client=True) as client:
         _pool(client)
         deploy_file({**shipped(), "deployments": [first]})
         made = deployed(client, first).id
 
         def redeployed(**given: Any) -> dict[str, Any]:
-            each = deployments(Wishes(check=given))["retraining-check"]
+            each = deployments(DeploymentOptions(check=given))["retraining-check"]
             wanted = with_parameters(each, parameters_before(client, each))["parameters"]
             client.update_deployment(made, DeploymentUpdate(parameters=wanted))
             return {key: value for key, value in client.read_deployment(made).parameters.items() if key != "config"}
@@ -236,12 +238,12 @@ def test_an_automation_that_is_the_same_is_not_written_again() -> None:
 
 
 def test_nightly_runs_when_it_is_told_to() -> None:
-    (schedule,) = deployments(Wishes(cron="0 5 * * 1", timezone="Asia/Tokyo"))["nightly"]["schedules"]
+    (schedule,) = deployments(DeploymentOptions(cron="0 5 * * 1", timezone="Asia/Tokyo"))["nightly"]["schedules"]
     assert (schedule["cron"], schedule["timezone"]) == ("0 5 * * 1", "Asia/Tokyo")
 
 
 def test_what_is_changed_is_still_yaml() -> None:
-    content = changed(shipped(), Wishes())
+    content = changed(shipped(), DeploymentOptions())
     assert yaml.safe_load(yaml.safe_dump(content)) == content
 
 
@@ -287,7 +289,7 @@ def test_a_webhook_gets_json_whatever_is_inserted() -> None:
 
 def test_without_a_server_it_says_so() -> None:
     with temporary_settings({PREFECT_API_URL: None}), pytest.raises(ConfigError, match="contrapose ui"):
-        list(deploy(Wishes()))
+        list(deploy(DeploymentOptions()))
 
 
 def test_a_silent_server_is_named_without_its_password() -> None:
@@ -295,7 +297,7 @@ def test_a_silent_server_is_named_without_its_password() -> None:
         address = f"127.0.0.1:{port}/api"
     silent = temporary_settings({PREFECT_API_URL: f"http://user:s3cret@{address}"})
     with silent, pytest.raises(ConfigError, match=f"http://{address} does not answer"):
-        list(deploy(Wishes()))
+        list(deploy(DeploymentOptions()))
 
 
 def test_a_port_that_is_taken_is_refused() -> None:

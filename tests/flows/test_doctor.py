@@ -21,11 +21,11 @@ import pytest
 from fake_endpoint import Endpoint, serving
 from packaging.requirements import Requirement
 
-from contrapose.flows.cli import main
-from contrapose.flows.command import doctor
-from contrapose.flows.command.checks import access, orchestrator, packages
-from contrapose.flows.command.checks.base import within
-from contrapose.flows.command.report_server import serving_site
+from contrapose.flows.cli import doctor, main
+from contrapose.flows.cli.doctor import orchestrator, packages
+from contrapose.flows.cli.doctor import orchestrator as access
+from contrapose.flows.cli.doctor.base import within
+from contrapose.flows.serve.report_server import serving_site
 
 pytestmark = pytest.mark.usefixtures("own_store")
 

@@ -20,11 +20,11 @@ from prefect.exceptions import ObjectNotFound
 from prefect.settings import PREFECT_API_URL
 
 from contrapose.flows.cli import main
-from contrapose.flows.command.automations import find_blocks, specifications, update
-from contrapose.flows.command.checks import deployed
-from contrapose.flows.command.checks.base import DoctorFinding
-from contrapose.flows.command.checks.on_server import TAG, OnServer, entrypoints, read
-from contrapose.flows.command.deploy import POOL, _pool
+from contrapose.flows.cli.doctor import deployments
+from contrapose.flows.cli.doctor.base import DoctorFinding
+from contrapose.flows.cli.doctor.on_server import TAG, OnServer, entrypoints, read
+from contrapose.flows.deploy.automations import find_blocks, specifications, update
+from contrapose.flows.deploy.deploy import POOL, _pool
 
 LATE = State(type=StateType.SCHEDULED, name="Late")
 RUNNING = State(type=StateType.RUNNING)
@@ -65,7 +65,7 @@ def held(content: OnServer, monkeypatch: pytest.MonkeyPatch) -> Held:
     """What is found, by name, where some of that is other than it was."""
 
     def looked(**changes: Any) -> dict[str, DoctorFinding]:
-        monkeypatch.setattr(deployed, "read", lambda: replace(content, **changes))
+        monkeypatch.setattr(deployments, "read", lambda: replace(content, **changes))
         return found()
 
     return looked
@@ -113,12 +113,12 @@ def show_worker(client: SyncPrefectClient) -> None:
 
 
 def found() -> dict[str, DoctorFinding]:
-    return {each.name: each for each in deployed.findings()}
+    return {each.name: each for each in deployments.findings()}
 
 
 @pytest.mark.usefixtures("client")
 def test_a_server_to_which_nothing_was_deployed_is_no_problem() -> None:
-    (only,) = deployed.findings()
+    (only,) = deployments.findings()
     assert only.state == "ok"
     assert only.remedy.endswith("contrapose deploy")
 
@@ -260,7 +260,7 @@ def test_a_webhook_that_was_deployed_before_hosts_were_listed_is_told(
     check = promoting(content, webhook="https://hooks.example/promoted?of=hunter2")["retraining-check"]
     environment = {"env": {"CONTRAPOSE_WEBHOOK_HOSTS_DEPLOYED": deployed_for}} if deployed_for else {}
     held(deployments={**content.deployments, "retraining-check": altered(check, job_variables=environment)})
-    warnings = [each for each in deployed.findings() if each.name == "promotion" and each.state == "warning"]
+    warnings = [each for each in deployments.findings() if each.name == "promotion" and each.state == "warning"]
     assert [each.found.partition(": ")[2] for each in warnings] == told
     assert all("CONTRAPOSE_WEBHOOK_HOSTS" in each.remedy for each in warnings)
     assert "hunter2" not in str(warnings)
@@ -296,8 +296,8 @@ def test_a_server_that_refuses_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> 
     def refused() -> None:
         raise PermissionError("key hunter2")
 
-    monkeypatch.setattr(deployed, "read", refused)
-    (only,) = deployed.findings()
+    monkeypatch.setattr(deployments, "read", refused)
+    (only,) = deployments.findings()
     assert (only.state, only.found) == ("problem", "could not be read (PermissionError)")
 
 

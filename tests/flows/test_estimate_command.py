@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contrapose.flows.cli import main
-from contrapose.flows.command.estimate import estimate
+from contrapose.flows.cli.estimate import estimate
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ModelError
@@ -33,7 +33,7 @@ def figures(capsys: pytest.CaptureFixture[str], *options: str) -> Any:
 
 def answer_everything(config: RunConfig) -> int:
     """Answers of the mock model to all questions but losses, put in the store as a run does."""
-    from contrapose.flows.command.preview import previews
+    from contrapose.flows.cli.preview import previews
 
     cases = [case for each in previews(config) for own in each.cases() for case in own if case.skip_reason is None]
     keys, model = Keys(config.model_spec(), Mock().identity(config.model_spec())), MockModel()

@@ -9,7 +9,7 @@ import pytest
 from prefect.utilities.callables import parameter_schema
 
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.flows.form import opened
+from contrapose.flows.orchestration.form import opened
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from contrapose.flows import cli
-from contrapose.flows.command.interruption import LINE, Interrupted, interruptible, nothing_begun
-from contrapose.flows.command.verbs import run
+from contrapose.flows.cli import run
+from contrapose.flows.cli.interruption import LINE, Interrupted, interruptible, nothing_begun
 from contrapose.tasks.core.errors import ConfigError
 
 AT_ONCE = """
 import signal
-from contrapose.flows.command.interruption import end_at_once, interruptible, nothing_begun
+from contrapose.flows.cli.interruption import end_at_once, interruptible, nothing_begun
 end_at_once()
 try:
     {}

@@ -5,16 +5,15 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from contrapose.flows.cli import main
-from contrapose.flows.command import listing
-from contrapose.flows.command.mishap import lost_server
+from contrapose.flows.cli import list, main
+from contrapose.flows.orchestration.error_display import lost_server
 
 
 def broken(error: Exception, monkeypatch: pytest.MonkeyPatch) -> int:
     def listed(_: object) -> list[str]:
         raise error
 
-    monkeypatch.setattr(listing, "listing", listed)
+    monkeypatch.setattr(list, "listing", listed)
     return main(["list"])
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from contrapose.flows.cli import main, parser
-from contrapose.flows.command.listing import listing
-from contrapose.flows.options import overrides, select
+from contrapose.flows.cli.list import listing
+from contrapose.flows.orchestration.options import overrides, select
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import load_config
 
@@ -59,5 +59,6 @@ def test_an_unknown_command_is_a_usage_error() -> None:
 
 
 def test_limits_of_a_budget_are_options_and_zero_is_one() -> None:
-    arguments = parser().parse_args(["run", "--max-calls", "0", "--max-tokens", "5", "--max-cost", "0.5"])
+    words = ["run", "--max-calls", "0", "--max-tokens", "5", "--max-cost", "0.5"]
+    arguments = parser(words).parse_args(words)
     assert overrides(arguments) == {"max_calls": 0, "max_tokens": 5, "max_cost": 0.5}

@@ -45,6 +45,6 @@ def test_closed_output_is_no_error() -> None:
 
 
 def test_what_the_encoding_lacks_becomes_an_escape() -> None:
-    code = "from contrapose.flows.command.output import guarded_output\nwith guarded_output(): print('\\u6a23')"
+    code = "from contrapose.flows.cli.terminal import guarded_output\nwith guarded_output(): print('\\u6a23')"
     env = {**os.environ, "PYTHONIOENCODING": "ascii"}
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, env=env).stdout == b"\\u6a23\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.flows.pace import Pace
+from contrapose.flows.orchestration.progress import Pace
 
 
 def paced(total: int, *looks: tuple[float, int]) -> Pace:

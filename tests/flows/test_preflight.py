@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.flows.cli import main
-from contrapose.flows.command import preflight
-from contrapose.flows.command.preflight import check
+from contrapose.flows.cli import main, validate
+from contrapose.flows.cli.validate import check
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError, DataError
 from contrapose.tasks.store import open_runs
@@ -39,7 +38,7 @@ def checked(folder: Path, texts: list[str | None], *, gates: bool) -> list[str]:
 
 
 def test_only_the_first_rows_are_read_where_nothing_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight, "FIRST_ROWS", 2)
+    monkeypatch.setattr(validate, "FIRST_ROWS", 2)
     texts = ["The sky is blue."] * 3 + [None]
     assert all("rows 2, cases 2" in line for line in checked(tmp_path, texts, gates=False))
     with pytest.raises(DataError, match="row 4"):
@@ -47,13 +46,13 @@ def test_only_the_first_rows_are_read_where_nothing_is_wrong(tmp_path: Path, mon
 
 
 def test_what_is_wrong_is_told_of_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight, "FIRST_ROWS", 2)
+    monkeypatch.setattr(validate, "FIRST_ROWS", 2)
     with pytest.raises(DataError, match="3 rows cannot be used"):
         checked(tmp_path, [None, "The sky is blue.", None, None], gates=False)
 
 
 def test_first_rows_that_cannot_be_perturbed_are_no_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight, "FIRST_ROWS", 2)
+    monkeypatch.setattr(validate, "FIRST_ROWS", 2)
     lines = checked(tmp_path, ["It is never dark."] * 2 + ["The sky is blue."], gates=False)
     assert "rows 3, cases 3, to ask 1, skipped 2" in lines[0]
 

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from contrapose.flows.cli import main
-from contrapose.flows.command.preview import as_text, previews, record, spread
+from contrapose.flows.cli.preview import as_text, previews, record, spread
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.records import Case

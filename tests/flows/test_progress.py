@@ -12,12 +12,10 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
 from rich.console import Console
 
-from contrapose.flows import progress
 from contrapose.flows.cli import main
-from contrapose.flows.pace import Pace
-from contrapose.flows.progress import told, watched
-from contrapose.flows.progress_line import ProgressLine, clock, plain
-from contrapose.flows.showing import at_work, silent
+from contrapose.flows.orchestration import progress
+from contrapose.flows.orchestration.at_work import at_work, silent
+from contrapose.flows.orchestration.progress import Pace, ProgressLine, clock, plain, told, watched
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.text.cleaning import one_line
 

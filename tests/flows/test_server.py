@@ -13,7 +13,7 @@ from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_SERVER
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from contrapose.flows.command import server
+from contrapose.flows.serve import server
 
 
 async def read_then_write(database: AioSqliteConfiguration, times: int) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.flows.command.server_key import ADDRESS, KEY, bring_key, keeping, kept_key
+from contrapose.flows.serve.server_key import ADDRESS, KEY, bring_key, keeping, kept_key
 
 MINE = "contrapose:mine"
 
@@ -74,7 +74,7 @@ def test_a_server_that_only_a_profile_names_is_told_too(tmp_path: Path) -> None:
         'active = "local"\n[profiles.local]\nPREFECT_API_URL = "http://127.0.0.1:4200/api"\n'
     )
     code = (
-        "from contrapose.flows.command.server_key import bring_key_as_configured; bring_key_as_configured();"
+        "from contrapose.flows.serve.server_key import bring_key_as_configured; bring_key_as_configured();"
         "from prefect.settings import PREFECT_API_AUTH_STRING; print(PREFECT_API_AUTH_STRING.value())"
     )
     environment = {**os.environ, "PREFECT_HOME": str(tmp_path)}

@@ -12,7 +12,7 @@ from past_runs import past_run, past_test
 from rich.console import Console
 
 from contrapose.flows.cli import main
-from contrapose.flows.command.history_text import BLOCKS, as_text
+from contrapose.flows.cli.history import BLOCKS, as_text
 from contrapose.tasks.history.dataset import append
 
 HOSTILE = (
@@ -81,7 +81,7 @@ def test_everything_fits_eighty_columns_and_nothing_steers_the_terminal(text: st
 
 
 def test_a_terminal_without_blocks_gets_plain_signs(three: str) -> None:
-    from contrapose.flows.command.history import past_runs
+    from contrapose.flows.cli.history import past_runs
 
     class Ascii(io.StringIO):
         encoding = "ascii"
@@ -174,7 +174,7 @@ def test_neither_command_imports_what_a_run_needs() -> None:
     import subprocess
     import sys
 
-    names = ", ".join(f"contrapose.flows.command.{name}" for name in ("history", "history_text", "view"))
+    names = ", ".join(f"contrapose.flows.cli.{name}" for name in ("history", "history_text", "view"))
     program = f"import sys, {names}\n"
     heavy = "{'torch', 'prefect', 'transformers', 'great_expectations', 'altair'}"
     subprocess.run([sys.executable, "-c", f"{program}assert not {heavy} & set(sys.modules), sys.modules"], check=True)

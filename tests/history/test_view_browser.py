@@ -12,9 +12,9 @@ from past_runs import past_run, past_test
 from playwright.sync_api import Browser, sync_playwright
 from run_folders import put_run
 
-from contrapose.flows.command.guard import Guard, basic
-from contrapose.flows.command.report_server import serving_site
-from contrapose.flows.command.view.site import Viewer
+from contrapose.flows.serve.guard import Guard, basic
+from contrapose.flows.serve.report_server import serving_site
+from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.history.dataset import append
 
 CHROMIUM = shutil.which("chromium")

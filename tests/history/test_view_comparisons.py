@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from finished import rows_from, write_run
 
-from contrapose.flows.command.view import chosen
-from contrapose.flows.command.view.site import Viewer
+from contrapose.flows.serve.view import chosen
+from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.compare.compare import compare
 from contrapose.tasks.report.comparison_markdown import write_comparison
 

@@ -17,10 +17,10 @@ from urllib.request import HTTPCookieProcessor, build_opener
 import pytest
 from run_folders import put_refused, put_run
 
-from contrapose.flows.command.guard import Guard, basic
-from contrapose.flows.command.report_server import serving_site
-from contrapose.flows.command.view import chosen
-from contrapose.flows.command.view.site import Viewer
+from contrapose.flows.serve.guard import Guard, basic
+from contrapose.flows.serve.report_server import serving_site
+from contrapose.flows.serve.view import chosen
+from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.core.errors import ConfigError
 
 RUN = "20260301T083000Z-harbour-a"

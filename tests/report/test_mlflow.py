@@ -10,7 +10,7 @@ import pytest
 from factories import outcome, outcomes, summary
 from hostile import HOSTILE, hostile_report
 
-from contrapose.flows.command.preflight import check
+from contrapose.flows.cli.validate import check
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core import optional_packages
 from contrapose.tasks.core.errors import ConfigError

@@ -1,0 +1,136 @@
+"""The command: its verbs, and with which exit code it ends."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from io import StringIO
+from typing import Any
+
+from contrapose.flows.cli.interruption import LINE, Interrupted, end_at_once
+
+VERBS = {
+    "run": "evaluate a model and publish a report",
+    "resume": "go on with an unfinished run, or list them",
+    "preview": "show what would be asked, before any model is",
+    "validate": "check configuration, data and cases; ask no model",
+    "estimate": "tell calls, tokens, time and cost of a run; ask no model",
+    "cache": "look after the answers that were paid for",
+    "compare": "compare finished runs of several models",
+    "history": "tell pass rates over time, and what changed since the last good run",
+    "view": "show runs and their history in a browser, on this machine only",
+    "doctor": "tell what is installed, reachable and cached",
+    "deploy": "put deployments and automations on a Prefect server",
+    "ui": "start a local Prefect with a worker and all deployments",
+    "announce": "tell Prefect that a model was retrained, which starts its check",
+    "list": "list tests, suites, providers, sources and data",
+}
+"""What the command can be told to do, in the order of its help; the module of that name holds all of a verb."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse arguments, do what they say, and return the exit code.
+
+    Args:
+        argv: None: those of the process, which is the command's own then, and ends as signals ask it to.
+    """
+    if argv is None:
+        # Before anything else is imported, which takes a second.
+        end_at_once()
+    return _done(argv)
+
+
+def _done(argv: Sequence[str] | None) -> int:
+    from contrapose.flows.cli.start import be_quiet
+    from contrapose.flows.cli.terminal import guarded_output, saying_damage
+    from contrapose.tasks.core.errors import ContraposeError
+
+    arguments = argparse.Namespace()
+    try:
+        with guarded_output():
+            words = sys.argv[1:] if argv is None else argv
+            # Before any library is imported: a verb's module may import all that it needs.
+            be_quiet(logs=any(len(word) > len("--l") and "--logs".startswith(word) for word in words))
+            parser(words).parse_args(words, namespace=arguments)
+            _reach_server()
+            with saying_damage():
+                code: int = arguments.action(arguments)
+    except ContraposeError as error:
+        from contrapose.flows.cli.terminal import say
+
+        say(str(error), show_toxic=getattr(arguments, "show_toxic", False))
+        return error.exit_code
+    except KeyboardInterrupt as error:
+        # Printed by nothing that would have to be imported first.
+        with suppress(OSError):
+            print(LINE, file=sys.stderr or StringIO())
+        return 128 + (error.number if isinstance(error, Interrupted) else signal.SIGINT)
+    except Exception as error:
+        return _give_up(error)
+    return code
+
+
+def _reach_server() -> None:
+    """Bring the key of a local server that runs, and start one where the store's address is in a Secret block."""
+    from contrapose.flows.cli.start import serve_blocks
+    from contrapose.flows.serve.server_key import bring_key
+    from contrapose.tasks.config.secrets import SCHEME
+
+    bring_key()
+    serve_blocks(os.environ.get("CONTRAPOSE_STORE", "").startswith(SCHEME))
+
+
+def _give_up(error: Exception) -> int:
+    """Say why there is no outcome. Python would end with 1, which says that the model failed."""
+    from contrapose.flows.cli.terminal import say
+    from contrapose.flows.orchestration.error_display import lost_server
+
+    if told := lost_server(error):
+        say(str(told))
+        return told.exit_code
+    traceback.print_exception(error)
+    say("this is a defect of Contrapose or of a library, not an outcome; please report it")
+    return 2
+
+
+def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+    """The command line, with the options of the verb that is meant: the modules of the others are not imported."""
+    from contrapose.flows.cli.arguments import VERDICTS, Verb
+
+    top = argparse.ArgumentParser(
+        prog="contrapose",
+        description="How does a language model behave when a prompt changes a little?",
+        epilog=VERDICTS,
+    )
+    top.add_argument("--version", action=Version)
+    top.set_defaults(logs=False)
+    commands = top.add_subparsers(required=True, metavar="command")
+    meant = next((word for word in argv if not word.startswith("-")), None)
+    for name, told in VERBS.items():
+        command = commands.add_parser(name, help=told)
+        if name == meant:
+            verb: Verb = import_module(f"contrapose.flows.cli.{name}").VERB
+            command.epilog = verb.exits
+            verb.options(command)
+            command.set_defaults(action=verb.act)
+    return top
+
+
+class Version(argparse.Action):
+    """Print the version; reading it costs nothing unless it is asked for."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **_: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="print the version")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any, **__: Any) -> None:
+        """Print it and exit."""
+        from importlib.metadata import version
+
+        print(f"contrapose {version('contrapose')}")
+        parser.exit()

@@ -1,0 +1,49 @@
+"""`contrapose compare`: finished runs of several models, side by side."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+
+from contrapose.flows.cli.arguments import Verb
+from contrapose.flows.cli.terminal import print_lines
+from contrapose.tasks.compare.compare import compare
+from contrapose.tasks.core.comparison import EXIT_CODES, MARGIN
+from contrapose.tasks.report.comparison_console import print_comparison
+from contrapose.tasks.report.comparison_markdown import write_comparison
+from contrapose.tasks.report.summary import to_json
+
+COMPARED = "exit codes: 0 no model is worse than the baseline, 1 one is, 2 usage, 3 it cannot be told of one"
+
+
+def _options(command: argparse.ArgumentParser) -> None:
+    """Which runs are compared, and how strictly."""
+    command.add_argument("run", nargs="+", metavar="RUN", help="folder of a finished run, or its id")
+    command.add_argument("--runs", default="runs", metavar="FOLDER", help="where ids are looked for (default: runs)")
+    command.add_argument("--baseline", metavar="RUN", help="the run that the others are held against (default: first)")
+    command.add_argument(
+        "--margin",
+        type=float,
+        default=MARGIN,
+        metavar="SHARE",
+        help=f"loss of pass rate that is still called not worse (default: {MARGIN})",
+    )
+    command.add_argument("--json", action="store_true", help="print comparison.json instead of tables")
+    command.add_argument("--out", metavar="FOLDER", help="folder that receives comparison.json and comparison.md")
+    command.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    found = compare(arguments.run, runs=arguments.runs, baseline=arguments.baseline, margin=arguments.margin)
+    if arguments.out:
+        write_comparison(Path(arguments.out), found)
+    if arguments.json:
+        print_lines([to_json(found)])
+    else:
+        print_comparison(found, console=Console(highlight=False))
+    return 0 if arguments.exit_zero else EXIT_CODES[found["verdict"]]
+
+
+VERB = Verb(options=_options, act=_compare, exits=COMPARED)

@@ -1,0 +1,234 @@
+"""The deployments: all there, and of the version that is installed here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from prefect.client.schemas.objects import WorkPoolStatus
+from prefect.events.actions import RunDeployment
+
+from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, warning, within
+from contrapose.flows.cli.doctor.on_server import LATE, MOST, RUNNING, blocks_of, entrypoints, read
+from contrapose.flows.deploy.automations import specifications
+from contrapose.flows.deploy.deploy import POOL
+from contrapose.flows.deploy.deployment_options import CHECK
+from contrapose.tasks.config.secrets import without_user
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.optional_packages import require
+from contrapose.tasks.promotion.promote import webhook_secret
+from contrapose.tasks.promotion.webhook import HOSTS, is_listed
+from contrapose.tasks.text.cleaning import one_line
+from contrapose.tasks.text.wording import counted
+
+if TYPE_CHECKING:
+    from contrapose.flows.cli.doctor.on_server import OnServer
+if TYPE_CHECKING:
+    from prefect.events.schemas.automations import Automation
+
+    from contrapose.flows.cli.doctor.on_server import OnServer
+if TYPE_CHECKING:
+    from prefect.client.schemas.objects import FlowRun, WorkPool
+
+    from contrapose.flows.cli.doctor.on_server import OnServer
+if TYPE_CHECKING:
+    from prefect.client.schemas.responses import DeploymentResponse
+
+    from contrapose.flows.cli.doctor.on_server import OnServer
+
+
+NAME = "deployments"
+AGAIN = "contrapose deploy, with the same options as before"
+"""Without them it would deploy the configuration of its own file."""
+
+
+def version_findings(found: OnServer) -> Iterator[DoctorFinding]:
+    """What is missing, what is of another version, or that neither is the case."""
+    missing = [name for name in entrypoints() if name not in found.deployments]
+    here = version("contrapose")
+    other = {name: each.version or "none" for name, each in found.deployments.items() if each.version != here}
+    if missing:
+        yield warning(NAME, f"missing: {', '.join(missing)}", AGAIN)
+    if other:
+        told = ", ".join(f"{name} {theirs}" for name, theirs in sorted(other.items()))
+        yield warning(NAME, f"not of version {here}, as here: {told}", f"Install one version everywhere, then {AGAIN}")
+    if not missing and not other:
+        paused = sorted(name for name, each in found.deployments.items() if each.paused)
+        yield ok(
+            NAME, f"all {len(found.deployments)} of version {here}" + f"; paused: {', '.join(paused)}" * bool(paused)
+        )
+
+
+AUTOMATIONS = "automations"
+NOTIFY = "contrapose deploy --notify TYPE/AUTOMATIONS, with the same options as before"
+NOBODY = "nobody is told of failed, late or stuck runs: no block is named"
+
+
+def automation_findings(found: OnServer) -> Iterator[DoctorFinding]:
+    """The automations, and the alerts that some of them send."""
+    files = specifications()
+    wrong = list(_wrong(found, files))
+    yield from wrong or [ok(AUTOMATIONS, f"{counted('automations', len(found.automations))}, switched on")]
+    yield from _alerts(found, files)
+
+
+def _wrong(found: OnServer, files: list[dict[str, Any]]) -> Iterator[DoctorFinding]:
+    # One that does nothing but notify is left out where no block was named.
+    missing = [each["name"] for each in files if "actions" in each and each["name"] not in found.automations]
+    disabled = sorted(name for name, each in found.automations.items() if not each.enabled)
+    lost = sorted(name for name, each in found.automations.items() if _starts_nothing(each, found))
+    if missing:
+        yield warning(AUTOMATIONS, f"missing: {', '.join(missing)}", AGAIN)
+    if disabled:
+        remedy = f"Unless that is meant: prefect automation resume {disabled[0]}"
+        yield warning(AUTOMATIONS, f"switched off: {', '.join(disabled)}", remedy)
+    if lost:
+        yield problem(AUTOMATIONS, f"starts a deployment that is gone: {', '.join(lost)}", AGAIN)
+
+
+def _starts_nothing(automation: Automation, found: OnServer) -> bool:
+    there = {each.id for each in found.deployments.values()}
+    started = {each.deployment_id for each in automation.actions if isinstance(each, RunDeployment)}
+    return bool(started - there)
+
+
+def _alerts(found: OnServer, files: list[dict[str, Any]]) -> Iterator[DoctorFinding]:
+    sending = {name: blocks for name, each in found.automations.items() if (blocks := blocks_of(each))}
+    broken = sorted(name for name, blocks in sending.items() if blocks & set(found.gone))
+    silent = [_short(each["name"]) for each in files if "notify" in each and each["name"] not in sending]
+    if broken:
+        told = f"the block that they are sent through is gone: {', '.join(map(_short, broken))}"
+        yield problem("alerts", told, NOTIFY)
+    if silent:
+        told = f"no block is named for {', '.join(silent)}" if sending else NOBODY
+        yield warning("alerts", told, NOTIFY)
+    if not broken and not silent:
+        yield ok("alerts", f"sent by {counted('automations', len(sending))}")
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("contrapose-")
+
+
+START = f"prefect worker start --pool {POOL}"
+
+
+def work_findings(found: OnServer) -> Iterator[DoctorFinding]:
+    """The pool, and the runs that wait or are under way."""
+    late = [each for each in found.runs if each.state_name == LATE]
+    running = [each for each in found.runs if each.state_name == RUNNING]
+    yield _pool(found.pool, waiting=bool(late))
+    if late:
+        told = _since(late, [each.expected_start_time for each in late])
+        yield warning("overdue runs", told, f"See that a worker is there ({START}), and has room.")
+    if running:
+        yield _running(running, unattended=found.pool is None or _is_left(found.pool))
+
+
+def _pool(pool: WorkPool | None, *, waiting: bool) -> DoctorFinding:
+    """A pool without a worker is a problem only where something waits for one: others start it when they need it."""
+    name = "work pool"
+    if pool is None:
+        return problem(name, f"{POOL} is gone, and the deployments need it", AGAIN)
+    if pool.is_paused or pool.status == WorkPoolStatus.PAUSED:
+        told = f"{POOL} is paused: no run is started"
+        return (problem if waiting else warning)(name, told, f"prefect work-pool resume {POOL}")
+    if _is_left(pool):
+        told = f"{POOL}: no worker has asked for work lately, so no run is started"
+        return (problem if waiting else warning)(name, told, START)
+    full = pool.concurrency_limit is not None and (pool.active_slots or 0) >= pool.concurrency_limit
+    return ok(name, f"{POOL}, of type {pool.type}, is ready{', and all its slots are taken' * full}")
+
+
+def _is_left(pool: WorkPool) -> bool:
+    """Whether nobody is there to start runs; pools in the cloud do without a worker."""
+    served = pool.is_push_pool or pool.is_managed_pool
+    return pool.status == WorkPoolStatus.NOT_READY and not served
+
+
+def _running(runs: Sequence[FlowRun], *, unattended: bool) -> DoctorFinding:
+    name = "runs under way"
+    told = _since(runs, [each.start_time for each in runs])
+    if not unattended:
+        return ok(name, told)
+    remedy = (
+        "See in the Prefect UI whether they are alive, and cancel those that are not: they hold places in the pool."
+    )
+    return warning(name, f"{told}, though no worker is there", remedy)
+
+
+def _since(runs: Sequence[FlowRun], times: Sequence[datetime | None]) -> str:
+    """How many there are, and since when the first."""
+    least = "at least " * (len(runs) == MOST)
+    first = min((each for each in times if each), default=None)
+    when = f"{first.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if first else "an unknown time"
+    return f"{least}{counted('runs', len(runs))}, {'the first ' * (len(runs) > 1)}since {when}"
+
+
+PROMOTION = "promotion"
+
+
+def promotion_findings(found: OnServer) -> Iterator[DoctorFinding]:
+    """A line for each step that the deployment asks for; none where it asks for nothing."""
+    check = found.deployments.get(CHECK)
+    wanted = check.parameters.get("promotion") if check else None
+    if check is None or not isinstance(wanted, dict):
+        return
+    if wanted.get("webhook"):
+        yield from _unlisted(check, str(wanted["webhook"]))
+        yield _ready("webhook", "its secret is found", webhook_secret)
+    if wanted.get("mlflow_alias"):
+        yield _ready("mlflow_alias", "MLflow is installed", _mlflow)
+
+
+def _unlisted(check: DeploymentResponse, url: str) -> Iterator[DoctorFinding]:
+    """A webhook whose host nobody names: not the deployment, which may be older than the list, and not this machine."""
+    deployed = (check.job_variables or {}).get("env") or {}
+    try:
+        if is_listed(url, {**os.environ, **deployed}):
+            return
+        found, remedy = "its host is not listed, and is not called", f"{AGAIN}, --webhook among them"
+    except ContraposeError as error:
+        found, remedy = error.found, error.remedy
+    told = f"webhook of {CHECK}, seen from here: {found}"
+    yield warning(PROMOTION, told, f"{remedy}; or name it in {HOSTS} where the worker runs.")
+
+
+def _mlflow() -> None:
+    require("mlflow", extra="mlflow", where="promotion.mlflow_alias")
+
+
+def _ready(setting: str, told: str, needed: Callable[[], object]) -> DoctorFinding:
+    """Whether a step could be done from here; the worker, which does it, may be on another machine."""
+    try:
+        within(needed)
+    except (ContraposeError, TimeoutError) as error:
+        found = error.found if isinstance(error, ContraposeError) else str(error)
+        remedy = error.remedy if isinstance(error, ContraposeError) else "See that the Prefect server answers."
+        return warning(PROMOTION, f"{setting} of {CHECK}, seen from here: {found}", f"{remedy} The worker needs it.")
+    return ok(PROMOTION, f"{setting} of {CHECK}: {told}")
+
+
+def deployed_findings() -> Iterator[DoctorFinding]:
+    """All that concerns what is deployed there, or that nothing is."""
+    try:
+        found = within(read)
+    except Exception as error:
+        # Its text may repeat what was sent.
+        remedy = "See the server's log, and whether your key may read work pools, deployments and automations."
+        yield problem("deployments", f"could not be read ({type(error).__name__})", remedy)
+        return
+    if found.pool is None and not found.deployments:
+        yield ok("deployments", "none on that server", "To have runs started there: contrapose deploy")
+        return
+    for part in (work_findings, version_findings, automation_findings, promotion_findings):
+        yield from map(_shown, part(found))
+
+
+def _shown(finding: DoctorFinding) -> DoctorFinding:
+    """A finding whose text, which others may have written, is one line and holds no password."""
+    return replace(finding, found=one_line(without_user(finding.found)))

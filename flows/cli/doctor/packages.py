@@ -1,0 +1,109 @@
+"""Python, the packages that are required, and those that are optional."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, warning
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+    from contrapose.tasks.config.run_config import RunConfig
+
+CONSTRAINTS = Path(__file__).resolve().parents[3] / "constraints.txt"
+"""The versions that the project is tested with; only a checkout has them."""
+
+DEVELOPMENT = "dev"
+
+
+def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
+    """Versions against the ranges of the installed distribution."""
+    yield _python()
+    yield from _required()
+    if CONSTRAINTS.is_file():
+        yield _tested()
+    yield from _extras()
+
+
+def _python() -> DoctorFinding:
+    from packaging.specifiers import SpecifierSet
+
+    wanted = metadata.metadata("contrapose")["Requires-Python"]
+    found = f"{platform.python_version()} in {sys.prefix}"
+    if SpecifierSet(wanted).contains(platform.python_version(), prereleases=True):
+        return ok("Python", found)
+    return problem("Python", found, f"Use Python {wanted}.")
+
+
+def _required() -> Iterator[DoctorFinding]:
+    needed = requirements()
+    wrong = [each for each in needed if not _fits(each)]
+    for each in wrong:
+        found = f"{_version(each.name) or 'not installed'}; needed: {each.specifier or 'any'}"
+        yield problem(each.name, found, _install(f"{each.name}{each.specifier}"))
+    if not wrong:
+        yield ok("packages", f"all {len(needed)} in their ranges")
+
+
+def _tested() -> DoctorFinding:
+    lines = CONSTRAINTS.read_text(encoding="utf-8").splitlines()
+    pins = dict(line.strip().split("==", 1) for line in lines if "==" in line and not line.startswith("#"))
+    installed = {name: found for name in pins if (found := _version(name)) is not None}
+    # What follows a plus names a build, such as +cpu.
+    other = [f"{name} {found} ({pins[name]})" for name, found in installed.items() if found.split("+")[0] != pins[name]]
+    if not other:
+        return ok("tested versions", f"{len(installed)} packages, as in {CONSTRAINTS.name}")
+    more = f" and {len(other) - 3} more" if len(other) > 3 else ""
+    remedy = f'pip install -c {CONSTRAINTS.name} -e ".[embedded]"'
+    return warning("tested versions", f"others than in {CONSTRAINTS.name}: {', '.join(other[:3])}{more}", remedy)
+
+
+def _extras() -> Iterator[DoctorFinding]:
+    """One line for those that are whole or absent, and one for each that is neither."""
+    whole: list[str] = []
+    absent: list[str] = []
+    for extra in metadata.metadata("contrapose").get_all("Provides-Extra") or []:
+        wanted = requirements(extra)
+        missing = [each.name for each in wanted if not _fits(each)]
+        if extra == DEVELOPMENT:
+            continue
+        if missing and len(missing) < len(wanted):
+            remedy = _install(f"contrapose[{extra}]")
+            yield warning(f"extra {extra}", f"incomplete, or of other versions: {', '.join(missing)}", remedy)
+        else:
+            (absent if missing else whole).append(extra)
+    found = [f"installed: {', '.join(whole)}"] * bool(whole) + [f"not installed: {', '.join(absent)}"] * bool(absent)
+    yield ok("extras", "; ".join(found), _install(f"contrapose[{','.join(absent)}]") if absent else "")
+
+
+def requirements(extra: str = "") -> Sequence[Requirement]:
+    """What the distribution needs on this machine, or what one of its extras adds."""
+    from packaging.requirements import Requirement
+
+    every = [Requirement(line) for line in metadata.requires("contrapose") or []]
+    plain = [each for each in every if each.marker is None or each.marker.evaluate({"extra": ""})]
+    if not extra:
+        return plain
+    return [each for each in every if each not in plain and each.marker and each.marker.evaluate({"extra": extra})]
+
+
+def _fits(wanted: Requirement) -> bool:
+    found = _version(wanted.name)
+    return found is not None and wanted.specifier.contains(found, prereleases=True)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _install(what: str) -> str:
+    return f'pip install "{what}"'

@@ -1,0 +1,94 @@
+"""What one run needs: its configuration, its model, and its data. No prompt is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, seen, warning, within
+from contrapose.tasks.core.errors import ContraposeError
+
+if TYPE_CHECKING:
+    from contrapose.tasks.config.model_spec import ModelSpec
+    from contrapose.tasks.config.plan import Plan
+    from contrapose.tasks.config.run_config import RunConfig
+
+WAIT = 10.0
+"""Seconds until a model must have answered: its key may come from a server, too."""
+ROWS = 200
+"""Rows of a source that are read; `contrapose validate` reads all."""
+
+
+def findings(config: RunConfig | None) -> Iterator[DoctorFinding]:
+    """Nothing without a configuration."""
+    if config is None:
+        return
+    from contrapose.tasks.config.plan import plans
+    from contrapose.tasks.core.registry import probe
+
+    yield _model(config.model_spec())
+    try:
+        chosen = plans(config)
+    except ContraposeError as error:
+        yield failed("tests", error)
+        return
+    yield ok("tests", ", ".join(plan.test for plan in chosen))
+    users: dict[str, list[Plan]] = {}
+    for plan in chosen:
+        users.setdefault(plan.data.model_dump_json() + probe(plan.test).sample_type.__name__, []).append(plan)
+    yield from map(_data, users.values())
+
+
+def failed(name: str, error: ContraposeError) -> DoctorFinding:
+    """A problem that the user can mend."""
+    found = f"{error.found}; expected {error.expected}"
+    return problem(name, f"{error.where}: {found}" if error.where else found, error.remedy)
+
+
+def _model(spec: ModelSpec) -> DoctorFinding:
+    from contrapose.tasks.core.registry import provider
+
+    name = "model"
+    try:
+        chosen = provider(spec.provider)
+        blocks = [each for each, argument in chosen.arguments.items() if argument.role == "block" and each in spec.args]
+        if blocks and not _has_server():
+            block = spec.args[blocks[0]]
+            told = f"Prefect Secret block {block} was not looked at: it is in a Prefect server, and none is set"
+            return warning(name, told, "Set PREFECT_API_URL to the server that has the block.")
+        return seen(name, within(lambda: chosen.check(spec), WAIT))
+    except ContraposeError as error:
+        return failed(name, error)
+    except TimeoutError as error:
+        return problem(name, f"{spec.id}: {error}", "See that it can be reached, or correct model_args.")
+
+
+def _has_server() -> bool:
+    from prefect.settings import get_current_settings
+
+    return bool(get_current_settings().api.url)
+
+
+def _data(plans: Sequence[Plan]) -> DoctorFinding:
+    """Whether the first rows of a source that these tests share can be used."""
+    from contrapose.tasks.core.registry import probe
+    from contrapose.tasks.load.samples import Drawing
+
+    name, plan = "data", plans[0]
+    kind = probe(plan.test).sample_type
+    drawing = Drawing(data=plan.data, sample_type=kind, limit=None, seed=0, most=ROWS)
+
+    def first() -> object:
+        with closing(drawing.samples()) as samples:  # type: ignore[type-var]
+            return next(samples, None)
+
+    try:
+        found = within(first)
+    except ContraposeError as error:
+        return failed(name, error)
+    except TimeoutError as error:
+        return problem(name, f"{plan.data.source}: {error}", "See that it can be reached, or copy it here.")
+    if found is None:
+        return problem(name, f"{plan.data.source}: no rows", "Name a source that has some.")
+    return ok(name, f"{plan.data.source} can be read ({', '.join(each.test for each in plans)})")

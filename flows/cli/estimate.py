@@ -1,0 +1,346 @@
+"""What a run would ask, take, cost and decide, before anything is spent; asks no model and loads no weights."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from contrapose.flows.cli.arguments import Verb, add_config, config_of
+from contrapose.flows.cli.preview import Preview, left_out, previews
+from contrapose.flows.cli.terminal import print_lines
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.records import Case
+from contrapose.tasks.core.registry import find
+from contrapose.tasks.infer.base import Form, Question
+from contrapose.tasks.infer.budget import Limits, open_budget
+from contrapose.tasks.infer.estimate.counting import Count, Counter, LookUp
+from contrapose.tasks.infer.estimate.deciding import WIDE, Deciding, Groups, Source, deciding
+from contrapose.tasks.infer.estimate.experience import experience_of
+from contrapose.tasks.infer.estimate.forecast import Forecast, forecast
+from contrapose.tasks.infer.forms import forms_of, known_form
+from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.questions import Answers
+from contrapose.tasks.statistics.power import DISCORDANCE, IN_CLUSTER, IN_SAMPLE, POWER
+from contrapose.tasks.statistics.shares import CONFIDENCE
+from contrapose.tasks.text.cleaning import one_line
+from contrapose.tasks.text.wording import percent, span
+
+COLUMNS = ("cases", "gate", "fails up to", "passes from", "models apart")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decidable:
+    """What every test of a run could decide."""
+
+    tests: Mapping[str, Deciding]
+    """Those of which something will be asked."""
+    level: float
+    """p value that a verdict needs where it needs most: the smallest of Holm's correction."""
+
+
+def decidable(previews: list[Preview], groups: Mapping[str, Groups]) -> Decidable:
+    """What tests that are judged by interval could decide.
+
+    Args:
+        previews: the tests with their samples.
+        groups: of the cases of each test.
+    """
+    judged = {each.plan.test: each for each in previews if groups[each.plan.test].samples}
+    level = (1 - CONFIDENCE) / max(1, len(judged))
+    found = {test: deciding(groups[test], _source(each), level=level) for test, each in judged.items()}
+    return Decidable(tests={test: each for test, each in found.items() if each is not None}, level=level)
+
+
+def _source(preview: Preview) -> Source:
+    loaded = preview.loaded
+    return Source(samples=len(loaded.samples), rows=loaded.rows, gate=preview.plan.min_pass_rate)
+
+
+def power_as_plain(found: Decidable) -> dict[str, Any]:
+    """The same figures for JSON."""
+    return {
+        "power": POWER,
+        "level": round(found.level, 6),
+        "assumed": {
+            "correlation_in_sample": IN_SAMPLE,
+            "correlation_in_cluster": IN_CLUSTER,
+            "discordance": DISCORDANCE,
+        },
+        "tests": {test: asdict(each) for test, each in found.tests.items()},
+        "warnings": list(warnings(found)),
+    }
+
+
+def power_table(found: Decidable) -> Table:
+    """A line per test."""
+    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    drawn.add_column("test", overflow="fold", max_width=24)
+    for name in COLUMNS:
+        drawn.add_column(name, justify="right", no_wrap=True)
+    for test, each in found.tests.items():
+        rates = (each.gate, each.reach.fails_up_to, each.reach.passes_from, each.difference)
+        drawn.add_row(Text(test), f"{each.cases:,}", *map(percent, rates))
+    return drawn
+
+
+def power_notes(found: Decidable) -> Iterator[str]:
+    """What the figures rest on, then what to be warned of."""
+    count = len(found.tests)
+    several = f" (0.05 over {count} tests: the strictest step of Holm's correction)" if count > 1 else ""
+    yield (
+        f"A true pass rate up to the one fails and from the other on passes, each with {percent(POWER)} power, if "
+        f"every case is scored and a verdict needs p <= {found.level:.3g}{several}. Models apart: the smallest "
+        "difference of two models that an exact McNemar test at 5% finds with the same power, if they disagree on "
+        f"{percent(DISCORDANCE)} of the cases."
+    )
+    if fewer := [f"{test} {each.effective:,}" for test, each in found.tests.items() if each.effective < each.cases]:
+        yield (
+            f"Independent cases that would tell as much: {', '.join(fewer)}. Assumed: cases of one sample correlate at "
+            f"{IN_SAMPLE:g}, samples of one cluster at {IN_CLUSTER:g}."
+        )
+    yield from warnings(found)
+
+
+def warnings(found: Decidable) -> Iterator[str]:
+    """The tests whose verdict would be too much a matter of luck, with the number of samples that would do."""
+    for test, each in found.tests.items():
+        if each.wide:
+            yield f"{test}: {_undecided(each)}; {_needed(each)}."
+
+
+def _undecided(each: Deciding) -> str:
+    low, high = each.reach.fails_up_to, each.reach.passes_from
+    if high is None:
+        return f"no result can pass the gate {percent(each.gate)}, not even {each.cases:,} of {each.cases:,}"
+    return f"true pass rates between {percent(low or 0.0)} and {percent(high)} stay undecided"
+
+
+def _needed(each: Deciding) -> str:
+    if each.limit is None:
+        return "nor would any number of samples do"
+    there = "a limit of" if each.limit <= each.available else f"the data have {each.available:,} samples, and"
+    return f"{there} about {each.limit:,} would leave at most {100 * WIDE:.0f} points undecided"
+
+
+PORTION = 500
+"""Cases that are looked up at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEstimate:
+    """A run, told beforehand."""
+
+    model: str
+    """Its id."""
+    tests: dict[str, Count]
+    """What each test asks."""
+    total: Count
+    """What all ask together."""
+    asked_back: dict[str, int]
+    """Most further calls of each test that asks about replies that cannot be read; none of them is in the counts."""
+    asked_back_in_all: int
+    """The same of all tests together."""
+    forecast: Forecast
+    """What it takes, but for those further calls."""
+    limits: Limits
+    """What the configuration allows."""
+    unreachable: str | None
+    """Why answered questions could not be looked up; None when they were."""
+    rows: dict[str, str]
+    """How many rows of its source each test takes."""
+    left_out: list[str]
+    """Rows that cannot be used, line by line."""
+    power: Decidable | None
+    """What the cases could decide; None where bare pass rates are compared."""
+
+
+def estimate(config: RunConfig) -> RunEstimate:
+    """Make the cases, look up what is answered, and tell what the rest would take.
+
+    Raises:
+        ContraposeError: a configuration or data source is wrong.
+    """
+    budget = open_budget(config)
+    found = previews(config)
+    look_up, form, unreachable = _look_up(config)
+    counter = Counter(look_up=look_up, form=form)
+    groups = {preview.plan.test: Groups() for preview in found}
+    for preview in found:
+        portions = groups[preview.plan.test].counting(_portions(preview))
+        asks_back = preview.plan.probe_settings.asks_back(preview.likelihoods)
+        counter.add(preview.plan.test, portions, asks_back=asks_back)
+    return RunEstimate(
+        model=config.model,
+        tests=counter.tests,
+        total=counter.total,
+        asked_back=counter.asked_back,
+        asked_back_in_all=counter.asked_back_in_all,
+        forecast=forecast(counter.total, config.model_spec(), past=experience_of(config), price=budget.price),
+        limits=budget.limits,
+        unreachable=unreachable,
+        rows={preview.plan.test: preview.taken() for preview in found},
+        left_out=list(left_out(found, show_toxic=config.show_toxic)),
+        power=decidable(found, groups) if config.tests.defaults.gate == "interval" else None,
+    )
+
+
+def _look_up(config: RunConfig) -> tuple[LookUp, Form, str | None]:
+    """How answers are looked up, and in which form letters are asked; nothing is known of a model not to be found."""
+    spec = config.model_spec()
+    try:
+        provider = find("providers", spec.provider)()
+        keys = Keys(spec, provider.identity(spec))
+        form = known_form(forms_of(provider, spec), keys)
+    except ModelError as error:
+        return (lambda questions: {}), "plain", str(error)
+    from contrapose.tasks.store import open_answers
+
+    table = open_answers()
+
+    def look_up(questions: Sequence[Question]) -> Answers:
+        named = {} if config.refresh else {keys.of(question): question for question in questions}
+        return {named[key]: stored.completion for key, stored in table.find(list(named)).items()}
+
+    return look_up, form, None
+
+
+def _portions(preview: Preview) -> Iterator[list[Case]]:
+    portion: list[Case] = []
+    for cases in preview.cases():
+        portion += cases
+        if len(portion) >= PORTION:
+            yield portion
+            portion = []
+    yield portion
+
+
+def as_json(found: RunEstimate) -> str:
+    """The same figures as JSON."""
+    counts = {test: _counts(count) for test, count in found.tests.items()}
+    return json.dumps(
+        {
+            "model": found.model,
+            "tests": counts,
+            "total": _counts(found.total),
+            "asked_back_at_most": {"tests": found.asked_back, "total": found.asked_back_in_all},
+            **asdict(found.forecast),
+            "limits": asdict(found.limits),
+            "stops_at": _stops(found),
+            "unreachable": found.unreachable,
+            "rows": found.rows,
+            "left_out": found.left_out,
+            "power": None if found.power is None else power_as_plain(found.power),
+        },
+        indent=2,
+    )
+
+
+def _counts(count: Count) -> dict[str, int]:
+    return {"prompts": count.questions, "answered": count.answered, "calls": count.calls}
+
+
+def as_text(found: RunEstimate, *, console: Console) -> Iterator[str]:
+    """What would be asked, test by test, what it takes and could decide, for a terminal of 80 columns."""
+    with console.capture() as captured:
+        console.print(_counted(found))
+        console.print()
+        console.print(_taken(found.forecast))
+        if found.power is not None:
+            console.print()
+            console.print(power_table(found.power))
+        for note in _notes(found):
+            console.print()
+            console.print(Text(note))
+    yield captured.get()
+
+
+def _notes(found: RunEstimate) -> Iterator[str]:
+    yield f"Rows: {'; '.join(f'{test} {told}' for test, told in found.rows.items())}."
+    if found.left_out:
+        yield "\n".join(found.left_out)
+    if found.unreachable:
+        yield f"Every prompt counts as unanswered: {one_line(found.unreachable)}"
+    if found.asked_back_in_all:
+        yield (
+            f"Up to {found.asked_back_in_all:,} further calls, in no figure above: about each reply of "
+            f"{', '.join(found.asked_back)} that cannot be read, the model is asked what it chooses. "
+            "read_with: reply asks nothing."
+        )
+    for name in _stops(found):
+        yield f"The run will stop before its end: {name} is {getattr(found.limits, name):,}."
+    if found.power is not None:
+        yield from power_notes(found.power)
+
+
+def _counted(found: RunEstimate) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    table.add_column("test", overflow="fold", max_width=32)
+    for name in ("prompts", "answered", "calls"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for test, count in found.tests.items():
+        table.add_row(Text(test), *(f"{number:,}" for number in _counts(count).values()))
+    if len(found.tests) > 1:
+        table.add_section()
+        table.add_row("in all, shared prompts once", *(f"{number:,}" for number in _counts(found.total).values()))
+    return table
+
+
+def _taken(found: Forecast) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for name, value, because in _figures(found):
+        table.add_row(name, value, Text(because, style="dim"))
+    return table
+
+
+def _figures(found: Forecast) -> Iterator[tuple[str, str, str]]:
+    yield "tokens in", f"{found.prompt_tokens.value:,.0f}", found.prompt_tokens.because
+    yield "tokens out", f"{found.completion_tokens.value:,.0f}", found.completion_tokens.because
+    seconds = found.seconds.value
+    yield "time", "unknown" if seconds is None else span(seconds), found.seconds.because
+    yield "cost", _dollars(found.cost.value), found.cost.because
+    if found.cost.most and found.cost.most > (found.cost.value or 0):
+        yield "at most", _dollars(found.cost.most), "if every reply is as long as max_new_tokens allows"
+
+
+def _dollars(cost: float | None) -> str:
+    if cost is None:
+        return "unknown"
+    return f"${cost:,.4f}" if 0 < cost < 1 else f"${cost:,.2f}"
+
+
+def _stops(found: RunEstimate) -> list[str]:
+    """Limits that the run is expected to meet before its end."""
+    taken = {
+        "max_calls": found.total.calls,
+        "max_tokens": (found.forecast.prompt_tokens.value or 0) + (found.forecast.completion_tokens.value or 0),
+        "max_cost": found.forecast.cost.value or 0,
+    }
+    allowed = asdict(found.limits)
+    return [name for name, value in taken.items() if allowed[name] is not None and value > allowed[name]]
+
+
+def _options(command: argparse.ArgumentParser) -> None:
+    """Those of run, so that one word changes the one command into the other."""
+    add_config(command)
+    command.add_argument("--refresh", action="store_true", help="count what is answered, too")
+    command.add_argument("--json", action="store_true", help="print the figures as JSON")
+    command.add_argument("--out", help=argparse.SUPPRESS)
+    for name in ("--show-toxic", "--exit-zero"):
+        command.add_argument(name, action="store_true", help=argparse.SUPPRESS)
+
+
+def _estimate(arguments: argparse.Namespace) -> int:
+    found = estimate(config_of(arguments))
+    return print_lines([as_json(found)] if arguments.json else as_text(found, console=Console(highlight=False)))
+
+
+VERB = Verb(options=_options, act=_estimate)

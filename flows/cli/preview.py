@@ -1,0 +1,226 @@
+"""What a run would ask, before any model is called: original against perturbed, skips with their reasons."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from contrapose.flows.cli.arguments import Verb, add_changes, add_suite, add_toxic, config_of
+from contrapose.flows.cli.terminal import print_lines, say
+from contrapose.tasks.config.plan import Plan, plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.records import Case, Likelihoods
+from contrapose.tasks.core.registry import find, probe
+from contrapose.tasks.load.samples import Loaded, load_samples
+from contrapose.tasks.perturb.cases import build_cases, drawn_in_words
+from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section
+from contrapose.tasks.report.rows import left_out_rows, taken
+from contrapose.tasks.text.diff import edits
+from contrapose.tasks.text.masking import shower
+
+PORTION = 200
+"""Samples whose cases exist at a time."""
+
+LONGEST = 50_000
+"""Characters of a text among which a change is looked for, to be shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """One test with its samples; cases are made when they are needed, and not kept."""
+
+    plan: Plan
+    """The selected test."""
+    loaded: Loaded
+    """Its samples, checked."""
+    seed: int
+    """Of the run."""
+    likelihoods: Likelihoods
+    """Which log-likelihoods the model gives."""
+
+    def taken(self) -> str:
+        """How many rows of its source it takes."""
+        loaded = self.loaded
+        return taken(len(loaded.samples), loaded.rows, limited_by=self.plan.limited_by, left_out=loaded.left_out)
+
+    def once(self) -> Preview:
+        """The same without repeats, which ask the same prompts again."""
+        return replace(self, plan=self.plan.model_copy(update={"repeats": 1}))
+
+    def _in_words(self) -> frozenset[str]:
+        ids = (sample.id for sample in self.loaded.samples)
+        return drawn_in_words(ids, self.plan, seed=self.seed, likelihoods=self.likelihoods)
+
+    def cases(self, positions: Sequence[int] | None = None) -> Iterator[list[Case]]:
+        """The cases of each sample, in order; with `positions`, of these samples."""
+        samples = self.loaded.samples
+        chosen = samples if positions is None else [samples[position] for position in positions]
+        in_words = self._in_words()
+        for start in range(0, len(chosen), PORTION):
+            portion = chosen[start : start + PORTION]
+            built = build_cases(portion, self.plan, seed=self.seed, likelihoods=self.likelihoods, in_words=in_words)
+            for _, own in groupby(built, key=lambda case: case.sample_id):
+                yield list(own)
+
+
+def previews(config: RunConfig) -> list[Preview]:
+    """The selected tests with their samples, so that what is wrong with the data is told before anything else.
+
+    Raises:
+        ContraposeError: no test is selected, or a configuration or data source is wrong.
+    """
+    selected = plans(config)
+    spec = config.model_spec()
+    likelihoods: Likelihoods = find("providers", spec.provider)().likelihoods(spec)
+    return [
+        Preview(
+            plan=plan,
+            loaded=load_samples(plan.data, probe(plan.test).sample_type, limit=plan.limit, seed=config.seed),
+            seed=config.seed,
+            likelihoods=likelihoods,
+        )
+        for plan in selected
+    ]
+
+
+def without_default_controls(config: RunConfig) -> RunConfig:
+    """The same run with only the controls that it asks for: otherwise a preview shows what the tests themselves do."""
+    if config.tests.defaults.control is not None:
+        return config
+    defaults = config.tests.defaults.model_copy(update={"control": False})
+    return config.model_copy(update={"tests": config.tests.model_copy(update={"defaults": defaults})})
+
+
+def left_out(found: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
+    """What was left out of each source, line by line, for people."""
+    show = shower(show_toxic=show_toxic)
+    for preview in found:
+        loaded = preview.loaded
+        if loaded.left_out:
+            told = left_out_rows(preview.plan.data.source, loaded.rows, loaded.left_out, [preview.plan.test])
+            yield from (show(line) for line in (told.title, *told.lines()))
+
+
+def as_json(found: Sequence[Preview]) -> Iterator[str]:
+    """One line of JSON per sample, test by test, in the order of the data; raw text, escaped to ASCII."""
+    for preview in found:
+        for cases in preview.cases():
+            yield json.dumps(record(cases))
+
+
+def record(cases: Sequence[Case]) -> dict[str, Any]:
+    """A sample by its first case; where it has several, all of them are under `cases`."""
+    first = _plain(cases[0])
+    return first if len(cases) == 1 else {**first, "cases": [_plain(case) for case in cases]}
+
+
+def _plain(case: Case) -> dict[str, Any]:
+    return {
+        "sample_id": case.sample_id,
+        "case_id": case.id,
+        "probe": case.probe,
+        "probe_version": case.version,
+        "changed": case.skip_reason is None,
+        "skip_reason": case.skip_reason,
+        "confidence": case.confidence,
+        "control": case.control,
+        "original": case.original,
+        "perturbed": case.perturbed,
+        "edits": [] if case.perturbed is None else [edit._asdict() for edit in edits(case.original, case.perturbed)],
+        "original_prompt": case.original_prompt,
+        "perturbed_prompt": case.perturbed_prompt,
+        "options": list(case.options),
+    }
+
+
+def as_text(found: Sequence[Preview], *, console: Console, most: int, skipped: bool, show_toxic: bool) -> Iterator[str]:
+    """A section per test, as the console would print it.
+
+    Args:
+        found: the tests.
+        console: its width, colours and encoding.
+        most: samples shown of each test.
+        skipped: show those that were skipped, not those that were changed.
+        show_toxic: leave toxic words as they are.
+    """
+    for number, preview in enumerate(found):
+        with console.capture() as captured:
+            if number:
+                console.print()
+            _print_section(preview, console, most=most, skipped=skipped, show_toxic=show_toxic)
+        # A terminal that cannot write a character must not end the preview.
+        yield captured.get().encode(console.encoding, "backslashreplace").decode(console.encoding).removesuffix("\n")
+
+
+def _print_section(preview: Preview, console: Console, *, most: int, skipped: bool, show_toxic: bool) -> None:
+    tally = PreviewTally()
+    for cases in preview.cases():
+        tally.add(cases)
+    for line in section(preview.plan.test, preview.plan.data.source, tally, judged=preview.taken()):
+        print_indented(line, console, by=0)
+    positions = tally.skipped if skipped else tally.changed
+    chosen = spread(positions, most)
+    if chosen:
+        what = "skipped" if skipped else "changed"
+        console.print(Text(f"\n{len(chosen):,} of {len(positions):,} {what} samples:", style="dim"))
+    show = shower(show_toxic=show_toxic, longest=LONGEST)
+    brackets = console.no_color or console.color_system is None
+    for cases in preview.cases(chosen):
+        for heading, text in sample_lines(cases, show, brackets=brackets):
+            print_indented(heading, console, by=0)
+            print_indented(text, console, by=4)
+
+
+def spread(positions: Sequence[int], most: int) -> list[int]:
+    """At most so many of the positions, spread evenly: data are often sorted by kind."""
+    if len(positions) <= most:
+        return list(positions)
+    return [positions[index * len(positions) // most] for index in range(most)]
+
+
+def _options(command: argparse.ArgumentParser) -> None:
+    """`--probe` and `--input` are what people who only perturb call a test and its data."""
+    add_suite(command, default=None, told="every test with its default settings, all samples")
+    add_changes(command, test="--probe", data="--input")
+    command.add_argument(
+        "--show", type=int, default=10, metavar="N", help="show at most N samples a test, spread evenly (default: 10)"
+    )
+    command.add_argument("--skipped", action="store_true", help="show samples that are skipped, each with its reason")
+    add_toxic(command)
+    command.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object per sample, all of them, as raw text: toxic words are not masked; edits are the "
+        "parts {start, end, new} of the original that were replaced, in characters; a sample with several cases "
+        "has the first at the top level and all of them under cases",
+    )
+
+
+def _preview(arguments: argparse.Namespace) -> int:
+    config = config_of(arguments)
+    found = [each.once() for each in previews(without_default_controls(config))]
+    for warning in dict.fromkeys(warning for each in found for warning in each.loaded.warnings):
+        say(warning)
+    for line in left_out(found, show_toxic=config.show_toxic):
+        say(line)
+    if arguments.json:
+        return print_lines(as_json(found))
+    return print_lines(
+        as_text(
+            found,
+            console=Console(highlight=False),
+            most=arguments.show,
+            skipped=arguments.skipped,
+            show_toxic=config.show_toxic,
+        )
+    )
+
+
+VERB = Verb(options=_options, act=_preview)

@@ -1,0 +1,93 @@
+"""`contrapose run`: a model is evaluated, and a report published."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contrapose.flows.cli.arguments import VERDICTS, Verb, add_config, add_toxic, config_of
+from contrapose.flows.cli.interruption import interruptible, nothing_begun
+from contrapose.flows.cli.terminal import say
+
+if TYPE_CHECKING:
+    from contrapose.flows.rooms.report import Published
+    from contrapose.tasks.config.run_config import RunConfig
+
+
+def _options(command: argparse.ArgumentParser) -> None:
+    add_config(command)
+    add_toxic(command)
+    command.add_argument("--out", metavar="FOLDER", help="folder that receives the folder of the run (default: runs)")
+    command.add_argument(
+        "--mlflow", metavar="EXPERIMENT", help="log the run into this MLflow experiment too (extra mlflow)"
+    )
+    command.add_argument("--refresh", action="store_true", help="ask and compute everything again")
+    add_outcome(command)
+
+
+def add_outcome(command: argparse.ArgumentParser) -> None:
+    """How the outcome is told."""
+    shown = command.add_mutually_exclusive_group()
+    shown.add_argument("--json", action="store_true", help="print summary.json instead of a table")
+    shown.add_argument("-q", "--quiet", action="store_true", help="print the verdict only, and no progress")
+    command.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    config = config_of(arguments)
+    with interruptible():
+        return evaluate(config, arguments)
+
+
+def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str | None = None) -> int:
+    """Run the flow, tell its outcome, and return the exit code of its verdict.
+
+    Args:
+        config: the run.
+        arguments: how the outcome is told.
+        resumed: id of an unfinished run that goes on.
+    """
+    with nothing_begun():
+        from contrapose.flows.cli.start import import_libraries, server_starting
+        from contrapose.flows.cli.validate import check
+        from contrapose.flows.orchestration.at_work import at_work, silent
+
+    check(config)
+    with silent(arguments.quiet):
+        with nothing_begun(), at_work("start"), server_starting():
+            import_libraries()
+            from contrapose.flows.evaluate_model import evaluate_model
+
+        published = evaluate_model(config, resumed=resumed)
+    from contrapose.tasks.core.outcome import EXIT_CODES
+
+    _tell(published, arguments, show_toxic=config.show_toxic)
+    verdict = published["summary"]["verdict"]
+    if verdict == "incomplete":
+        say(f"to go on: contrapose resume {published['run']}")
+    return 0 if arguments.exit_zero else EXIT_CODES[verdict]
+
+
+def _tell(published: Published, arguments: argparse.Namespace, *, show_toxic: bool) -> None:
+    from rich.console import Console
+
+    from contrapose.tasks.report.console import print_summary, print_verdict
+    from contrapose.tasks.report.summary import to_json
+
+    summary = published["summary"]
+    if arguments.json:
+        print(to_json(summary))
+    elif arguments.quiet:
+        print_verdict(summary, console=Console(), show_toxic=show_toxic)
+    else:
+        print_summary(summary, console=Console(), folder=_near(published["folder"]), show_toxic=show_toxic)
+
+
+def _near(folder: str) -> str:
+    """The folder as seen from the current one, where it lies in that; people copy it from the terminal."""
+    path = Path(folder)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else folder
+
+
+VERB = Verb(options=_options, act=_run, exits=VERDICTS)

@@ -1,0 +1,142 @@
+"""Output that may be full, closed, or read by nobody: the command ends clearly all the same."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from io import StringIO
+from typing import TYPE_CHECKING, TextIO
+
+from contrapose.tasks.core.damage import LOGGER, told_together
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.text.cleaning import one_line
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+class Raw(io.FileIO):
+    """A file descriptor to write to.
+
+    Args:
+        descriptor: which stays open.
+        needed: whether what it is given must get there; messages beside the output need not.
+    """
+
+    def __init__(self, descriptor: int, *, needed: bool) -> None:
+        super().__init__(descriptor, "w", closefd=False)
+        self.needed = needed
+        self.unread = False
+
+    def write(self, content: ReadableBuffer, /) -> int:
+        """Write, or let go of what nobody reads any more, as after `| head -1`.
+
+        Raises:
+            ConfigError: it cannot be written, such as on a full disk.
+        """
+        try:
+            return super().write(content)
+        except BrokenPipeError:
+            self.unread = True
+        except OSError as error:
+            if self.needed:
+                raise ConfigError(
+                    f"standard output cannot be written ({error.strerror or type(error).__name__})",
+                    expected="a terminal, a pipe or a file with room",
+                    remedy="Make room, or send it elsewhere.",
+                ) from error
+        return memoryview(content).nbytes
+
+
+@contextmanager
+def guarded_output() -> Iterator[None]:
+    """Let everything that is printed inside go through `Raw`, whichever library prints it.
+
+    Raises:
+        ConfigError: standard output cannot be written.
+    """
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = _over(before[0], sys.__stdout__), _over(before[1], sys.__stderr__, needed=False)
+    try:
+        yield
+    finally:
+        try:
+            sys.stdout.flush()
+        finally:
+            sys.stdout, sys.stderr = before
+
+
+def unread() -> bool:
+    """Whether nobody reads standard output any more."""
+    return getattr(getattr(getattr(sys.stdout, "buffer", None), "raw", None), "unread", False)
+
+
+def _over(stream: TextIO | None, own: TextIO | None, *, needed: bool = True) -> TextIO:
+    if stream is None:
+        # Closed by the caller. Otherwise the next file that is opened would become this stream.
+        return open(os.devnull, "w", encoding="utf-8")
+    if stream is not own:
+        return stream
+    stream.flush()
+    raw = Raw(stream.fileno(), needed=needed)
+    # What a terminal or a file cannot write becomes an escape instead of an error.
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw),
+        encoding=stream.encoding,
+        errors="backslashreplace",
+        line_buffering=raw.isatty() or not needed,
+    )
+
+
+def print_lines(lines: Iterable[str], *, at_once: bool = False) -> int:
+    """Print lines until there are no more, or nobody reads them; returns the exit code 0.
+
+    Args:
+        lines: each without its end.
+        at_once: print each as it comes, even into a file.
+    """
+    for line in lines:
+        print(line, flush=at_once)
+        if unread():
+            break
+    return 0
+
+
+def say(text: str, *, show_toxic: bool = False) -> None:
+    """One line beside the output; what it quotes from files and models must not steer the terminal.
+
+    Args:
+        text: what is said.
+        show_toxic: leave toxic words in it as they are.
+    """
+    from contrapose.tasks.text.masking import masked
+
+    # Where nobody hears it, the exit code still tells.
+    with suppress(OSError):
+        print(f"contrapose: {one_line(text if show_toxic else masked(text))}", file=sys.stderr or StringIO())
+
+
+class _Said(logging.Handler):
+    """Says what a logger is told."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it."""
+        say(record.getMessage())
+
+
+@contextmanager
+def saying_damage() -> Iterator[None]:
+    """Say, in one line, what was found damaged by the work inside, as it ends."""
+    logger, handler = logging.getLogger(LOGGER), _Said()
+    logger.addHandler(handler)
+    logger.propagate = False
+    try:
+        with told_together():
+            yield
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = True

@@ -1,0 +1,179 @@
+"""Everything that can be wrong before a model is asked, checked without an orchestrator."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from contrapose.flows.cli.arguments import Verb, add_config, config_of
+from contrapose.flows.cli.start import unwritable
+from contrapose.flows.cli.terminal import print_lines
+from contrapose.flows.entrance import enter
+from contrapose.flows.gate import hold, refuse_bad
+from contrapose.tasks.config.plan import Plan, plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError, DataError
+from contrapose.tasks.core.optional_packages import require
+from contrapose.tasks.core.records import Case, Sample
+from contrapose.tasks.core.registry import find, probe
+from contrapose.tasks.core.validation import Checked, Suite
+from contrapose.tasks.load.samples import Drawing
+from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.report.rows import left_out_rows, taken
+from contrapose.tasks.tables.columnar import batched, to_arrow
+from contrapose.tasks.tables.table import home
+from contrapose.tasks.text.masking import shower
+from contrapose.tasks.validate.kinds import drawn, handed
+from contrapose.tasks.validate.wellformed import own_suites
+
+FIRST_ROWS = 2_000
+"""Rows of a source that are checked before a run begins; its rooms check the rest."""
+
+PART = 20_000
+"""Cases that exist at a time."""
+
+
+def check(config: RunConfig, *, gates: bool = False) -> list[str]:
+    """Find the model, load the samples and make the cases.
+
+    Args:
+        config: the run.
+        gates: check every row, with the Great Expectations gate on samples and cases; otherwise a run is about to
+            begin: the first rows are enough, unless something is wrong with them, and its folders must be writable.
+
+    Returns:
+        One line per test, for people.
+
+    Raises:
+        ContraposeError: the first thing that is wrong.
+    """
+    enter(config)
+    if config.mlflow:
+        require("mlflow", extra="mlflow", where="mlflow")
+    selected = plans(config)
+    own = own_suites(config.expectations, selected)
+    found = [_check_test(config, plan, own=own if gates else None) for plan in selected]
+    refuse_bad([each for one in found for each in one.held], show_toxic=config.show_toxic)
+    if not gates:
+        _require_writable(Path(config.output), "runs", remedy="Choose another one with --out.")
+        _require_writable(home(), "what is cached", remedy="Name another one in CONTRAPOSE_HOME.")
+    return [one.told for one in found]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What came of one test."""
+
+    told: str
+    """For people."""
+    held: tuple[Checked, ...] = ()
+    """Its tables at the gate before the model."""
+
+
+def _require_writable(folder: Path, what: str, *, remedy: str) -> None:
+    if why := unwritable(folder):
+        raise ConfigError(
+            f"{what} cannot be written there ({why})",
+            expected="a folder that can be written",
+            remedy=remedy,
+            where=str(folder),
+        )
+
+
+def _check_test(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None) -> _Found:
+    if own is None:
+        # What is wrong is told of all rows: how many there are, and which.
+        with suppress(DataError):
+            return _checked(config, plan, own=None, most=FIRST_ROWS)
+    return _checked(config, plan, own=own, most=None)
+
+
+def _checked(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None, most: int | None) -> _Found:
+    kind, spec = probe(plan.test).sample_type, config.model_spec()
+    drawing = Drawing(data=plan.data, sample_type=kind, limit=plan.limit, seed=config.seed, most=most)
+    likelihoods = find("providers", spec.provider)().likelihoods(spec)
+    counts = _Counts()
+    cases = counts.counting(build_cases(drawing.samples(), plan, seed=config.seed, likelihoods=likelihoods))
+    held = () if own is None else _held(drawing, cases, plan, own=own)
+    for _ in cases:
+        pass
+    if not counts.asked:
+        raise _nothing_to_ask(plan, counts)
+    return _Found(told="\n".join(_told(plan, drawing, counts, show_toxic=config.show_toxic)), held=held)
+
+
+def _told(plan: Plan, drawing: Drawing, counts: _Counts, *, show_toxic: bool) -> Iterator[str]:
+    """The rows and what became of them; then those that were left out, if any."""
+    count = min(drawing.rows, plan.limit or drawing.rows)
+    told = taken(count, drawing.rows, limited_by=plan.limited_by, left_out=drawing.left_out)
+    part = f"{told} of " if count < drawing.rows or drawing.left_out else ""
+    yield f"{plan.test} on {part}{plan.data.source}: rows {drawing.rows}, {counts.told()}"
+    if drawing.left_out:
+        found = left_out_rows(plan.data.source, drawing.rows, drawing.left_out, [plan.test])
+        shown = found.shown(shower(show_toxic=show_toxic))
+        yield from (f"  {line}" for line in (shown.title, *shown.lines()))
+
+
+def _held(drawing: Drawing, cases: Iterable[Case], plan: Plan, *, own: Sequence[Suite]) -> tuple[Checked, ...]:
+    """The samples and the cases, as the gate before the model finds them; the samples are read again, not kept."""
+    given = handed(plan, (_ids(portion) for portion in batched(drawing.samples(), PART)))
+    samples = _tables(drawing.samples(), drawing.sample_type)
+    return (
+        hold("samples", samples, plan, handed=drawn(plan, drawing.rows), own=own),
+        hold("cases", _tables(cases, Case), plan, handed=given, own=own),
+    )
+
+
+def _ids(samples: Iterable[Sample]) -> pa.ChunkedArray:
+    return pa.chunked_array([[sample.id for sample in samples]], pa.string())
+
+
+def _tables(records: Iterable[Any], kind: Any) -> Iterator[pa.Table]:
+    return (to_arrow(portion, kind) for portion in batched(records, PART))
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What became of the samples, case by case."""
+
+    asked: int = 0
+    controls: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def counting(self, cases: Iterable[Case]) -> Iterator[Case]:
+        for case in cases:
+            if case.control:
+                self.controls += 1
+            elif case.skip_reason is None:
+                self.asked += 1
+            else:
+                self.skipped[case.skip_reason] += 1
+            yield case
+
+    def told(self) -> str:
+        skipped = self.skipped.total()
+        controls = f", controls {self.controls}" if self.controls else ""
+        return f"cases {self.asked + skipped}, to ask {self.asked}, skipped {skipped}{controls}"
+
+
+def _nothing_to_ask(plan: Plan, counts: _Counts) -> DataError:
+    return DataError(
+        f"none of {counts.skipped.total()} samples can be perturbed ({', '.join(sorted(counts.skipped))})",
+        expected="at least one",
+        remedy="Choose other data, or other settings of the test.",
+        where=f"{plan.test}, {plan.data.source}",
+    )
+
+
+def _validate(arguments: argparse.Namespace) -> int:
+    return print_lines(check(config_of(arguments), gates=True))
+
+
+VERB = Verb(options=add_config, act=_validate)

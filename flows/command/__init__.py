@@ -1,1 +1,0 @@
-"""What the command offers, a file each; `cli` puts them together."""

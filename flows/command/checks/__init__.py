@@ -1,1 +1,0 @@
-"""What `contrapose doctor` looks at, a file for each thing."""

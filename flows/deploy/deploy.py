@@ -1,0 +1,118 @@
+"""Deployments and automations on a Prefect server, created or updated from the files in deployments/."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from contrapose.flows.deploy.automations import find_blocks, specifications, update
+from contrapose.flows.deploy.deployment_options import DeploymentOptions, changed, shipped
+from contrapose.flows.deploy.deployments import (
+    deploy_file,
+    deployed,
+    hosts_before,
+    import_flow,
+    parameters_before,
+    with_hosts,
+    with_parameters,
+)
+from contrapose.flows.serve.server_key import bring_key_as_configured
+from contrapose.tasks.config.secrets import without_user
+from contrapose.tasks.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from prefect.client.orchestration import SyncPrefectClient
+    from prefect.client.schemas.responses import DeploymentResponse
+
+POOL = "contrapose"
+
+
+def deploy(wishes: DeploymentOptions) -> Iterator[str]:
+    """Create the work pool if there is none, deploy everything, and update the automations.
+
+    Yields:
+        What was done, a line each.
+
+    Raises:
+        ConfigError: no server is named or it does not answer, a block is missing, or Prefect refuses a deployment.
+    """
+    from prefect.client.orchestration import get_client
+
+    url = server_url()
+    with get_client(sync_client=True) as client:
+        _refuse_silent(client, url)
+        blocks = find_blocks(client, wishes.notify)
+        yield f"work pool {POOL}: {_pool(client)}"
+        wanted = changed(shipped(), wishes)
+        kept = {each["name"]: parameters_before(client, each) for each in wanted["deployments"]}
+        wanted["deployments"] = [
+            with_hosts(with_parameters(each, kept[each["name"]]), hosts_before(client, each))
+            for each in wanted["deployments"]
+        ]
+        deploy_file(wanted)
+        for each in wanted["deployments"]:
+            yield _told(each, deployed(client, each), kept[each["name"]])
+        for each in specifications():
+            done = update(client, each, blocks)
+            yield f"automation {each['name']}: {done or 'left out; name a block with --notify to be told'}"
+
+
+def _told(deployment: Mapping[str, Any], found: DeploymentResponse, kept: Mapping[str, Any]) -> str:
+    crons = (getattr(each.schedule, "cron", "") for each in found.schedules or [])
+    when = "".join(f", at {cron}" for cron in crons if cron)
+    still = f", still with {', '.join(kept)}" if kept else ""
+    name = import_flow(deployment["entrypoint"]).name
+    return f"deployment {name}/{found.name}: version {found.version}{when}{still}"
+
+
+def server_url() -> str:
+    """URL of the Prefect server's API.
+
+    Raises:
+        ConfigError: none is set.
+    """
+    from prefect.settings import PREFECT_API_URL
+
+    bring_key_as_configured()
+    if url := PREFECT_API_URL.value():
+        return str(url)
+    raise ConfigError(
+        "no Prefect server is named",
+        expected="its URL, such as http://127.0.0.1:4200/api",
+        remedy="Set it, or start a server of your own with everything deployed: contrapose ui.",
+        where="PREFECT_API_URL",
+    )
+
+
+def _refuse_silent(client: SyncPrefectClient, url: str) -> None:
+    if (error := client.api_healthcheck()) is not None:
+        raise ConfigError(
+            f"{without_user(url)} does not answer ({type(error).__name__})",
+            expected="a Prefect server",
+            remedy="Start it, or correct the URL.",
+            where="PREFECT_API_URL",
+        )
+
+
+def _pool(client: SyncPrefectClient) -> str:
+    """Make sure that there is a work pool; one that exists is left as it is, of whatever type."""
+    from prefect.client.schemas.actions import WorkPoolCreate
+    from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
+    from prefect.workers.process import ProcessWorker
+
+    try:
+        return f"kept, of type {client.read_work_pool(POOL).type}"
+    except ObjectNotFound:
+        pool = WorkPoolCreate(
+            name=POOL,
+            type="process",
+            description="Evaluations of language models. Start a worker: prefect worker start --pool contrapose",
+            base_job_template=ProcessWorker.get_default_base_job_template(),
+            concurrency_limit=2,
+        )
+        try:
+            client.create_work_pool(pool)
+        except ObjectAlreadyExists:
+            # Somebody deploys at the same time.
+            return f"kept, of type {client.read_work_pool(POOL).type}"
+        return "created, of type process"

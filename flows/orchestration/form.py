@@ -1,0 +1,124 @@
+"""The form that the Prefect UI draws for a run, and how what is filled in becomes a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, GetJsonSchemaHandler
+
+from contrapose.flows.orchestration.options import select
+from contrapose.tasks.config.data_settings import merged
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import bundled_suites, load_config, validate
+from contrapose.tasks.core import registry
+
+FIRST = ("model", "model_args", "limit", "max_calls", "max_tokens", "max_cost")
+"""Settings that the form asks first, with suite, tests and data; the others lie under `advanced`."""
+OWN = "custom"
+"""The suite that holds nothing: a run of one's own settings."""
+
+
+def opened(values: Any) -> Any:
+    """What was filled in, as a configuration; a configuration, or anything else, as it is.
+
+    What the form leaves empty is the suite's. What is under `advanced` is merged with the suite; any other key is
+    taken as it is, so that a whole configuration, too, may be given.
+
+    Raises:
+        ConfigError: a key or value is wrong.
+    """
+    if not isinstance(values, Mapping):
+        return values
+    given = {key: value for key, value in values.items() if key not in ("only", "advanced") and value != {}}
+    if isinstance(given.get("data"), str):
+        given["data"] = {"source": given["data"]}
+    suite = given.get("suite")
+    base = load_config(suite)[0].model_dump(exclude_unset=True) if suite in bundled_suites() else {}
+    further = _filled(values.get("advanced") or {})
+    # A limit that is filled in is the suite's no longer.
+    origin = {"limit_from": "given"} if {"limit"} & {*given, *further} else {}
+    whole = merged({**base, **origin, **given}, further)
+    return select(validate(whole, where="form"), values.get("only"))
+
+
+def _filled(settings: Any) -> Any:
+    """Settings without what was left empty."""
+    if not isinstance(settings, Mapping):
+        return settings
+    kept = {key: _filled(value) for key, value in settings.items()}
+    return {key: value for key, value in kept.items() if value is not None and value != {}}
+
+
+class FormSchema:
+    """The JSON schema of the form, from that of the configuration: less at first sight, and no defaults."""
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Called by pydantic; a schema without references."""
+        whole = RunConfig.model_json_schema()
+        fields = _plain(whole, whole["$defs"])["properties"]
+        first = {"suite": _suite(), "only": _only(), **{name: _as_suite(fields.pop(name)) for name in FIRST}}
+        source = {**fields["data"]["properties"].pop("source"), "title": "Data"}
+        shown = {**first, "data": source, "advanced": _advanced(fields)}
+        return {"type": "object", "title": "Run", "properties": shown}
+
+
+def _suite() -> dict[str, Any]:
+    return {
+        "title": "Suite",
+        "type": "string",
+        "enum": [*bundled_suites(), OWN],
+        "description": f"Decides whatever is left empty here; {OWN}: the default settings.",
+    }
+
+
+def _only() -> dict[str, Any]:
+    return {
+        "title": "Tests",
+        "type": "array",
+        "items": {"type": "string", "enum": list(registry.names("probes"))},
+        "description": "Only these; empty: the tests of the suite.",
+    }
+
+
+def _as_suite(field: Mapping[str, Any]) -> dict[str, Any]:
+    """A field without the words on what an empty one means in a configuration: here, it is the suite's."""
+    said = field["description"].partition("; empty:")[0].rstrip(".")
+    return {**field, "description": f"{said}."}
+
+
+def _advanced(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "title": "Advanced",
+        "type": "object",
+        "properties": {name: field for name, field in fields.items() if name != "suite"},
+        "description": "Anything left empty is the suite's.",
+    }
+
+
+def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """A schema with its references resolved, and without defaults and null: the form leaves such a field empty."""
+    if isinstance(schema, list):
+        return [_plain(each, definitions) for each in schema if each not in (None, {"type": "null"})]
+    if not isinstance(schema, Mapping):
+        return schema
+    if "$ref" in schema:
+        schema = {**definitions[schema["$ref"].rpartition("/")[2]], **schema}
+    kept = {
+        key: {name: _plain(each, definitions) for name, each in value.items()}
+        if key == "properties"
+        else _plain(value, definitions)
+        for key, value in schema.items()
+        if key not in ("$ref", "$defs", "default", "required", "additionalProperties")
+    }
+    if kept.get("type") == "boolean":
+        # The UI draws a switch for it, and sends false for each that nobody touched; a choice can stay empty.
+        kept |= {"type": "string", "enum": ["yes", "no"]}
+    choices = kept.pop("anyOf", [])
+    if len(choices) == 1:
+        return {**choices[0], **kept}
+    return {**kept, "anyOf": choices} if choices else kept
+
+
+Form = Annotated[RunConfig, BeforeValidator(opened), FormSchema()]
+"""A run's configuration, filled in as a form."""

@@ -1,0 +1,1 @@
+"""The check of a retrained model: comparison, decision, approval and verdict."""

@@ -1,0 +1,182 @@
+"""The part of a check that costs something: both models evaluated and compared, and the decision written down."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from prefect.artifacts import create_markdown_artifact
+
+from contrapose.flows.entrance import Run, enter
+from contrapose.flows.evaluate_model import evaluate_model
+from contrapose.flows.orchestration.events import emit_verdict
+from contrapose.flows.rooms.report import Published
+from contrapose.tasks.compare.task import compare
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.comparison import Comparison
+from contrapose.tasks.core.decision import Decision, Side
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.policy import call
+from contrapose.tasks.infer.changed import refuse_changed
+from contrapose.tasks.promotion.candidate import (
+    Candidate,
+    Ruling,
+    baseline_config,
+    candidate_config,
+    decide,
+    refuse_baseline,
+    verdicts,
+)
+from contrapose.tasks.promotion.promote import refuse_unready
+from contrapose.tasks.promotion.settings import VERDICT, Promotion, resource
+from contrapose.tasks.report.artifacts import artifact_key
+from contrapose.tasks.report.comparison_markdown import write_comparison
+from contrapose.tasks.report.decision_markdown import render, write_decision
+from contrapose.tasks.report.publish import free_folder, write_folder
+from contrapose.tasks.store.checks import Checks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrainedCheck:
+    """What stays the same from the first step to the last."""
+
+    key: str
+    """What it is called in the store."""
+    candidate: Candidate
+    """As it was announced."""
+    baseline: str
+    """Id of the model that it is held against; empty: the configuration's."""
+    config: RunConfig
+    """Of both runs."""
+    margin: float
+    """Loss of pass rate that is still called not worse."""
+    promotion: Promotion
+    """What follows the decision."""
+    announced: datetime | None = None
+    """When; None: now."""
+    checks: Checks
+    """The store's."""
+
+
+def judge(check: RetrainedCheck) -> Decision:
+    """Evaluate both models, the baseline first, compare them, and write down the decision.
+
+    Raises:
+        ContraposeError: something the user can mend; nothing is decided.
+    """
+    before = enter(baseline_config(check.config, check.baseline))
+    after = enter(candidate_config(check.config, check.candidate))
+    _refuse(check, before, after)
+    baseline, candidate = _evaluated(before), _evaluated(after)
+    folders = [baseline["folder"], candidate["folder"]]
+    comparison: Comparison = call(compare, folders=folders, baseline=folders[0], margin=check.margin).value
+    selected = [plan.test for plan in after.plans]
+    ruling = decide(verdicts(comparison), selected=selected, candidate=candidate, baseline=baseline)
+    decision = _decision(check, ruling, comparison, candidate=candidate, baseline=baseline)
+
+    def fill(part: Path) -> None:
+        write_comparison(part, comparison)
+        write_decision(part, decision)
+
+    write_folder(Path(decision["folder"]), fill)
+    return decision
+
+
+def _refuse(check: RetrainedCheck, before: Run, after: Run) -> None:
+    """Refuse what would end badly, before anything is spent."""
+    named = check.candidate
+    refuse_baseline(after.identity, before.identity, model=named.model)
+    refuse_unready(check.promotion, revision=named.revision, training_run=named.training_run)
+
+
+def _decision(
+    check: RetrainedCheck, ruling: Ruling, comparison: Comparison, *, candidate: Side, baseline: Side
+) -> Decision:
+    moment, named = datetime.now(UTC), check.candidate
+    name = f"{moment:%Y%m%dT%H%M%SZ}-{check.config.suite}-retrained"
+    return Decision(
+        schema_version=1,
+        verdict=ruling.verdict,
+        reasons=ruling.reasons,
+        model=named.model,
+        revision=named.revision,
+        training_run=named.training_run,
+        margin=check.margin,
+        tests=verdicts(comparison),
+        candidate=candidate,
+        baseline=baseline,
+        answer=None,
+        check=check.key,
+        decided=moment.isoformat(timespec="microseconds"),
+        folder=str(free_folder(Path(check.config.output), name).resolve()),
+    )
+
+
+def _evaluated(vetted: Run) -> Side:
+    """The side of a model, which must be the one that was vetted: a run looks for its model again.
+
+    Raises:
+        ContraposeError: the run failed, or its model is another one.
+    """
+    published = evaluate_model(vetted.config)
+    manifest = json.loads((Path(published["folder"]) / "manifest.json").read_text(encoding="utf-8"))
+    refuse_changed(manifest["model"], vetted.identity, model=vetted.config.model)
+    return _side(published)
+
+
+def _side(published: Published) -> Side:
+    summary = published["summary"]
+    return Side(
+        model=summary["model"]["id"],
+        revision=summary["model"]["revision"],
+        folder=published["folder"],
+        verdict=summary["verdict"],
+        reason=summary["reason"],
+    )
+
+
+def tell(decision: Decision, *, suite: str) -> None:
+    """Emit the event, and show the verdict in Prefect."""
+    payload = {
+        "verdict": decision["verdict"],
+        "reasons": decision["reasons"],
+        "revision": decision["revision"],
+        "training_run": decision["training_run"],
+        "runs": {"candidate": decision["candidate"]["folder"], "baseline": decision["baseline"]["folder"]},
+        "folder": decision["folder"],
+        "check": decision["check"],
+        "answer": decision["answer"],
+    }
+    _emit(decision["model"], payload, moment=decision["decided"])
+    create_markdown_artifact(
+        key=artifact_key(suite, "retrained"),
+        markdown=f"{render(decision).decode()}\n\nFolder: `{decision['folder']}`\n",
+        description=f"{decision['verdict'].capitalize()}: {decision['model']} {decision['revision']}".strip(),
+    )
+
+
+def tell_failure(candidate: Candidate, error: Exception, *, check: str) -> None:
+    """Emit the event for a check that came to no verdict."""
+    # Other errors may hold anything in their text: only their kind is told.
+    reason = str(error) if isinstance(error, ContraposeError) else type(error).__name__
+    payload: dict[str, Any] = {
+        "verdict": "insufficient evidence",
+        "reasons": [f"The check failed. {reason}"],
+        "revision": candidate.revision,
+        "training_run": candidate.training_run,
+        "runs": {},
+        "folder": "",
+        "check": check,
+        "answer": None,
+    }
+    _emit(candidate.model, payload, moment=None)
+
+
+def _emit(model: str, payload: dict[str, Any], *, moment: str | None) -> None:
+    """One event for one verdict, even where a run that was interrupted tells it again."""
+    number = uuid5(NAMESPACE_URL, f"{VERDICT}/{payload['check']}/{moment}") if moment else None
+    emit_verdict(VERDICT, resource=resource(model), payload=payload, number=number)

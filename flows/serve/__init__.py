@@ -1,0 +1,1 @@
+"""Servers on this machine: the local Prefect, the viewer of runs, and who may ask them."""

@@ -1,0 +1,44 @@
+"""Prefect's server for one machine: on SQLite, a transaction waits for its turn instead of being refused.
+
+Prefect begins its transactions DEFERRED. One that has read, and then writes after another one has written, is refused
+at once (SQLITE_BUSY_SNAPSHOT, however long the timeout), and the server answers 503: a form that is submitted while a
+run is under way, or a page that is open, fails now and then. IMMEDIATE transactions queue for Prefect's usual minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+
+from prefect.server.database.configurations import AioSqliteConfiguration
+from prefect.server.database.dependencies import temporary_database_config
+from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, get_current_settings
+from sqlalchemy import make_url
+from sqlalchemy.ext.asyncio import AsyncSession, AsyncSessionTransaction
+
+from contrapose.flows.serve.prefect_app import serve
+
+
+class QueuedSqlite(AioSqliteConfiguration):
+    """Prefect's SQLite, with transactions that take the write lock as they begin."""
+
+    @asynccontextmanager
+    async def begin_transaction(
+        self, session: AsyncSession, with_for_update: bool = False
+    ) -> AsyncIterator[AsyncSessionTransaction]:
+        """A transaction; what it was asked for with `with_for_update`, it always does."""
+        async with super().begin_transaction(session, with_for_update=True) as transaction:
+            yield transaction
+
+
+def main() -> None:
+    """Serve on the port that is set, with the database queued if that is SQLite."""
+    address = str(PREFECT_API_DATABASE_CONNECTION_URL.value())
+    queued = make_url(address).get_backend_name() == "sqlite"
+    with temporary_database_config(QueuedSqlite(connection_url=address)) if queued else nullcontext():
+        server = get_current_settings().server
+        serve(server.api.port, log_level=server.logging_level.lower())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""The key of a local Prefect server: kept in the home while the server runs, found there by every other command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from contrapose.flows.serve.guard import NAMES
+
+KEY = "PREFECT_API_AUTH_STRING"
+"""Environment variable: what every Prefect client brings."""
+
+ADDRESS = "PREFECT_API_URL"
+"""Environment variable: the server that is used."""
+
+
+def key_file(port: int) -> Path:
+    """Where the key of the server on a port of this machine is kept."""
+    # Imported here: it brings the libraries of tables, which a command that only looks for a key does without.
+    from contrapose.tasks.tables.table import home
+
+    return home() / "ui" / f"{port}.key"
+
+
+@contextmanager
+def keeping(key: str, port: int) -> Iterator[Path]:
+    """The file that holds a key until the end of the context, readable by its owner alone."""
+    path = key_file(port)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # One that a killed server left goes first: what is opened is new, and has these rights from the start.
+    path.unlink(missing_ok=True)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(key)
+    try:
+        yield path
+    finally:
+        with suppress(OSError):
+            path.unlink()
+
+
+def kept_key(url: str | None) -> str:
+    """The key of the server at a URL; empty where it is not one that this home has started."""
+    try:
+        parts = urlsplit(url or "")
+        port = parts.port
+    except ValueError:
+        return ""
+    if parts.hostname not in NAMES or port is None:
+        return ""
+    with suppress(OSError, UnicodeDecodeError):
+        return key_file(port).read_text(encoding="utf-8")
+    return ""
+
+
+def bring_key() -> None:
+    """Let this process, and what it starts, bring the key to the server that the environment names.
+
+    A key that the user has set stays.
+    """
+    if KEY not in os.environ and (key := kept_key(os.environ.get(ADDRESS))):
+        os.environ[KEY] = key
+
+
+def bring_key_as_configured() -> None:
+    """The same for a server that only Prefect's own configuration names, such as a profile."""
+    from prefect.context import refresh_global_settings_context
+    from prefect.settings import get_current_settings
+
+    api = get_current_settings().api
+    if api.auth_string is None and (key := kept_key(api.url)):
+        os.environ[KEY] = key
+        refresh_global_settings_context()

@@ -1,0 +1,68 @@
+"""`contrapose view`: runs and their history in a browser, on this machine only."""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+from contrapose.flows.serve.processes import stopping
+from contrapose.flows.serve.report_server import serving_site
+from contrapose.flows.serve.view.runs import REFUSED
+from contrapose.flows.serve.view.site import FILES, Viewer
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.hub import existing_folder
+from contrapose.tasks.history.dataset import place
+
+FIRST = {"summary.json": "report.html", REFUSED: "validation.html", "comparison.json": "comparison.md"}
+"""What shows of which kind a folder is, and what is opened first there."""
+
+
+def view(name: str, *, history: str | None = None, port: int = 0, browser: bool = False) -> Iterator[str]:
+    """Serve a folder of runs, until Ctrl-C, TERM, or the terminal is closed.
+
+    Args:
+        name: of the folder of runs, or of one run's.
+        history: where the history is; empty: as for runs into this folder.
+        port: on loopback; 0: any that is free.
+        browser: open it.
+
+    Yields:
+        What happens, a line each.
+
+    Raises:
+        ConfigError: there is no such folder, or the port is taken.
+    """
+    root, start = chosen(name)
+    with (
+        stopping() as asked,
+        serving_site(Viewer(root=root, history=place(history, str(root))), port=port) as served,
+    ):
+        link = served.link(start)
+        yield f"ready: {link} (Ctrl-C stops it; the address works once, in one browser)"
+        if browser:
+            webbrowser.open(link)
+        asked.wait()
+    yield "stopped"
+
+
+def chosen(name: str) -> tuple[Path, str]:
+    """The folder of runs, and the path to begin at: of a run or a comparison, where the folder is that of one.
+
+    Raises:
+        ConfigError: there is no such folder.
+    """
+    found = existing_folder(name)
+    if found is None:
+        raise ConfigError(
+            "no such folder",
+            expected="the folder that receives runs, or that of one run or comparison",
+            remedy="Name it, or start a first run: contrapose run.",
+            where=name,
+        )
+    folder = found.resolve()
+    for kept, page in FIRST.items():
+        if (folder / kept).is_file():
+            return folder.parent, f"{FILES}{quote(folder.name)}/{page}"
+    return folder, "/"

@@ -1,0 +1,206 @@
+"""The runs in a folder and their comparisons, as their files tell of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from contrapose.flows.serve.report_server import CLOSED, ENCLOSED, HTML, TEXT, PageReply
+from contrapose.tasks.core.comparison import judged
+from contrapose.tasks.core.outcome import SEVERITY
+from contrapose.tasks.text.masking import Show
+from contrapose.tasks.text.wording import moment, percent
+
+Links = tuple[tuple[str, str], ...]
+"""Names of files, and where they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A run or a comparison of runs: every text ready to be shown."""
+
+    name: str
+    verdict: str
+    """Or `refused`; empty where the file that tells it cannot be read."""
+    colour: str
+    """The verdict of a run that has the same colour; empty for none."""
+    model: str
+    suite: str
+    started: str
+    """As in the summary, for programs."""
+    moment: str
+    reason: str
+    rates: tuple[str, ...]
+    """Each test with its pass rate; in a comparison, with its verdict."""
+    links: Links
+
+
+def bare(name: str, verdict: str, reason: str, links: Links) -> Listed:
+    """A folder without a file to tell of it."""
+    return Listed(
+        name=name,
+        verdict=verdict,
+        colour=verdict,
+        model="",
+        suite="",
+        started="",
+        moment="",
+        reason=reason,
+        rates=(),
+        links=links,
+    )
+
+
+COLOURS = {"better": "pass", "not worse": "pass", "cannot tell": "inconclusive", "worse": "fail"}
+"""Verdicts of a comparison, and the run's verdicts whose colours they have."""
+
+
+def run_told(summary: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
+    """A run: its tests with their pass rates."""
+    verdict, started = str(summary["verdict"]), str(summary["started"])
+    rates = [(str(test["test_type"]), test["pass_rate"]) for test in summary["tests"]]
+    return Listed(
+        name=name,
+        verdict=verdict if verdict in SEVERITY else "unknown",
+        colour=verdict if verdict in SEVERITY else "",
+        model=show(str(summary["model"]["id"])),
+        suite=show(str(summary["suite"])),
+        started=show(started),
+        moment=show(moment(started)),
+        reason=show(str(summary["reason"])),
+        rates=tuple(f"{show(test)} {percent(None if rate is None else float(rate))}" for test, rate in rates),
+        links=links,
+    )
+
+
+def comparison_told(content: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
+    """A comparison: the models against their baseline, and what was found of each in each test."""
+    verdict, baseline = str(content["verdict"]), str(content["baseline"])
+    others = [str(model["name"]) for model in content["models"] if model["name"] != baseline]
+    found = [(f"{test} {pair['verdict']}", str(pair["first"])) for test, pair in judged(content["tests"])]
+    # The flow's name for a folder begins with the time.
+    stamp = name.partition("-")[0]
+    return Listed(
+        name=name,
+        verdict=verdict if verdict in COLOURS else "unknown",
+        colour=COLOURS.get(verdict, ""),
+        model=show(f"{', '.join(others)} against {baseline}"),
+        suite="comparison",
+        started="",
+        moment="" if moment(stamp) == stamp else moment(stamp),
+        reason=show(str(content["reason"])),
+        rates=tuple(show(f"{said} ({first})" if len(others) > 1 else said) for said, first in found),
+        links=links,
+    )
+
+
+LINKS = ("report.html", "validation.html", "report.md", "summary.json", "comparison.md", "comparison.json")
+"""Files that the list leads to, where they are."""
+
+REFUSED = "validation.json"
+"""What a run leaves that was stopped at a gate, and has no summary."""
+
+TELLING = {"summary.json": run_told, "comparison.json": comparison_told}
+"""Files that tell of a folder, and how; the first that is there."""
+
+LARGEST = 20_000_000
+"""Bytes of such a file; a usual one has some thousands."""
+
+
+def run_names(root: Path) -> list[str]:
+    """Names of the folders of runs, the newest first: a run's name begins with its time."""
+    with os.scandir(root) as entries:
+        found = [
+            entry.name for entry in entries if any(below(root, [entry.name, each]) for each in (*TELLING, REFUSED))
+        ]
+    return sorted(found, reverse=True)
+
+
+def listed(root: Path, names: Sequence[str], show: Show, *, files: str) -> list[Listed]:
+    """Runs by their names.
+
+    Args:
+        root: folder that holds them, resolved.
+        names: of their folders.
+        show: makes texts fit to be seen.
+        files: path under which the folder is served.
+    """
+    return [_listed(root, name, show, files) for name in names]
+
+
+def _listed(root: Path, name: str, show: Show, files: str) -> Listed:
+    links = tuple((each, f"{files}{quote(name)}/{each}") for each in LINKS if below(root, [name, each]))
+    telling = next((each for each in TELLING if below(root, [name, each])), None)
+    if telling is None:
+        return bare(show(name), "refused", "Stopped at a gate; nothing was published.", links)
+    try:
+        return TELLING[telling](_content(root, name, telling), show(name), show, links)
+    # Whatever such a file holds, a rate of 4,000 digits too, it costs the list no other line.
+    except Exception as error:
+        return bare(show(name), "", f"{telling} cannot be read ({type(error).__name__}).", links)
+
+
+def _content(root: Path, name: str, telling: str) -> Any:
+    found = below(root, [name, telling])
+    if found is None or found.stat().st_size > LARGEST:
+        raise ValueError("none, or too large")
+    return json.loads(found.read_bytes())
+
+
+KINDS = {
+    ".html": HTML,
+    ".json": "application/json",
+    ".md": TEXT,
+    ".txt": TEXT,
+    ".xml": TEXT,
+}
+"""What is shown; everything else is kept as a file, since a browser might run it."""
+
+
+def file_reply(root: Path, path: str) -> PageReply | None:
+    """A file below a folder; None where there is none that may be read.
+
+    Args:
+        root: the folder, resolved.
+        path: below it, as a browser sends it.
+    """
+    try:
+        found = below(root, [unquote(part, errors="strict") for part in path.split("/")])
+    except UnicodeDecodeError:
+        return None
+    if found is None:
+        return None
+    kind = KINDS.get(found.suffix.lower())
+    return PageReply(
+        content=found,
+        kind=kind or "application/octet-stream",
+        policy=ENCLOSED if kind == HTML else CLOSED,
+        download=kind is None,
+    )
+
+
+def below(root: Path, parts: Sequence[str]) -> Path | None:
+    """A regular file below a folder; None where it lies elsewhere, whatever links lead there, or is hidden.
+
+    Args:
+        root: the folder, resolved.
+        parts: names of the folders that lead to it, and its own.
+    """
+    if any(_unfit(part) for part in parts):
+        return None
+    try:
+        found = root.joinpath(*parts).resolve(strict=True)
+        own = found.relative_to(root)
+    except (OSError, ValueError, RuntimeError):
+        return None
+    hidden = any(part.startswith(".") for part in own.parts)
+    return found if found.is_file() and not hidden else None
+
+
+def _unfit(part: str) -> bool:
+    return not part or part.startswith(".") or any(sign in part for sign in "/\\\0")
