@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 MYPATH := .typecheck
+EXAMPLE := examples/contrapose-swap-roles
 
 # Debian packages that some tests need; these tests are skipped where they are missing.
 DEBIAN := chromium gcc libc6-dev mount postgresql
@@ -39,10 +40,10 @@ debian:
 	[ -z "$$missing" ] || { apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing; } \
 	|| echo "not installed: $$missing; the tests that need it are skipped"
 
-check: $(READY) $(MYPATH)/contrapose
+check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	MYPYPATH=$(MYPATH) $(BIN)/mypy -p contrapose.flows -p contrapose.tasks
+	MYPYPATH=$(MYPATH):$(EXAMPLE) $(BIN)/mypy -p contrapose.flows -p contrapose.tasks -p contrapose_swap_roles
 	$(BIN)/lint-imports
 
 lint-deployments: $(READY)
@@ -57,14 +58,13 @@ ui: $(READY)
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis $(MYPATH)
 
-# Set up once; again only when the requirements change.
-$(READY): pyproject.toml constraints.txt
+# Set up once; again only when the requirements change. Type checkers and editors cannot follow the folder mapping of
+# pyproject.toml: a link shows them the same tree, and a .pth file where it is.
+$(READY): pyproject.toml constraints.txt $(EXAMPLE)/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[embedded,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[embedded,dev]" -e $(EXAMPLE)
+	mkdir -p $(MYPATH) && ln -sfn .. $(MYPATH)/contrapose
+	$(BIN)/python -c 'import site; open(f"{site.getsitepackages()[0]}/contrapose_types.pth", "w").write("$(CURDIR)/$(MYPATH)\n")'
 	touch $@
 
-# mypy cannot follow the folder mapping of pyproject.toml; this link shows it the same tree.
-$(MYPATH)/contrapose:
-	mkdir -p $(MYPATH)
-	ln -sfn .. $@

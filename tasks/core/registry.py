@@ -18,7 +18,6 @@ PROBES = {
     "option_order": "contrapose.tasks.probes.option_order:OptionOrder",
     "antonym": "contrapose.tasks.probes.edits.antonym:Antonym",
     "change_number": "contrapose.tasks.probes.edits.change_number:ChangeNumber",
-    "swap_roles": "contrapose.tasks.probes.edits.swap_roles:SwapRoles",
     "typo": "contrapose.tasks.probes.edits.typo:Typo",
     "casing": "contrapose.tasks.probes.edits.casing:Casing",
     "spacing": "contrapose.tasks.probes.edits.spacing:Spacing",
@@ -60,7 +59,9 @@ def names(kind: str) -> dict[str, str]:
     Other packages add theirs through the entry point group `contrapose.<kind>`.
     """
     own = {"probes": PROBES, "providers": PROVIDERS, "sources": SOURCES, "reports": REPORTS}[kind]
-    return {point.name: point.value for point in entry_points(group=f"contrapose.{kind}")} | own
+    others = {point.name: point.value for point in entry_points(group=f"contrapose.{kind}")}
+    # Ours come first, and none of them can be taken over.
+    return own | others | own
 
 
 def find(kind: str, name: str) -> Any:

@@ -7,9 +7,9 @@ import random
 from pathlib import Path
 
 import pytest
+from contrapose_swap_roles.probe import SwapRoles
 
 from contrapose.tasks.probes.edits.base import Edited
-from contrapose.tasks.probes.edits.swap_roles import SwapRoles
 
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "tests" / "golden" / "edits" / "swap_roles.jsonl"

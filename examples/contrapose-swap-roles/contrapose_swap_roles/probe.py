@@ -5,17 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any, ClassVar, NamedTuple
 
-from contrapose.tasks.probes.edits.agreement import agreeing
 from contrapose.tasks.probes.edits.base import Edited, TextEdit
-from contrapose.tasks.probes.edits.noun_phrase import PRONOUNS, SUBJECTS, is_plural, keeps_capital
-from contrapose.tasks.probes.edits.roles import (
-    Complement,
-    Phrase,
-    complement,
-    has_joined_pronoun,
-    subject,
-)
-from contrapose.tasks.probes.edits.verb_group import DoubtError, VerbGroup, verb_group
 from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.analysis import Analysis, analyse
 from contrapose.tasks.probes.english.context import before_adverbs, is_finite_aux
@@ -23,6 +13,15 @@ from contrapose.tasks.probes.english.edits import Edit, apply
 from contrapose.tasks.probes.english.inversion import inverted_participle, inverted_predicate, inverted_verb
 from contrapose.tasks.probes.english.reading import Sentence, UnreadableError
 from contrapose.tasks.probes.english.words import words
+from contrapose_swap_roles.noun_phrase import PRONOUNS, SUBJECTS, is_plural, keeps_capital
+from contrapose_swap_roles.roles import (
+    Complement,
+    Phrase,
+    complement,
+    has_joined_pronoun,
+    subject,
+)
+from contrapose_swap_roles.verb_group import DoubtError, VerbGroup, agreeing, verb_group
 
 _ANY = words("any anyone anybody anything either neither nor")
 _OWN = words("his its their")

@@ -1,0 +1,1 @@
+"""The test swap_roles for Contrapose, registered by its entry point."""
