@@ -145,7 +145,7 @@ def _open_quote(where: str) -> DataError:
 def read_excel(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
     """Rows of a sheet, numbered as in the sheet.
 
-    A number in a cell is read_excel as its text: Excel makes a number of every 42 that people type.
+    A number in a cell is read as its text: Excel makes a number of every 42 that people type.
 
     Raises:
         DataError: the file is damaged or no .xlsx, or there is no such sheet.
@@ -178,9 +178,7 @@ def _sheet_records(file: IO[bytes], data: DataSettings) -> Iterator[list[Any]]:
         raise
     # A damaged file surfaces as whatever openpyxl, its zip or its XML reader stumbles over.
     except Exception as error:
-        raise failure(
-            data.source, f"the file cannot be read_excel ({told(error)})", expected="an .xlsx file"
-        ) from error
+        raise failure(data.source, f"the file cannot be read ({told(error)})", expected="an .xlsx file") from error
 
 
 def _refuse_unpacked(file: IO[bytes], source: str) -> None:
@@ -194,7 +192,7 @@ def _refuse_unpacked(file: IO[bytes], source: str) -> None:
             source,
             f"a book of {total:,} bytes, unpacked",
             expected=f"at most {MOST_DOCUMENT:,}",
-            remedy="Save it as CSV or Parquet, which are read_excel row by row.",
+            remedy="Save it as CSV or Parquet, which are read row by row.",
         )
     file.seek(0)
 
@@ -245,7 +243,7 @@ def read_parquet(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
     except (DataError, MemoryError):
         raise
     except Exception as error:
-        raise failure(data.source, f"the file cannot be read_parquet ({told(error)})", expected="Parquet") from error
+        raise failure(data.source, f"the file cannot be read ({told(error)})", expected="Parquet") from error
 
 
 def _refuse_claims(metadata: pq.FileMetaData, size: int, source: str) -> None:

@@ -23,7 +23,6 @@ from packaging.requirements import Requirement
 
 from contrapose.flows.cli import doctor, main
 from contrapose.flows.cli.doctor import orchestrator, packages
-from contrapose.flows.cli.doctor import orchestrator as access
 from contrapose.flows.cli.doctor.base import within
 from contrapose.flows.serve.report_server import serving_site
 
@@ -150,7 +149,7 @@ def test_a_server_that_answers_strangers_is_told(capsys: pytest.CaptureFixture[s
         (200, "", "no authentication: whoever"),
         (200, "https://other.example", "no authentication: whoever"),
         (401, "*", "lets pages of every origin read its answers"),
-        (401, access.STRANGER, "lets pages of every origin read its answers"),
+        (401, orchestrator.STRANGER, "lets pages of every origin read its answers"),
         (403, "", "asks for authentication, and"),
         (401, "https://other.example", "asks for authentication, and"),
         (302, "", "asks for authentication, and"),
@@ -159,19 +158,19 @@ def test_a_server_that_answers_strangers_is_told(capsys: pytest.CaptureFixture[s
 def test_what_a_server_answers_to_a_stranger(
     answering: Callable[[int, str], str], status: int, allowed: str, told: str
 ) -> None:
-    (finding,) = access.findings(answering(status, allowed))
+    (finding,) = orchestrator.access_findings(answering(status, allowed))
     assert told in finding.found
     assert finding.state == ("ok" if told.startswith("asks") else "warning")
 
 
 def test_a_server_behind_the_guard_is_in_order() -> None:
     with serving_site(lambda _: None) as served:
-        (finding,) = access.findings(f"http://user:hunter2@{urlsplit(served.url).netloc}/api/")
+        (finding,) = orchestrator.access_findings(f"http://user:hunter2@{urlsplit(served.url).netloc}/api/")
     assert finding.state == "ok"
 
 
 def test_a_server_that_cannot_be_asked_is_another_checks_matter() -> None:
-    assert list(access.findings("http://127.0.0.1:1/api")) == []
+    assert list(orchestrator.access_findings("http://127.0.0.1:1/api")) == []
 
 
 @pytest.mark.parametrize(("version", "state"), [("2.20.1", "problem"), ("3.0.0", "warning"), ("3.99.0", "ok")])

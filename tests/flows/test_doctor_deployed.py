@@ -113,12 +113,12 @@ def show_worker(client: SyncPrefectClient) -> None:
 
 
 def found() -> dict[str, DoctorFinding]:
-    return {each.name: each for each in deployments.findings()}
+    return {each.name: each for each in deployments.deployed_findings()}
 
 
 @pytest.mark.usefixtures("client")
 def test_a_server_to_which_nothing_was_deployed_is_no_problem() -> None:
-    (only,) = deployments.findings()
+    (only,) = deployments.deployed_findings()
     assert only.state == "ok"
     assert only.remedy.endswith("contrapose deploy")
 
@@ -260,7 +260,8 @@ def test_a_webhook_that_was_deployed_before_hosts_were_listed_is_told(
     check = promoting(content, webhook="https://hooks.example/promoted?of=hunter2")["retraining-check"]
     environment = {"env": {"CONTRAPOSE_WEBHOOK_HOSTS_DEPLOYED": deployed_for}} if deployed_for else {}
     held(deployments={**content.deployments, "retraining-check": altered(check, job_variables=environment)})
-    warnings = [each for each in deployments.findings() if each.name == "promotion" and each.state == "warning"]
+    promotion = [each for each in deployments.deployed_findings() if each.name == "promotion"]
+    warnings = [each for each in promotion if each.state == "warning"]
     assert [each.found.partition(": ")[2] for each in warnings] == told
     assert all("CONTRAPOSE_WEBHOOK_HOSTS" in each.remedy for each in warnings)
     assert "hunter2" not in str(warnings)
@@ -297,7 +298,7 @@ def test_a_server_that_refuses_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> 
         raise PermissionError("key hunter2")
 
     monkeypatch.setattr(deployments, "read", refused)
-    (only,) = deployments.findings()
+    (only,) = deployments.deployed_findings()
     assert (only.state, only.found) == ("problem", "could not be read (PermissionError)")
 
 

@@ -34,7 +34,7 @@ WAITED = 30.0
 def test_a_signal_ends_a_run_as_ctrl_c_does(
     number: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(run, "_evaluate", lambda *_, **__: signal.raise_signal(number))
+    monkeypatch.setattr(run, "evaluate", lambda *_, **__: signal.raise_signal(number))
     # Whoever runs the tests may ignore it, as nohup does.
     before = signal.signal(number, signal.SIG_DFL)
     try:
@@ -128,6 +128,6 @@ def test_the_line_needs_no_import(monkeypatch: pytest.MonkeyPatch, capsys: pytes
         monkeypatch.setitem(sys.modules, "contrapose.tasks.text.masking", None)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "_evaluate", interrupted)
+    monkeypatch.setattr(run, "evaluate", interrupted)
     assert cli.main(["run", "--model", "mock"]) == 130
     assert capsys.readouterr().err == f"{LINE}\n"

@@ -64,7 +64,7 @@ def version_findings(found: OnServer) -> Iterator[DoctorFinding]:
 
 
 AUTOMATIONS = "automations"
-NOTIFY = "contrapose deploy --notify TYPE/AUTOMATIONS, with the same options as before"
+NOTIFY = "contrapose deploy --notify TYPE/NAME, with the same options as before"
 NOBODY = "nobody is told of failed, late or stuck runs: no block is named"
 
 
