@@ -11,6 +11,7 @@ from time import monotonic
 from typing import cast
 
 from contrapose.flows.embedding import refuse_unreadable
+from contrapose.flows.reader import Reader, find_reader
 from contrapose.flows.reruns import begun, note
 from contrapose.flows.resumption import refuse_other
 from contrapose.tasks.config import RunConfig
@@ -44,6 +45,8 @@ class Run:
     """What it may spend."""
     price: Price | None
     """What the model's tokens cost; None where it is unknown."""
+    reader: Reader | None = None
+    """Another model that is asked what replies choose; None where that is the model itself, or nobody is asked."""
     started: datetime
     """In UTC."""
     clock: float = field(default_factory=monotonic)
@@ -63,7 +66,8 @@ def enter(config: RunConfig) -> Run:
     provider = cast(Provider, find("providers", spec.provider)())
     budget = open_budget(config)
     identity = provider.identity(spec)
-    refuse_unreadable(config, selected, likelihoods=provider.likelihoods(spec))
+    likelihoods = provider.likelihoods(spec)
+    refuse_unreadable(config, selected, likelihoods=likelihoods)
     return Run(
         config=config,
         plans=selected,
@@ -72,6 +76,7 @@ def enter(config: RunConfig) -> Run:
         identity=identity,
         limits=budget.limits,
         price=budget.price,
+        reader=find_reader(config, selected, likelihoods=likelihoods),
         started=datetime.now(UTC),
     )
 

@@ -8,6 +8,7 @@ from importlib.metadata import entry_points
 from typing import Any, cast
 
 from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.model_spec import ModelSpec
 from contrapose.tasks.probes.base import Probe
 from contrapose.tasks.provider import Described
 from contrapose.tasks.spelling import meant
@@ -95,6 +96,16 @@ def provider(name: str) -> Described:
         ConfigError: there is none.
     """
     return cast(Described, find("providers", name)())
+
+
+def answering(spec: ModelSpec) -> dict[str, Any]:
+    """The arguments of a model that can change its answers: neither its pace nor where its key is found.
+
+    Raises:
+        ConfigError: there is no such provider.
+    """
+    known = provider(spec.provider).arguments
+    return {name: value for name, value in spec.args.items() if name not in known or known[name].role == "answers"}
 
 
 @cache

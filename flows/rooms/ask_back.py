@@ -1,4 +1,4 @@
-"""The model is asked about the replies that could not be read: which option do they choose?"""
+"""The model, or the run's reader, is asked about the replies that could not be read: which option do they choose?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from contrapose.flows.account import usage_summary
 from contrapose.flows.entrance import Run
 from contrapose.flows.progress import watched
-from contrapose.flows.rooms.trials import Trials, terms
+from contrapose.flows.rooms.trials import Trials, reading_terms
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.evaluate.task import Unread, find_unread
 from contrapose.tasks.evaluate.unread import drawn
@@ -19,11 +19,12 @@ from contrapose.tasks.policy import call
 from contrapose.tasks.probes.reading_checks import CHECKS, LEAST_AGREEMENT, reads_badly
 from contrapose.tasks.records import FollowUp
 from contrapose.tasks.report.artifacts import artifact_key
+from contrapose.tasks.report.readers import THE_MODEL
 from contrapose.tasks.report.wording import spent
 from contrapose.tasks.tables import Table, read, write
 
 READS_BADLY = (
-    "{test}: {total:,} replies that could not be read stay so. Of {told:,} replies that rules could read, the model, "
+    "{test}: {total:,} replies that could not be read stay so. Of {told:,} replies that rules could read, {reader}, "
     "asked back, read {agreed:,} as they do; at least {least:.0f} % are wanted."
 )
 
@@ -44,9 +45,10 @@ class Told(NamedTuple):
 
 
 def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> dict[str, Trials]:
-    """The trials, with what the model says of the replies whose choice neither rules nor embeddings can read.
+    """The trials, with what is said of the replies whose choice neither rules nor embeddings can read.
 
-    It comes after all other questions, so that it takes nothing from their budget. First the model is asked about as
+    The run's reader is asked, or else the model under test; "the model" is whichever it is here. It comes after all
+    other questions, so that it takes nothing from their budget. First the model is asked about as
     many replies that rules read, up to a few: one that reads these badly is asked nothing more. What is not answered
     leaves its reply unread, and no verdict incomplete: a warning tells how many there are.
 
@@ -74,7 +76,7 @@ def _ask(
     questions = [each["questions"] for each in unread]
     checked = _about(run, f"replies of {test} that were read, to check it by", trials, checks, stopped=stopped)
     if reads_badly(checked.agreed, checked.told):
-        told, warnings = checked, [_distrust(test, checked, questions)]
+        told, warnings = checked, [_distrust(run, test, checked, questions)]
     else:
         told = _about(run, f"replies of {test}", checked.trials, questions, stopped=checked.stopped)
         warnings = _warnings(test, told, questions)
@@ -114,20 +116,31 @@ def _about(run: Run, label: str, trials: Trials, follow_ups: list[Table], *, sto
             trials=tables[place],
             follow_ups=questions,
             stopped=stopped,
-            **terms(run),
+            terms=reading_terms(run),
         ).value
         tables[place], stopped = asked["table"], asked["stopped"]
         missing += questions["rows"] - asked["answered"]
         agreed, told = agreed + asked["read"][0], told + asked["read"][1]
-        of_model = {**asked["warnings"], **of_model}
+        of_model = {**_of_reader(run, asked["warnings"]), **of_model}
     return Told(replace(trials, tables=tables, of_model=of_model), stopped, missing, agreed, told)
 
 
-def _distrust(test: str, checked: Told, questions: list[Table]) -> str:
+def _of_reader(run: Run, warnings: Mapping[str, str]) -> dict[str, str]:
+    """Warnings about how the answers came, apart from those about the model under test where a reader gave them."""
+    reader = run.reader.spec.id if run.reader else ""
+    return {f"{reader} {kind}": f"{reader}: {text}" for kind, text in warnings.items()} if reader else dict(warnings)
+
+
+def _distrust(run: Run, test: str, checked: Told, questions: list[Table]) -> str:
     """That the model is not asked, since it reads badly."""
     total = sum(table["rows"] for table in questions)
     return READS_BADLY.format(
-        test=test, total=total, told=checked.told, agreed=checked.agreed, least=100 * LEAST_AGREEMENT
+        test=test,
+        total=total,
+        told=checked.told,
+        reader=run.reader.spec.id if run.reader else THE_MODEL,
+        agreed=checked.agreed,
+        least=100 * LEAST_AGREEMENT,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from contrapose.tasks.outcome import Outcome
-from contrapose.tasks.probes.panels import Panel, Sheet
+from contrapose.tasks.probes.panels import Sheet
 from contrapose.tasks.report.base import Report, Results
 from contrapose.tasks.report.evidence import (
     dependent,
@@ -22,7 +22,7 @@ from contrapose.tasks.report.evidence import (
 from contrapose.tasks.report.fitting import Block
 from contrapose.tasks.report.markdown_text import escape, table
 from contrapose.tasks.report.masking import Show
-from contrapose.tasks.report.readers import known_errors, steps, trust, unread
+from contrapose.tasks.report.readers import known_errors, reader_of, steps, trust, unread
 from contrapose.tasks.report.rows import Row, name_of, of_test, outcomes, read_rows, tested
 from contrapose.tasks.report.wording import noise, reasons, sums, unscored
 
@@ -42,7 +42,7 @@ def blocks_of(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
     name = escape(name_of(outcome["test_type"]))
     yield Block(REASONS, f"### {name}\n\n{escape(show(outcome['reason']))}")
     told = [
-        *_told(outcome, report.panels.get(outcome["test_type"], ()), show),
+        *_told(outcome, report, show),
         *(_ended(langtest(outcome)) if report.show_langtest else ()),
     ]
     tables = ["  \n".join(escape(text) for text in told)]
@@ -65,7 +65,7 @@ def _folded(title: str, parts: Sequence[str]) -> str:
     return "\n\n".join([f"<details>\n<summary>{title}</summary>", *parts, "</details>"])
 
 
-def _told(outcome: Outcome, panels: Sequence[Panel], show: Show) -> Iterator[str]:
+def _told(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
     yield from _ended(guessing(outcome).capitalize())
     yield from _ended(dependent(outcome))
     if outcome["control"]:
@@ -77,7 +77,7 @@ def _told(outcome: Outcome, panels: Sequence[Panel], show: Show) -> Iterator[str
     yield from _ended(unread(outcome))
     yield from _ended(steps(outcome))
     yield from map(ended, known_errors(outcome))
-    yield from filter(None, map(ended, trust(outcome)))
+    yield from filter(None, map(ended, trust(outcome, reader=name_of(reader_of(report.summary)))))
     if outcome["skip_reasons"]:
         yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."
     if outcome["unscored_reasons"]:
@@ -86,6 +86,7 @@ def _told(outcome: Outcome, panels: Sequence[Panel], show: Show) -> Iterator[str
         named = ", ".join(name_of(name) for name in outcome["refused"][:MOST_NAMES])
         more = len(outcome["refused"]) - MOST_NAMES
         yield f"Refused rows: {named}" + (f" and {more:,} more." if more > 0 else ".")
+    panels = report.panels.get(outcome["test_type"], ())
     yield from (show(panel.sentence) for panel in panels if not isinstance(panel, Sheet) and panel.sentence)
 
 

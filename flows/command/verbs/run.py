@@ -61,7 +61,7 @@ def _resume(arguments: argparse.Namespace) -> int:
     with nothing_begun():
         from contrapose.flows.command.boot import serve_blocks
 
-        serve_blocks(config.model_args.get("api_key_block"))
+        serve_blocks(config.key_block)
     with interruptible():
         return _evaluate(config, arguments, resumed=resumed)
 

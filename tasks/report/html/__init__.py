@@ -21,7 +21,8 @@ from contrapose.tasks.report.html.island import Island, fitting
 from contrapose.tasks.report.html.overview import line
 from contrapose.tasks.report.html.tallies import tallies
 from contrapose.tasks.report.masking import Show, shower
-from contrapose.tasks.report.rows import of_test, tested
+from contrapose.tasks.report.readers import reader_of
+from contrapose.tasks.report.rows import name_of, of_test, tested
 from contrapose.tasks.report.since import since
 from contrapose.tasks.report.source_rows import left_out
 
@@ -77,6 +78,7 @@ def _cards(report: Report, figures: pd.DataFrame, show: Show) -> Iterator[Card]:
             panels=report.panels.get(name, ()),
             runs=report.history.runs,
             show_langtest=report.show_langtest,
+            reader=name_of(reader_of(report.summary)),
         )
 
 

@@ -31,7 +31,7 @@ from contrapose.tasks.report.html.meter import Meter, meter
 from contrapose.tasks.report.html.tallied import Tallied, tallied
 from contrapose.tasks.report.html.tallies import Tally
 from contrapose.tasks.report.masking import Show
-from contrapose.tasks.report.readers import known_errors, trust
+from contrapose.tasks.report.readers import THE_MODEL, known_errors, trust
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.source_rows import taken_by
 from contrapose.tasks.report.wording import COUNTED, interval, noise, percent, sums
@@ -84,6 +84,7 @@ def card(
     panels: Sequence[Panel] = (),
     runs: tuple[PastRun, ...] = (),
     show_langtest: bool = False,
+    reader: str = THE_MODEL,
 ) -> Card:
     """Build the card of one test.
 
@@ -96,6 +97,7 @@ def card(
         panels: what the test's probe shows.
         runs: of the suite, this one last.
         show_langtest: tell what LangTest would have said.
+        reader: who was asked what replies choose.
     """
     return Card(
         name=name_of(outcome["test_type"]),
@@ -108,7 +110,7 @@ def card(
         counts=tuple((name, f"{outcome[name]:,}") for name in ("cases", "passed", *COUNTED)),  # type: ignore[literal-required]
         sums=sums(outcome),
         asked=asked(outcome, results, skipped, show),
-        told=tuple(filter(None, map(ended, _told(outcome, show_langtest=show_langtest)))),
+        told=tuple(filter(None, map(ended, _told(outcome, show_langtest=show_langtest, reader=reader)))),
         gates=_gates(outcome, show),
         effects=_effects(outcome, show),
         refused=tuple(name_of(name) for name in outcome["refused"]),
@@ -143,13 +145,13 @@ def _step(name: str, share: float, show: Show) -> Bar:
     return Bar(name=show(name), count="", share=percent(share), width=round(100 * share, 1))
 
 
-def _told(outcome: Outcome, *, show_langtest: bool) -> Iterator[str]:
+def _told(outcome: Outcome, *, show_langtest: bool, reader: str) -> Iterator[str]:
     yield guessing(outcome)
     yield dependent(outcome)
     if outcome["control"]:
         yield noise(outcome["control"])
     yield missing(outcome)
-    yield from trust(outcome)
+    yield from trust(outcome, reader=reader)
     if show_langtest:
         yield langtest(outcome)
 

@@ -1,0 +1,69 @@
+"""The reader: another model that is asked what replies choose, found before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from contrapose.tasks.config import RunConfig
+from contrapose.tasks.errors import ContraposeError
+from contrapose.tasks.infer.base import Provider
+from contrapose.tasks.infer.budget import reader_price
+from contrapose.tasks.model_spec import ModelSpec
+from contrapose.tasks.plan import Plan
+from contrapose.tasks.prices import Price
+from contrapose.tasks.records import Likelihoods
+from contrapose.tasks.registry import find
+
+IDLE = (
+    "reader: {reader} is asked nothing, since no test of this run asks back; set read_with to ask, or to auto with a "
+    "model that gives no likelihoods."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """Another model than the one under test, which is asked what replies choose that could not be read."""
+
+    spec: ModelSpec
+    """The model and its settings."""
+    identity: Mapping[str, str]
+    """What its provider found it to be."""
+    price: Price | None
+    """What its tokens cost; None where it is unknown."""
+
+
+def find_reader(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Likelihoods) -> Reader | None:
+    """The reader that a run may need; None where nobody is asked back, or it is the model under test.
+
+    Raises:
+        ContraposeError: it cannot be found, or the cost is limited and what it costs is not known.
+    """
+    spec = config.reader_spec()
+    if spec is None or not any(plan.probe_settings.asks_back(likelihoods) for plan in selected):
+        return None
+    try:
+        identity = cast(Provider, find("providers", spec.provider)()).identity(spec)
+    except ContraposeError as error:
+        raise of_reader(error) from None
+    return Reader(spec=spec, identity=identity, price=reader_price(config))
+
+
+def idle_reader(config: RunConfig, *, asked: bool) -> list[str]:
+    """A warning where a reader is set whom no test of the run may ask: no error, since a suite serves several models.
+
+    Args:
+        config: the run.
+        asked: whether a test may ask it.
+    """
+    return [IDLE.format(reader=config.reader)] if config.reader and not asked else []
+
+
+def of_reader(error: ContraposeError) -> ContraposeError:
+    """An error about a model, told of the reader: providers know the setting that they are given as `model_args`."""
+    found, expected, remedy, where = (
+        text.replace("model_args", "reader_args") for text in (error.found, error.expected, error.remedy, error.where)
+    )
+    place = where if "reader" in where else f"reader {where}".strip()
+    return type(error)(found, expected=expected, remedy=remedy, where=place)
