@@ -23,6 +23,7 @@ from contrapose.tasks.plan import Plan, plans
 from contrapose.tasks.prices import Price
 from contrapose.tasks.registry import find
 from contrapose.tasks.report.publish import run_id
+from contrapose.tasks.report.readers import THE_MODEL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,11 @@ class Run:
     """Seconds, to tell how long the run took."""
     timings: dict[str, float] = field(default_factory=dict)
     """Seconds spent in each room so far; the only thing that the rooms add to."""
+
+    @property
+    def reads(self) -> str:
+        """Who is asked what replies choose, for people."""
+        return self.reader.spec.id if self.reader else THE_MODEL
 
 
 def enter(config: RunConfig) -> Run:

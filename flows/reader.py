@@ -46,7 +46,7 @@ def find_reader(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Lik
     try:
         identity = cast(Provider, find("providers", spec.provider)()).identity(spec)
     except ContraposeError as error:
-        raise of_reader(error) from None
+        raise about_reader(error) from None
     return Reader(spec=spec, identity=identity, price=reader_price(config))
 
 
@@ -60,10 +60,12 @@ def idle_reader(config: RunConfig, *, asked: bool) -> list[str]:
     return [IDLE.format(reader=config.reader)] if config.reader and not asked else []
 
 
-def of_reader(error: ContraposeError) -> ContraposeError:
-    """An error about a model, told of the reader: providers know the setting that they are given as `model_args`."""
-    found, expected, remedy, where = (
-        text.replace("model_args", "reader_args") for text in (error.found, error.expected, error.remedy, error.where)
-    )
-    place = where if "reader" in where else f"reader {where}".strip()
-    return type(error)(found, expected=expected, remedy=remedy, where=place)
+def of_reader(text: str) -> str:
+    """What a provider says, told of the reader: it knows the setting that it was given as `model_args`."""
+    return text.replace("model_args", "reader_args")
+
+
+def about_reader(error: ContraposeError) -> ContraposeError:
+    """An error about a model, told of the reader."""
+    found, expected, remedy, where = map(of_reader, (error.found, error.expected, error.remedy, error.where))
+    return type(error)(found, expected=expected, remedy=remedy, where=where or "reader")

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from contrapose.flows.account import usage_summary
 from contrapose.flows.entrance import Run
 from contrapose.flows.progress import watched
+from contrapose.flows.reader import of_reader
 from contrapose.flows.rooms.trials import Trials, reading_terms
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.evaluate.task import Unread, find_unread
@@ -19,7 +20,6 @@ from contrapose.tasks.policy import call
 from contrapose.tasks.probes.reading_checks import CHECKS, LEAST_AGREEMENT, reads_badly
 from contrapose.tasks.records import FollowUp
 from contrapose.tasks.report.artifacts import artifact_key
-from contrapose.tasks.report.readers import THE_MODEL
 from contrapose.tasks.report.wording import spent
 from contrapose.tasks.tables import Table, read, write
 
@@ -63,7 +63,12 @@ def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> 
     total += sum(each["questions"]["rows"] for found in unread.values() for each in found)
     key = f"{artifact_key(run.config.suite, run.config.model)}-asking-back"
     asked = dict(trials)
-    with watched(total, title="asking about unread replies", ended=lambda: spent(usage_summary(run)), key=key):
+    with watched(
+        total,
+        title=f"asking {run.reads} about unread replies" if run.reader else "asking about unread replies",
+        ended=lambda: spent(usage_summary(run)),
+        key=key,
+    ):
         for test, found in unread.items():
             asked[test], stopped = _ask(run, test, trials[test], found, checks[test], stopped=stopped)
     return asked
@@ -79,7 +84,7 @@ def _ask(
         told, warnings = checked, [_distrust(run, test, checked, questions)]
     else:
         told = _about(run, f"replies of {test}", checked.trials, questions, stopped=checked.stopped)
-        warnings = _warnings(test, told, questions)
+        warnings = _warnings(run, test, told, questions)
     return replace(told.trials, warnings=[*trials.warnings, *warnings]), told.stopped
 
 
@@ -127,8 +132,9 @@ def _about(run: Run, label: str, trials: Trials, follow_ups: list[Table], *, sto
 
 def _of_reader(run: Run, warnings: Mapping[str, str]) -> dict[str, str]:
     """Warnings about how the answers came, apart from those about the model under test where a reader gave them."""
-    reader = run.reader.spec.id if run.reader else ""
-    return {f"{reader} {kind}": f"{reader}: {text}" for kind, text in warnings.items()} if reader else dict(warnings)
+    if run.reader is None:
+        return dict(warnings)
+    return {f"{run.reads} {kind}": f"{run.reads}: {of_reader(text)}" for kind, text in warnings.items()}
 
 
 def _distrust(run: Run, test: str, checked: Told, questions: list[Table]) -> str:
@@ -138,16 +144,18 @@ def _distrust(run: Run, test: str, checked: Told, questions: list[Table]) -> str
         test=test,
         total=total,
         told=checked.told,
-        reader=run.reader.spec.id if run.reader else THE_MODEL,
+        reader=run.reads,
         agreed=checked.agreed,
         least=100 * LEAST_AGREEMENT,
     )
 
 
-def _warnings(test: str, told: Told, follow_ups: list[Table]) -> list[str]:
+def _warnings(run: Run, test: str, told: Told, follow_ups: list[Table]) -> list[str]:
     """That replies stay unread because the model was not asked about them, or failed to answer."""
     if not told.missing:
         return []
     total = sum(table["rows"] for table in follow_ups)
     why = told.stopped or "the calls failed"
-    return [f"{test}: {told.missing:,} of {total:,} replies that could not be read were not asked about either: {why}."]
+    who, why = (f" (reader: {run.reads})", of_reader(why)) if run.reader else ("", why)
+    missing = f"{told.missing:,} of {total:,} replies that could not be read were not asked about either"
+    return [f"{test}: {missing}{who}: {why}."]

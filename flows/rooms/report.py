@@ -20,7 +20,7 @@ from contrapose.tasks.load.task import Samples
 from contrapose.tasks.outcome import SCHEMA_VERSION, Outcome, Summary, overall
 from contrapose.tasks.prices import Price
 from contrapose.tasks.report.publish import reserved_folder
-from contrapose.tasks.report.readers import THE_MODEL, doubts
+from contrapose.tasks.report.readers import doubts
 from contrapose.tasks.report.task import publish, track
 from contrapose.tasks.tables import Table
 from contrapose.tasks.validation import Checked
@@ -83,7 +83,6 @@ def _summary(
     run: Run, name: str, outcomes: list[Outcome], samples: Mapping[str, Samples], trials: Mapping[str, Trials]
 ) -> Summary:
     """What came of the run, under the name of its folder."""
-    reader = run.reader.spec.id if run.reader else THE_MODEL
     summary = Summary(
         schema_version=SCHEMA_VERSION,
         run_id=name,
@@ -102,7 +101,7 @@ def _summary(
             *(warning for each in trials.values() for warning in each.warnings),
             *_of_model(trials),
             *idle_reader(run.config, asked=run.reader is not None),
-            *(f"{outcome['test_type']}: {told}." for outcome in outcomes for told in doubts(outcome, reader=reader)),
+            *(f"{outcome['test_type']}: {told}." for outcome in outcomes for told in doubts(outcome, reader=run.reads)),
         ],
     )
     return Summary(**summary, reader=reader_summary(run.reader)) if run.reader else summary

@@ -72,7 +72,7 @@ def priced(model: tuple[float, float], reader: tuple[float, float]) -> list[str]
 
 def test_the_reader_is_asked_and_named_and_paid_once() -> None:
     def body(house: House) -> None:
-        found, folder = house.run("--set", "system_instruction=Be brief.", "--set", "gen_kwargs.max_new_tokens=7")
+        found, folder = house.run("--set", "system_instruction=Be brief.", "--set", "gen_kwargs.max_new_tokens=40")
         to_model, to_reader = house.asked
         assert (to_model, to_reader > 0) == (QUESTIONS, True)
         assert all(ASKED_BACK in each.prompt for each in house.reader.requests)
@@ -92,11 +92,11 @@ def test_the_reader_is_asked_and_named_and_paid_once() -> None:
         assert manifest["reader"]["model"] == "judge"
         for name in ("report.html", "report.md"):
             assert "openai/judge" in (folder / name).read_text()
-        again, _ = house.run("--set", "system_instruction=Be brief.", "--set", "gen_kwargs.max_new_tokens=7")
+        again, _ = house.run("--set", "system_instruction=Be brief.", "--set", "gen_kwargs.max_new_tokens=40")
         assert house.asked == (to_model, to_reader)
         assert again["tests"] == found["tests"]
         assert again["usage"]["reader"]["calls"] == 0
-        other, _ = house.run("--set", "gen_kwargs.max_new_tokens=8")
+        other, _ = house.run("--set", "gen_kwargs.max_new_tokens=41")
         # Other replies of the model are the same words here, and the reader's answers do not hang on its settings.
         assert house.asked == (2 * to_model, to_reader)
         assert other["usage"]["reader"]["calls"] == 0

@@ -49,7 +49,7 @@ def failed(name: str, error: ContraposeError) -> Finding:
 
 
 def _model(name: Literal["model", "reader"], spec: ModelSpec) -> Finding:
-    from contrapose.flows.reader import of_reader
+    from contrapose.flows.reader import about_reader
     from contrapose.tasks.registry import provider
 
     try:
@@ -61,7 +61,7 @@ def _model(name: Literal["model", "reader"], spec: ModelSpec) -> Finding:
             return warning(name, told, "Set PREFECT_API_URL to the server that has the block.")
         return seen(name, within(lambda: chosen.check(spec), WAIT))
     except ContraposeError as error:
-        return failed(name, error if name == "model" else of_reader(error))
+        return failed(name, error if name == "model" else about_reader(error))
     except TimeoutError as error:
         return problem(name, f"{spec.id}: {error}", f"See that it can be reached, or correct {name}_args.")
 
