@@ -112,7 +112,7 @@ def _run(folder: Path, summary: Mapping[str, Any], manifest: Mapping[str, Any]) 
 def _reader_args(config: Mapping[str, Any]) -> Mapping[str, object]:
     """What was said of the reader that can change what it reads."""
     reader = config.get("reader")
-    return answering(ModelSpec(id=reader, args=config["reader_args"])) if reader else {}
+    return answering(ModelSpec(id=reader, args=config.get("reader_args") or {})) if reader else {}
 
 
 def _facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, object]:

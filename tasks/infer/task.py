@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import TypedDict
 
 from contrapose.tasks.infer.ask import ask, ask_back, unasked
@@ -43,6 +43,10 @@ class Terms:
     """Whether the model is the run's reader, and not the one under test."""
     again: bool = False
     """Take only answers that this run asked for itself."""
+
+
+_OPENED: dict[str, Model] = {}
+"""The model that was opened last, by its specification as JSON."""
 
 
 class Asked(TypedDict):
@@ -156,12 +160,14 @@ def _budget(terms: Terms) -> Budget:
     return Budget(limits=terms.limits, price=terms.price, spent=own, beside=beside, beside_price=terms.beside_price)
 
 
-@lru_cache(maxsize=1)
 def _open(spec: str) -> Model:
     """One loaded model a process; the next task run of the same model finds it ready.
 
-    Other weights in the same folder, or another address in the environment, are another identity.
+    Other weights in the same folder, or another address in the environment, are another identity. The model before is
+    let go first: a run's model and its reader need not fit into memory together.
     """
-    chosen = ModelSpec.model_validate_json(spec)
-    model: Model = find("providers", chosen.provider)().open(chosen)
-    return model
+    if spec not in _OPENED:
+        _OPENED.clear()
+        chosen = ModelSpec.model_validate_json(spec)
+        _OPENED[spec] = find("providers", chosen.provider)().open(chosen)
+    return _OPENED[spec]

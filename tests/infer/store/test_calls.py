@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import update
 
 from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.infer.store import open_answers, open_calls, open_runs
 from contrapose.tasks.infer.store.answers import Keyed
 from contrapose.tasks.infer.store.calls import MOST
+from contrapose.tasks.infer.store.schema import ANSWERS
 from contrapose.tasks.outcome import Call
 from contrapose.tasks.prices import FREE, Price
 from contrapose.tasks.records import Completion, Usage
@@ -91,3 +93,15 @@ def test_tokens_that_are_read_and_written_cost_what_each_costs() -> None:
     assert prompts(writing.dearest) == ["question 2", "question 1"]
     assert [call["cost"] for call in writing.dearest] == pytest.approx([200e-6, 1e-6])
     assert (writing.dearest[0]["prompt_tokens"], writing.dearest[0]["completion_tokens"]) == (10, 200)
+
+
+def test_calls_of_two_models_are_weighed_each_by_its_own_price() -> None:
+    run = save("run", 1, (1.0, 100, 0), (1.0, 10, 0))
+    with open_runs().engine.begin() as connection:
+        connection.execute(update(ANSWERS).where(ANSWERS.c.key == f"{2:064x}").values(model="r"))
+    prices = {"m": Price(input=1, output=1), "r": Price(input=20, output=1)}
+    dearest = open_calls().most(run, prices=prices).dearest
+    assert prompts(dearest) == ["question 2", "question 1"]
+    assert [call["cost"] for call in dearest] == pytest.approx([200e-6, 100e-6])
+    unknown = open_calls().most(run, prices={**prices, "r": None}).dearest
+    assert [(call["prompt"], call["cost"]) for call in unknown] == [("question 1", 100e-6), ("question 2", None)]
