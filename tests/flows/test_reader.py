@@ -114,6 +114,30 @@ def test_a_reader_that_reads_badly_is_named_and_asked_nothing_more() -> None:
     served(body, says=lambda prompt: "B" if READ in prompt else "A")
 
 
+def test_a_reader_that_fails_leaves_replies_unread_and_the_run_complete() -> None:
+    with serving(Endpoint(says=spoken)) as model, serving(Endpoint(fail=True)) as reader:
+        house = House(model, reader)
+        found, _ = house.run("--set", "reader_args.retries=0")
+    assert found["usage"]["failures"] == found["usage"]["reader"]["failures"] == house.asked[1] > 0
+    assert found["usage"]["requests"] == sum(house.asked)
+    assert found["verdict"] != "incomplete"
+    assert any("were not asked about either (reader: openai/judge): " in each for each in found["warnings"])
+
+
+def test_a_model_of_another_provider_may_read() -> None:
+    def body(house: House) -> None:
+        chosen = ["--suite", "full", "--test", "order_bias", "--limit", "12", "--model", "openai/any", "--out", "out"]
+        url = f"model_args.base_url=http://127.0.0.1:{house.model.port}/v1"
+        main(["run", *chosen, "--set", url, "--reader", "mock", "--set", "reader_args.reply=A"])
+        (folder,) = Path("out").glob("[!.]*")
+        found = json.loads((folder / "summary.json").read_text())
+        assert found["reader"]["id"] == "mock"
+        assert found["tests"][0]["figures"]["AA"] == 12
+        assert house.asked == (QUESTIONS, 0)
+
+    served(body)
+
+
 def test_a_doubtful_reader_is_named_beside_the_verdict() -> None:
     with serving(Endpoint(says=lambda _: UNREAD)) as model, serving(Endpoint(says=lambda _: "A")) as reader:
         found, folder = House(model, reader).run()
