@@ -21,17 +21,13 @@ Notes = Mapping[str, Mapping[str, str | float]]
 
 def model_summary(run: Run, *, notes: Notes) -> ModelSummary:
     """Which model answered."""
-    summary = _model(run.spec, run.identity)
+    summary = described(run.spec, run.identity)
     forms = [str(each["constrained"]) for each in notes.values() if "constrained" in each]
     return ModelSummary(**summary, constrained=forms[0]) if forms else summary
 
 
-def reader_summary(reader: Reader) -> ModelSummary:
-    """Which other model was to be asked what the replies choose."""
-    return _model(reader.spec, reader.identity)
-
-
-def _model(spec: ModelSpec, found: Mapping[str, str]) -> ModelSummary:
+def described(spec: ModelSpec, found: Mapping[str, str]) -> ModelSummary:
+    """A model, as it was asked for and as its provider found it."""
     return ModelSummary(
         id=spec.id,
         provider=spec.provider,

@@ -56,7 +56,7 @@ class Run:
     """Seconds spent in each room so far; the only thing that the rooms add to."""
 
     @property
-    def reads(self) -> str:
+    def reader_name(self) -> str:
         """Who is asked what replies choose, for people."""
         return self.reader.spec.id if self.reader else THE_MODEL
 

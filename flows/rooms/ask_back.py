@@ -48,9 +48,9 @@ def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> 
     """The trials, with what is said of the replies whose choice neither rules nor embeddings can read.
 
     The run's reader is asked, or else the model under test; "the model" is whichever it is here. It comes after all
-    other questions, so that it takes nothing from their budget. First the model is asked about as
-    many replies that rules read, up to a few: one that reads these badly is asked nothing more. What is not answered
-    leaves its reply unread, and no verdict incomplete: a warning tells how many there are.
+    other questions, so that it takes nothing from their budget. First the model is asked about as many replies that
+    rules read, up to a few: one that reads these badly is asked nothing more. What is not answered leaves its reply
+    unread, and no verdict incomplete: a warning tells how many there are.
 
     Args:
         run: the run.
@@ -65,7 +65,7 @@ def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> 
     asked = dict(trials)
     with watched(
         total,
-        title=f"asking {run.reads} about unread replies" if run.reader else "asking about unread replies",
+        title=f"asking {run.reader_name} about unread replies" if run.reader else "asking about unread replies",
         ended=lambda: spent(usage_summary(run)),
         key=key,
     ):
@@ -123,18 +123,20 @@ def _about(run: Run, label: str, trials: Trials, follow_ups: list[Table], *, sto
             stopped=stopped,
             terms=reading_terms(run),
         ).value
-        tables[place], stopped = asked["table"], asked["stopped"]
+        tables[place] = asked["table"]
+        if stopped is None and asked["stopped"] is not None:
+            stopped = of_reader(asked["stopped"]) if run.reader else asked["stopped"]
         missing += questions["rows"] - asked["answered"]
         agreed, told = agreed + asked["read"][0], told + asked["read"][1]
-        of_model = {**_of_reader(run, asked["warnings"]), **of_model}
+        of_model = {**_named(run, asked["warnings"]), **of_model}
     return Told(replace(trials, tables=tables, of_model=of_model), stopped, missing, agreed, told)
 
 
-def _of_reader(run: Run, warnings: Mapping[str, str]) -> dict[str, str]:
+def _named(run: Run, warnings: Mapping[str, str]) -> dict[str, str]:
     """Warnings about how the answers came, apart from those about the model under test where a reader gave them."""
     if run.reader is None:
         return dict(warnings)
-    return {f"{run.reads} {kind}": f"{run.reads}: {of_reader(text)}" for kind, text in warnings.items()}
+    return {f"{run.reader_name} {kind}": f"{run.reader_name}: {of_reader(text)}" for kind, text in warnings.items()}
 
 
 def _distrust(run: Run, test: str, checked: Told, questions: list[Table]) -> str:
@@ -144,7 +146,7 @@ def _distrust(run: Run, test: str, checked: Told, questions: list[Table]) -> str
         test=test,
         total=total,
         told=checked.told,
-        reader=run.reads,
+        reader=run.reader_name,
         agreed=checked.agreed,
         least=100 * LEAST_AGREEMENT,
     )
@@ -156,6 +158,6 @@ def _warnings(run: Run, test: str, told: Told, follow_ups: list[Table]) -> list[
         return []
     total = sum(table["rows"] for table in follow_ups)
     why = told.stopped or "the calls failed"
-    who, why = (f" (reader: {run.reads})", of_reader(why)) if run.reader else ("", why)
+    who = f" (reader: {run.reader_name})" if run.reader else ""
     missing = f"{told.missing:,} of {total:,} replies that could not be read were not asked about either"
     return [f"{test}: {missing}{who}: {why}."]

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TypedDict
 
-from contrapose.flows.account import Notes, manifest, model_summary, reader_summary, usage_summary
+from contrapose.flows.account import Notes, described, manifest, model_summary, usage_summary
 from contrapose.flows.entrance import Run
 from contrapose.flows.history_record import kept_in_manifest, record, remember
 from contrapose.flows.reader import idle_reader
@@ -83,6 +83,7 @@ def _summary(
     run: Run, name: str, outcomes: list[Outcome], samples: Mapping[str, Samples], trials: Mapping[str, Trials]
 ) -> Summary:
     """What came of the run, under the name of its folder."""
+    reader = run.reader_name
     summary = Summary(
         schema_version=SCHEMA_VERSION,
         run_id=name,
@@ -101,10 +102,10 @@ def _summary(
             *(warning for each in trials.values() for warning in each.warnings),
             *_of_model(trials),
             *idle_reader(run.config, asked=run.reader is not None),
-            *(f"{outcome['test_type']}: {told}." for outcome in outcomes for told in doubts(outcome, reader=run.reads)),
+            *(f"{outcome['test_type']}: {told}." for outcome in outcomes for told in doubts(outcome, reader=reader)),
         ],
     )
-    return Summary(**summary, reader=reader_summary(run.reader)) if run.reader else summary
+    return Summary(**summary, reader=described(run.reader.spec, run.reader.identity)) if run.reader else summary
 
 
 def _of_model(trials: Mapping[str, Trials]) -> Iterable[str]:
