@@ -12,9 +12,10 @@ import pytest
 from fake_endpoint import Endpoint, serving
 
 from contrapose.flows.cli import main
+from contrapose.flows.entrance import enter
 from contrapose.flows.resumption import refuse_other
 from contrapose.tasks.config import RunConfig
-from contrapose.tasks.errors import ConfigError
+from contrapose.tasks.errors import ConfigError, ContraposeError
 from contrapose.tasks.infer.store import open_runs
 
 ASKED_BACK = "Which one does this reply choose?"
@@ -206,6 +207,17 @@ def test_what_is_wrong_with_a_reader_costs_nothing(
         assert house.asked == (0, 0)
 
     served(body)
+
+
+def test_a_readers_key_goes_to_no_host_that_is_not_named_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-quartz")
+    asks = {"factuality": {"order_bias": {"read_with": "ask"}}}
+    args = {"base_url": "https://elsewhere.example/v1"}
+    given = {"model": "mock", "reader": "openai/x", "reader_args": args, "tests": asks}
+    with pytest.raises(ContraposeError, match=r"reader_args\.") as refused:
+        enter(RunConfig.model_validate(given))
+    assert "elsewhere.example" in str(refused.value)
+    assert "quartz" not in str(refused.value)
 
 
 def test_a_resumed_run_counts_what_both_have_spent() -> None:
