@@ -11,6 +11,7 @@ from time import monotonic
 from typing import cast
 
 from contrapose.flows.embedding import refuse_unreadable
+from contrapose.flows.reader import Reader, find_reader
 from contrapose.flows.reruns import begun, note
 from contrapose.flows.resumption import refuse_other
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -20,6 +21,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.infer.budget import Limits, open_budget
+from contrapose.tasks.report.evidence import THE_MODEL
 from contrapose.tasks.report.publish import run_id
 from contrapose.tasks.store import open_runs
 
@@ -44,12 +46,19 @@ class Run:
     """What it may spend."""
     price: Price | None
     """What the model's tokens cost; None where it is unknown."""
+    reader: Reader | None = None
+    """Another model that is asked what replies choose; None where that is the model itself, or nobody is asked."""
     started: datetime
     """In UTC."""
     clock: float = field(default_factory=monotonic)
     """Seconds, to tell how long the run took."""
     timings: dict[str, float] = field(default_factory=dict)
     """Seconds spent in each room so far; the only thing that the rooms add to."""
+
+    @property
+    def reader_name(self) -> str:
+        """Who is asked what replies choose, for people."""
+        return self.reader.spec.id if self.reader else THE_MODEL
 
 
 def enter(config: RunConfig) -> Run:
@@ -63,7 +72,8 @@ def enter(config: RunConfig) -> Run:
     provider = cast(Provider, find("providers", spec.provider)())
     budget = open_budget(config)
     identity = provider.identity(spec)
-    refuse_unreadable(config, selected, likelihoods=provider.likelihoods(spec))
+    likelihoods = provider.likelihoods(spec)
+    refuse_unreadable(config, selected, likelihoods=likelihoods)
     return Run(
         config=config,
         plans=selected,
@@ -72,6 +82,7 @@ def enter(config: RunConfig) -> Run:
         identity=identity,
         limits=budget.limits,
         price=budget.price,
+        reader=find_reader(config, selected, likelihoods=likelihoods),
         started=datetime.now(UTC),
     )
 

@@ -78,6 +78,7 @@ def _made_of(run: Run, summary: Summary) -> dict[Facet, dict[str, str]]:
         identity=run.identity,
         versions=versions() | {name: found for plan in run.plans for name, found in plan.versions.items()},
         embedding_revision=revision(run.config.embedding_model),
+        reader=run.reader.identity if run.reader else None,
     )
 
 

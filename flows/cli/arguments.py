@@ -53,6 +53,9 @@ def add_changes(command: argparse.ArgumentParser, *, test: str | None = None, da
     """The options that change a configuration; `test` and `data` are further names of these two."""
     command.add_argument("--model", help="embedded, hf/<org>/<name>, hf/<folder>, openai/<model>, mock")
     command.add_argument(
+        "--reader", metavar="MODEL", help="model that is asked what unread replies choose (default: the model itself)"
+    )
+    command.add_argument(
         *("--data", *filter(None, [data])),
         metavar="SOURCE",
         help=f"bundled name, file, URL or hf/<dataset> for every test{_same(data)}",
@@ -103,7 +106,7 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
     config, warnings = configured(arguments.suite, overrides(arguments))
     for warning in warnings:
         say(f"{arguments.suite}: {warning}")
-    serve_blocks(config.model_args.get("api_key_block"))
+    serve_blocks(config.key_block)
     return select(config, arguments.test)
 
 

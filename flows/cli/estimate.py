@@ -16,16 +16,18 @@ from rich.text import Text
 from contrapose.flows.cli.arguments import Verb, add_config, config_of
 from contrapose.flows.cli.preview import Preview, left_out, previews
 from contrapose.flows.cli.terminal import print_lines
+from contrapose.flows.reader import idle_reader
+from contrapose.tasks.config.prices import Price
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.base import Form, Question
-from contrapose.tasks.infer.budget import Limits, open_budget
+from contrapose.tasks.infer.budget import Limits, open_budget, reader_price
 from contrapose.tasks.infer.estimate.counting import Count, Counter, LookUp
 from contrapose.tasks.infer.estimate.deciding import WIDE, Deciding, Groups, Source, deciding
-from contrapose.tasks.infer.estimate.experience import experience_of
-from contrapose.tasks.infer.estimate.forecast import Forecast, forecast
+from contrapose.tasks.infer.estimate.experience import Experience, experience_of
+from contrapose.tasks.infer.estimate.forecast import CHARACTERS_PER_TOKEN, Forecast, forecast
 from contrapose.tasks.infer.forms import forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.questions import Answers
@@ -149,6 +151,12 @@ class RunEstimate:
     """Most further calls of each test that asks about replies that cannot be read; none of them is in the counts."""
     asked_back_in_all: int
     """The same of all tests together."""
+    reader: str
+    """Id of the model that these ask."""
+    reading: Forecast
+    """What they take in all, if every reply is asked about."""
+    warnings: list[str]
+    """What is odd about the configuration."""
     forecast: Forecast
     """What it takes, but for those further calls."""
     limits: Limits
@@ -172,18 +180,21 @@ def estimate(config: RunConfig) -> RunEstimate:
     budget = open_budget(config)
     found = previews(config)
     look_up, form, unreachable = _look_up(config)
-    counter = Counter(look_up=look_up, form=form)
+    longest = round(config.gen_kwargs.max_new_tokens * CHARACTERS_PER_TOKEN)
+    counter = Counter(look_up=look_up, form=form, longest_reply=longest)
     groups = {preview.plan.test: Groups() for preview in found}
     for preview in found:
         portions = groups[preview.plan.test].counting(_portions(preview))
-        asks_back = preview.plan.probe_settings.asks_back(preview.likelihoods)
-        counter.add(preview.plan.test, portions, asks_back=asks_back)
+        counter.add(preview.plan.test, portions, asks_back=_asks_back(preview))
     return RunEstimate(
         model=config.model,
         tests=counter.tests,
         total=counter.total,
         asked_back=counter.asked_back,
-        asked_back_in_all=counter.asked_back_in_all,
+        asked_back_in_all=counter.asked_back_in_all.calls,
+        reader=config.reader or config.model,
+        reading=_reading(config, counter.asked_back_in_all, price=budget.price),
+        warnings=idle_reader(config, asked=any(_asks_back(preview) for preview in found)),
         forecast=forecast(counter.total, config.model_spec(), past=experience_of(config), price=budget.price),
         limits=budget.limits,
         unreachable=unreachable,
@@ -191,6 +202,18 @@ def estimate(config: RunConfig) -> RunEstimate:
         left_out=list(left_out(found, show_toxic=config.show_toxic)),
         power=decidable(found, groups) if config.tests.defaults.gate == "interval" else None,
     )
+
+
+def _asks_back(preview: Preview) -> bool:
+    return preview.plan.probe_settings.asks_back(preview.likelihoods)
+
+
+def _reading(config: RunConfig, count: Count, *, price: Price | None) -> Forecast:
+    """What asking back takes at most, of the reader at its own price; `price`: of the model under test."""
+    reader = config.reader_spec() if count.calls else None
+    if reader is None:
+        return forecast(count, config.model_spec(), past=Experience(), price=price)
+    return forecast(count, reader, past=Experience(), price=reader_price(config))
 
 
 def _look_up(config: RunConfig) -> tuple[LookUp, Form, str | None]:
@@ -231,7 +254,7 @@ def as_json(found: RunEstimate) -> str:
             "model": found.model,
             "tests": counts,
             "total": _counts(found.total),
-            "asked_back_at_most": {"tests": found.asked_back, "total": found.asked_back_in_all},
+            "asked_back_at_most": _asked_back(found),
             **asdict(found.forecast),
             "limits": asdict(found.limits),
             "stops_at": _stops(found),
@@ -242,6 +265,18 @@ def as_json(found: RunEstimate) -> str:
         },
         indent=2,
     )
+
+
+def _asked_back(found: RunEstimate) -> dict[str, object]:
+    """What is asked about replies, if every one of them is asked about."""
+    return {
+        "tests": found.asked_back,
+        "total": found.asked_back_in_all,
+        "model": found.reader,
+        "prompt_tokens": found.reading.prompt_tokens.value,
+        "completion_tokens": found.reading.completion_tokens.most,
+        "cost": found.reading.cost.most,
+    }
 
 
 def _counts(count: Count) -> dict[str, int]:
@@ -272,13 +307,19 @@ def _notes(found: RunEstimate) -> Iterator[str]:
     if found.asked_back_in_all:
         yield (
             f"Up to {found.asked_back_in_all:,} further calls, in no figure above: about each reply of "
-            f"{', '.join(found.asked_back)} that cannot be read, the model is asked what it chooses. "
-            "read_with: reply asks nothing."
+            f"{', '.join(found.asked_back)} that cannot be read, {one_line(found.reader)} is asked what it chooses"
+            f"{_reading_cost(found)}. read_with: reply asks nothing."
         )
+    yield from found.warnings
     for name in _stops(found):
         yield f"The run will stop before its end: {name} is {getattr(found.limits, name):,}."
     if found.power is not None:
         yield from power_notes(found.power)
+
+
+def _reading_cost(found: RunEstimate) -> str:
+    most = found.reading.cost.most
+    return f", for some {_dollars(most)} if all are long" if most else "" if most == 0 else ", at an unknown price"
 
 
 def _counted(found: RunEstimate) -> Table:

@@ -78,7 +78,7 @@ def _resume(arguments: argparse.Namespace) -> int:
     with nothing_begun():
         from contrapose.flows.cli.start import serve_blocks
 
-        serve_blocks(config.model_args.get("api_key_block"))
+        serve_blocks(config.key_block)
     with interruptible():
         return evaluate(config, arguments, resumed=resumed)
 

@@ -17,6 +17,7 @@ from contrapose.tasks.core.errors import ConfigError
 
 PLAIN = {
     "model": "model",
+    "reader": "reader",
     "data": "data",
     "limit": "limit",
     "skip_bad_rows": "skip_bad_rows",

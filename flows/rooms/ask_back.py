@@ -1,4 +1,4 @@
-"""The model is asked about the replies that could not be read: which option do they choose?"""
+"""The model, or the run's reader, is asked about the replies that could not be read: which option do they choose?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import NamedTuple
 from contrapose.flows.account import usage_summary
 from contrapose.flows.entrance import Run
 from contrapose.flows.orchestration.progress import watched
-from contrapose.flows.rooms.trials import Trials, terms
+from contrapose.flows.reader import of_reader
+from contrapose.flows.rooms.trials import Trials, reading_terms
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.policy import call
 from contrapose.tasks.core.records import FollowUp
@@ -23,7 +24,7 @@ from contrapose.tasks.tables.table import Table, read, write
 from contrapose.tasks.text.wording import spent
 
 READS_BADLY = (
-    "{test}: {total:,} replies that could not be read stay so. Of {told:,} replies that rules could read, the model, "
+    "{test}: {total:,} replies that could not be read stay so. Of {told:,} replies that rules could read, {reader}, "
     "asked back, read {agreed:,} as they do; at least {least:.0f} % are wanted."
 )
 
@@ -44,11 +45,12 @@ class Told(NamedTuple):
 
 
 def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> dict[str, Trials]:
-    """The trials, with what the model says of the replies whose choice neither rules nor embeddings can read.
+    """The trials, with what is said of the replies whose choice neither rules nor embeddings can read.
 
-    It comes after all other questions, so that it takes nothing from their budget. First the model is asked about as
-    many replies that rules read, up to a few: one that reads these badly is asked nothing more. What is not answered
-    leaves its reply unread, and no verdict incomplete: a warning tells how many there are.
+    The run's reader is asked, or else the model under test; "the model" is whichever it is here. It comes after all
+    other questions, so that it takes nothing from their budget. First the model is asked about as many replies that
+    rules read, up to a few: one that reads these badly is asked nothing more. What is not answered leaves its reply
+    unread, and no verdict incomplete: a warning tells how many there are.
 
     Args:
         run: the run.
@@ -61,7 +63,12 @@ def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> 
     total += sum(each["questions"]["rows"] for found in unread.values() for each in found)
     key = f"{artifact_key(run.config.suite, run.config.model)}-asking-back"
     asked = dict(trials)
-    with watched(total, title="asking about unread replies", ended=lambda: spent(usage_summary(run)), key=key):
+    with watched(
+        total,
+        title=f"asking {run.reader_name} about unread replies" if run.reader else "asking about unread replies",
+        ended=lambda: spent(usage_summary(run)),
+        key=key,
+    ):
         for test, found in unread.items():
             asked[test], stopped = _ask(run, test, trials[test], found, checks[test], stopped=stopped)
     return asked
@@ -74,10 +81,10 @@ def _ask(
     questions = [each["questions"] for each in unread]
     checked = _about(run, f"replies of {test} that were read, to check it by", trials, checks, stopped=stopped)
     if reads_badly(checked.agreed, checked.told):
-        told, warnings = checked, [_distrust(test, checked, questions)]
+        told, warnings = checked, [_distrust(run, test, checked, questions)]
     else:
         told = _about(run, f"replies of {test}", checked.trials, questions, stopped=checked.stopped)
-        warnings = _warnings(test, told, questions)
+        warnings = _warnings(run, test, told, questions)
     return replace(told.trials, warnings=[*trials.warnings, *warnings]), told.stopped
 
 
@@ -114,27 +121,43 @@ def _about(run: Run, label: str, trials: Trials, follow_ups: list[Table], *, sto
             trials=tables[place],
             follow_ups=questions,
             stopped=stopped,
-            **terms(run),
+            terms=reading_terms(run),
         ).value
-        tables[place], stopped = asked["table"], asked["stopped"]
+        tables[place] = asked["table"]
+        if stopped is None and asked["stopped"] is not None:
+            stopped = of_reader(asked["stopped"]) if run.reader else asked["stopped"]
         missing += questions["rows"] - asked["answered"]
         agreed, told = agreed + asked["read"][0], told + asked["read"][1]
-        of_model = {**asked["warnings"], **of_model}
+        of_model = {**_named(run, asked["warnings"]), **of_model}
     return Told(replace(trials, tables=tables, of_model=of_model), stopped, missing, agreed, told)
 
 
-def _distrust(test: str, checked: Told, questions: list[Table]) -> str:
+def _named(run: Run, warnings: Mapping[str, str]) -> dict[str, str]:
+    """Warnings about how the answers came, apart from those about the model under test where a reader gave them."""
+    if run.reader is None:
+        return dict(warnings)
+    return {f"{run.reader_name} {kind}": f"{run.reader_name}: {of_reader(text)}" for kind, text in warnings.items()}
+
+
+def _distrust(run: Run, test: str, checked: Told, questions: list[Table]) -> str:
     """That the model is not asked, since it reads badly."""
     total = sum(table["rows"] for table in questions)
     return READS_BADLY.format(
-        test=test, total=total, told=checked.told, agreed=checked.agreed, least=100 * LEAST_AGREEMENT
+        test=test,
+        total=total,
+        told=checked.told,
+        reader=run.reader_name,
+        agreed=checked.agreed,
+        least=100 * LEAST_AGREEMENT,
     )
 
 
-def _warnings(test: str, told: Told, follow_ups: list[Table]) -> list[str]:
+def _warnings(run: Run, test: str, told: Told, follow_ups: list[Table]) -> list[str]:
     """That replies stay unread because the model was not asked about them, or failed to answer."""
     if not told.missing:
         return []
     total = sum(table["rows"] for table in follow_ups)
     why = told.stopped or "the calls failed"
-    return [f"{test}: {told.missing:,} of {total:,} replies that could not be read were not asked about either: {why}."]
+    who = f" (reader: {run.reader_name})" if run.reader else ""
+    missing = f"{told.missing:,} of {total:,} replies that could not be read were not asked about either"
+    return [f"{test}: {missing}{who}: {why}."]

@@ -36,7 +36,7 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
         for plan in run.plans:
             for chunk in chunks(plan.test, cases[plan.test], run.provider.cases_per_task):
                 asked: Asked = call(
-                    infer_task, label=chunk.label, cases=chunk.table, stopped=stopped, **terms(run)
+                    infer_task, label=chunk.label, cases=chunk.table, terms=terms(run), stopped=stopped
                 ).value
                 stopped = asked["stopped"]
                 answered[plan.test] = _add(answered[plan.test], asked)

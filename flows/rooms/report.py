@@ -8,12 +8,14 @@ from pathlib import Path
 from time import monotonic
 from typing import TypedDict
 
-from contrapose.flows.account import Notes, manifest, model_summary, usage_summary
+from contrapose.flows.account import Notes, described, manifest, model_summary, usage_summary
 from contrapose.flows.entrance import Run
 from contrapose.flows.history_record import kept_in_manifest, record, remember
+from contrapose.flows.reader import idle_reader
 from contrapose.flows.rooms.judge import judge
 from contrapose.flows.rooms.timing import timed
 from contrapose.flows.rooms.trials import Trials
+from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.outcome import SCHEMA_VERSION, Outcome, Summary, overall
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.load.task import Samples
@@ -57,7 +59,7 @@ def report(
             show_toxic=run.config.show_toxic,
             show_langtest=run.config.show_langtest,
             history=remembered.history,
-            calls=open_calls().most(run.id, price=run.price),
+            calls=open_calls().most(run.id, prices=_prices(run)),
             checked=checked,
         )
     summary["warnings"] += record(run, remembered)
@@ -65,6 +67,12 @@ def report(
         summary["warnings"] += track(folder=str(folder.resolve()), summary=summary, experiment=run.config.mlflow)
     open_runs().end(run.id, "incomplete" if summary["verdict"] == "incomplete" else "finished")
     return Published(folder=str(folder.resolve()), run=run.id, summary=summary)
+
+
+def _prices(run: Run) -> dict[str, Price | None]:
+    """What the tokens of each model of a run cost."""
+    own = {run.spec.id: run.price}
+    return {run.reader.spec.id: run.reader.price, **own} if run.reader else own
 
 
 def _notes(run: Run, trials: Mapping[str, Trials]) -> Notes:
@@ -75,7 +83,8 @@ def _summary(
     run: Run, name: str, outcomes: list[Outcome], samples: Mapping[str, Samples], trials: Mapping[str, Trials]
 ) -> Summary:
     """What came of the run, under the name of its folder."""
-    return Summary(
+    reader = run.reader_name
+    summary = Summary(
         schema_version=SCHEMA_VERSION,
         run_id=name,
         suite=run.config.suite,
@@ -92,9 +101,11 @@ def _summary(
             *(warning for each in samples.values() for warning in each["warnings"]),
             *(warning for each in trials.values() for warning in each.warnings),
             *_of_model(trials),
-            *(f"{outcome['test_type']}: {told}." for outcome in outcomes for told in doubts(outcome)),
+            *idle_reader(run.config, asked=run.reader is not None),
+            *(f"{outcome['test_type']}: {told}." for outcome in outcomes for told in doubts(outcome, reader=reader)),
         ],
     )
+    return Summary(**summary, reader=described(run.reader.spec, run.reader.identity)) if run.reader else summary
 
 
 def _of_model(trials: Mapping[str, Trials]) -> Iterable[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from contrapose.flows.entrance import Run
+from contrapose.tasks.infer.task import Terms
 from contrapose.tasks.tables.table import Table
 
 
@@ -31,13 +31,24 @@ class Trials:
     """What they should know of how the model answers, by its kind: a run tells each kind once."""
 
 
-def terms(run: Run) -> dict[str, Any]:
-    """Model, budget and store: the same for every question of a run."""
-    return {
-        "spec": run.spec,
-        "identity": run.identity,
-        "run": run.id,
-        "limits": run.limits,
-        "price": run.price,
-        "again": run.config.refresh,
-    }
+def terms(run: Run) -> Terms:
+    """How the model under test is asked."""
+    return Terms(
+        spec=run.spec,
+        identity=run.identity,
+        run=run.id,
+        limits=run.limits,
+        price=run.price,
+        beside_price=run.reader.price if run.reader else None,
+        again=run.config.refresh,
+    )
+
+
+def reading_terms(run: Run) -> Terms:
+    """How whoever reads what could not be read is asked: the run's reader, or else the model under test."""
+    own = terms(run)
+    if (reader := run.reader) is None:
+        return own
+    return replace(
+        own, spec=reader.spec, identity=reader.identity, price=reader.price, beside_price=run.price, reads=True
+    )

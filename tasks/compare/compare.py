@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from contrapose.tasks.compare.pairs import leaderboard, pairs_of, standings
@@ -108,8 +108,19 @@ def _warnings(runs: Sequence[FinishedRun]) -> list[str]:
     return [
         *(f"{run.folder.name} is incomplete." for run in runs if run.verdict == "incomplete"),
         *(f"{test} is not compared: it is not in {_without(runs, test)}." for test in left),
+        *_changed_reader(runs),
         *(f"{test}: each model's threshold comes from its own controls." for test in calibrated),
     ]
+
+
+def _changed_reader(runs: Sequence[FinishedRun]) -> Iterator[str]:
+    """That the reader of one name was not the same when two runs asked it."""
+    read = [run for run in runs if run.reader]
+    for first, run in ((read[0], each) for each in read[1:]):
+        differing = [name for name in {**first.reader, **run.reader} if first.reader.get(name) != run.reader.get(name)]
+        if differing:
+            what = ", ".join(differing)
+            yield f"the reader was another one in {run.folder.name} than in {first.folder.name}: {what}."
 
 
 def _without(runs: Sequence[FinishedRun], test: str) -> str:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from contrapose.tasks.config.data_settings import PLACE, data_of
+from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.comparison import Contender
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.hub import existing_folder
+from contrapose.tasks.core.registry import answering
 
-GENERAL = {"seed": 0, "repeats": 1, "system_instruction": None, "embedding_model": None}
+GENERAL = {"seed": 0, "repeats": 1, "system_instruction": None, "embedding_model": None, "reader": None}
 """Keys of the configuration that every test depends on, with what holds where a run does not name them."""
 
 
@@ -33,6 +35,8 @@ class FinishedRun:
     """Of the run."""
     general: Mapping[str, object]
     """What holds for every test: seed, generation parameters and so on, by the name that users know."""
+    reader: Mapping[str, str]
+    """What the provider found the run's reader to be; empty where none was asked."""
     tests: Mapping[str, Mapping[str, object]]
     """For each test its data, probe version, limit and settings, likewise."""
 
@@ -97,9 +101,17 @@ def _run(folder: Path, summary: Mapping[str, Any], manifest: Mapping[str, Any]) 
         revision=str(summary["model"]["revision"]),
         verdict=str(summary["verdict"]),
         general={name: config.get(name, other) for name, other in GENERAL.items()}
-        | _named("gen_kwargs", config["gen_kwargs"]),
+        | _named("gen_kwargs", config["gen_kwargs"])
+        | _named("reader_args", _reader_args(config)),
+        reader=manifest.get("reader", {}),
         tests={str(outcome["test_type"]): _facts(outcome, config) for outcome in summary["tests"]},
     )
+
+
+def _reader_args(config: Mapping[str, Any]) -> Mapping[str, object]:
+    """What was said of the reader that can change what it reads."""
+    reader = config.get("reader")
+    return answering(ModelSpec(id=reader, args=config.get("reader_args") or {})) if reader else {}
 
 
 def _facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, object]:

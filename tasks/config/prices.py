@@ -30,6 +30,18 @@ class Price(BaseModel):
         return (usage.prompt_tokens * self.input + usage.completion_tokens * self.output) / 1_000_000
 
 
+def cost_of(own: tuple[Usage, Price | None], beside: tuple[Usage, Price | None]) -> float | None:
+    """US dollars that a model and another one beside it cost, each at its own price.
+
+    Returns:
+        None where the first price is not known, or the second model was used and its price is not known.
+    """
+    (usage, price), (other, others) = own, beside
+    if price is None or (others is None and other != Usage()):
+        return None
+    return price.of(usage) + (others.of(other) if others else 0.0)
+
+
 FREE = Price(input=0, output=0)
 """Of local models."""
 

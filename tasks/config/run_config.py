@@ -75,6 +75,18 @@ class RunConfig(BaseModel):
         default="all-MiniLM-L6-v2",
         description="Sentence-transformers model: the bundled one, a folder or a hub id.",
     )
+    reader: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Model that is asked what a reply chooses that could not be read, named as in model; empty: the "
+        "model itself.",
+    )
+    reader_args: Annotated[dict[str, Any], BeforeValidator(_as_mapping)] = Field(
+        default_factory=dict, description="Arguments of the reader's provider, as in model_args."
+    )
+    reader_price: Price | None = Field(
+        default=None, description="What the reader costs, where that is not known or differs."
+    )
     max_error_share: FiniteFloat = Field(
         default=0.02, ge=0, le=1, description="Above this share of failed calls a run is incomplete."
     )
@@ -118,10 +130,11 @@ class RunConfig(BaseModel):
 
     @model_validator(mode="after")
     def _no_secret(self) -> Self:
-        secret = [key for key in self.model_args if SECRET.search(key) and not _is_declared(key)]
+        given = [(name, key) for name in ("model_args", "reader_args") for key in getattr(self, name)]
+        secret = [f"{name}.{key}" for name, key in given if SECRET.search(key) and not _is_declared(key)]
         if secret:
             raise ValueError(
-                f"model_args.{secret[0]} looks like a secret; expected secrets to come from the environment "
+                f"{secret[0]} looks like a secret; expected secrets to come from the environment "
                 "(OPENAI_API_KEY) or a Prefect Secret block (api_key_block), never from a configuration that is stored"
             )
         return self
@@ -134,6 +147,19 @@ class RunConfig(BaseModel):
             )
         return self
 
+    @model_validator(mode="after")
+    def _reader_named(self) -> Self:
+        if self.reader is None and (self.reader_args or self.reader_price):
+            raise ValueError(
+                "reader_args or reader_price is set, and no reader; expected reader to name the model they are about"
+            )
+        return self
+
+    @property
+    def key_block(self) -> object:
+        """A Prefect Secret block that holds a model's key; None where there is none."""
+        return self.model_args.get("api_key_block") or self.reader_args.get("api_key_block")
+
     def model_spec(self) -> ModelSpec:
         """The model part, as the infer room takes it."""
         return ModelSpec(
@@ -144,3 +170,9 @@ class RunConfig(BaseModel):
             apply_chat_template=self.apply_chat_template,
             batch_size=self.batch_size,
         )
+
+    def reader_spec(self) -> ModelSpec | None:
+        """The reader, without what is set for the model under test: it is greedy. None where it is that model."""
+        if self.reader is None:
+            return None
+        return ModelSpec(id=self.reader, args=self.reader_args, batch_size=self.batch_size)

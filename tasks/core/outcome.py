@@ -293,6 +293,25 @@ class ModelSummary(TypedDict):
     """How its endpoint held replies to option letters, such as `json_schema`, or `no`; absent where it had none to."""
 
 
+class ReaderUsage(TypedDict):
+    """What the run asked its reader for: a part of its usage."""
+
+    model: str
+    """Id of the reader."""
+    calls: int
+    """Answers that the run asked it for."""
+    requests: int
+    """Requests made to it, the failed ones too."""
+    failures: int
+    """Questions given up."""
+    prompt_tokens: int
+    """Tokens read for `calls`."""
+    completion_tokens: int
+    """Tokens written for `calls`."""
+    cost: float | None
+    """US dollars at its own price; None where that is unknown."""
+
+
 class UsageSummary(TypedDict):
     """What the run asked for itself, and what it found in the response store.
 
@@ -312,7 +331,9 @@ class UsageSummary(TypedDict):
     completion_tokens: int
     """Tokens written for `calls`."""
     cost: float | None
-    """US dollars for `calls`; None where the price is unknown."""
+    """US dollars for `calls`, each model at its own price; None where a price is unknown."""
+    reader: NotRequired[ReaderUsage]
+    """The part of all this that another model took, which read the replies; absent where there was none."""
     latency: dict[str, float]
     """Seconds of a request at p50, p95 and p99; empty where nothing was asked."""
 
@@ -364,6 +385,8 @@ class Summary(TypedDict):
     """Which tests made it so."""
     model: ModelSummary
     """As its provider found it."""
+    reader: NotRequired[ModelSummary]
+    """Another model that was to be asked what the replies choose that could not be read; absent where none was."""
     usage: UsageSummary
     """What the answers took."""
     tests: list[Outcome]

@@ -121,6 +121,13 @@ class Usage:
             completion_tokens=self.completion_tokens + other.completion_tokens,
         )
 
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls - other.calls,
+            prompt_tokens=self.prompt_tokens - other.prompt_tokens,
+            completion_tokens=self.completion_tokens - other.completion_tokens,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:

@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, cast
 
+from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ConfigError, meant
 from contrapose.tasks.core.provider import Described
 from contrapose.tasks.probes.base import Probe
@@ -102,6 +103,16 @@ def provider(name: str) -> Described:
         ConfigError: there is none.
     """
     return cast(Described, find("providers", name)())
+
+
+def answering(spec: ModelSpec) -> dict[str, Any]:
+    """The arguments of a model that can change its answers: neither its pace nor where its key is found.
+
+    Raises:
+        ConfigError: there is no such provider.
+    """
+    known = provider(spec.provider).arguments
+    return {name: value for name, value in spec.args.items() if name not in known or known[name].role == "answers"}
 
 
 @cache

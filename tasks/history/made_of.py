@@ -7,11 +7,12 @@ import json
 from collections.abc import Mapping, Sequence
 
 from contrapose.tasks.config.data_settings import PLACE
+from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.history_records import Facet
 from contrapose.tasks.core.outcome import Outcome, Summary
-from contrapose.tasks.core.registry import probe, provider
+from contrapose.tasks.core.registry import answering, probe
 
 LIBRARIES = ("transformers", "torch")
 """Names in a model's identity that are packages, and told with these."""
@@ -30,6 +31,7 @@ def made_of(
     identity: Mapping[str, str],
     versions: Mapping[str, str],
     embedding_revision: str,
+    reader: Mapping[str, str] | None = None,
 ) -> dict[Facet, dict[str, str]]:
     """What a run is made of, by facet.
 
@@ -40,26 +42,31 @@ def made_of(
         identity: what the provider found the model to be.
         versions: of the packages that matter.
         embedding_revision: what the embedding model's name stands for.
+        reader: what the provider of the run's reader found that to be; None where the run has none.
     """
     found: dict[Facet, Facts] = {
-        "model": _model(config, summary, identity),
+        "model": _model(config.model_spec(), identity),
         "data": _data(summary["tests"], plans),
         "prompt": _prompt(config, summary["tests"], plans, identity),
-        "scorer": _scorer(config, summary["tests"]) | {"embedding_model_revision": embedding_revision},
+        "scorer": _scorer(config, summary["tests"])
+        | {"embedding_model_revision": embedding_revision}
+        | _reader(config.reader_spec(), reader),
         "library": {**versions, **({"engine": identity["engine"]} if "engine" in identity else {})},
     }
     return {facet: {name: _told(value) for name, value in facts.items()} for facet, facts in found.items()}
 
 
-def _model(config: RunConfig, summary: Summary, identity: Mapping[str, str]) -> Facts:
+def _model(spec: ModelSpec, identity: Mapping[str, str], *, args: str = "model_args") -> Facts:
     own = {name: value for name, value in identity.items() if name not in (*LIBRARIES, "engine", "chat_template")}
-    known = provider(config.model_spec().provider).arguments
-    given = {
-        f"model_args.{name}": value
-        for name, value in config.model_args.items()
-        if name not in known or known[name].role == "answers"
-    }
-    return {**given, **own, "id": config.model, "provider": summary["model"]["provider"]}
+    given = {f"{args}.{name}": value for name, value in answering(spec).items()}
+    return {**given, **own, "id": spec.id, "provider": spec.provider}
+
+
+def _reader(spec: ModelSpec | None, identity: Mapping[str, str] | None) -> Facts:
+    """The reader, as the model is told; nothing where no test asked back."""
+    if spec is None or identity is None:
+        return {}
+    return {f"reader.{name}": value for name, value in _model(spec, identity, args="args").items()}
 
 
 def _data(tests: Sequence[Outcome], plans: Sequence[Plan]) -> Facts:

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.config.prices import Price
+from contrapose.tasks.config.prices import Price, cost_of
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Usage
@@ -37,24 +37,21 @@ class Budget:
     """What tokens cost; None where it is unknown, and then there must be no `max_cost`."""
     spent: Usage = field(default_factory=Usage)
     """What was spent so far, earlier parts of a resumed run included."""
+    beside: Usage = field(default_factory=Usage)
+    """What the run has spent on another model: it counts against the same limits."""
+    beside_price: Price | None = None
+    """What that model's tokens cost."""
     reserved: Usage = field(default_factory=Usage)
     """What requests under way may cost at most."""
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def __post_init__(self) -> None:
-        if self.limits.max_cost is not None and self.price is None:
-            raise ConfigError(
-                f"{self.limits.max_cost:g}, and what the model costs is not known",
-                expected="a model with a known price",
-                remedy="Set price to {input: …, output: …}, in US dollars per million tokens, or use max_tokens.",
-                where="max_cost",
-            )
+        refuse_unpriced(self.limits.max_cost, self.price)
 
     def reserve(self, most: Usage) -> bool:
         """Set aside what a request may take at most; False, and nothing set aside, where it does not fit."""
         with self._lock:
-            after = self.spent + self.reserved + most
-            if self._exceeded(after) is not None:
+            if self._exceeded(self.spent + self.reserved + most) is not None:
                 return False
             self.reserved += most
             return True
@@ -84,22 +81,44 @@ class Budget:
 
     def told(self) -> str:
         """For people: what was spent."""
-        spent, cost = self.spent, self.cost()
+        spent, cost = self.spent + self.beside, self.cost()
         tokens = spent.prompt_tokens + spent.completion_tokens
         return f"{spent.calls:,} calls, {tokens:,} tokens" + (f", ${cost:.4f}" if cost else "")
 
     def cost(self) -> float | None:
-        """US dollars spent; None where the price is unknown."""
-        return None if self.price is None else self.price.of(self.spent)
+        """US dollars spent on both models; None where a price is unknown."""
+        return self._cost(self.spent)
 
-    def _exceeded(self, after: Usage) -> str | None:
-        limits = self.limits
+    def _cost(self, own: Usage) -> float | None:
+        return cost_of((own, self.price), (self.beside, self.beside_price))
+
+    def _exceeded(self, own: Usage) -> str | None:
+        limits, after = self.limits, own + self.beside
         if limits.max_calls is not None and after.calls > limits.max_calls:
             return "max_calls"
         if limits.max_tokens is not None and after.prompt_tokens + after.completion_tokens > limits.max_tokens:
             return "max_tokens"
-        over = limits.max_cost is not None and self.price is not None and self.price.of(after) > limits.max_cost
+        cost = self._cost(own)
+        over = limits.max_cost is not None and (cost is None or cost > limits.max_cost)
         return "max_cost" if over else None
+
+
+def refuse_unpriced(max_cost: float | None, price: Price | None, *, what: str = "model", key: str = "price") -> None:
+    """Raise ConfigError where the cost is limited, and what a model costs is not known.
+
+    Args:
+        max_cost: US dollars; None for no limit.
+        price: of the model's tokens.
+        what: which model it is.
+        key: the setting that names its price.
+    """
+    if max_cost is not None and price is None:
+        raise ConfigError(
+            f"{max_cost:g}, and what the {what} costs is not known",
+            expected=f"a {what} with a known price",
+            remedy=f"Set {key} to {{input: …, output: …}}, in US dollars per million tokens, or use max_tokens.",
+            where="max_cost",
+        )
 
 
 def price_of(model_id: str, override: Price | None = None, *, args: Mapping[str, Any] | None = None) -> Price | None:
@@ -117,6 +136,19 @@ def price_of(model_id: str, override: Price | None = None, *, args: Mapping[str,
     if override is not None or spec.provider not in names("providers"):
         return override
     return provider(spec.provider).price(spec)
+
+
+def reader_price(config: RunConfig) -> Price | None:
+    """What the tokens of a run's reader cost; None where it is unknown, or the run has none.
+
+    Raises:
+        ConfigError: the cost is limited, and what the reader costs is not known.
+    """
+    if config.reader is None:
+        return None
+    price = price_of(config.reader, config.reader_price, args=config.reader_args)
+    refuse_unpriced(config.max_cost, price, what="reader", key="reader_price")
+    return price
 
 
 def open_budget(config: RunConfig, *, spent: Usage | None = None) -> Budget:

@@ -28,10 +28,19 @@ class StoreDesk:
         budget: what may still be spent.
         again: take only answers that this run asked for itself.
         stopped: why nothing is to be asked, where an earlier part of the run was stopped.
+        reads: whether the model is the run's reader, whose spending is told apart.
     """
 
     def __init__(
-        self, keys: Keys, *, run: str, model: str, budget: Budget, again: bool = False, stopped: str | None = None
+        self,
+        keys: Keys,
+        *,
+        run: str,
+        model: str,
+        budget: Budget,
+        again: bool = False,
+        stopped: str | None = None,
+        reads: bool = False,
     ) -> None:
         self.keys, self.run, self.model, self.again = keys, run, model, again
         self._budget, self._stopped = budget, stopped
@@ -44,7 +53,7 @@ class StoreDesk:
         self._table = open_answers()
         take_up(self._table)
         self.claims = open_claims(again=again)
-        self._writer = Writer(self._table, self.claims, run=run, model=model, again=again)
+        self._writer = Writer(self._table, self.claims, run=run, model=model, again=again, reads=reads)
 
     def __enter__(self) -> Self:
         return self

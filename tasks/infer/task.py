@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import partial
 from typing import TypedDict
 
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -20,6 +21,32 @@ from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.probes.reading_checks import agreement
 from contrapose.tasks.store import open_runs
 from contrapose.tasks.tables.table import Table, read, write
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Who is asked, and what that may take: the same for every question of a run to one model."""
+
+    spec: ModelSpec
+    """The model and its settings."""
+    identity: Mapping[str, str]
+    """What the provider found the model to be; part of every answer's key."""
+    run: str
+    """Id of the run; what it has spent so far is in the store."""
+    limits: Limits
+    """What the run may spend."""
+    price: Price | None = None
+    """What the model's tokens cost; None where it is unknown."""
+    beside_price: Price | None = None
+    """What those of the run's other model cost, if it has one."""
+    reads: bool = False
+    """Whether the model is the run's reader, and not the one under test."""
+    again: bool = False
+    """Take only answers that this run asked for itself."""
+
+
+_OPENED: dict[str, Model] = {}
+"""The model that was opened last, by its specification as JSON."""
 
 
 class Asked(TypedDict):
@@ -47,12 +74,7 @@ class Asked(TypedDict):
 def infer(
     label: str,
     cases: Table,
-    spec: ModelSpec,
-    identity: Mapping[str, str],
-    run: str,
-    limits: Limits,
-    price: Price | None = None,
-    again: bool = False,
+    terms: Terms,
     stopped: str | None = None,
 ) -> Asked:
     """Put some cases to the model; the response store keeps every answer, and is asked first.
@@ -60,25 +82,20 @@ def infer(
     Args:
         label: which part of which test, for people.
         cases: cases without a skip reason.
-        spec: the model and its settings.
-        identity: what the provider found the model to be; part of every answer's key.
-        run: id of the run; what it has spent so far is in the store.
-        limits: what the run may spend.
-        price: what tokens cost; None where it is unknown.
-        again: take only answers that this run asked for itself.
+        terms: who is asked, and what that may take.
         stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
     """
     notes: dict[str, str | float] = {}
 
     def asking(desk: StoreDesk, model: Callable[[], Model]) -> list[Trial]:
         chosen = read(cases, Case)
-        form = form_for(chosen, desk, model=model, forms=forms_of(find("providers", spec.provider)(), spec))
+        form = form_for(chosen, desk, model=model, forms=forms_of(find("providers", terms.spec.provider)(), terms.spec))
         if form is not None:
             # Answers that were found in the store were asked in it, too.
             notes["constrained"] = "no" if form == "plain" else form
         return ask(chosen, desk, model=model, form=form or "plain")
 
-    asked = _put(asking, spec, identity, run=run, limits=limits, price=price, again=again, stopped=stopped)
+    asked = _put(asking, terms, stopped=stopped)
     return {**asked, "notes": {**asked["notes"], **notes}}
 
 
@@ -87,26 +104,16 @@ def ask_about(
     label: str,
     trials: Table,
     follow_ups: Table,
-    spec: ModelSpec,
-    identity: Mapping[str, str],
-    run: str,
-    limits: Limits,
-    price: Price | None = None,
-    again: bool = False,
+    terms: Terms,
     stopped: str | None = None,
 ) -> Asked:
-    """Ask the model which option replies choose; stored, counted and paid for as any other question.
+    """Ask which option replies choose; stored, counted and paid for as any other question.
 
     Args:
         label: which part of which test, for people.
         trials: with the replies.
         follow_ups: questions about them.
-        spec: the model and its settings.
-        identity: what the provider found the model to be; part of every answer's key.
-        run: id of the run; what it has spent so far is in the store.
-        limits: what the run may spend.
-        price: what tokens cost; None where it is unknown.
-        again: take only answers that this run asked for itself.
+        terms: who is asked, and what that may take.
         stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
     """
     questions = read(follow_ups, FollowUp)
@@ -114,27 +121,22 @@ def ask_about(
     def asking(desk: StoreDesk, model: Callable[[], Model]) -> list[Trial]:
         return ask_back(read(trials, Trial), questions, desk, model=model)
 
-    asked = _put(asking, spec, identity, run=run, limits=limits, price=price, again=again, stopped=stopped)
+    asked = _put(asking, terms, stopped=stopped)
     by_id = {trial.case.id: trial for trial in read(asked["table"], Trial)}
     told = [each for each in questions if getattr(by_id[each.case_id], each.side).asked_back is not None]
     return {**asked, "answered": len(told), "read": agreement(by_id, [each for each in told if each.known])}
 
 
 def _put(
-    asking: Callable[[StoreDesk, Callable[[], Model]], list[Trial]],
-    spec: ModelSpec,
-    identity: Mapping[str, str],
-    *,
-    run: str,
-    limits: Limits,
-    price: Price | None,
-    again: bool,
-    stopped: str | None,
+    asking: Callable[[StoreDesk, Callable[[], Model]], list[Trial]], terms: Terms, *, stopped: str | None
 ) -> Asked:
     """Ask at a desk of the run's store and budget."""
-    budget = Budget(limits=limits, price=price, spent=open_runs().spent(run))
-    desk = StoreDesk(Keys(spec, identity), run=run, model=spec.id, budget=budget, again=again, stopped=stopped)
-    model = partial(_open, spec.model_copy(update={"found": dict(identity)}).model_dump_json())
+    spec, run = terms.spec, terms.run
+    keys = Keys(spec, terms.identity)
+    desk = StoreDesk(
+        keys, run=run, model=spec.id, budget=_budget(terms), again=terms.again, stopped=stopped, reads=terms.reads
+    )
+    model = partial(_open, spec.model_copy(update={"found": dict(terms.identity)}).model_dump_json())
     with desk:
         found = asking(desk, model)
         notes = dict(model().notes()) if desk.asked else {}
@@ -151,12 +153,21 @@ def _put(
     )
 
 
-@lru_cache(maxsize=1)
+def _budget(terms: Terms) -> Budget:
+    """What may still be spent: model and reader have spent what is in the store."""
+    both, reader = open_runs().spent(terms.run), open_runs().read(terms.run).spent
+    own, beside = (reader, both - reader) if terms.reads else (both - reader, reader)
+    return Budget(limits=terms.limits, price=terms.price, spent=own, beside=beside, beside_price=terms.beside_price)
+
+
 def _open(spec: str) -> Model:
     """One loaded model a process; the next task run of the same model finds it ready.
 
-    Other weights in the same folder, or another address in the environment, are another identity.
+    Other weights in the same folder, or another address in the environment, are another identity. The model before is
+    let go first: a run's model and its reader need not fit into memory together.
     """
-    chosen = ModelSpec.model_validate_json(spec)
-    model: Model = find("providers", chosen.provider)().open(chosen)
-    return model
+    if spec not in _OPENED:
+        _OPENED.clear()
+        chosen = ModelSpec.model_validate_json(spec)
+        _OPENED[spec] = find("providers", chosen.provider)().open(chosen)
+    return _OPENED[spec]

@@ -44,11 +44,14 @@ class Writer:
         run: id of the run.
         model: id of the model.
         again: whether answers replace older ones.
+        reads: whether the run's reader answers, and not its model.
     """
 
-    def __init__(self, answers: AnswerTable, claims: Claims, *, run: str, model: str, again: bool) -> None:
+    def __init__(
+        self, answers: AnswerTable, claims: Claims, *, run: str, model: str, again: bool, reads: bool = False
+    ) -> None:
         self.answers, self.claims = answers, claims
-        self.run, self.model, self.again = run, model, again
+        self.run, self.model, self.again, self.reads = run, model, again, reads
         self.failed: Exception | None = None
         """Why the last transaction failed; None again once it went through."""
         self._unkept: list[Item] = []
@@ -130,7 +133,15 @@ class Writer:
 
     def _save(self, items: list[Item]) -> None:
         kept, spent, failures = _parts(items)
-        self.answers.save(kept, run=self.run, model=self.model, spent=spent, failures=failures, again=self.again)
+        self.answers.save(
+            kept,
+            run=self.run,
+            model=self.model,
+            spent=spent,
+            failures=failures,
+            again=self.again,
+            reads=self.reads,
+        )
 
     def _lost(self, error: Exception) -> Exception:
         """What to say of replies that the store did not take; they are kept elsewhere, if anywhere is room."""
@@ -139,7 +150,7 @@ class Writer:
         kept, spent, failures = _parts(self._unkept)
         now = time.time()
         rows = [row_of(each, run=self.run, model=self.model, now=now) for each in kept]
-        batch = AnswerBatch(rows=rows, run=self.run, spent=spent, failures=failures, again=self.again)
+        batch = AnswerBatch(rows=rows, run=self.run, spent=spent, failures=failures, again=self.again, reads=self.reads)
         file = shelter(batch, self.answers.engine.url.render_as_string(hide_password=False))
         place = f"but are in {file}, where the next run finds them" if file else "nor in a file elsewhere, and are lost"
         return CutShortError(

@@ -21,8 +21,8 @@ class ReadSettings(ProbeSettings):
     read_with: ReadWith = Field(
         default="auto",
         description="How a choice is read. likelihood: the likeliest letter; reply: from the reply's text; ask: the "
-        "same, and the model is asked which option a reply chooses that could not be read; auto: likelihood where the "
-        "model gives it, else ask.",
+        "same, and the model, or the run's reader, is asked which option a reply chooses that could not be read; auto: "
+        "likelihood where the model gives it, else ask.",
     )
 
     answer_in_words: int = Field(
@@ -41,7 +41,7 @@ class ReadSettings(ProbeSettings):
         return self.read_with == "likelihood" or (self.read_with == "auto" and likelihoods != "none")
 
     def asks_back(self, likelihoods: Likelihoods) -> bool:
-        """Whether the model is asked about replies that could not be read."""
+        """Whether a model is asked about replies that could not be read."""
         return self.read_with == "ask" or (self.read_with == "auto" and likelihoods == "none")
 
 

@@ -28,7 +28,7 @@ RARE = 0.05
 COLUMNS: Mapping[str, Column] = {
     "asked_agrees": Column(
         "bool",
-        "Whether the model, asked which option a reply chooses that rules could read, says what they say; missing "
+        "Whether the model that is asked which option a reply chooses says what rules say that could read it; missing "
         "where it was not asked, or named no option.",
     ),
 }

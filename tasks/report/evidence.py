@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Slice
+from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Slice, Summary
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.probes import in_words as words
 from contrapose.tasks.probes import reading_checks as checks
@@ -14,6 +14,14 @@ from contrapose.tasks.probes.steps import UNREAD as UNREAD_REPLIES
 from contrapose.tasks.text.wording import counted, ends, figure, number, percent
 
 Ends = tuple[float, float] | None
+
+THE_MODEL = "the model"
+"""Who is asked back where no reader is named."""
+
+
+def reader_of(summary: Summary) -> str:
+    """Who was asked what replies choose: the id of the run's reader, or the model under test."""
+    return summary["reader"]["id"] if "reader" in summary else THE_MODEL
 
 
 def between(ends: Ends) -> str:
@@ -144,15 +152,15 @@ def known_errors(outcome: Outcome) -> Iterator[str]:
         yield f"known error of {by}: {told} ({source})"
 
 
-def asked_back(outcome: Outcome) -> str:
-    """How well the model reads replies when it is asked back; empty where that decided nothing and was not checked."""
+def asked_back(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
+    """How well the model that is asked back reads; empty where that decided nothing and was not checked."""
     agreed = outcome["estimates"].get("asked_agreement")
     if agreed is not None:
-        told = f"of {agreed['rows']:,} replies that rules could read, the model, asked back, reads"
+        told = f"of {agreed['rows']:,} replies that rules could read, {reader}, asked back, reads"
         return f"{told} {percent(agreed['value'])}{_shares(agreed['interval'])} as they do"
     if not outcome["figures"].get(f"{READ_BY}asked"):
         return ""
-    return "how well the model reads replies when it is asked back is unknown: rules could read none to check it by"
+    return f"how well {reader} reads replies when it is asked back is unknown: rules could read none to check it by"
 
 
 def in_words(outcome: Outcome) -> str:
@@ -170,15 +178,15 @@ def in_words(outcome: Outcome) -> str:
     return "; ".join(filter(None, (f"{told} likelihoods say, among {asked}", more)))
 
 
-def trust(outcome: Outcome) -> Iterator[str]:
+def trust(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
     """How far the replies bear a verdict out, as warnings where they do not; empty texts where nothing is known."""
     yield unlike(outcome) or in_words(outcome)
-    yield misreads(outcome) or asked_back(outcome)
+    yield misreads(outcome, reader=reader) or asked_back(outcome, reader=reader)
 
 
-def doubts(outcome: Outcome) -> Iterator[str]:
+def doubts(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
     """The warnings that stand beside a verdict."""
-    yield from filter(None, (unlike(outcome), misreads(outcome)))
+    yield from filter(None, (unlike(outcome), misreads(outcome, reader=reader)))
 
 
 def unlike(outcome: Outcome) -> str:
@@ -191,14 +199,14 @@ def unlike(outcome: Outcome) -> str:
     )
 
 
-def misreads(outcome: Outcome) -> str:
+def misreads(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
     """That asking back may have read choices wrongly; empty where it read none, or was seen to read well."""
     agreed, share = outcome["estimates"].get("asked_agreement"), outcome["figures"].get(f"{READ_BY}asked")
     if not share or (agreed is not None and agreed["value"] >= checks.LEAST_AGREEMENT):
         return ""
     return (
-        f"asking back read {percent(share)} of the choices, perhaps wrongly: {asked_back(outcome)}. Set read_with: "
-        "reply to leave them unread"
+        f"asking back read {percent(share)} of the choices, perhaps wrongly: {asked_back(outcome, reader=reader)}. "
+        "Set read_with: reply to leave them unread"
     )
 
 

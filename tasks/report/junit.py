@@ -95,6 +95,8 @@ def _properties(outcome: Outcome, summary: Summary) -> Iterator[tuple[str, str]]
     yield "run_id", summary["run_id"]
     yield "model", summary["model"]["id"]
     yield "revision", summary["model"]["revision"]
+    if "reader" in summary:
+        yield "reader", summary["reader"]["id"]
     yield "contrapose", summary["contrapose"]
     yield "probe_version", outcome["probe_version"]
     yield "data_sha256", outcome["data"]["sha256"]

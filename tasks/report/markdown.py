@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from contrapose.tasks.core.outcome import GateSummary, Outcome
-from contrapose.tasks.probes.panels import Panel, Sheet
+from contrapose.tasks.probes.panels import Sheet
 from contrapose.tasks.report.base import Report, Results
 from contrapose.tasks.report.evidence import (
     dependent,
@@ -19,6 +19,7 @@ from contrapose.tasks.report.evidence import (
     known_errors,
     langtest,
     missing,
+    reader_of,
     sliced,
     steps,
     trust,
@@ -175,7 +176,7 @@ def blocks_of(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
     name = escape(name_of(outcome["test_type"]))
     yield Block(REASONS, f"### {name}\n\n{escape(show(outcome['reason']))}")
     told = [
-        *_told(outcome, report.panels.get(outcome["test_type"], ()), show),
+        *_told(outcome, report, show),
         *(_ended(langtest(outcome)) if report.show_langtest else ()),
     ]
     tables = ["  \n".join(escape(text) for text in told)]
@@ -198,7 +199,7 @@ def _folded(title: str, parts: Sequence[str]) -> str:
     return "\n\n".join([f"<details>\n<summary>{title}</summary>", *parts, "</details>"])
 
 
-def _told(outcome: Outcome, panels: Sequence[Panel], show: Show) -> Iterator[str]:
+def _told(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
     yield from _ended(guessing(outcome).capitalize())
     yield from _ended(dependent(outcome))
     if outcome["control"]:
@@ -210,7 +211,7 @@ def _told(outcome: Outcome, panels: Sequence[Panel], show: Show) -> Iterator[str
     yield from _ended(unread(outcome))
     yield from _ended(steps(outcome))
     yield from map(ended, known_errors(outcome))
-    yield from filter(None, map(ended, trust(outcome)))
+    yield from filter(None, map(ended, trust(outcome, reader=name_of(reader_of(report.summary)))))
     if outcome["skip_reasons"]:
         yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."
     if outcome["unscored_reasons"]:
@@ -219,6 +220,7 @@ def _told(outcome: Outcome, panels: Sequence[Panel], show: Show) -> Iterator[str
         named = ", ".join(name_of(name) for name in outcome["refused"][:MOST_NAMES])
         more = len(outcome["refused"]) - MOST_NAMES
         yield f"Refused rows: {named}" + (f" and {more:,} more." if more > 0 else ".")
+    panels = report.panels.get(outcome["test_type"], ())
     yield from (show(panel.sentence) for panel in panels if not isinstance(panel, Sheet) and panel.sentence)
 
 

@@ -80,6 +80,7 @@ def logged(summary: Summary) -> Logged:
     """Parameters, metrics and tags of a run; those of a test begin with its name."""
     params = {name: str(summary[name]) for name in ("suite", "seed", "contrapose")}
     params |= {f"model.{name}": str(value) for name, value in summary["model"].items()}
+    params |= {f"reader.{name}": str(value) for name, value in summary.get("reader", {}).items()}
     metrics: dict[str, float | None] = {"seconds": summary["seconds"], "cost": summary["usage"]["cost"]}
     metrics |= {name: summary["usage"][name] for name in ("calls", "from_store", "prompt_tokens", "completion_tokens")}
     tags = {"verdict": summary["verdict"], "run_id": summary["run_id"]}

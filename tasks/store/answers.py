@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, func, select, update
+from sqlalchemy import Connection, Engine, Table, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from contrapose.tasks.core.damage import warn
@@ -16,7 +16,7 @@ from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.base import Answer
 from contrapose.tasks.infer.keys import to_json
 from contrapose.tasks.store.patience import patient
-from contrapose.tasks.store.schema import ANSWERS, CLAIMS, RUNS
+from contrapose.tasks.store.schema import ANSWERS, CLAIMS, READINGS, RUNS
 from contrapose.tasks.store.sums import is_whole, summed
 
 PORTION = 500
@@ -58,6 +58,8 @@ class AnswerBatch:
     """Questions given up."""
     again: bool
     """Whether these replace older answers."""
+    reads: bool = False
+    """Whether the run's reader answered, and not its model."""
 
 
 def insert_into(engine: Engine, table: Any) -> Any:
@@ -127,7 +129,17 @@ class AnswerTable:
                 connection.execute(update(ANSWERS).where(ANSWERS.c.key == key).values(key=aside))
         warn(f"{len(keys):,} damaged answers in the response store were set aside and are asked again")
 
-    def save(self, answers: Sequence[Keyed], *, run: str, model: str, spent: Usage, failures: int, again: bool) -> None:
+    def save(
+        self,
+        answers: Sequence[Keyed],
+        *,
+        run: str,
+        model: str,
+        spent: Usage,
+        failures: int,
+        again: bool,
+        reads: bool = False,
+    ) -> None:
         """Keep answers, release their claims and note what was spent, all of it or nothing.
 
         Args:
@@ -137,10 +149,11 @@ class AnswerTable:
             spent: requests and tokens since the last call.
             failures: questions given up since the last call.
             again: whether these replace older answers.
+            reads: whether the run's reader answered, and not its model.
         """
         now = time.time()
         rows = [row_of(each, run=run, model=model, now=now) for each in answers]
-        self.keep(AnswerBatch(rows=rows, run=run, spent=spent, failures=failures, again=again))
+        self.keep(AnswerBatch(rows=rows, run=run, spent=spent, failures=failures, again=again, reads=reads))
 
     @patient
     def keep(self, batch: AnswerBatch) -> None:
@@ -150,18 +163,12 @@ class AnswerTable:
                 connection.execute(self._keep(batch.again), list(batch.rows))
                 for portion in portions([row["key"] for row in batch.rows]):
                     connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(portion)))
-            connection.execute(
-                update(RUNS)
-                .where(RUNS.c.id == batch.run)
-                .values(
-                    answers=RUNS.c.answers + len(batch.rows),
-                    requests=RUNS.c.requests + batch.spent.calls,
-                    failures=RUNS.c.failures + batch.failures,
-                    prompt_tokens=RUNS.c.prompt_tokens + batch.spent.prompt_tokens,
-                    completion_tokens=RUNS.c.completion_tokens + batch.spent.completion_tokens,
-                    seen=time.time(),
-                )
-            )
+            taken = _taken(batch)
+            connection.execute(update(RUNS).where(RUNS.c.id == batch.run).values(**_added(RUNS, taken)))
+            if batch.reads:
+                first = insert_into(self.engine, READINGS).values(run=batch.run, seen=time.time(), **taken)
+                added = _added(READINGS, taken)
+                connection.execute(first.on_conflict_do_update(index_elements=["run"], set_=added))
 
     def _keep(self, again: bool) -> Any:
         statement = insert_into(self.engine, ANSWERS)
@@ -170,6 +177,22 @@ class AnswerTable:
             return statement.on_conflict_do_nothing(index_elements=["key"])
         new = {column.name: statement.excluded[column.name] for column in ANSWERS.c if column.name != "key"}
         return statement.on_conflict_do_update(index_elements=["key"], set_=new)
+
+
+def _taken(batch: AnswerBatch) -> dict[str, int]:
+    """What came of a batch, by the columns that count it."""
+    return {
+        "answers": len(batch.rows),
+        "requests": batch.spent.calls,
+        "failures": batch.failures,
+        "prompt_tokens": batch.spent.prompt_tokens,
+        "completion_tokens": batch.spent.completion_tokens,
+    }
+
+
+def _added(table: Table, taken: Mapping[str, int]) -> dict[str, Any]:
+    """The counts of a row with these added."""
+    return {**{name: table.c[name] + count for name, count in taken.items()}, "seen": time.time()}
 
 
 def portions(keys: Sequence[str]) -> Iterator[list[str]]:

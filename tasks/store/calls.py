@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, literal, select, union_all
+from sqlalchemy import ColumnElement, Engine, case, literal, select, union_all
 
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.outcome import Call, Calls
@@ -32,21 +33,29 @@ class CallTable:
         self.reading = engine.execution_options(reading=True)
 
     @patient
-    def most(self, run: str, *, price: Price | None) -> Calls:
+    def most(self, run: str, *, prices: Mapping[str, Price | None]) -> Calls:
         """The slowest and the dearest calls among those that a run made itself.
 
         Args:
             run: its id.
-            price: of the model's tokens; without one, or where they are free, the dearest took most tokens.
+            prices: of each model's tokens, by its id; where one is unknown, or all are free, the dearest calls took
+                most tokens.
         """
-        wanted = union_all(_greatest(run, "slowest", ANSWERS.c.seconds), _greatest(run, "dearest", _weight(price)))
-        columns = (ANSWERS.c.question, ANSWERS.c.seconds, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens)
+        wanted = union_all(_greatest(run, "slowest", ANSWERS.c.seconds), _greatest(run, "dearest", _weight(prices)))
+        columns = (
+            ANSWERS.c.model,
+            ANSWERS.c.question,
+            ANSWERS.c.seconds,
+            ANSWERS.c.prompt_tokens,
+            ANSWERS.c.completion_tokens,
+        )
         found = wanted.subquery()
         whole = select(found.c.kind, found.c.weight, *columns).join(ANSWERS, ANSWERS.c.key == found.c.key)
         with self.reading.begin() as connection:
             rows = connection.execute(whole.order_by(found.c.weight.desc(), ANSWERS.c.key)).all()
         slowest, dearest = (
-            tuple(_call(row, price) for row in rows if row.kind == kind) for kind in ("slowest", "dearest")
+            tuple(_call(row, prices.get(row.model)) for row in rows if row.kind == kind)
+            for kind in ("slowest", "dearest")
         )
         return Calls(slowest=slowest, dearest=dearest)
 
@@ -59,9 +68,15 @@ def _greatest(run: str, kind: str, weight: ColumnElement[Any]) -> Any:
     return select(found.subquery())
 
 
-def _weight(price: Price | None) -> ColumnElement[Any]:
-    counted = TOKENS if price is None or not (price.input or price.output) else price
-    return ANSWERS.c.prompt_tokens * counted.input + ANSWERS.c.completion_tokens * counted.output
+def _weight(prices: Mapping[str, Price | None]) -> ColumnElement[Any]:
+    known = {model: price for model, price in prices.items() if price is not None}
+    if len(known) < len(prices) or not any(price.input or price.output for price in known.values()):
+        return _cost(TOKENS)
+    return case(*((ANSWERS.c.model == model, _cost(price)) for model, price in known.items()), else_=0)
+
+
+def _cost(price: Price) -> ColumnElement[Any]:
+    return ANSWERS.c.prompt_tokens * price.input + ANSWERS.c.completion_tokens * price.output
 
 
 def _call(row: Any, price: Price | None) -> Call:

@@ -20,7 +20,14 @@ from contrapose.tasks.store.sums import is_whole
 Row: TypeAlias = tuple[str, tuple[Value, ...]]
 """Name of a table, and the values of one of its rows."""
 
-NEWEST = {"answers": "stored", "forms": "stored", "runs": "seen", "checks": "until", "claims": "until"}
+NEWEST = {
+    "answers": "stored",
+    "forms": "stored",
+    "runs": "seen",
+    "readings": "seen",
+    "checks": "until",
+    "claims": "until",
+}
 """By table: the column that tells which of two rows of one key is newer."""
 
 NAMES = (".sqlite3", ".sqlite", ".db")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Literal
 
-from sqlalchemy import Engine, select, update
+from sqlalchemy import Connection, Engine, select, update
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Usage
@@ -17,7 +17,7 @@ from contrapose.tasks.store.answers import insert_into, percentiles
 from contrapose.tasks.store.owner import gone, here, new_owner
 from contrapose.tasks.store.patience import patient
 from contrapose.tasks.store.pulse import pulse
-from contrapose.tasks.store.schema import RUNS
+from contrapose.tasks.store.schema import READINGS, RUNS
 
 State = Literal["running", "incomplete", "finished", "superseded"]
 ALIVE_SECONDS = 30.0
@@ -28,6 +28,25 @@ LOOK_SECONDS = 1.0
 """Between two looks at a run that may still be another process's."""
 UNFINISHED = ("running", "incomplete")
 SHARES = (0.5, 0.95, 0.99)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What the reader of a run has spent: a part of what the run has."""
+
+    answers: int = 0
+    """Answers that the run asked it for."""
+    requests: int = 0
+    """Requests made to it, the failed ones too."""
+    failures: int = 0
+    """Questions given up."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    @property
+    def spent(self) -> Usage:
+        """The same as usage."""
+        return Usage(calls=self.requests, prompt_tokens=self.prompt_tokens, completion_tokens=self.completion_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +77,8 @@ class RunRow:
     completion_tokens: int
     latency: dict[float, float] = field(default_factory=dict)
     """Seconds at some percentiles of its answers' latencies."""
+    reading: Reading = Reading()
+    """What its reader has spent."""
 
     @property
     def spent(self) -> Usage:
@@ -209,7 +230,10 @@ class Runs:
         """A run with its latencies; None where there is no such run."""
         with self.reading.begin() as connection:
             row = connection.execute(select(RUNS).where(RUNS.c.id == run)).one_or_none()
-            return None if row is None else RunRow(**row._mapping, latency=percentiles(connection, run, SHARES))
+            if row is None:
+                return None
+            latency = percentiles(connection, run, SHARES)
+            return RunRow(**row._mapping, latency=latency, reading=_reading(connection, run))
 
     @patient
     def spent(self, run: str) -> Usage:
@@ -218,6 +242,12 @@ class Runs:
         with self.reading.begin() as connection:
             row = connection.execute(wanted).one_or_none()
             return Usage() if row is None else Usage(calls=row[0], prompt_tokens=row[1], completion_tokens=row[2])
+
+    @patient
+    def read(self, run: str) -> Reading:
+        """What the reader of a run has spent so far; nothing where it has none."""
+        with self.reading.begin() as connection:
+            return _reading(connection, run)
 
     @patient
     def unfinished(self) -> Sequence[RunRow]:
@@ -242,3 +272,9 @@ class Runs:
         own = (RUNS.c.id == run, RUNS.c.owner == owner, RUNS.c.state == "running")
         with self.engine.begin() as connection:
             connection.execute(update(RUNS).where(*own).values(seen=time.time()))
+
+
+def _reading(connection: Connection, run: str) -> Reading:
+    columns = [READINGS.c[each.name] for each in fields(Reading)]
+    row = connection.execute(select(*columns).where(READINGS.c.run == run)).one_or_none()
+    return Reading() if row is None else Reading(**row._mapping)

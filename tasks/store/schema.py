@@ -63,6 +63,19 @@ RUNS = Table(
 )
 """One row per run: its configuration, and what it has spent."""
 
+READINGS = Table(
+    "readings",
+    METADATA,
+    Column("run", Text, primary_key=True),
+    Column("answers", BigInteger, nullable=False),
+    Column("requests", BigInteger, nullable=False, comment="the failed ones too"),
+    Column("failures", BigInteger, nullable=False, comment="questions given up"),
+    Column("prompt_tokens", BigInteger, nullable=False),
+    Column("completion_tokens", BigInteger, nullable=False),
+    Column("seen", Float, nullable=False, comment="Unix time of the last change"),
+)
+"""One row per run whose replies another model reads: what that has spent, which is part of what the run has."""
+
 CHECKS = Table(
     "checks",
     METADATA,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from datetime import datetime
 
-from contrapose.tasks.core.outcome import ControlSummary, Outcome, Summary, UsageSummary
+from contrapose.tasks.core.outcome import ControlSummary, Outcome, ReaderUsage, Summary, UsageSummary
 
 COUNTED = ("skipped", "scored", "unscored", "errors")
 """What a case can become; the four always sum to the number of cases."""
@@ -65,6 +65,7 @@ def noise(control: ControlSummary) -> str:
 def asked(usage: UsageSummary) -> str:
     """What the answers took: calls, what was in the store, what went wrong, tokens, latency and cost."""
     parts = [counted("model calls", usage["calls"])]
+    parts += [_to_reader(usage["reader"])] if "reader" in usage and usage["reader"]["requests"] else []
     parts += [f"{counted('answers', usage['from_store'])} from the store"] if usage["from_store"] else []
     again = usage["requests"] - usage["calls"] - usage["failures"]
     parts += [counted("repeated requests", again)] if again > 0 else []
@@ -72,6 +73,12 @@ def asked(usage: UsageSummary) -> str:
     tokens = f"{usage['prompt_tokens']:,} tokens read, {usage['completion_tokens']:,} written"
     money = f"; {dollars(usage['cost'])}" if usage["cost"] else ""
     return f"{', '.join(parts)}; {tokens}{money}"
+
+
+def _to_reader(usage: ReaderUsage) -> str:
+    """The part of the calls that went to the reader, and what it cost."""
+    money = f" ({dollars(usage['cost'])})" if usage["cost"] else ""
+    return f"{usage['calls']:,} of them to {usage['model']}{money}"
 
 
 def dollars(cost: float) -> str:

@@ -226,6 +226,18 @@ def test_an_endpoint_that_answers_is_told_without_its_key(
     assert "sk-very-secret" not in str(checks)
 
 
+def test_a_reader_is_looked_at_as_the_model_is(
+    capsys: pytest.CaptureFixture[str], endpoint: Endpoint, no_server: None
+) -> None:
+    reader = ("--model", "mock", "--reader", "openai/x", "--test", "typo")
+    where = f"reader_args.base_url=http://127.0.0.1:{endpoint.port}/v1"
+    code, checks = found(capsys, *reader, "--set", where)
+    assert (code, checks["model"]["state"], checks["reader"]["state"]) == (0, "ok", "ok")
+    code, checks = found(capsys, *reader)
+    assert (code, checks["model"]["state"], checks["reader"]["state"]) == (1, "ok", "problem")
+    assert "reader_args.base_url" in checks["reader"]["remedy"]
+
+
 def test_an_endpoint_that_is_not_there_is_a_problem(capsys: pytest.CaptureFixture[str], no_server: None) -> None:
     where = "model_args.base_url=http://127.0.0.1:1/v1"
     code, checks = found(capsys, "--model", "openai/x", "--set", where, "--test", "typo")

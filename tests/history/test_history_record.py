@@ -175,5 +175,17 @@ def test_names_of_keys_and_the_pace_are_no_part_of_a_model() -> None:
     assert not {"model_args.api_key_env", "model_args.concurrency"} & set(found["model"])
 
 
+def test_the_reader_is_told_among_the_scorers_where_one_was_asked() -> None:
+    asks = {"factuality": {"order_bias": {"read_with": "ask"}}}
+    run = begin(config(reader="mock", reader_args={"reply": "A"}, tests=asks))
+    found = remember(run, summary(run)).run["made_of"]["scorer"]
+    named = {name: value for name, value in found.items() if name.startswith("reader.")}
+    assert named["reader.id"] == "mock"
+    assert named["reader.revision"] == run.identity["revision"]
+    assert named["reader.args.reply"] == "A"
+    alone = begin(config(reader="mock"))
+    assert not [name for name in remember(alone, summary(alone)).run["made_of"]["scorer"] if "reader" in name]
+
+
 def test_an_outcome_has_what_is_kept_of_it() -> None:
     assert {"test_type", "verdict", "pass_rate", "interval", "min_pass_rate", "scored"} <= set(Outcome.__annotations__)

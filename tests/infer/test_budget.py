@@ -12,7 +12,7 @@ from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.budget import Budget, Limits, open_budget, price_of
+from contrapose.tasks.infer.budget import Budget, Limits, open_budget, price_of, reader_price
 
 CALL = Usage(calls=1, prompt_tokens=100, completion_tokens=32)
 PRICE = Price(input=1, output=10)
@@ -135,3 +135,40 @@ def test_limiting_a_cost_that_is_not_known_is_refused() -> None:
 def test_a_price_of_the_users_own_makes_it_known() -> None:
     config = RunConfig.model_validate({"model": "openai/llama3", "price": {"input": 1, "output": 2}, "max_cost": 1})
     assert open_budget(config).price == Price(input=1, output=2)
+
+
+def test_what_another_model_of_the_run_took_counts_at_its_own_price() -> None:
+    beside = Usage(calls=2, prompt_tokens=50, completion_tokens=10)
+    limits = Limits(max_calls=4, max_tokens=60 + 2 * 132, max_cost=2 * 420e-6 + 0.6)
+    budget = Budget(limits=limits, price=PRICE, beside=beside, beside_price=Price(input=0, output=60_000))
+    assert [budget.reserve(CALL) for _ in range(3)] == [True, True, False]
+    for _ in range(2):
+        budget.settle(CALL, CALL)
+    assert budget.cost() == pytest.approx(2 * 420e-6 + 0.6)
+    assert budget.told() == "4 calls, 324 tokens, $0.6008"
+
+
+@pytest.mark.parametrize("name", ["max_calls", "max_tokens", "max_cost"])
+def test_each_limit_alone_counts_what_another_model_took(name: str) -> None:
+    most = {"max_calls": 3, "max_tokens": 60 + 132, "max_cost": 420e-6 + 0.6}[name]
+    beside = Usage(calls=2, prompt_tokens=50, completion_tokens=10)
+    price = Price(input=0, output=60_000)
+    budget = Budget(limits=Limits(**{name: most}), price=PRICE, beside=beside, beside_price=price)
+    assert [budget.reserve(CALL) for _ in range(2)] == [True, False]
+    assert f"{name} = {most}" in budget.why(CALL)
+
+
+def test_another_model_whose_price_is_not_known_leaves_the_cost_unknown_and_no_room_below_its_limit() -> None:
+    beside = Usage(calls=1, prompt_tokens=1)
+    assert Budget(price=PRICE, beside=beside).cost() is None
+    assert Budget(price=PRICE).cost() == 0
+    assert not Budget(limits=Limits(max_cost=1), price=PRICE, beside=beside).reserve(CALL)
+
+
+def test_a_reader_whose_price_is_not_known_is_refused_where_the_cost_is_limited() -> None:
+    config = RunConfig(model="mock", reader="openai/llama3", max_cost=1)
+    with pytest.raises(ConfigError, match=r"what the reader costs is not known; .* Set reader_price"):
+        reader_price(config)
+    assert reader_price(config.model_copy(update={"max_cost": None})) is None
+    assert reader_price(RunConfig(reader="openai/gpt-4o-mini", max_cost=1)) == price_of("openai/gpt-4o-mini")
+    assert reader_price(RunConfig(max_cost=1)) is None

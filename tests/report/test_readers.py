@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from factories import outcome
+from factories import outcome, summary
 
-from contrapose.tasks.core.outcome import Estimate, Outcome, ReaderError
+from contrapose.tasks.core.outcome import Estimate, ModelSummary, Outcome, ReaderError
 from contrapose.tasks.report.evidence import (
     asked_back,
     doubts,
     in_words,
     known_errors,
     misreads,
+    reader_of,
     steps,
     trust,
     unlike,
@@ -93,6 +94,17 @@ def test_a_model_that_reads_badly_is_doubted_and_one_that_reads_well_is_told() -
     assert list(doubts(asked(0.95))) == []
     assert [each for each in trust(asked(0.95)) if each] == [asked_back(asked(0.95))]
     assert list(doubts(asked(0.94))) == [each for each in trust(asked(0.94)) if each]
+
+
+def test_a_reader_is_named() -> None:
+    told = "of 50 replies that rules could read, openai/x, asked back, reads 94%"
+    assert told in asked_back(asked(0.94), reader="openai/x")
+    assert [told in each for each in trust(asked(0.94), reader="openai/x")] == [False, True]
+    assert [told in each for each in doubts(asked(0.94), reader="openai/x")] == [True]
+    assert "how well openai/x reads" in misreads(asked(None), reader="openai/x")
+    assert reader_of(summary()) == "the model"
+    model = ModelSummary(id="openai/x", provider="openai", revision="", dtype="", device="")
+    assert reader_of(summary(reader=model)) == "openai/x"
 
 
 def test_a_model_that_could_not_be_checked_is_doubted_where_it_read_something() -> None:

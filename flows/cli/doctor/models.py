@@ -20,7 +20,7 @@ INSTALL = 'pip install "contrapose[embedded]"'
 
 def findings(config: RunConfig | None) -> Iterator[DoctorFinding]:
     """The embedded model, the embedding model and spaCy; what is missing is a problem where a run needs it."""
-    yield _embedded(needed=config is not None and config.model == "embedded")
+    yield _embedded(needed=config is not None and "embedded" in (config.model, config.reader))
     yield _embedding(config)
     yield _spacy()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, seen, warning, within
 from contrapose.tasks.core.errors import ContraposeError
@@ -27,7 +27,9 @@ def findings(config: RunConfig | None) -> Iterator[DoctorFinding]:
     from contrapose.tasks.config.plan import plans
     from contrapose.tasks.core.registry import probe
 
-    yield _model(config.model_spec())
+    yield _model("model", config.model_spec())
+    if (reader := config.reader_spec()) is not None:
+        yield _model("reader", reader)
     try:
         chosen = plans(config)
     except ContraposeError as error:
@@ -46,10 +48,10 @@ def failed(name: str, error: ContraposeError) -> DoctorFinding:
     return problem(name, f"{error.where}: {found}" if error.where else found, error.remedy)
 
 
-def _model(spec: ModelSpec) -> DoctorFinding:
+def _model(name: Literal["model", "reader"], spec: ModelSpec) -> DoctorFinding:
+    from contrapose.flows.reader import about_reader
     from contrapose.tasks.core.registry import provider
 
-    name = "model"
     try:
         chosen = provider(spec.provider)
         blocks = [each for each, argument in chosen.arguments.items() if argument.role == "block" and each in spec.args]
@@ -59,9 +61,9 @@ def _model(spec: ModelSpec) -> DoctorFinding:
             return warning(name, told, "Set PREFECT_API_URL to the server that has the block.")
         return seen(name, within(lambda: chosen.check(spec), WAIT))
     except ContraposeError as error:
-        return failed(name, error)
+        return failed(name, error if name == "model" else about_reader(error))
     except TimeoutError as error:
-        return problem(name, f"{spec.id}: {error}", "See that it can be reached, or correct model_args.")
+        return problem(name, f"{spec.id}: {error}", f"See that it can be reached, or correct {name}_args.")
 
 
 def _has_server() -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.base import Form, Question
 from contrapose.tasks.infer.questions import Answers, asked, in_words, losses
+from contrapose.tasks.probes import asking_back
 
 LookUp = Callable[[Sequence[Question]], Answers]
 
@@ -54,10 +55,12 @@ class Counter:
     """Count of each test."""
     total: Count = field(default_factory=Count)
     """Of all tests together."""
+    longest_reply: int = 0
+    """Characters of a reply, at most: the longer it is, the longer is a question about it."""
     asked_back: dict[str, int] = field(default_factory=dict)
     """Of each test that asks back: most calls about replies that cannot be read, on top of its count."""
     _seen: set[int] = field(default_factory=set)
-    _replies: set[int] = field(default_factory=set)
+    _replies: dict[int, int] = field(default_factory=dict)
 
     def add(self, test: str, portions: Iterable[Sequence[Case]], *, asks_back: bool = False) -> None:
         """Count the cases of one test, a portion at a time.
@@ -68,12 +71,12 @@ class Counter:
             asks_back: whether the model is asked about replies that cannot be read.
         """
         own: set[int] = set()
-        replies: set[int] = set()
+        replies: dict[int, int] = {}
         count = Count()
         for portion in portions:
             cases = [case for case in portion if case.skip_reason is None]
             if asks_back:
-                replies |= _replies(cases)
+                replies |= _replies(cases, longest=self.longest_reply)
             for question, known in self._questions(cases):
                 # Hashes, for a million questions: their texts need not stay.
                 if (name := hash(question)) not in own:
@@ -88,9 +91,10 @@ class Counter:
             self._replies |= replies
 
     @property
-    def asked_back_in_all(self) -> int:
-        """Most calls about replies that cannot be read; a reply that two tests share is asked about once."""
-        return len(self._replies)
+    def asked_back_in_all(self) -> Count:
+        """The most that is asked about replies that cannot be read; one that two tests share is asked about once."""
+        calls = len(self._replies)
+        return Count(questions=calls, characters=sum(self._replies.values()), replies=calls)
 
     def _questions(self, cases: Sequence[Case]) -> Iterator[tuple[Question, bool]]:
         """The questions of a portion, and whether each is answered."""
@@ -114,9 +118,23 @@ def _later_still(cases: Sequence[Case], replies: Answers) -> Iterator[Question]:
             yield from (Question(kind="loss", prompt=question.prompt, repeat=question.repeat) for question in pair)
 
 
-def _replies(cases: Iterable[Case]) -> set[int]:
-    """The distinct replies in words that choose among options, by the hash of their question."""
-    return set(map(hash, asked(case for case in cases if case.options and case.asks == "generate")))
+def _replies(cases: Iterable[Case], *, longest: int) -> dict[int, int]:
+    """The distinct replies in words that choose among options, by the hash of their question.
+
+    Args:
+        cases: those that are asked.
+        longest: characters of a reply, at most.
+
+    Returns:
+        For each the characters that it takes to ask about it, at most.
+    """
+    quoted = min(longest, asking_back.QUOTED_FIRST + asking_back.QUOTED_LAST)
+    return {
+        hash(each): len(asking_back.question("", case.options)) + quoted
+        for case in cases
+        if case.options and case.asks == "generate"
+        for each in asked([case])
+    }
 
 
 def _one(question: Question, *, known: bool) -> Count:

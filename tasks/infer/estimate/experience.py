@@ -92,7 +92,9 @@ def experience_of(config: RunConfig) -> Experience:
     with connect(store_url()).execution_options(reading=True).begin() as connection:
         runs = select(RUNS.c.id, RUNS.c.config).order_by(RUNS.c.seen.desc()).limit(RUNS_LOOKED_AT)
         for run in [row.id for row in connection.execute(runs) if _same_model(row.config, config)]:
-            wanted = select(*columns).where(ANSWERS.c.run == run).limit(MOST - len(found))
+            wanted = (
+                select(*columns).where(ANSWERS.c.run == run, ANSWERS.c.model == config.model).limit(MOST - len(found))
+            )
             found += _pasts(connection.execute(wanted).all())
             if len(found) == MOST:
                 break

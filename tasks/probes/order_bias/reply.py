@@ -100,12 +100,12 @@ def _is_in_other_words(seen: str, option_a: str, option_b: str) -> bool:
 
 
 def said(answer: str | None, option_a: str, option_b: str) -> LetterChoice | None:
-    """What the model said that its reply chooses; None where it said nothing that can be read."""
+    """What a model said that the reply chooses; None where it said nothing that can be read."""
     told = answered(answer, (option_a, option_b))
     if told is None:
         return None
     choice = None if told == "none" else _letter(told)
-    return LetterChoice(choice=choice, step="asked", reason=f"asked back, the model says {told}")
+    return LetterChoice(choice=choice, step="asked", reason=f"asked back, a model says {told}")
 
 
 def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: float) -> LetterChoice:

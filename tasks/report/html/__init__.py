@@ -13,11 +13,12 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.evidence import reader_of
 from contrapose.tasks.report.html.cards import Card, card
 from contrapose.tasks.report.html.head import asks, first_rows, head, line
 from contrapose.tasks.report.html.island import Island, fitting
 from contrapose.tasks.report.html.meter import tallies
-from contrapose.tasks.report.rows import left_out, of_test, tested
+from contrapose.tasks.report.rows import left_out, name_of, of_test, tested
 from contrapose.tasks.report.since import since
 from contrapose.tasks.text.masking import Show, shower
 
@@ -73,6 +74,7 @@ def _cards(report: Report, figures: pd.DataFrame, show: Show) -> Iterator[Card]:
             panels=report.panels.get(name, ()),
             runs=report.history.runs,
             show_langtest=report.show_langtest,
+            reader=name_of(reader_of(report.summary)),
         )
 
 

@@ -17,6 +17,7 @@ from contrapose.tasks.probes.steps import READ_BY, UNREAD, step_shares
 from contrapose.tasks.report.base import SKIPPED_SHOWN
 from contrapose.tasks.report.charts.scores import scores, trend
 from contrapose.tasks.report.evidence import (
+    THE_MODEL,
     dependent,
     ended,
     figures,
@@ -209,6 +210,7 @@ def card(
     panels: Sequence[Panel] = (),
     runs: tuple[PastRun, ...] = (),
     show_langtest: bool = False,
+    reader: str = THE_MODEL,
 ) -> Card:
     """Build the card of one test.
 
@@ -221,6 +223,7 @@ def card(
         panels: what the test's probe shows.
         runs: of the suite, this one last.
         show_langtest: tell what LangTest would have said.
+        reader: who was asked what replies choose.
     """
     return Card(
         name=name_of(outcome["test_type"]),
@@ -233,7 +236,7 @@ def card(
         counts=tuple((name, f"{outcome[name]:,}") for name in ("cases", "passed", *COUNTED)),  # type: ignore[literal-required]
         sums=sums(outcome),
         asked=asked(outcome, results, skipped, show),
-        told=tuple(filter(None, map(ended, _told(outcome, show_langtest=show_langtest)))),
+        told=tuple(filter(None, map(ended, _told(outcome, show_langtest=show_langtest, reader=reader)))),
         gates=_gates(outcome, show),
         effects=_effects(outcome, show),
         refused=tuple(name_of(name) for name in outcome["refused"]),
@@ -268,13 +271,13 @@ def _step(name: str, share: float, show: Show) -> Bar:
     return Bar(name=show(name), count="", share=percent(share), width=round(100 * share, 1))
 
 
-def _told(outcome: Outcome, *, show_langtest: bool) -> Iterator[str]:
+def _told(outcome: Outcome, *, show_langtest: bool, reader: str) -> Iterator[str]:
     yield guessing(outcome)
     yield dependent(outcome)
     if outcome["control"]:
         yield noise(outcome["control"])
     yield missing(outcome)
-    yield from trust(outcome)
+    yield from trust(outcome, reader=reader)
     if show_langtest:
         yield langtest(outcome)
 

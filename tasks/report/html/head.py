@@ -102,6 +102,7 @@ def _facts(summary: Summary) -> Pairs:
         ("revision", model["revision"]),
         ("precision", "" if model["dtype"] == "none" else f"{model['dtype']} on {model['device']}"),
         ("replies with letters", LETTERS.get(constrained, "")),
+        ("reader", f"{summary['reader']['id']} {summary['reader']['revision']}" if "reader" in summary else ""),
         ("usage", asked(usage)),
         ("latency", latencies(usage)),
         ("seed", str(summary["seed"])),

@@ -76,5 +76,5 @@ def test_what_may_be_asked_back_is_bounded_by_the_distinct_replies_that_choose_a
     counter.add("never", [[case("four", **options)]])
     counter.add("likelihood", [[case("five", asks="choose", **options)]], asks_back=True)
     assert counter.asked_back == {"asks": 3, "too": 2}
-    assert counter.asked_back_in_all == 3
+    assert counter.asked_back_in_all.calls == 3
     assert counter.tests["asks"].calls == 3

@@ -19,7 +19,7 @@ from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.budget import Limits
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
-from contrapose.tasks.infer.task import infer
+from contrapose.tasks.infer.task import Terms, infer
 from contrapose.tasks.store import open_runs
 from contrapose.tasks.tables.table import write
 
@@ -61,7 +61,8 @@ def loss(model: TransformerModel) -> float:
 def put(spec: ModelSpec, identity: Mapping[str, str], *, run: str) -> None:
     """Put one case to a model, as a run does that found it to be something."""
     open_runs().begin(run, config="{}", folder=".")
-    infer.fn(label="x", cases=write([case()], Case), spec=spec, identity=identity, run=run, limits=Limits())
+    terms = Terms(spec=spec, identity=identity, run=run, limits=Limits())
+    infer.fn(label="x", cases=write([case()], Case), terms=terms)
 
 
 def asked(run: str) -> int:

@@ -21,6 +21,7 @@ from contrapose.tasks.store.runs import (
     LOOK_SECONDS,
     PULSE_SECONDS,
     GoingOnError,
+    Reading,
     RunRow,
     State,
 )
@@ -316,6 +317,19 @@ def test_what_a_run_has_spent_is_its_own() -> None:
     answered(other, 3)
     assert runs.spent(run) == row_of(run).spent == Usage(calls=3, prompt_tokens=6, completion_tokens=4)
     assert runs.spent("nobody") == Usage()
+
+
+def test_what_a_runs_reader_has_spent_is_a_part_of_what_the_run_has() -> None:
+    runs, answers = open_runs(), open_answers()
+    run, other = runs.begin("run", config="{}", folder="."), runs.begin("other", config="{}", folder=".")
+    answered(run, 1, 2)
+    for number in (3, 4):
+        spent = Usage(calls=2, prompt_tokens=10, completion_tokens=1)
+        answers.save([keyed(number)], run=run, model="r", spent=spent, failures=1, again=False, reads=True)
+    assert runs.spent(run) == Usage(calls=7, prompt_tokens=26, completion_tokens=6)
+    taken = Reading(answers=2, requests=4, failures=2, prompt_tokens=20, completion_tokens=2)
+    assert runs.read(run) == row_of(run).reading == taken
+    assert runs.read(other) == row_of(other).reading == Reading()
 
 
 def test_the_newest_unfinished_run_comes_first(clock: Clock) -> None:

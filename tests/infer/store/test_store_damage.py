@@ -18,6 +18,7 @@ from test_damage import DAMAGES, Damage, emptied, garbage
 from contrapose.flows.cli import main
 from contrapose.tasks.core.damage import LOGGER
 from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.writer import Writer
 from contrapose.tasks.store import open_answers, open_claims, open_runs
 from contrapose.tasks.store.address import store_url
@@ -73,6 +74,15 @@ def test_what_can_be_read_of_a_damaged_store_is_rescued(
     close()
     assert found() == rescued
     assert len(warnings()) == 1
+
+
+def test_what_a_reader_has_spent_is_rescued_too(own_store: str) -> None:
+    run, path = open_runs().begin("run", config="{}", folder="."), Path(own_store.removeprefix("sqlite:///"))
+    spent = Usage(calls=9, prompt_tokens=8, completion_tokens=7)
+    open_answers().save(MANY, run=run, model="r", spent=spent, failures=0, again=False, reads=True)
+    close()
+    path.write_bytes(bytes(100) + path.read_bytes()[100:])
+    assert (open_runs().spent(run), open_runs().read(run).spent) == (spent, spent)
 
 
 def test_any_flipped_bytes_give_no_other_answer(path: Path, tmp_path: Path) -> None:
@@ -243,7 +253,7 @@ def test_answers_that_find_no_room_wait_elsewhere(
     monkeypatch.setattr("contrapose.tasks.store.patience.time.sleep", slept.append)
     table, run = open_answers(), open_runs().begin("run", config="{}", folder=".")
     fill(own_store)
-    its = Writer(table, open_claims(), run=run, model="m", again=False)
+    its = Writer(table, open_claims(), run=run, model="m", again=False, reads=True)
     its.put(MANY[:600])
     with pytest.raises(ContraposeError, match=r"600 questions could not be kept .* is full") as told:
         its.close()
@@ -258,7 +268,7 @@ def test_answers_that_find_no_room_wait_elsewhere(
     assert len(again.find([each.key for each in MANY])) == 600
     row = open_runs().get(run)
     assert row is not None
-    assert (row.answers, row.requests) == (600, 600)
+    assert (row.answers, row.requests) == (row.reading.answers, row.reading.requests) == (600, 600)
     assert list(elsewhere.iterdir()) == []
     assert len(warnings()) == 1
     take_up(again)

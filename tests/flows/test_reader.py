@@ -1,0 +1,291 @@
+"""Another model than the one under test is asked what its unread replies choose: `reader`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+from fake_endpoint import Endpoint, serving
+
+from contrapose.flows.cli import main
+from contrapose.flows.entrance import enter
+from contrapose.flows.resumption import refuse_other
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
+from contrapose.tasks.store import open_runs
+
+ASKED_BACK = "Which one does this reply choose?"
+READ = "Summary A is more consistent with the article, because it repeats what was written there."
+UNREAD = "Wherever the facts of the article stand, that is the one which I would rather have."
+QUESTIONS = 36
+"""Of twelve samples: two orders, and a control."""
+CALL = {"prompt_tokens": 10, "completion_tokens": 2}
+"""What every call of an endpoint takes."""
+pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+
+
+def spoken(prompt: str) -> str:
+    """The model under test: readable words to about every second prompt, unreadable ones to the others."""
+    assert ASKED_BACK not in prompt
+    return (READ, UNREAD)[crc32(prompt.encode()) % 2]
+
+
+class House:
+    """A model and a reader, each behind an endpoint of its own."""
+
+    def __init__(self, model: Endpoint, reader: Endpoint) -> None:
+        self.model, self.reader = model, reader
+
+    def arguments(self, *options: str) -> list[str]:
+        urls = {"model_args": self.model.port, "reader_args": self.reader.port}
+        named = {f"{name}.base_url": f"http://127.0.0.1:{port}/v1" for name, port in urls.items()}
+        values = {"reader": "openai/judge", "model_args.retries": 0, **named}
+        given = [part for name, value in values.items() for part in ("--set", f"{name}={value}")]
+        return ["--suite", "full", "--test", "order_bias", "--limit", "12", "--model", "openai/any", *given, *options]
+
+    def run(self, *options: str) -> tuple[dict[str, Any], Path]:
+        """The summary and the folder of a run."""
+        main(["run", *self.arguments("--out", "out", *options)])
+        folder = max(Path("out").glob("[!.]*"), key=lambda each: each.stat().st_mtime_ns)
+        return json.loads((folder / "summary.json").read_text()), folder
+
+    @property
+    def asked(self) -> tuple[int, int]:
+        """Requests to the model and to the reader."""
+        return len(self.model.requests), len(self.reader.requests)
+
+
+def served(body: Callable[[House], None], says: Callable[[str], str] = lambda _: "A", **model: Any) -> None:
+    """Do something with a model and a reader that says this when it is asked back."""
+    with serving(Endpoint(says=spoken, **model)) as under_test, serving(Endpoint(says=says)) as reader:
+        body(House(under_test, reader))
+
+
+def priced(model: tuple[float, float], reader: tuple[float, float]) -> list[str]:
+    named = {"price": model, "reader_price": reader}
+    pairs = {f"{name}.{side}": cost for name, both in named.items() for side, cost in zip(("input", "output"), both)}  # noqa: B905
+    return [part for name, cost in pairs.items() for part in ("--set", f"{name}={cost}")]
+
+
+def test_the_reader_is_asked_and_named_and_paid_once() -> None:
+    def body(house: House) -> None:
+        found, folder = house.run("--set", "system_instruction=Be brief.", "--set", "gen_kwargs.max_new_tokens=40")
+        to_model, to_reader = house.asked
+        assert (to_model, to_reader > 0) == (QUESTIONS, True)
+        assert all(ASKED_BACK in each.prompt for each in house.reader.requests)
+        assert all(body["messages"][0]["role"] == "system" for body in house.model.bodies)  # type: ignore[index]
+        bodies = [(len(body["messages"]), body["temperature"]) for body in house.reader.bodies]  # type: ignore[arg-type]
+        assert set(bodies) == {(1, 0)}
+        assert {body["model"] for body in house.reader.bodies} == {"judge"}
+        assert found["model"]["id"] == "openai/any"
+        assert found["reader"]["id"] == "openai/judge"
+        assert found["usage"]["calls"] == to_model + to_reader
+        assert found["usage"]["reader"]["calls"] == found["usage"]["reader"]["requests"] == to_reader
+        assert found["usage"]["reader"]["prompt_tokens"] == to_reader * CALL["prompt_tokens"]
+        (test,) = found["tests"]
+        assert test["figures"]["AA"] == 12
+        assert test["estimates"]["asked_agreement"]["value"] == 1
+        manifest = json.loads((folder / "manifest.json").read_text())
+        assert manifest["reader"]["model"] == "judge"
+        for name in ("report.html", "report.md"):
+            assert "openai/judge" in (folder / name).read_text()
+        again, _ = house.run("--set", "system_instruction=Be brief.", "--set", "gen_kwargs.max_new_tokens=40")
+        assert house.asked == (to_model, to_reader)
+        assert again["tests"] == found["tests"]
+        assert again["usage"]["reader"]["calls"] == 0
+        other, _ = house.run("--set", "gen_kwargs.max_new_tokens=41")
+        # Other replies of the model are the same words here, and the reader's answers do not hang on its settings.
+        assert house.asked == (2 * to_model, to_reader)
+        assert other["usage"]["reader"]["calls"] == 0
+
+    served(body)
+
+
+def test_a_reader_that_reads_badly_is_named_and_asked_nothing_more() -> None:
+    def body(house: House) -> None:
+        found, _ = house.run()
+        assert all(READ in each.prompt for each in house.reader.requests)
+        (warning,) = [each for each in found["warnings"] if "stay so" in each]
+        assert "openai/judge, asked back, read 0 as they do" in warning
+
+    served(body, says=lambda prompt: "B" if READ in prompt else "A")
+
+
+def test_a_reader_that_fails_leaves_replies_unread_and_the_run_complete() -> None:
+    with serving(Endpoint(says=spoken)) as model, serving(Endpoint(fail=True)) as reader:
+        house = House(model, reader)
+        found, _ = house.run("--set", "reader_args.retries=0")
+    assert found["usage"]["failures"] == found["usage"]["reader"]["failures"] == house.asked[1] > 0
+    assert found["usage"]["requests"] == sum(house.asked)
+    assert found["verdict"] != "incomplete"
+    assert any("were not asked about either (reader: openai/judge): " in each for each in found["warnings"])
+
+
+def test_a_model_of_another_provider_may_read() -> None:
+    def body(house: House) -> None:
+        chosen = ["--suite", "full", "--test", "order_bias", "--limit", "12", "--model", "openai/any", "--out", "out"]
+        url = f"model_args.base_url=http://127.0.0.1:{house.model.port}/v1"
+        main(["run", *chosen, "--set", url, "--reader", "mock", "--set", "reader_args.reply=A"])
+        (folder,) = Path("out").glob("[!.]*")
+        found = json.loads((folder / "summary.json").read_text())
+        assert found["reader"]["id"] == "mock"
+        assert found["tests"][0]["figures"]["AA"] == 12
+        assert house.asked == (QUESTIONS, 0)
+
+    served(body)
+
+
+def test_a_doubtful_reader_is_named_beside_the_verdict() -> None:
+    with serving(Endpoint(says=lambda _: UNREAD)) as model, serving(Endpoint(says=lambda _: "A")) as reader:
+        found, folder = House(model, reader).run()
+    (doubt,) = [each for each in found["warnings"] if "asking back read" in each]
+    assert "how well openai/judge reads" in doubt
+    assert "how well openai/judge reads" in (folder / "report.md").read_text()
+
+
+@pytest.mark.parametrize(("limit", "most"), [("max_calls", 39), ("max_tokens", 1000)])
+def test_limits_count_what_both_take(limit: str, most: int) -> None:
+    def body(house: House) -> None:
+        found, _ = house.run("--set", f"{limit}={most}")
+        calls, tokens = sum(house.asked), sum(house.asked) * sum(CALL.values())
+        assert {"max_calls": calls, "max_tokens": tokens}[limit] <= most
+        assert found["usage"]["requests"] == calls
+        if limit == "max_calls":
+            assert house.asked == (QUESTIONS, 3)
+        assert any(f"{limit} = {most}" in each for each in found["warnings"])
+
+    served(body)
+
+
+def test_the_cost_is_that_of_both_at_their_own_prices() -> None:
+    def body(house: House) -> None:
+        found, folder = house.run(*priced((1, 10), (100, 1000)))
+        to_model, to_reader = house.asked
+        own, readers = to_model * 30 / 1e6, to_reader * 3000 / 1e6
+        assert found["usage"]["cost"] == pytest.approx(own + readers)
+        assert found["usage"]["reader"]["cost"] == pytest.approx(readers)
+        manifest = json.loads((folder / "manifest.json").read_text())
+        assert manifest["reader_price"]["input"] == 100
+        report = (folder / "report.md").read_text()
+        assert f"{to_reader} of them to openai/judge" in report
+
+    served(body)
+
+
+def test_a_limit_of_the_cost_holds_for_the_sum() -> None:
+    def body(house: House) -> None:
+        most = 0.1
+        found, _ = house.run("--max-cost", str(most), *priced((1, 10), (100, 1000)))
+        assert house.asked[0] == QUESTIONS
+        assert 0 < found["usage"]["reader"]["cost"] < found["usage"]["cost"] <= most
+        assert any("max_cost = 0.1" in each for each in found["warnings"])
+
+    served(body)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--set", "reader=nobody/judge"], "reader: unknown provider 'nobody'"),
+        (["--set", "reader_args.nope=1"], "reader_args"),
+        (["--set", "reader_args.api_key_env=MY_KEY"], "reader_args.api_key_env"),
+        (["--max-cost", "1", "--set", "price.input=1", "--set", "price.output=1"], "reader_price"),
+        (["--set", "reader_args.api_key=x"], "reader_args.api_key looks like a secret"),
+        (["--set", "reader="], "reader_args"),
+    ],
+)
+def test_what_is_wrong_with_a_reader_costs_nothing(
+    options: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def body(house: House) -> None:
+        assert main(["run", *house.arguments(*options)]) == 2
+        assert told in capsys.readouterr().err
+        assert house.asked == (0, 0)
+
+    served(body)
+
+
+def test_a_readers_key_goes_to_no_host_that_is_not_named_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-quartz")
+    asks = {"factuality": {"order_bias": {"read_with": "ask"}}}
+    args = {"base_url": "https://elsewhere.example/v1"}
+    given = {"model": "mock", "reader": "openai/x", "reader_args": args, "tests": asks}
+    with pytest.raises(ContraposeError, match=r"reader_args\.") as refused:
+        enter(RunConfig.model_validate(given))
+    assert "elsewhere.example" in str(refused.value)
+    assert "quartz" not in str(refused.value)
+
+
+def test_a_resumed_run_counts_what_both_have_spent() -> None:
+    """The model fails once, so that the run is incomplete when the reader has been paid."""
+
+    def body(house: House) -> None:
+        found, _ = house.run(*priced((1, 10), (100, 1000)))
+        before = house.asked
+        assert (found["verdict"], before[0]) == ("incomplete", QUESTIONS)
+        (row,) = open_runs().unfinished()
+        limit = sum(before) + 1
+        main(["resume", row.id, "--max-calls", str(limit)])
+        resumed = json.loads(
+            max(Path("out").glob("[!.]*/summary.json"), key=lambda each: each.stat().st_mtime).read_text()
+        )
+        assert house.asked == (QUESTIONS + 1, before[1])
+        assert resumed["usage"]["requests"] == limit
+        assert resumed["usage"]["cost"] == pytest.approx((QUESTIONS * 30 + before[1] * 3000) / 1e6)
+        assert resumed["usage"]["reader"]["cost"] == pytest.approx(before[1] * 3000 / 1e6)
+
+    served(body, faults={0: "status 500"})
+
+
+def test_another_reader_is_another_run() -> None:
+    runs = open_runs()
+    given = RunConfig(model="mock", reader="mock", reader_args={"reply": "A"})
+    row = runs.get(runs.begin("run", config=given.model_dump_json(), folder="."))
+    assert row is not None
+    with pytest.raises(ConfigError, match=r"not the run's own: reader;"):
+        refuse_other(given.model_copy(update={"reader": "embedded"}), row)
+
+
+def test_a_reader_whom_nobody_asks_is_told_and_not_looked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ["--suite", "quickstart", "--test", "order_bias", "--limit", "2", "--model", "mock", "--out", "out"]
+    main(["run", *chosen, "--set", "reader=openai/judge"])
+    (folder,) = Path("out").glob("[!.]*")
+    found = json.loads((folder / "summary.json").read_text())
+    assert any(each.startswith("reader: openai/judge is asked nothing") for each in found["warnings"])
+    assert "reader" not in found
+    assert "openai/judge is asked nothing" in " ".join(capsys.readouterr().out.split())
+
+
+def test_estimate_prices_what_may_be_asked_back_at_the_readers_price(capsys: pytest.CaptureFixture[str]) -> None:
+    def body(house: House) -> None:
+        def told(*options: str) -> Any:
+            assert main(["estimate", *house.arguments(*options), "--json"]) == 0
+            return json.loads(capsys.readouterr().out)["asked_back_at_most"]
+
+        found = told(*priced((0, 0), (1, 10)))
+        assert (found["total"], found["model"]) == (QUESTIONS, "openai/judge")
+        # At least the letters, at most a long prompt and as long an answer as it may give.
+        assert QUESTIONS * 10 * 32 / 1e6 < found["cost"] < QUESTIONS * (10 * 32 + 2000) / 1e6
+        assert told(*priced((0, 0), (10, 100)))["cost"] == pytest.approx(10 * found["cost"])
+        assert told()["cost"] is None
+        assert main(["estimate", *house.arguments(*priced((0, 0), (1, 10)))]) == 0
+        assert "openai/judge is asked" in " ".join(capsys.readouterr().out.split())
+        assert house.asked == (0, 0)
+
+    served(body)
+
+
+def test_runs_with_different_readers_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    def body(house: House) -> None:
+        (_, one), (_, two) = (
+            house.run("--set", "model_args.revision=1"),
+            house.run("--set", "model_args.revision=2", "--set", "reader=openai/judy"),
+        )
+        assert main(["compare", str(one), str(two)]) == 2
+        assert "reader is 'openai/judge'" in capsys.readouterr().err
+
+    served(body)
