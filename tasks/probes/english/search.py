@@ -146,7 +146,7 @@ class _Verb:
         if inner:
             _keep(found, (main, others, waiting, inner, -1), odds + gain)
             gain -= 1.0
-        _keep(found, (main, (*others, self.i)[:4], waiting, False, -1), odds + gain)
+        _keep(found, (main, (*others, self.i), waiting, False, -1), odds + gain)
 
     def _as_main(self, found: States, state: State, odds: float, finite: float) -> None:
         _, others, waiting, inner, _ = state

@@ -137,7 +137,7 @@ def _add_verb(found: Vocabulary, base: str, spelled: list[str]) -> None:
     for flag, spellings in zip(_FORMS["verb"], forms, strict=True):
         for form in filter(None, spellings):
             found.flags[form] = found.flags.get(form, 0) | flag | embed
-            if "-" in found.bases[flag].setdefault(form, base) and "-" not in base:
+            if "-" in found.bases[flag].setdefault(form, base):
                 found.bases[flag][form] = base
 
 
@@ -158,9 +158,9 @@ def _usual() -> Iterator[tuple[str, str]]:
     """Word and its most frequent Penn Treebank tag, from TextBlob's lexicon."""
     with (_package("textblob") / "en" / "en-lexicon.txt").open(encoding="utf-8") as lines:
         for line in lines:
-            match line.split():
-                case [word, tag]:  # others are comments
-                    yield word, tag
+            found = line.split()
+            if len(found) == 2:  # others are comments
+                yield found[0], found[1]
 
 
 def _package(name: str) -> Path:

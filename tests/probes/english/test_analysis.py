@@ -71,6 +71,14 @@ MAIN = [
     ("Her being late meant trouble.", "meant"),
     ("Wool comes from sheep.", "comes"),
     ("My friend works on HR.", "works"),
+    ("Swimming helps.", "helps"),
+    ("These leaves fall.", "fall"),
+    ("These dry quickly.", "dry"),
+    ("The cat yawned.", "yawned"),
+    ("Anna's will is done.", "is"),
+    ("Those who sow and reap eat.", "eat"),
+    ("Because to err is human, we forgive.", "forgive"),
+    ("The old, wounded in war, left.", "left"),
 ]
 JOINED = [
     ("The man sat down and ate.", "sat", ["ate"]),
@@ -78,6 +86,8 @@ JOINED = [
     ("The bus stops here and the train stops there.", "stops", ["stops"]),
     ("The water was heated and weighed.", "was", []),
     ("The dog and the cat sleep.", "sleep", []),
+    ("The shop sells bread and the baker sleeps.", "sells", ["sleeps"]),
+    ("He came, saw, ate, sang, left and slept.", "came", ["saw", "ate", "sang", "left", "slept"]),
 ]
 KINDS = [
     ("Close the door.", "order"),
@@ -108,9 +118,20 @@ KINDS = [
     ("Risk factors.", "fragment"),
     ("Feature films.", "fragment"),
     ("The dog's food bowl", "fragment"),
+    ("Anna's tall sister.", "fragment"),
+    ("Without it's mother.", "fragment"),
+    ("Please help.", "order"),
+    ("If it rains, then is the match cancelled?", "polar"),
+    ("If it rains, who stays?", "wh"),
+    ("When it rains in May what do you do?", "wh"),
+    ("Anna, is it late?", "polar"),
 ]
 DOUBTED = ["A prism splits light.", "Some left early.", "My stomach dropped.", "The bridge held!!!"]
-PLAIN = ["Wool comes from sheep.", "Snow rarely falls on this coast.", "Dogs bark.", "The announced plans failed."]
+PLAIN = [
+    *("Wool comes from sheep.", "Snow rarely falls on this coast.", "Dogs bark.", "The announced plans failed."),
+    *("These leaves fall.", "As long as it rains we stay.", "These dry quickly.", "Those who sow and reap eat."),
+    *("The house, built in 1990 burned.", "The old, wounded in war, left."),
+]
 SUBJECTS = [
     ("While driving, he sang.", "he"),
     ("As soon as the bell rings, the children leave.", "the children"),
@@ -120,6 +141,10 @@ SUBJECTS = [
     ("Question: The sky is blue.", "The sky"),
     ("Now is the time.", "Now"),
     ("To err is human.", "To"),
+    ("Running, he fell.", "he"),
+    ("Running shoes, old or new, need care.", "Running"),
+    ("In the end, Tom, however, left early.", "Tom"),
+    ("In the morning, cold winds blow.", "cold"),
 ]
 
 
@@ -168,4 +193,13 @@ def test_a_garden_path_is_doubtful() -> None:
 
 
 def test_a_very_long_sentence_is_not_taken_apart() -> None:
-    assert analyse("I say that " * 100 + "it rains.").ambiguous
+    long = analyse("I say that " * 66 + "it always rains.")
+    assert (long.kind, long.subject, long.clause) == ("statement", 0, (-1, -1, False, (), 0.0))
+    assert analyse("I say that " * 66 + "it rains.").clause.verb == 1
+
+
+@pytest.mark.parametrize("text", ["Is it late?", "What is it?", "Feature films.", "Well,"])
+def test_a_sentence_without_a_main_clause_of_its_own_is_not_doubtful(text: str) -> None:
+    analysis = analyse(text)
+    assert analysis.clause[:4] == (-1, -1, False, ())
+    assert not analysis.doubtful
