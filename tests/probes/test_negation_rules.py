@@ -241,6 +241,79 @@ POLAR = [
     ("ARE ALL BIRDS SMALL?", "ALL BIRDS ARE SMALL.", "NOT ALL BIRDS ARE SMALL."),
 ]
 
+INVERTED = (
+    "Does the plant water not need light?", "Do the house plants not need light?",
+    "Does the man with the hat not smoke?", "Do the men who work not smoke?",
+    "Does every man in the house not smoke?", "Did the plan change not work?", "Did Paris not change?",
+    "Did the very old not sleep?", "Did water not help?", "Will the bank not close early?",
+    "Will the rain not stop the match?", "Should people in towns not walk more?", "Should the dog's owner not pay?",
+    "Should dogs' owners not pay?", "Could two men not lift it?", "Could those not work?",
+    "Could this plan not work?", "Did the man probably not work?", "Did the lack of rain not cause drought?",
+    "Did the cause of the fire not change?", "Did the cost of living not change?",
+    "Did the use of force not end the strike?", "Did reading books not help?", "Did swimming in the sea not help?",
+    "Did another not start?", "Will another light not shine?", "Did the first start not fail?",
+    "Did the second not run end?", "Does the cut not heal?", "Does drink not help?", "Does the drive not take long?",
+    "Did the town's need for water not change?", "Does the bank's work not matter?",
+    "Does the number of cats not grow?", "Do a number of cats not sleep?", "Do growing plants not need light?",
+    "Does growing plants not help?", "Do plants grown in pots not need light?", "Do people living in towns not walk?",
+    "Does the man living not here walk?", "Do boys building houses not help?", "Do the sheep not eat?",
+    "Does the sheep not eat?", "Do he and she not work?", "Does one of the men not work?",
+    "Does what he says not matter?", "Does this not matter?", "Do these not matter?", "Do these things not matter?",
+    "Does this thing not matter?", "Does another man not matter?", "Does Anna not matter?",
+    "Do cats in a house not matter?", "Does a cat in boxes not matter?", "Does it, on the whole, not matter?",
+    "Did the men, too, not want to go?", "Can what he says not be true?", "Can the man in the house not be late?",
+    "Can the late man not be here?", "Could the child in red not do it?", "Should the man in charge not do more?",
+    "Should the old not do more?", "Should the very rich not pay?", "Would the boy with the ball not play?",
+    "Would the swimming pool not help?", "Would more help not help?", "Would two not help?",
+    "Would the two not help?", "Would five of them not help?", "Would Mark not help Anna?",
+    "Would Anna's help not matter?", 'Would "stop" not help?', "Would the fact that it works not help?",
+    "Would the men that help not win?", "Would a man like Tom not help?",
+    "Would the men at the end of the line not help?", "Would the men to ask not help?",
+    "Would the cook not cook rice?", "Would fear not stop him?", "Would the work of men not stop?",
+    "Would the man not work of late?", "Would the man not work to win?", "Would the man not work singing songs?",
+    "Would the last run not help?", "Would the long run not hurt?", "Would dry land not help?",
+    "Did the plan for you people not work?", "Did the change not work in towns?", "Did house prices not drop in May?",
+    "Do the boys not dance like birds?", "Does the lamp that a room house needs not shine?",
+    "Is the old man not here?", "Is the house near the river not old?", "Is the house not near the river?",
+    "Is the house not on fire?", "Is gold not really heavy?", "Is the king not English?",
+    "Is the English king not dead?", "Is the running man not old?", "Is the boy called Tom not tall?",
+    "Is the boy not taller than Anna?", "Is the book not mine to keep?", "Is that not the end?",
+    "Are whales not fish?", "Are cats and dogs not animals?", "Are the men not here?",
+    "Are the things that we need not cheap?", "Was the shop not closed the whole day?",
+    "Was the door not painted red?", "Was the painted door not red?", "Was the play not by Anna?",
+    "Was Anna's play not good?", 'Was the "stop" sign not red?', 'Was the sign "stop" not red?',
+    "Were the men not to wait?", "Were those men not red?", "Were the cows not brown and white?",
+    "Were the cows not brown when young?", "Is that small bank not open?", "Is that not small?",
+    "Are those old men not here?", "Are these not the keys?", "Are these keys not yours?",
+    "Is that house on the hill not old?", "Is the number of cats not small?", "Is the man who cooks not a nurse?",
+    "Is the man that cooks not running?", "Is the man in the house not asleep?", "Is the box not red on top?",
+    "Is the red box not on the table?", "Is the box not always red?", "Is the box not for Anna?",
+    "Is the box for Anna not red?", "Is Anna Smith not red?", "Is Anna not a Smith?", "Is hers not red?",
+    "Is half of it not red?", "Is swimming in the sea not hard?", "Is seeing not believing?",
+    "Are the king and the queen not rich?", "Are the men not kings of old?", "Are men not kings?",
+    "Are the old kings not men?", "Are the cooks not men who work?", "Are the books that we read not old?",
+    "Are the boys not running?", "Are the boys not running in the park?", "Are the boys in the park not running?",
+    "Are the running boys not in the park?", "Are the boys not seen by them?", "Are the boys not like Anna?",
+    "Are the boys like Anna not tall?", 'Are the boys not "tall"?', "Are 7 of 10 cats not red?",
+    "Are ten cats not red?", "Are cats not 7?", "Are the cats not both red?", "Are the cats not theirs?",
+    "Was the vase not broken into bits?", "Was the cut flower not red?", "Was the fish not caught raw?",
+    "Was the open shop not full?", "Was the light not light?", "Was the light not on when he left?",
+    "Was the game not sport?", "Was the game not over?", "Was the game not a draw?", "Was gold not money?",
+    "Was old gold not good?", "Was the old not good?", "Has the man in red not left?", "Have cut flowers not died?",
+    "Has the broken vase not been sold?", "Has the boy not eaten in the house?", "Has broken glass not been found?",
+    "Has the run not ended?", "Has the man with cut hands not left?", "Has Tom not cut it?",
+    "Has the man not really cut it?", "Have they not all left?", "Have the men not been told?",
+    "Have the men not done well?", "Have you not had enough?", "In which city do they not live?",
+    "To whom did he not speak?", "If it rains what do you not do?", "What do plant cells not need?",
+    "What did the end of the war not cause?", "What did the fall of Rome not cause?", "Where did the river not run?",
+    "Where do people who play golf not live?", "Where do people that can drive not live?",
+    "When did the ship not sail?", "Which plants do cows not eat?", "Which tools do the men not work with?",
+    "Where did the houses not sell?", "Where did prices not rise?", "Since the war what has not changed?",
+    "Which man has not eaten?", "What has the man not eaten?", "Why has the woman with the sold house not left?",
+    "What has not been done?", "Which cat has it not been?",
+)  # fmt: skip
+"""Questions with the place of "not", which is behind their subject."""
+
 
 @pytest.mark.parametrize(
     ("text", "negated"), STATEMENTS + CONTRACTIONS + COORDINATION + DO_SUPPORT + ORDERS + QUANTIFIERS + QUESTIONS
@@ -279,6 +352,11 @@ def test_a_label_before_a_yes_no_question_stays_before_the_statements() -> None:
 def test_a_yes_no_question_can_keep_its_form(text: str, negated: str) -> None:
     result = negate(text, rewrite_polar=False)
     assert (result.original, result.text) == (text, negated)
+
+
+@pytest.mark.parametrize("negated", INVERTED)
+def test_the_subject_of_a_question_ends_where_its_verb_or_predicate_starts(negated: str) -> None:
+    assert negate(negated.replace(" not", "", 1), rewrite_polar=False).text == negated
 
 
 @pytest.mark.parametrize(

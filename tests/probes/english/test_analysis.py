@@ -126,7 +126,14 @@ KINDS = [
     ("When it rains in May what do you do?", "wh"),
     ("Anna, is it late?", "polar"),
 ]
-DOUBTED = ["A prism splits light.", "Some left early.", "My stomach dropped.", "The bridge held!!!"]
+DOUBTED = [
+    "Please fish.",
+    "Please light candles.",
+    "A prism splits light.",
+    "Some left early.",
+    "My stomach dropped.",
+    "The bridge held!!!",
+]
 PLAIN = [
     *("Wool comes from sheep.", "Snow rarely falls on this coast.", "Dogs bark.", "The announced plans failed."),
     *("These leaves fall.", "As long as it rains we stay.", "These dry quickly.", "Those who sow and reap eat."),

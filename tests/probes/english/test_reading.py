@@ -71,7 +71,8 @@ def test_long_repetitions_are_read_in_linear_time(mark: str) -> None:
     ("phrase", "plural"),
     [
         *((each, False) for each in ("the dog", "this", "this dog", "every dog", "either dog", "another dog", "gold")),
-        *((each, False) for each in ("everyone", "nothing", "the news", "what she said", "to err", "the man who left", "one of many", "the number")),
+        *((each, False) for each in ("everyone", "nothing", "the news", "what she said", "to err", "the man who left")),
+        *((each, False) for each in ("one of many", "the number")),
         *((each, False) for each in ("each man and woman", "the house of the boys", "one of the boys")),
         *((each, True) for each in ("the dogs", "these", "they", "you", "I", "two dogs", "both dogs", "few")),
         *((each, True) for each in ("the dog and the cat", "plants grown in pots", "people living here", "the police")),
