@@ -93,6 +93,9 @@ BASES = [
     ("blorpate", f.BASE, "blorpate"),
     ("cartwheelled", f.PAST, "cartwheel"),
     ("zorlled", f.PAST, None),
+    ("zipwalked", f.PAST, "zipwalk"),
+    ("mudhoped", f.PAST, "mudhope"),
+    ("mudused", f.PAST, None),
     ("blorps", f.THIRD, None),
 ]
 
