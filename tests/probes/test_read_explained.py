@@ -341,6 +341,8 @@ SAID = [
     ("Contrary to Summary {y}, the vote was won. Summary {x} is right about that.", "-y! +x", None),
     ("As stated in Summary {x}, the vote was won, and Summary {y} gets that wrong.", "+x -y", "x"),
     ("Had Summary {y} been right, the vote was lost. Summary {x} is accurate. Summary {y} is wrong.", "+x -y", "x"),
+    ("Summary {x} is accurate about the dates, and Summary {y} matches none of them.", "+x -y", "x"),
+    ("Summary {x} is accurate, and Summary {y} contradicts nothing that the article says.", "+x +y~", None),
 ]
 """Replies; what each says for or against a letter, with ! where it ranks them, > where it is said against what stands
 before it, ~ where it is no more than "not wrong"; and the letter that it comes to."""
@@ -437,7 +439,7 @@ VERDICTS: dict[Strength | None, tuple[str, ...]] = {
         "omits the year", "omits",
     ),
     None: (
-        "is not better", "is not wrong", "does not contradict Summary B", "does match nothing",
+        "has", "gives", "is not better", "is not wrong", "does not contradict Summary B", "does match nothing",
         "does reflect the mood", "is more consistent than", "is better than", "is more", "is most",
         "is more like a story", "is more popular", "is most unclear", "is less of a story", "is less than perfect",
         "is better than nothing", "is better than I thought", "is better written", "is superior to expectations",
