@@ -109,4 +109,4 @@ def _is_order(s: Sentence, subject: int, clause: Clause) -> bool:
     verb = clause.verb
     if verb == subject:
         return clause.lexical
-    return s.words[subject:verb] in (["always"], ["please"], ["you", "please"])
+    return s.words[subject:verb] in (["always"], ["please"])

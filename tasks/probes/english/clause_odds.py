@@ -51,7 +51,7 @@ def unexplained(s: Sentence, i: int) -> float:
     """Log-odds lost by not reading the last word as a verb where no participle would stand: "The story cried."."""
     past = s.tags[i] & f.PAST and not s.tags[i] & (f.BASE | f.ADJ)
     before = s.tag(i - 1)
-    return 2.0 if s.closed and past and before & f.NOUN and not before & f.CLOSED else 0.0
+    return 2.0 if s.closed and past and before & f.NOUN else 0.0
 
 
 def ending(s: Sentence, *, found: bool, waiting: int = 0, inner: bool = False) -> float:

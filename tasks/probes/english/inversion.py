@@ -97,7 +97,7 @@ def _before_base(s: Sentence, k: int, before: int) -> float:
         return -3.0
     if before & (f.NAME | f.SUBJ):
         return 2.0
-    if before & f.NOUN and not before & f.CLOSED:
+    if before & f.NOUN:
         return 1.2
     if before & f.ADJ:
         return -2.0

@@ -28,7 +28,7 @@ class Link(NamedTuple):
 def link(s: Sentence, i: int, start: int) -> Link | None:
     """The readings of word `i` as an opener; None when it is none."""
     tag = s.tags[i]
-    if tag & f.OPENER and not tag & f.AUX:
+    if tag & f.OPENER:
         return _that(s, i, start) if s.words[i] == "that" else _opener(s, i, tag)
     if tag & f.LOOSE and not tag & f.FINITE:
         return Link(_loose(s, i, start), -1.0 if i == start else 0.0)

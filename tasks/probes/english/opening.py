@@ -57,7 +57,7 @@ def _after_comma(s: Sentence, start: int) -> int | None:
 def _after_fronted(s: Sentence, start: int) -> int | None:
     """A question word and its auxiliary behind a fronted clause without a comma; None when there is none."""
     for i in range(start, len(s.words) - 1):
-        if s.tags[i] & f.WH and not s.tags[i] & f.AUX and is_finite_aux(s, i + 1) and not s.tags[i - 1] & f.PREP:
+        if s.tags[i] & f.WH and is_finite_aux(s, i + 1) and not s.tags[i - 1] & f.PREP:
             return i
     return None
 
