@@ -29,6 +29,7 @@ REMOVED = [
     ("DOGS CANNOT FLY.", "DOGS CAN FLY."),
     ("NO DOGS ARE BIG.", "SOME DOGS ARE BIG."),
     ("We won't go.", "We will go."),
+    ("We shan't go.", "We shall go."),
     ("They can't see anything.", "They can see something."),
     ("He hasn't anything.", "He has something."),
     ("He must not have any.", "He must have some."),

@@ -69,6 +69,10 @@ REFUSED = [
     ("There is little hope.", "semi_negative"),
     ("Little is known of him.", "semi_negative"),
     ("The bird has yet to sing.", "semi_negative"),
+    ("He said no. Dogs can swim.", "existing_negation"),
+    ("There is no 7 here.", "existing_negation"),
+    ("Was seeing him fun?", "wh_subject_boundary"),
+    ("Is the man running the shop old?", "wh_subject_boundary"),
 ]
 
 

@@ -288,3 +288,75 @@ def test_letters_numbers_and_texts_choose_an_option(reply: str, letter: str) -> 
 )
 def test_what_names_no_one_option_chooses_none(reply: str) -> None:
     assert read(reply, SHAPES) is None
+
+
+OF_METALS: dict[str | None, tuple[str, ...]] = {
+    "A": (
+        "A. copper", "A) copper", "(A) copper", "A: copper", "A - copper", "A, copper", "A copper", "copper (A)",
+        "copper, option A", "copper, which is option A", "copper A", "copper: A", "A\niron is heavy", "A.\ncopper",
+        "A.\ncopper conducts.", "Answer: A\niron rusts", "Answer: A\n\ncopper", "The answer is A.\nCopper conducts.",
+        "The answer is:\ncopper", "The answer is\ncopper", "the first option", "first", "I choose a.", "option a",
+        "A", "A is best", "A is best.", "A would be right", "A because it conducts.", "A since it conducts.",
+        "A as it conducts.", "A seems right", "A it is", "A?", "A!", "A (copper)", "The only metal here is A.",
+    ),
+    "B": (
+        "Final answer\nB", "the second one", "second.", "option number two", "answer 2", "b", '"b"', "*B*", "b.",
+        "b)", "option b", "choice b", "answer: b", "answer = b", "selection is: b", "it's b", "that's b",
+        "I'd pick b", "the iron", "an iron",
+    ),
+    "C": (
+        "the third", "option 3", "[C]", "a wood", "wood, because it floats", "wood, since it floats", "wood, I think",
+        "probably wood", "definitely wood", "clearly wood", "so wood", "therefore wood", "thus, wood", "hence C",
+        "hence, C", "It is C.", "It must be C.", "It would be C.", "It has to be C, as wood floats.",
+        "It can only be C.", "It seems to be C.", "It's C, then.", "It was C.", "C looks right.",
+        "C appears correct.", "C, which floats, is the right one.", "C, wood, floats.", "This matches option C.",
+        "It corresponds to option C.", "This points to choice C.", "which means the answer is C", "My guess: C",
+        "My vote is C.", "My final decision is C.", "The verdict: C", "The best one, of course, is C.",
+        "The most likely answer is C.", "The most fitting is C.", "I think C.", "I think that C is right.",
+        "I believe it's C.", "I would say C.", "I'd go with C.", "I'm going with C.", "I have to choose C.",
+        "I would like to choose C.", "I suggest picking C.", "I recommend C.", "C because D is wet.",
+        "The answer is (C).", "The answer is C).", 'The answer is "C".', "The answer is c", "The answer is c.",
+        "The answer is wood.", "The answer is the wood.", "The answer is a wood.", "The answer is C. wood",
+        "The answer is C, wood.", "The answer is C because iron rusts.", "The answer is wood (C).",
+        "The answer to this is C.", "The answer that fits is C.", "The answer C is right.", "Answer C.", "Answer - C",
+        "ans: C", "solution C", "Response: C", "<answer>C</answer>", "<answer>wood</answer>", "$C$", "**C**",
+        "**C. wood**", "`C`", "__C__", "C.\n\nThe wood floats.", "C\n\nExplanation: wood floats, iron sinks.",
+        "Explanation: wood floats.\n\nAnswer: C", "Let's see. A conducts. B rusts. So C.",
+        "A: conducts\nB: rusts\nC: floats\nAnswer: C", "Final answer: C", "Final answer: C, not D", "C\nC",
+    ),
+    "D": (
+        "choice four", "the fourth choice", "{D}", "(d)", "C is incorrect, so D.", "C is out. D it is.",
+        "C is not it. The answer is D.", "I rule out C. The answer is D.", "This leaves us with D.",
+        "which leaves only D", "Not C, but rather D.", "not C but D", "C could be right. D is right.",
+        "At first I thought C. It is D.", "Initially C. Finally D.",
+    ),
+    None: (
+        "A. iron", "A) iron", "(A) iron", "A: iron", "A - iron", "A, iron", "iron (A)", "iron, option A", "iron A",
+        "A. Iron is heavy.", "Answer: A. Iron rusts.", "B, copper", "B, and copper too", "B and copper",
+        "iron, copper", "option 9", "the fifth option", "option 2.5", "option 2%", "answer 2, which rusts", "Z", "e",
+        "b, c", "I choose a metal.", "option a metal", "option I", "I", "i", "A as iron does.", "A or B", "A and B",
+        "A (iron)", "AB", "A.B", "A/B", "A-B", "a copper pipe", "A copper pipe", "iron ore", "ironwork", "cast-iron",
+        "iron-clad", "neither iron nor wood", "iron. No, wood.", "iron or wood", "iron and wood",
+        "iron as well as wood", "iron (wood is soft)", "iron; wood is soft", "iron: it rusts", "iron - it rusts",
+        "wood, unlike iron", "wood, if it is dry", "wood, but I may err", "wood, maybe", "maybe wood", "perhaps wood",
+        "It isn't C.", "It is not C.", "It can't be C.", "C seems wrong.", "C is wrong.", "That leaves C or D.",
+        "not C; D", "neither C nor D", "C is closer than D.", "C, which floats, is wrong.", "The least likely is C.",
+        "The wrong one is C.", "I cannot choose C.", "I can't decide.", "It depends.", "C. Hard to say.",
+        "C is right. It depends, though.", "If it floats, C.", "C if it floats.", "C unless it is wet.",
+        "Assuming it floats, C.", "Some say C.", "Others prefer C.", "You could say C.", "One might choose C.",
+        "C might be right.", "C? No, D.", "C. Actually, D.", "Maybe C or D.", "C or maybe D", "C, possibly D",
+        "C. D is also possible.", "C. D may be right.", "C. Alternatively, D.", "C. D is equally good.",
+        "C is dry. D is wet.", "Both C and D.", "All of them.", "None of them.", "All but C.", "The answer is C, D.",
+        "The answer is C/D.", "The answer is woods.", "The answer is C. iron", "The answer is C. Iron is not.",
+        "The answer is C, iron.", "The answer is wood (B).", "The answer I choose is not C.", "The answer isn't C.",
+        "Answer C, D", "Final answer: C or D", "C D", "C\nD",
+    ),
+}  # fmt: skip
+"""Replies to a question whose options are copper, iron, wood and glass, by what they choose."""
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"), [(reply, letter) for letter, replies in OF_METALS.items() for reply in replies]
+)
+def test_of_four_metals_a_short_reply_chooses_the_one_that_it_names(reply: str, letter: str | None) -> None:
+    assert read(reply) == letter

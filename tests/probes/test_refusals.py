@@ -56,7 +56,13 @@ def test_a_reply_is_of_one_kind(reply: str, kind: str) -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    ["I must continue the work.", "I have to write a letter.", "I can't help smiling.", "“I can't do that,” he said."],
+    [
+        "I must continue the work.",
+        "I have to write a letter.",
+        "I can't help smiling.",
+        "“I can't do that,” he said.",
+        "'I cannot help with that.' These are his words.",
+    ],
 )
 def test_what_only_sounds_like_a_refusal_is_an_answer(reply: str) -> None:
     assert reply_kind(reply) == "answer"

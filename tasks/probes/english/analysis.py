@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple
 
 from contrapose.tasks.probes.english import flags as f
@@ -60,8 +61,8 @@ def analyse_sentence(s: Sentence) -> Analysis:
         return _fragment(s, 0)
     if len(s.words) > LONGEST:
         return Analysis(s, "statement", start, start, _UNTOLD)
-    asked = question_start(s, start) if s.asks or s.tags[start] & _ASKING else -1
-    if asked >= 0 and (s.asks or _asks_unmarked(s, asked)):
+    asked = question_start(s, start) if s.asks or s.tags[start] & _ASKING else None
+    if asked is not None and (s.asks or _asks_unmarked(s, asked)):
         polar = s.tags[asked] & f.AUX and not s.tags[asked] & f.WH
         return Analysis(s, "polar" if polar else "wh", asked, asked, _NONE)
     if _orders_at(s, start):
@@ -75,7 +76,7 @@ def analyse_sentence(s: Sentence) -> Analysis:
 
 
 _UNTOLD = Clause(start=-1, verb=-1, lexical=False, others=(), margin=0.0)
-_SURE = 99.0
+_SURE = math.inf
 _NONE = Clause(start=-1, verb=-1, lexical=False, others=(), margin=_SURE)
 _ASKING = f.WH | f.PREP | f.TO
 
@@ -108,4 +109,4 @@ def _is_order(s: Sentence, subject: int, clause: Clause) -> bool:
     verb = clause.verb
     if verb == subject:
         return clause.lexical
-    return s.words[subject:verb] in (["always"], ["please"], ["you", "please"])
+    return s.words[subject:verb] in (["always"], ["please"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from contrapose.tasks.probes.english import flags as f
 from contrapose.tasks.probes.english.context import before_adverbs, is_complement, is_finite_aux
 from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.english.words import words
 
-NEVER = -99.0
+NEVER = -math.inf
 _HELPED = f.BE | f.HAVE | f.CLITIC
 _OPENS = f.BREAK | f.OPENER | f.COORD | f.LOOSE
 _DETERMINED = f.DET | f.QUANT
@@ -47,7 +49,7 @@ def _behind_closed(s: Sentence, i: int, k: int, start: int) -> float:
     if tag & f.AUX and (tag & _HELPED or is_finite_aux(s, k)):
         return NEVER
     if tag & f.TO:
-        return NEVER if form & f.BASE else -2.0
+        return NEVER
     if tag & f.SUBJ:
         direct = k == start or s.tags[k - 1] & _OPENS
         return (3.5 if direct else 1.0) - (3.0 if tag & f.DET and not _points(word, form) else 0.0)
@@ -76,7 +78,7 @@ def _behind_open(s: Sentence, i: int, k: int, start: int) -> float:
     tag, form = s.tags[k], s.tags[i]
     if tag & f.QUOTED:
         return 1.0
-    if tag & f.BASE and k and s.tags[k - 1] & f.TO:
+    if tag & f.BASE and s.tag(k - 1) & f.TO:
         return -2.0 if k - 1 > start else 0.5  # "To forgive takes courage."
     if tag & f.NAME:
         return 2.0
@@ -129,7 +131,7 @@ def _behind_comma(s: Sentence, i: int, k: int, start: int) -> float:
         return _as_order(s, i) + 0.5  # "If it rains, stay inside."
     if "," in s.words[start:k]:
         return 1.0
-    aside = s.tags[i] & f.PART and "," in s.words[i:] and k > start and s.tags[k - 1] & f.NOUN
+    aside = s.tags[i] & f.PART and "," in s.words[i:] and s.tags[k - 1] & f.NOUN
     return -2.5 if aside else -0.5
 
 

@@ -56,7 +56,7 @@ _NO_CLAUSE = Clause(start=-1, verb=-1, lexical=False, others=(), margin=BEAM)
 
 def find_clause(s: Sentence, start: int) -> Clause:
     """The main clause that starts at word `start`."""
-    verbs = _candidates(s.tags, start)
+    verbs = _candidates(s, start)
     if not verbs:
         return _contracted(s, start)
     if len(verbs) == 1 and not _opens(s.tags, start, verbs[0]):
@@ -64,15 +64,15 @@ def find_clause(s: Sentence, start: int) -> Clause:
     mains, joint = {-1: 0.0}, last_joint(s)
     at = start
     for i in verbs:
-        turn = _turn(s.tags, start, at, i)
-        if turn >= 0:
+        turn = _turn(s, at, i)
+        if turn is not None:
             return _decide(s, start, search(s, start, turn, verbs, _states(mains)))
         mains = _weigh(s, i, start, mains)
         if len(mains) == 1 and i in mains and i > joint:
             return Clause(start, i, not s.tags[i] & f.AUX, (), BEAM)
         at = i + 1
     if -1 in mains:
-        mains[-1] += ending(s, -1, waiting=0, inner=False)
+        mains[-1] += ending(s, found=False)
     return _clause(s, start, max(mains, key=mains.__getitem__), (), mains)
 
 
@@ -81,39 +81,39 @@ def _opens(tags: list[int], start: int, end: int) -> bool:
     return any(tag & OPENERS for tag in tags[start:end])
 
 
-def _candidates(tags: list[int], start: int) -> list[int]:
+def _candidates(s: Sentence, start: int) -> list[int]:
     """Indices of the words that may be finite verbs, judged by the words next to them alone."""
     found = []
-    for i in range(start, len(tags)):
-        tag = tags[i]
-        if tag & VERBAL and (tag & f.AUX or _may_be_finite(tags, i, start)):
+    for i in range(start, len(s.tags)):
+        tag = s.tags[i]
+        if tag & VERBAL and (tag & f.AUX or _may_be_finite(s, i, start)):
             found.append(i)
     return found
 
 
-def _may_be_finite(tags: list[int], i: int, start: int) -> bool:
+def _may_be_finite(s: Sentence, i: int, start: int) -> bool:
     """Whether the words next to it let a full verb be finite."""
-    k = i - 1
-    while k >= start and tags[k] & f.ADV:
-        k -= 1
-    if k >= start and tags[k] & _NO_FINITE and not (k > start and tags[k] & f.AUX and tags[k - 1] & f.DET):
-        return False  # but "the can rusts"
-    tag = tags[i]
-    if i == start or not tag & _NOMINAL_TOO or tag & f.CLOSED:
+    if i == start:
         return True
-    before = tags[i - 1]
+    k, tag, before = i - 1, s.tags[i], s.tags[i - 1]
+    while s.tag(k) & f.ADV:
+        k -= 1
+    if s.tag(k) & _NO_FINITE and not (s.tag(k) & f.AUX and s.tag(k - 1) & f.DET):
+        return False  # but "the can rusts"
+    if not tag & _NOMINAL_TOO or tag & f.CLOSED:
+        return True
     if before & f.DET and not before & _POINTS:
         return False
-    return not (before & f.SINGULAR and not tag & _NOT_BASE and i + 1 < len(tags) and tags[i + 1] & f.AUX)
+    return not (before & f.SINGULAR and not tag & _NOT_BASE and s.tag(i + 1) & f.AUX)
 
 
-def _turn(tags: list[int], start: int, begin: int, end: int) -> int:
-    """Index of the first word, `begin` to `end` inclusive, that may open or join a clause; -1 when there is none."""
+def _turn(s: Sentence, begin: int, end: int) -> int | None:
+    """Index of the first word, `begin` to `end` inclusive, that may open or join a clause; None when there is none."""
     for k in range(begin, end + 1):
-        tag = tags[k]
-        if tag & _TURNS or (tag & NOMINAL and k > start and tags[k - 1] & BEFORE_CONTACT):
+        tag = s.tags[k]
+        if tag & _TURNS or (tag & NOMINAL and s.tag(k - 1) & BEFORE_CONTACT):
             return k
-    return end if tags[end] & f.EMBED else -1
+    return end if s.tags[end] & f.EMBED else None
 
 
 def _weigh(s: Sentence, i: int, start: int, mains: dict[int, float]) -> dict[int, float]:
@@ -134,7 +134,7 @@ def _weigh(s: Sentence, i: int, start: int, mains: dict[int, float]) -> dict[int
 
 
 def _states(mains: dict[int, float]) -> States:
-    return {(main, (), (), False, -1 if main >= 0 else -2): odds for main, odds in mains.items()}
+    return {(main, (), (), False, -1): odds for main, odds in mains.items()}
 
 
 def _decide(s: Sentence, start: int, states: States) -> Clause:
@@ -142,7 +142,7 @@ def _decide(s: Sentence, start: int, states: States) -> Clause:
     further: tuple[int, ...] = ()
     verb, most = -1, -math.inf
     for (main, others, waiting, inner, _), odds in states.items():
-        total = odds + ending(s, main, waiting=len(waiting), inner=inner)
+        total = odds + ending(s, found=main >= 0, waiting=len(waiting), inner=inner)
         mains[main] = max(total, mains.get(main, total))
         if total > most:
             verb, further, most = main, others, total
@@ -161,9 +161,7 @@ def _only(s: Sentence, i: int, start: int) -> Clause:
     odds = finite_odds(s, i, start)
     if s.tags[i] & f.AUX and odds > BEAM:
         return Clause(start, i, False, (), BEAM)
-    if odds != NEVER:
-        odds = main_odds(s, i, start, odds)
-    margin = odds - ending(s, -1, waiting=0, inner=False)
+    margin = main_odds(s, i, start, odds) - ending(s, found=False)
     if margin <= 0:
         return _NO_CLAUSE
     return Clause(start, i, not s.tags[i] & f.AUX, (), margin)
@@ -172,7 +170,7 @@ def _only(s: Sentence, i: int, start: int) -> Clause:
 def _contracted(s: Sentence, start: int) -> Clause:
     """The clause whose verb is an "is" or "has" contracted with a noun: "The dog's sleeping."."""
     for i in range(start, len(s.words) - 1):
-        if s.words[i].endswith("'s") and s.tags[i] & f.NOUN and _says(s, after_adverbs(s, i)):
+        if s.words[i].endswith("'s") and _says(s, after_adverbs(s, i)):
             s.tags[i] |= f.CLITIC
             return Clause(start, i, lexical=False, others=(), margin=1.0)
     return _NO_CLAUSE

@@ -15,8 +15,7 @@ def main_odds(s: Sentence, i: int, start: int, odds: float) -> float:
     """Log-odds that a candidate with `odds` is the verb of the main clause that starts at `start`."""
     if s.tags[i] & f.AUX:
         return odds + _subject(s, i, start)
-    aside = _aside(s, i, start) if s.union & f.BREAK else 0.0
-    return odds + agreement(s, i, start) + aside + _subject(s, i, start)
+    return odds + agreement(s, i, start) + _aside(s, i, start) + _subject(s, i, start)
 
 
 def inner_odds(s: Sentence, i: int, begin: int) -> float:
@@ -32,8 +31,8 @@ def behind_relative(s: Sentence, i: int) -> float:
 
     "The pigment that makes leaves green is …"; but "The train that stops leaves late."
     """
-    k = before_adverbs(s, i, 0)
-    if s.tags[i] & f.AUX or not s.tag(before_adverbs(s, k, 0)) & f.REL:
+    k = before_adverbs(s, i)
+    if s.tags[i] & f.AUX or not s.tag(before_adverbs(s, k)) & f.REL:
         return 0.0
     completed = s.tag(i + 1) & f.ADJ and s.tag(i + 2) & _VERBAL
     return -5.0 if completed or takes_complement(s, k) else -1.0
@@ -52,13 +51,13 @@ def unexplained(s: Sentence, i: int) -> float:
     """Log-odds lost by not reading the last word as a verb where no participle would stand: "The story cried."."""
     past = s.tags[i] & f.PAST and not s.tags[i] & (f.BASE | f.ADJ)
     before = s.tag(i - 1)
-    return 2.0 if s.closed and past and before & f.NOUN and not before & f.CLOSED else 0.0
+    return 2.0 if s.closed and past and before & f.NOUN else 0.0
 
 
-def ending(s: Sentence, main: int, *, waiting: int, inner: bool) -> float:
-    """Log-odds of a sentence that ends with `waiting` clauses still without a verb."""
+def ending(s: Sentence, *, found: bool, waiting: int = 0, inner: bool = False) -> float:
+    """Log-odds of a sentence that ends with its main verb found or not, and `waiting` clauses still without one."""
     missing = (-5.0 if s.closed else -1.5) * waiting
-    if main >= 0:
+    if found:
         return missing
     dependent = inner or waiting  # "Because it rained." is no sentence
     long = -0.5 if len(s.words) > 3 else 0.0

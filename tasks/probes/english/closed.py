@@ -89,7 +89,7 @@ def table() -> dict[str, int]:
     """Every word of a closed class, in lower case with straight apostrophes, and its flags."""
     found: dict[str, int] = {}
     for flag, listed in _CLASSES.items():
-        for word in listed.split():
+        for word in words(listed):
             found[word] = found.get(word, 0) | flag
     for ending, hosts in _CLITICS.items():
         for host in hosts.split():

@@ -26,7 +26,7 @@ def is_adverb(s: Sentence, i: int) -> bool:
     return bool(s.tag(i) & _ADVERB)
 
 
-def before_adverbs(s: Sentence, i: int, start: int) -> int:
+def before_adverbs(s: Sentence, i: int, start: int = 0) -> int:
     """Index of the word before `i`, adverbs left out; at least `start` - 1."""
     k, tags = i - 1, s.tags
     while k > start and tags[k] & _ADVERB:
@@ -73,7 +73,7 @@ def is_finite_aux(s: Sentence, i: int) -> bool:
     if tag & f.MODAL:
         return _is_modal(s, i, before)
     if s.words[i] in ("have", "do", "had"):
-        k = before_adverbs(s, i, 0)
+        k = before_adverbs(s, i)
         return k < 0 or not tags[k] & _NO_HAVE
     return True
 
@@ -81,6 +81,6 @@ def is_finite_aux(s: Sentence, i: int) -> bool:
 def _is_modal(s: Sentence, i: int, before: int) -> bool:
     if before & _NO_MODAL and not before & f.SUBJ:
         return False
-    if i and not before & f.CLITIC and s.words[i - 1].endswith("'s"):
+    if s.word(i - 1).endswith("'s"):
         return False
     return bool(before & f.SUBJ) or not (s.tag(i + 1) & _BEHIND_NOUN or s.word(i + 1) in ("has", "of"))

@@ -34,8 +34,6 @@ def third_person(base: str) -> str:
 def past_of(base: str) -> str:
     """The simple past of a verb; regular when it is not known."""
     known = vocabulary().verbs.get(base)
-    if base in ("have", "do"):
-        return {"have": "had", "do": "did"}[base]
     if known:
         return known[0]
     stem, prefix = stem_of(base)

@@ -56,7 +56,7 @@ def _best(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | No
         if inside:
             inside = not (is_finite_aux(s, i) or (s.tags[i] & f.FINITE and relative_odds(s, i) > 0))
             continue
-        if s.tags[i] & f.REL and not found and s.words[i] in ("that", "who", "which"):
+        if not found and s.words[i] in ("that", "who", "which"):
             inside = True
             continue
         if s.tags[i] & _STOP and s.words[i] != "like" and not (s.words[i] == "," and not found):
@@ -97,7 +97,7 @@ def _before_base(s: Sentence, k: int, before: int) -> float:
         return -3.0
     if before & (f.NAME | f.SUBJ):
         return 2.0
-    if before & f.NOUN and not before & f.CLOSED:
+    if before & f.NOUN:
         return 1.2
     if before & f.ADJ:
         return -2.0
@@ -131,7 +131,7 @@ def _predicate_odds(s: Sentence, i: int, be: int) -> float | None:
         return None
     if not before & (f.NOUN | f.NAME | f.SUBJ | f.ING | f.QUOTED | f.PREP) or (before & f.ADJ and not before & f.NOUN):
         return None
-    if tag & (f.AUX | f.COORD | f.SUBJ & ~f.DET) and not tag & f.DET:
+    if tag & (f.AUX | f.COORD | f.SUBJ) and not tag & f.DET:
         return None
     return _predicate_kind(s, i, tag, last=i + 1 == len(s.words))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from contrapose.tasks.probes.english import flags as f
@@ -9,8 +10,7 @@ from contrapose.tasks.probes.english.context import is_finite_aux
 from contrapose.tasks.probes.english.sentence import Sentence
 from contrapose.tasks.probes.english.words import words
 
-NO = -99.0
-_SURE = words("sure certain glad afraid aware sorry happy confident")
+NO = -math.inf
 _NO_CLAUSE = words("of than as")
 _AS_BEFORE = words("soon long far much just")
 _TO_INFINITIVE = words("how what where when whether who which")
@@ -28,13 +28,11 @@ class Link(NamedTuple):
 def link(s: Sentence, i: int, start: int) -> Link | None:
     """The readings of word `i` as an opener; None when it is none."""
     tag = s.tags[i]
-    if tag & f.OPENER and not tag & f.AUX:
+    if tag & f.OPENER:
         return _that(s, i, start) if s.words[i] == "that" else _opener(s, i, tag)
     if tag & f.LOOSE and not tag & f.FINITE:
         return Link(_loose(s, i, start), -1.0 if i == start else 0.0)
     if tag & (f.NP_START | f.NAME) and not tag & f.AUX and i > start and _follows_noun(s, i):
-        if s.words[i - 1] in _SURE:
-            return Link(-0.3, 0.0)
         return Link(-0.7 if tag & f.SUBJ and not tag & f.DET else -1.8, 0.0)
     return None
 
@@ -74,6 +72,4 @@ def _loose(s: Sentence, i: int, start: int) -> float:
 def _follows_noun(s: Sentence, i: int) -> bool:
     """Whether a noun phrase may open a clause without a conjunction: "the food they eat", "I think he is"."""
     before = s.tags[i - 1]
-    if before & f.EMBED or s.words[i - 1] in _SURE:
-        return True
-    return bool(before & (f.NOUN | f.SUBJ)) and not before & (f.CLOSED & ~f.SUBJ)
+    return bool(before & f.EMBED) or (bool(before & (f.NOUN | f.SUBJ)) and not before & (f.CLOSED & ~f.SUBJ))

@@ -72,15 +72,13 @@ def agreement(s: Sentence, i: int, start: int) -> float:
 
 def _after_comma(s: Sentence, start: int, end: int) -> int:
     """Where the subject starts behind a fronted phrase that a comma ends."""
-    if not s.union & f.BREAK:
-        return start
     return next((k + 1 for k in range(start, end) if s.words[k] == ","), start)
 
 
 def _of_auxiliary(s: Sentence, i: int) -> float:
     if not is_finite_aux(s, i):
         return NEVER
-    k = before_adverbs(s, i, 0)
+    k = before_adverbs(s, i)
     return 1.0 if s.tag(k) & _FINITE_AUX and is_finite_aux(s, k) else SURE
 
 

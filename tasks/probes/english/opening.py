@@ -22,7 +22,7 @@ _FRONTED_PHRASE = _FRONTED & ~f.WH
 
 def opening(s: Sentence) -> int:
     """Index of the first word behind a label ("Question:") and fillers ("However,")."""
-    i = _after_label(s) if s.union & f.BREAK else 0
+    i = _after_label(s)
     while i < len(s.words) and s.words[i] in _FILLERS and not _belongs(s, i):
         i += 1
     return i
@@ -38,47 +38,45 @@ def _belongs(s: Sentence, i: int) -> bool:
     return s.words[i] == "so" and bool(after & (f.ADJ | f.ADV)) and not after & f.NP_START  # "So cold was the water …"
 
 
-def question_start(s: Sentence, start: int) -> int:
-    """Index of the question word or inverted auxiliary; -1 when the sentence holds no question of its own."""
+def question_start(s: Sentence, start: int) -> int | None:
+    """Index of the question word or inverted auxiliary; None when the sentence holds no question of its own."""
     if _asks_at(s, start):
         return start
     if not s.tags[start] & _FRONTED and not _names_somebody(s, start):
-        return -1
-    found = _after_comma(s, start) if s.union & f.BREAK else -1
-    return found if found >= 0 or not s.asks else _after_fronted(s, start)
+        return None
+    found = _after_comma(s, start)
+    return _after_fronted(s, start) if found is None and s.asks else found
 
 
-def _after_comma(s: Sentence, start: int) -> int:
-    """A question word or auxiliary behind a fronted clause that a comma ends; -1 when there is none."""
-    commas = (i + 1 + (s.word(i + 1) == "then") for i in range(start + 1, len(s.words) - 1) if s.words[i] == ",")
-    return next((i for i in commas if _asks_at(s, i)), -1)
+def _after_comma(s: Sentence, start: int) -> int | None:
+    """A question word or auxiliary behind a fronted clause that a comma ends; None when there is none."""
+    commas = (i + 1 + (s.word(i + 1) == "then") for i in range(start, len(s.words) - 1) if s.words[i] == ",")
+    return next((i for i in commas if _asks_at(s, i)), None)
 
 
-def _after_fronted(s: Sentence, start: int) -> int:
-    """A question word and its auxiliary behind a fronted clause without a comma; -1 when there is none."""
-    for i in range(start + 1, len(s.words) - 1):
-        if s.tags[i] & f.WH and not s.tags[i] & f.AUX and is_finite_aux(s, i + 1) and not s.tags[i - 1] & f.PREP:
+def _after_fronted(s: Sentence, start: int) -> int | None:
+    """A question word and its auxiliary behind a fronted clause without a comma; None when there is none."""
+    for i in range(start, len(s.words) - 1):
+        if s.tags[i] & f.WH and is_finite_aux(s, i + 1) and not s.tags[i - 1] & f.PREP:
             return i
-    return -1
+    return None
 
 
 def subject_start(s: Sentence, start: int, verb: int) -> int:
     """Index of the subject's first word, behind a fronted phrase or clause that a comma ends."""
-    if not s.union & f.BREAK or not s.tags[start] & _FRONTED_PHRASE:
+    if not s.tags[start] & _FRONTED_PHRASE:
         return start
     if s.tags[start] & f.ING and not s.tag(start + 1) & f.CLOSED:
         return start
-    commas = [i for i in range(start + 1, verb - 1) if s.words[i] == ","]
+    commas = [i for i in range(start, verb - 1) if s.words[i] == ","]
     return next((i + 1 for i in reversed(commas) if s.tags[i + 1] & (f.NP_START | f.NOUN | f.NAME | f.ADJ)), start)
 
 
 def _after_label(s: Sentence) -> int:
-    if ":" not in s.words[:_LABEL_LENGTH]:
-        return 0
-    for i in range(min(_LABEL_LENGTH, len(s.words))):
-        if s.words[i] == ":" and i + 1 < len(s.words):
+    for i, word in enumerate(s.words[:_LABEL_LENGTH]):
+        if word == ":" and i + 1 < len(s.words):
             return i + 1
-        if s.tags[i] & f.AUX and s.words[i] != "do":
+        if s.tags[i] & f.AUX and word != "do":
             return 0
     return 0
 

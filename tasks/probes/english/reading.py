@@ -111,7 +111,7 @@ def _fill(sentence: Sentence, begin: int, end: int) -> None:
             if kind == IDLE:
                 continue
             closer = _closer(mark, text, found) if kind == QUOTE else ""
-            bracket = mark in "(["
+            bracket = mark in ("(", "[")
             if (not closer and not _breaks(mark, text, found)) or (closer and bracket):
                 continue
             if closer:
@@ -135,7 +135,7 @@ def _closer(mark: str, text: str, found: re.Match[str]) -> str:
         raise UnreadableError("unbalanced_quotes")
     if mark in "'\u2018":
         return _SINGLE[mark] if _opens(text, found) else ""
-    return _CLOSERS.get(mark, "")
+    return _CLOSERS[mark]
 
 
 def _breaks(mark: str, text: str, found: re.Match[str]) -> bool:
@@ -145,4 +145,4 @@ def _breaks(mark: str, text: str, found: re.Match[str]) -> bool:
 
 def _opens(text: str, found: re.Match[str]) -> bool:
     before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
-    return (not before or before.isspace()) and not after.isspace() and after != ""
+    return not before.strip() and bool(after.strip())

@@ -39,7 +39,7 @@ def search(s: Sentence, start: int, begin: int, verbs: Collection[int], states: 
         tag = tags[i]
         if tag & JOINTS:
             states = _join(states, i, comma=bool(tag & f.BREAK))
-        elif i in verbs or tag & OPENERS or (tag & NOMINAL and i > start and tags[i - 1] & BEFORE_CONTACT):
+        elif i in verbs or tag & OPENERS or (tag & NOMINAL and s.tag(i - 1) & BEFORE_CONTACT):
             states = _read(s, i, start, tag, states)
             if i > joint and _settled(states):
                 break
@@ -53,8 +53,6 @@ def last_joint(s: Sentence) -> int:
 
 def prune(found: dict[_Key, float]) -> None:
     """Drop the readings that are much less likely than the best."""
-    if len(found) == 1:
-        return
     floor = max(found.values()) - BEAM
     if len(found) > _MOST_STATES:
         floor = max(floor, sorted(found.values())[-_MOST_STATES])
@@ -112,8 +110,7 @@ def _open(found: States, state: State, odds: float, opens: float, passes: float,
 
 
 def _keep(found: States, state: State, odds: float) -> None:
-    if odds > found.get(state, NEVER):
-        found[state] = odds
+    found[state] = max(found.get(state, NEVER), odds)
 
 
 class _Verb:
@@ -149,7 +146,7 @@ class _Verb:
         if inner:
             _keep(found, (main, others, waiting, inner, -1), odds + gain)
             gain -= 1.0
-        _keep(found, (main, (*others, self.i)[:4], waiting, False, -1), odds + gain)
+        _keep(found, (main, (*others, self.i), waiting, False, -1), odds + gain)
 
     def _as_main(self, found: States, state: State, odds: float, finite: float) -> None:
         _, others, waiting, inner, _ = state
@@ -169,7 +166,7 @@ class _Verb:
         gain = self._inner.get(begin)
         if gain is None:
             gain = self._inner[begin] = inner_odds(self.s, self.i, begin)
-        if gain <= NEVER / 2:
+        if gain == NEVER:
             return
         _keep(found, (main, others, waiting[:-1], True, -1), odds + gain)
         if self.s.tags[self.i] & f.EMBED:

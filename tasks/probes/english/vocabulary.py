@@ -85,7 +85,7 @@ def vocabulary() -> Vocabulary:
     fixes = _overrides()
     for word, kind, spelled in _rows():
         found.flags[word] = found.flags.get(word, 0) | _BASES.get(kind, 0)
-        if kind == "verb" and len(spelled) == 4:
+        if kind == "verb":
             spelled[1] = "/".join(filter(None, (fixes.get(word), spelled[1] or spelled[0])))
             _add_verb(found, word, spelled)
             continue
@@ -101,13 +101,13 @@ def vocabulary() -> Vocabulary:
             manner = ends_as_adverb(word) and not each & f.FINITE and word not in _NOT_ADVERBS
             found.flags[word] = each & ~(f.NOUN if manner else f.ADV)
     for word in _PLURAL_ONLY:
-        found.flags[word] = found.flags.get(word, 0) & ~f.SINGULAR | f.PLURAL
+        found.flags[word] = found.flags[word] & ~f.SINGULAR | f.PLURAL
     for word in _VERB_ONLY:
         found.flags[word] = found.flags[word] & ~(f.NOUN | f.USUALLY_NOUN) | f.USUALLY_VERB
     for word in _SINGULAR_ONLY:
-        found.flags[word] = found.flags.get(word, 0) & ~f.PLURAL | f.SINGULAR
+        found.flags[word] = found.flags[word] & ~f.PLURAL | f.SINGULAR
     for word in _PLURAL_TOO:
-        found.flags[word] = found.flags.get(word, 0) | f.PLURAL
+        found.flags[word] |= f.PLURAL
     for word in _RARE_VERBS & found.verbs.keys():
         for form in (word, *found.verbs[word]):
             found.flags[form] |= f.RARELY_VERB
@@ -137,7 +137,7 @@ def _add_verb(found: Vocabulary, base: str, spelled: list[str]) -> None:
     for flag, spellings in zip(_FORMS["verb"], forms, strict=True):
         for form in filter(None, spellings):
             found.flags[form] = found.flags.get(form, 0) | flag | embed
-            if "-" in found.bases[flag].setdefault(form, base) and "-" not in base:
+            if "-" in found.bases[flag].setdefault(form, base):
                 found.bases[flag][form] = base
 
 
@@ -158,9 +158,9 @@ def _usual() -> Iterator[tuple[str, str]]:
     """Word and its most frequent Penn Treebank tag, from TextBlob's lexicon."""
     with (_package("textblob") / "en" / "en-lexicon.txt").open(encoding="utf-8") as lines:
         for line in lines:
-            word, _, tag = line.rstrip().partition(" ")
-            if not line.startswith(";;;") and tag:
-                yield word, tag
+            found = line.split()
+            if len(found) == 2:  # others are comments
+                yield found[0], found[1]
 
 
 def _package(name: str) -> Path:
@@ -196,7 +196,7 @@ def stem_of(word: str) -> tuple[str, str]:
     if hyphen and known.get(last, 0) & f.VERB:
         return last, before + hyphen
     for prefix in _PREFIXES:
-        stem = word[len(prefix) :].lstrip("-") if word.startswith(prefix) else ""
+        stem = word[len(prefix) :] if word.startswith(prefix) else ""
         if len(stem) > 2 and known.get(stem, 0) & f.VERB:
             return stem, word[: len(word) - len(stem)]
     for cut in range(3, len(word) - 4) if word.endswith("ed") and len(word) < _LONGEST else ():

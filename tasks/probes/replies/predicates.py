@@ -292,7 +292,7 @@ def _has(rest: list[str]) -> Strength | None:
         return Strength.CHOICE
     if _ERRORS & set(rest[:3]) and rest[0] not in {"no", "some", "minor", "few", "fewer", "less"}:
         return Strength.WRONG
-    judged = "" if "impression" in rest else next((word for word in rest if word in _GOOD | _BAD), "")
-    if judged and (rest[0] in {judged, "it", "this"} or rest[-1] == judged):
+    judged = next((word for word in rest if word in _GOOD | _BAD), "")
+    if judged and "impression" not in rest and (rest[0] in {judged, "it", "this"} or rest[-1] == judged):
         return Strength.WRONG if judged in _BAD and "fact" not in rest else Strength.PRAISE if judged in _GOOD else None
     return None

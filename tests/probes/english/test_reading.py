@@ -19,6 +19,13 @@ from contrapose.tasks.probes.english.reading import UnreadableError, read
         ("“The sky is blue.”", ["the", "sky", "is", "blue"]),
         ("(The shop is closed.)", ["the", "shop", "is", "closed"]),
         ("Q: What is it?\nA:", ["q", ":", "what", "is", "it"]),
+        ("The man [the old one] sleeps.", ["the", "man", "sleeps"]),
+        ("She drew an X", ["she", "drew", "an", "x"]),
+        ("It is late '", ["it", "is", "late"]),
+        ("It takes 5 s. He waits.", ["he", "waits"]),
+        ("Tom saw J. Smith.", ["tom", "saw", "j", "smith"]),
+        ("It opens at 9.30. We wait.", ["we", "wait"]),
+        ("They left the U.S. in May.", ["they", "left", "the", "u", "s", "in", "may"]),
     ],
 )
 def test_the_last_sentence_is_read(text: str, words: list[str]) -> None:
@@ -65,6 +72,7 @@ def test_long_repetitions_are_read_in_linear_time(mark: str) -> None:
     [
         *((each, False) for each in ("the dog", "this", "this dog", "every dog", "either dog", "another dog", "gold")),
         *((each, False) for each in ("everyone", "nothing", "the news", "what she said", "to err", "the man who left")),
+        *((each, False) for each in ("one of many", "the number")),
         *((each, False) for each in ("each man and woman", "the house of the boys", "one of the boys")),
         *((each, True) for each in ("the dogs", "these", "they", "you", "I", "two dogs", "both dogs", "few")),
         *((each, True) for each in ("the dog and the cat", "plants grown in pots", "people living here", "the police")),
@@ -76,3 +84,18 @@ def test_long_repetitions_are_read_in_linear_time(mark: str) -> None:
 def test_a_noun_phrase_is_singular_or_plural_or_may_be_either(phrase: str, plural: bool | None) -> None:
     s = read(f"{phrase} blorp")
     assert is_plural_phrase(s, 0, len(s.words) - 2) is plural
+
+
+@pytest.mark.parametrize(
+    ("text", "cased"),
+    [
+        ("She sleeps.", "Men"),
+        ("she sleeps.", "men"),
+        ("I sleep.", "Men"),
+        ("US troops sleep.", "MEN"),
+        ("I SLEEP.", "MEN"),
+        ("SHE SLEEPS.", "MEN"),
+    ],
+)
+def test_new_words_have_the_capitals_of_those_in_whose_place_they_stand(text: str, cased: str) -> None:
+    assert read(text).cased_as(0, "men") == cased

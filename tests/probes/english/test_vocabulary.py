@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.machinery import ModuleSpec
+
 import pytest
 
 from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english import inflection, vocabulary
+from contrapose.tasks.probes.english import inflection, tokens, vocabulary
 
 FORMS = [
     ("eats", f.THIRD),
@@ -28,6 +30,9 @@ FORMS = [
     ("waters", f.THIRD | f.PLURAL | f.RARELY_VERB),
     ("well-known", f.PART | f.ADJ),
     ("livestreamed", f.PAST | f.PART),
+    ("zor-blo-walked", f.PAST | f.ADJ),
+    ("outfly", f.BASE),
+    ("abroad", f.ADV),
 ]
 NO_FORMS = [
     ("people", f.SINGULAR),
@@ -38,6 +43,11 @@ NO_FORMS = [
     ("early", f.ADV),
     ("daily", f.ADV),
     ("fly", f.RARELY_VERB),
+    ("multiply", f.ADV),
+    ("supply", f.ADV),
+    ("outfly", f.ADV),
+    ("half-sing", f.ADJ),
+    ("marveling", f.PART),
 ]
 UNKNOWN = [
     ("blorpizes", f.THIRD | f.USUALLY_VERB),
@@ -52,6 +62,15 @@ UNKNOWN = [
     ("blorpness", f.SINGULAR),
     ("blorply", f.ADV),
     ("blorp", f.SINGULAR),
+    ("zhed", f.SINGULAR),
+    ("zored", f.PAST | f.PART),
+    ("qing", f.SINGULAR),
+    ("zoing", f.ING),
+    ("xs", f.SINGULAR),
+    ("zhs", f.PLURAL),
+    ("zely", f.SINGULAR),
+    ("zorly", f.ADV),
+    ("ungo", f.SINGULAR),
 ]
 BASES = [
     ("ate", f.PAST, "eat"),
@@ -72,6 +91,12 @@ BASES = [
     ("blorpized", f.PAST, "blorpize"),
     ("blorpates", f.THIRD, "blorpate"),
     ("blorpate", f.BASE, "blorpate"),
+    ("cartwheelled", f.PAST, "cartwheel"),
+    ("zorlled", f.PAST, None),
+    ("zipwalked", f.PAST, "zipwalk"),
+    ("mudhoped", f.PAST, "mudhope"),
+    ("mudused", f.PAST, None),
+    ("blorps", f.THIRD, None),
 ]
 
 
@@ -81,7 +106,7 @@ def test_a_word_has_all_its_readings(word: str, flags: int) -> None:
 
 
 @pytest.mark.parametrize(("form", "kind", "base"), BASES)
-def test_a_form_leads_to_its_base(form: str, kind: int, base: str) -> None:
+def test_a_form_leads_to_its_base(form: str, kind: int, base: str | None) -> None:
     assert inflection.base_of(form, kind) == base
 
 
@@ -126,3 +151,17 @@ def test_inflection_and_base_agree(base: str) -> None:
 
 def test_an_unknown_past_form_has_no_base() -> None:
     assert inflection.base_of("blorped", f.PAST) is None
+
+
+@pytest.mark.parametrize("spec", [None, ModuleSpec("lemminflect", None)])
+def test_a_missing_package_is_named(spec: ModuleSpec | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vocabulary, "find_spec", lambda name: spec)
+    with pytest.raises(ModuleNotFoundError, match=r"lemminflect is not installed"):
+        vocabulary.vocabulary.__wrapped__()
+
+
+def test_spellings_are_forgotten_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "MOST_SEEN", 3)
+    seen = tokens.Seen()
+    assert [seen[word].word for word in ("An", "ox", "is", "a", "big", "cow")] == ["an", "ox", "is", "a", "big", "cow"]
+    assert list(seen) == ["a", "big", "cow"]
