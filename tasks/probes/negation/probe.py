@@ -30,7 +30,7 @@ class AddNegation:
 
     name: ClassVar[str] = "add_negation"
     category: ClassVar[str] = "sensitivity"
-    version: ClassVar[str] = "6"
+    version: ClassVar[str] = "7"
     summary: ClassVar[str] = "Adds one negation that reverses the prompt; the answer should change."
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[AddNegationSettings]] = AddNegationSettings
