@@ -63,11 +63,11 @@ PACKAGES = {
     "probes": Package(
         folder="tasks/probes",
         tests=("tests/probes", "tests/golden"),
-        without=("tasks/probes/replies", "tasks/probes/english"),
         unless=TIMED,
     ),
     "english": Package(
-        folder="tasks/probes/english",
+        folder="tasks/language",
+        without=("tasks/language/replies",),
         tests=(
             *("tests/probes/english", "tests/probes/edits", "tests/golden"),
             *(f"tests/probes/test_negation_{what}.py" for what in ("rules", "skips", "remove", "options")),
@@ -75,7 +75,7 @@ PACKAGES = {
         unless=f"{TIMED} and not grows",
     ),
     "replies": Package(
-        folder="tasks/probes/replies",
+        folder="tasks/language/replies",
         tests=(
             *(f"tests/probes/test_read_{what}.py" for what in ("choice", "explained", "option")),
             *("tests/probes/test_refusals.py", "tests/golden/test_outputs.py"),

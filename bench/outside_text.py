@@ -27,6 +27,8 @@ from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai.replies import read_reply
+from contrapose.tasks.language.replies.options import choose
+from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.asking_back import answered, declines, question
 from contrapose.tasks.probes.base import letters
@@ -34,8 +36,6 @@ from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.order_bias import read_choice
 from contrapose.tasks.probes.order_bias.score import taken
-from contrapose.tasks.probes.replies.options import choose
-from contrapose.tasks.probes.replies.refusals import reply_kind
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.score import listed_words
 from contrapose.tasks.probes.toxic_words.screen import doubtful

@@ -34,8 +34,8 @@ from contrapose.tasks.core.outcome import SCHEMA_VERSION, ModelSummary, Summary,
 from contrapose.tasks.core.records import Completion, Sample, SummaryPair, TextSample, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.results import result_table
+from contrapose.tasks.infer.ask import asked, losses, trials
 from contrapose.tasks.infer.mock import MockModel
-from contrapose.tasks.infer.questions import asked, losses, trials
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.html import render

@@ -11,7 +11,7 @@ from contrapose.tasks.core.history_records import Facet, History, PastRun
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.history.dataset import append, file_name, mend, past_run, place, record_of
-from contrapose.tasks.history.made_of import made_of
+from contrapose.tasks.history.fingerprint import made_of
 from contrapose.tasks.history.reading import Recorded, recorded
 from contrapose.tasks.report.publish import versions
 from contrapose.tasks.store import open_runs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contrapose.tasks.core.records import Case, Completion, Trial
+from contrapose.tasks.infer.ask import asked, losses, trials
 from contrapose.tasks.infer.mock import MockModel
-from contrapose.tasks.infer.questions import asked, losses, trials
 
 
 def mocked(cases: Iterable[Case]) -> list[Trial]:

@@ -18,7 +18,7 @@ from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.evaluate.gate import rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.infer.questions import asked
+from contrapose.tasks.infer.ask import asked
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.text.wording import sums

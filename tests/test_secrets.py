@@ -22,7 +22,7 @@ from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.infer.mock import Mock
 from contrapose.tasks.infer.openai.key import NO_KEY, read_key
-from contrapose.tasks.store.address import store_url
+from contrapose.tasks.store.engine import store_url
 from contrapose.tasks.tables.table import storage
 
 KEY = "sk-live-4f9a71c2e8"

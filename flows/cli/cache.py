@@ -13,8 +13,7 @@ from contrapose.flows.cli.arguments import Verb
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.store import open_answers, open_housekeeping, open_runs
-from contrapose.tasks.store.address import shown, store_url
-from contrapose.tasks.store.engine import file_of, heal
+from contrapose.tasks.store.engine import file_of, heal, shown, store_url
 from contrapose.tasks.store.housekeeping import Held
 from contrapose.tasks.store.repair import fails, is_there, rescue
 from contrapose.tasks.store.runs import ALIVE_SECONDS, RunRow

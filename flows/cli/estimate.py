@@ -22,15 +22,15 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import find
+from contrapose.tasks.forecast.counting import Count, Counter, LookUp
+from contrapose.tasks.forecast.deciding import WIDE, Deciding, Groups, Source, deciding
+from contrapose.tasks.forecast.experience import Experience, experience_of
+from contrapose.tasks.forecast.forecast import CHARACTERS_PER_TOKEN, Forecast, forecast
+from contrapose.tasks.infer.ask import Answers
 from contrapose.tasks.infer.base import Form, Question
 from contrapose.tasks.infer.budget import Limits, open_budget, reader_price
-from contrapose.tasks.infer.estimate.counting import Count, Counter, LookUp
-from contrapose.tasks.infer.estimate.deciding import WIDE, Deciding, Groups, Source, deciding
-from contrapose.tasks.infer.estimate.experience import Experience, experience_of
-from contrapose.tasks.infer.estimate.forecast import CHARACTERS_PER_TOKEN, Forecast, forecast
 from contrapose.tasks.infer.forms import forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.infer.questions import Answers
 from contrapose.tasks.statistics.power import DISCORDANCE, IN_CLUSTER, IN_SAMPLE, POWER
 from contrapose.tasks.statistics.shares import CONFIDENCE
 from contrapose.tasks.text.cleaning import one_line

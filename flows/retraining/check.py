@@ -21,7 +21,7 @@ from contrapose.tasks.core.comparison import Comparison
 from contrapose.tasks.core.decision import Decision, Side
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.policy import call
-from contrapose.tasks.infer.changed import refuse_changed
+from contrapose.tasks.infer.keys import refuse_changed
 from contrapose.tasks.promotion.candidate import (
     Candidate,
     Ruling,

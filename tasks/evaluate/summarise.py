@@ -26,8 +26,8 @@ from contrapose.tasks.core.outcome import (
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.results import figure_columns, settled
 from contrapose.tasks.evaluate.gate import Counts, Rate, Rules, decide, rated
+from contrapose.tasks.language.replies.known_errors import any_read_by
 from contrapose.tasks.probes.base import Measure, Probe
-from contrapose.tasks.probes.steps import any_read_by
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import Mean, difference, mean

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.records import Case
+from contrapose.tasks.infer.ask import for_letters
 from contrapose.tasks.infer.base import Constrains, FindsForm, Form, Model, Provider, Question
-from contrapose.tasks.infer.desk import StoreDesk
+from contrapose.tasks.infer.broker import StoreDesk
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.infer.questions import for_letters
 from contrapose.tasks.store import open_forms
 
 POLL_SECONDS = 0.2

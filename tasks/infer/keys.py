@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.base import Form, Question
 
 FORMAT = "1"
@@ -63,3 +64,24 @@ def to_json(question: Question) -> str:
 
 def _hash(content: Mapping[str, object]) -> hashlib._Hash:
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=True).encode())
+
+
+def refuse_changed(now: Mapping[str, str], found: Mapping[str, str], *, model: str) -> None:
+    """Refuse a model that has become another one.
+
+    Args:
+        now: what its provider finds it to be.
+        found: what it was found to be before.
+        model: its id.
+
+    Raises:
+        ModelError: they differ.
+    """
+    for name in {**found, **now}:
+        if now.get(name) != found.get(name):
+            raise ModelError(
+                f"the model was replaced meanwhile: its {name} was {found.get(name)!r} and is {now.get(name)!r}",
+                expected="the same model from the first look to the last answer",
+                remedy="Leave it as it is until the evaluation has ended, and start again.",
+                where=model,
+            )

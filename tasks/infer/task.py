@@ -14,8 +14,8 @@ from contrapose.tasks.core.records import Case, FollowUp, Trial
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.ask import ask, ask_back, unasked
 from contrapose.tasks.infer.base import Model
+from contrapose.tasks.infer.broker import StoreDesk
 from contrapose.tasks.infer.budget import Budget, Limits
-from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.forms import form_for, forms_of
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.probes.reading_checks import agreement

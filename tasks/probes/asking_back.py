@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 
 from contrapose.tasks.core.records import Completion, FollowUp, Side, Trial
+from contrapose.tasks.language.replies.decision import weigh
+from contrapose.tasks.language.replies.text import canonical, spoken, window
 from contrapose.tasks.probes.base import lettered, letters
-from contrapose.tasks.probes.replies.decision import weigh
-from contrapose.tasks.probes.replies.text import canonical, spoken, window
 
 QUOTED_FIRST, QUOTED_LAST = 1_000, 3_000
 """Characters quoted from the start and the end of a long reply, which mostly ends with its choice."""

@@ -14,8 +14,8 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, Trial
+from contrapose.tasks.language.replies.known_errors import Measured
 from contrapose.tasks.probes.panels import Picture
-from contrapose.tasks.probes.replies.known_errors import Measured
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors, shape (n, dimensions), float32."""

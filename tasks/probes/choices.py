@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contrapose.tasks.core.records import Completion, FollowUp, Side, Trial
+from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, follow_up
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.in_words import in_words_columns
 from contrapose.tasks.probes.reading_checks import check_columns, known
-from contrapose.tasks.probes.replies.options import choose
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from itertools import groupby
 
 from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Slice, Summary
 from contrapose.tasks.core.registry import names, probe
+from contrapose.tasks.language.replies.known_errors import READ_BY, step_shares
+from contrapose.tasks.language.replies.known_errors import UNREAD as UNREAD_REPLIES
 from contrapose.tasks.probes import in_words as words
 from contrapose.tasks.probes import reading_checks as checks
-from contrapose.tasks.probes.steps import READ_BY, step_shares
-from contrapose.tasks.probes.steps import UNREAD as UNREAD_REPLIES
 from contrapose.tasks.text.wording import counted, ends, figure, number, percent
 
 Ends = tuple[float, float] | None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contrapose.tasks.store.address import store_url
-from contrapose.tasks.store.engine import connect
+from contrapose.tasks.store.engine import connect, store_url
 
 if TYPE_CHECKING:
     from contrapose.tasks.store.answers import AnswerTable

@@ -13,11 +13,9 @@ from sqlalchemy import Connection, Engine, delete, select, update
 
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.store.answers import insert_into
-from contrapose.tasks.store.claims import now
-from contrapose.tasks.store.owner import gone, new_owner
+from contrapose.tasks.store.claims import Silence, gone, new_owner, now
 from contrapose.tasks.store.patience import patient
 from contrapose.tasks.store.schema import CHECKS
-from contrapose.tasks.store.silence import Silence
 
 State = Literal["checking", "decided", "told", "promoted"]
 """`told`: the verdict is promote, everybody knows, and nothing followed; an announcement that wants more gets it."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, delete, func, select, text, update
 
+from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.store.answers import insert_into, portions
 from contrapose.tasks.store.engine import BUSY_SECONDS
-from contrapose.tasks.store.owner import gone, new_owner
 from contrapose.tasks.store.patience import patient
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS
-from contrapose.tasks.store.silence import SILENT_SECONDS, Silence
 
 LEASE_SECONDS = BUSY_SECONDS + 30.0
 """How long a claim holds without a sign of life; owners renew theirs every few seconds, once a busy database lets them.
@@ -108,3 +112,108 @@ def now(connection: Connection) -> float:
     if connection.dialect.name != "postgresql":
         return time.time()
     return float(connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
+
+
+def new_owner() -> str:
+    """`<machine>:<process>:<a random part>`: two owners never have one name, in one process or on two machines."""
+    return f"{_machine()}:{os.getpid()}:{uuid4().hex[:12]}"
+
+
+def gone(owner: str) -> bool:
+    """Whether an owner is certainly no more: a process of this machine that has ended."""
+    machine, process, _ = owner.rsplit(":", 2)
+    if os.name != "posix" or machine != _machine() or here(owner):
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def here(owner: str) -> bool:
+    """Whether an owner is, or was, part of this very process."""
+    machine, process, _ = owner.rsplit(":", 2)
+    return machine == _machine() and int(process) == os.getpid()
+
+
+def _machine() -> str:
+    """Host name and process namespace: containers may share the one, and have process numbers of their own."""
+    try:
+        namespace = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        namespace = ""
+    return f"{socket.gethostname()}/{''.join(filter(str.isdigit, namespace))}"
+
+
+SILENT_SECONDS = 20.0
+"""How long an owner must be seen to give no sign of life: the owners of claims give one every five to ten seconds."""
+GLANCE_SECONDS = 5.0
+"""How much longer one look makes a silence at most. Who could not look for a minute, since the database was away or
+busy, knows that others could not give a sign either."""
+
+
+class Silence:
+    """What one process sees of the signs that others give.
+
+    A sign is the `until` of an owner, which the owner moves as long as it lives. Once the clock has passed it, the
+    owner is late or the clock has jumped; where it is further ahead than a lease reaches, the clock was set back. In
+    both cases an owner who moves it lives, and one who does not move it for a while, by a clock that only measures, is
+    dead. An owner that was watched for that long before needs no further while.
+
+    Args:
+        lease: seconds that a sign holds.
+        enough: seconds of silence, where the clock says that the sign does not hold.
+    """
+
+    def __init__(self, *, lease: float, enough: float) -> None:
+        self.lease, self.enough = lease, enough
+        self._looked = time.monotonic()
+        self._seen: dict[str, tuple[float, float]] = {}
+
+    def dead(self, signs: Mapping[str, float], *, now: float) -> set[str]:
+        """Look once more: those who are taken for dead.
+
+        Args:
+            signs: Unix time, by owner, until which each should be taken for alive.
+            now: Unix time.
+        """
+        looked, self._looked = self._looked, time.monotonic()
+        passed = min(self._looked - looked, GLANCE_SECONDS)
+        seen = self._seen
+        self._seen = {
+            owner: (sign, seen[owner][1] + passed if owner in seen and seen[owner][0] == sign else 0.0)
+            for owner, sign in signs.items()
+        }
+        return {
+            owner
+            for owner, (sign, silent) in self._seen.items()
+            if silent >= self.enough and not now <= sign <= now + self.lease
+        }
+
+
+@contextmanager
+def pulse(beat: Callable[[], None], *, every: float) -> Iterator[None]:
+    """Call something again and again until the work inside has ended, however it ends.
+
+    It may be called once more just after that: whoever waited for a database that is away would wait for nothing.
+
+    Args:
+        beat: what gives a sign of life.
+        every: seconds between two of them.
+    """
+    ended = Event()
+
+    def go_on() -> None:
+        while not ended.wait(every):
+            # A sign that cannot be given is not worth the work: what the work writes itself tells whether it can.
+            with suppress(ContraposeError):
+                beat()
+
+    Thread(target=go_on, name="contrapose-pulse", daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import sqlite3
 import time
@@ -12,12 +13,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from contrapose.tasks.config.secrets import resolved
 from contrapose.tasks.core.damage import warn
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.store.address import refuse_unreadable, shown
+from contrapose.tasks.tables.table import home
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
+
 
 BUSY_SECONDS = 60
 """How long a SQLite connection waits for another one that writes."""
@@ -233,3 +236,51 @@ def difference(engine: Engine) -> str:
                 missing, unknown = sorted(wanted - columns), sorted(columns - wanted)
                 return f"table {name} {f'lacks {missing[0]}' if missing else f'has {unknown[0]}, which is unknown'}"
     return ""
+
+
+def store_url() -> str:
+    """`CONTRAPOSE_STORE`, or SQLite in the user's cache.
+
+    It is an address such as `postgresql+psycopg://user:password@host/name`, or `secret://<block>`, a Prefect Secret
+    block that holds one.
+
+    Raises:
+        ConfigError: the block cannot be used.
+    """
+    named = resolved(os.environ.get("CONTRAPOSE_STORE", ""), where="CONTRAPOSE_STORE")
+    return named or f"sqlite:///{home() / 'answers.sqlite3'}"
+
+
+def shown(url: str) -> str:
+    """A store's address without its password."""
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        # A query may hold a password, too.
+        address = make_url(url).set(query={})
+    except (ArgumentError, ValueError):
+        return "CONTRAPOSE_STORE"
+    return "CONTRAPOSE_STORE" if _misread(address.host) else address.render_as_string(hide_password=True)
+
+
+def refuse_unreadable(url: str) -> None:
+    """Refuse an address that is taken apart in the wrong places: its errors would show parts of the password."""
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        readable = not _misread(make_url(url).host)
+    except (ArgumentError, ValueError):
+        readable = False
+    if not readable:
+        raise ConfigError(
+            "the address of the response store cannot be read",
+            expected="sqlite:///path or postgresql+psycopg://user:password@host/name",
+            remedy="Correct the environment variable CONTRAPOSE_STORE; in a password write @ as %40 and : as %3A.",
+            where="CONTRAPOSE_STORE",
+        )
+
+
+def _misread(host: str | None) -> bool:
+    return "@" in (host or "")

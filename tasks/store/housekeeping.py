@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Engine, Select, delete, func, select
 
-from contrapose.tasks.store.address import shown
+from contrapose.tasks.store.engine import shown
 from contrapose.tasks.store.patience import patient
 from contrapose.tasks.store.schema import ANSWERS, FORMS
 

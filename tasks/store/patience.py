@@ -12,8 +12,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
-from contrapose.tasks.store.address import shown
-from contrapose.tasks.store.engine import file_of, heal, is_damage, is_full, told
+from contrapose.tasks.store.engine import file_of, heal, is_damage, is_full, shown, told
 
 TRIES = 5
 FIRST_WAIT = 0.5

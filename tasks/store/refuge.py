@@ -15,8 +15,8 @@ from uuid import uuid4
 from contrapose.tasks.core.damage import put_in_place, warn
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.store.address import shown
 from contrapose.tasks.store.answers import AnswerBatch, AnswerTable
+from contrapose.tasks.store.engine import shown
 
 
 def shelter(batch: AnswerBatch, url: str) -> Path | None:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from contrapose.tasks.core.damage import put_in_place, sync
+from contrapose.tasks.store.answers import is_whole
 from contrapose.tasks.store.carving import Value, carved
-from contrapose.tasks.store.sums import is_whole
 
 Row: TypeAlias = tuple[str, tuple[Value, ...]]
 """Name of a table, and the values of one of its rows."""

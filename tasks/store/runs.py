@@ -14,9 +14,8 @@ from sqlalchemy import Connection, Engine, select, update
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store.answers import insert_into, percentiles
-from contrapose.tasks.store.owner import gone, here, new_owner
+from contrapose.tasks.store.claims import gone, here, new_owner, pulse
 from contrapose.tasks.store.patience import patient
-from contrapose.tasks.store.pulse import pulse
 from contrapose.tasks.store.schema import READINGS, RUNS
 
 State = Literal["running", "incomplete", "finished", "superseded"]

@@ -20,14 +20,14 @@ from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Sample, SummaryPair, TextSample
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai.replies import NoLogprobsError, read_reply
+from contrapose.tasks.language.replies.options import choose
+from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.asking_back import answered, declines, question
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.order_bias import read_choice
 from contrapose.tasks.probes.order_bias.score import taken
-from contrapose.tasks.probes.replies.options import choose
-from contrapose.tasks.probes.replies.refusals import reply_kind
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.report.csv import inert, restored, storable
 from contrapose.tasks.report.html.island import page_texts

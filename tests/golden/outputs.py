@@ -19,9 +19,9 @@ from typing import Any
 
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.core.registry import probe
+from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.probes.order_bias import read_choice
-from contrapose.tasks.probes.replies.options import choose
 from contrapose.tasks.probes.toxic_words import count_toxic
 
 FOLDER = Path(__file__).parent

@@ -166,7 +166,7 @@ def test_each_facet_holds_what_can_change_a_result() -> None:
 
 
 def test_names_of_keys_and_the_pace_are_no_part_of_a_model() -> None:
-    from contrapose.tasks.history.made_of import made_of
+    from contrapose.tasks.history.fingerprint import made_of
 
     run = begin(config())
     asked = config(model="openai/x", model_args={"api_key_env": "MY_KEY", "concurrency": 9, "base_url": "http://h/v1"})

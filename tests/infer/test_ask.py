@@ -14,8 +14,8 @@ from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Side, Trial, Usage
 from contrapose.tasks.infer.ask import ask, ask_back, unasked
 from contrapose.tasks.infer.base import Answer, Desk, Question
+from contrapose.tasks.infer.broker import StoreDesk
 from contrapose.tasks.infer.budget import Budget, Limits
-from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import Meter, metered
 from contrapose.tasks.infer.mock import MockModel
@@ -190,7 +190,7 @@ def test_nothing_is_asked_twice_when_the_clock_jumps(monkeypatch: pytest.MonkeyP
     jump = 0.0
     monkeypatch.setattr("contrapose.tasks.store.claims.now", lambda connection: time.time() + jump)
     monkeypatch.setattr("contrapose.tasks.store.claims.SILENT_SECONDS", 2.0)
-    monkeypatch.setattr("contrapose.tasks.infer.writer.RENEW_SECONDS", 0.2)
+    monkeypatch.setattr("contrapose.tasks.infer.broker.RENEW_SECONDS", 0.2)
     taken = threading.Event()
 
     class Slow(Counting):

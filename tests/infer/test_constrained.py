@@ -17,8 +17,8 @@ from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.records import Case, Trial
 from contrapose.tasks.infer.ask import ask, unasked
 from contrapose.tasks.infer.base import Form, Question
+from contrapose.tasks.infer.broker import StoreDesk
 from contrapose.tasks.infer.budget import Budget, Limits
-from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.forms import form_for, forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI

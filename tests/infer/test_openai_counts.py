@@ -15,8 +15,8 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.base import Desk, Question
+from contrapose.tasks.infer.broker import StoreDesk
 from contrapose.tasks.infer.budget import Budget, Limits
-from contrapose.tasks.infer.desk import StoreDesk
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai.replies import odd_counts, read_reply

@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError
 
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.writer import Writer
+from contrapose.tasks.infer.broker import Writer
 from contrapose.tasks.store import open_answers, open_claims, open_runs
 from contrapose.tasks.store.answers import AnswerTable
 
@@ -25,7 +25,7 @@ KEYED = [keyed(number) for number in range(20)]
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contrapose.tasks.store.patience.FIRST_WAIT", 0)
-    monkeypatch.setattr("contrapose.tasks.infer.writer.AGAIN_SECONDS", 0.02)
+    monkeypatch.setattr("contrapose.tasks.infer.broker.AGAIN_SECONDS", 0.02)
 
 
 def writer(away: Callable[[], bool]) -> tuple[str, Writer]:
@@ -79,7 +79,7 @@ def test_the_close_waits_for_a_store_that_is_away() -> None:
 
 
 def test_what_cannot_be_kept_in_the_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.infer.writer.AWAY_SECONDS", 0.1)
+    monkeypatch.setattr("contrapose.tasks.infer.broker.AWAY_SECONDS", 0.1)
     _, its = writer(lambda: True)
     its.put(KEYED[:15])
     until(lambda: its.failed)
@@ -89,7 +89,7 @@ def test_what_cannot_be_kept_in_the_end_is_told(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_claims_are_renewed_before_anything_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.infer.writer.RENEW_SECONDS", 0)
+    monkeypatch.setattr("contrapose.tasks.infer.broker.RENEW_SECONDS", 0)
     said: list[str] = []
     _, its = writer(lambda: False)
     renew, save = its.claims.renew, AnswerTable.save

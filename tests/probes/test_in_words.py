@@ -13,8 +13,8 @@ from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Case, Completion, SummaryPair, TextSample
 from contrapose.tasks.core.registry import probe
+from contrapose.tasks.infer.ask import asked, in_words, trials
 from contrapose.tasks.infer.mock import MockModel
-from contrapose.tasks.infer.questions import asked, in_words, trials
 from contrapose.tasks.perturb.cases import build_cases, drawn_in_words
 from contrapose.tasks.probes.in_words import COLUMNS, in_words_columns, in_words_measures
 

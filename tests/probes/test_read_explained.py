@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from contrapose.tasks.language.replies.balance import implied
+from contrapose.tasks.language.replies.decision import weigh
+from contrapose.tasks.language.replies.evidence import ReplyEvidence, evidence
+from contrapose.tasks.language.replies.known_errors import BARE, EXPLAINED, OF_OPTIONS, OF_TWO, WITH_OPTIONS, Measured
+from contrapose.tasks.language.replies.predicates import Strength, verdict
+from contrapose.tasks.language.replies.text import READ_FIRST, READ_LAST, canonical, window
 from contrapose.tasks.probes.order_bias import read_choice
-from contrapose.tasks.probes.replies.balance import implied
-from contrapose.tasks.probes.replies.decision import weigh
-from contrapose.tasks.probes.replies.evidence import Evidence, evidence
-from contrapose.tasks.probes.replies.known_errors import BARE, EXPLAINED, OF_OPTIONS, OF_TWO, WITH_OPTIONS, Measured
-from contrapose.tasks.probes.replies.predicates import Strength, verdict
-from contrapose.tasks.probes.replies.text import READ_FIRST, READ_LAST, canonical, window
 
 PATH = Path(__file__).parent.parent / "golden" / "replies_explained.jsonl"
 TEMPLATES = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
@@ -348,7 +348,7 @@ SAID = [
 before it, ~ where it is no more than "not wrong"; and the letter that it comes to."""
 
 
-def told(said: Evidence) -> str:
+def told(said: ReplyEvidence) -> str:
     marks = "!" * said.ranks + ">" * said.turned + "~" * (not said.is_plain)
     return f"{'+' if said.is_good else '-'}{said.letter or '?'}{marks}"
 

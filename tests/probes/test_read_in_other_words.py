@@ -10,9 +10,9 @@ import pytest
 
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.evaluate.embeddings import embedder
+from contrapose.tasks.language.replies.known_errors import IN_OTHER_WORDS
 from contrapose.tasks.probes.order_bias import OrderBiasSettings
 from contrapose.tasks.probes.order_bias.reply import read_choice
-from contrapose.tasks.probes.replies.known_errors import IN_OTHER_WORDS
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "replies_other_words.jsonl"
 SWAPPED = {"A": "B", "B": "A", None: None}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from places import REPOSITORY
 
-from contrapose.tasks.probes.replies.refusals import is_refusal, reply_kind
+from contrapose.tasks.language.replies.refusals import is_refusal, reply_kind
 
 HELD_OUT = 0.97
 """Share of the replies that were only scored and are read as labelled."""

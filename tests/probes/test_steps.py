@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from contrapose.tasks.language.replies.known_errors import step_figures, step_shares
 from contrapose.tasks.probes.answers.figures import COLUMNS, figures
 from contrapose.tasks.probes.option_order.figures import figures as order_figures
 from contrapose.tasks.probes.order_bias.figures import figures as bias_figures
-from contrapose.tasks.probes.steps import step_figures, step_shares
 
 
 def test_the_shares_of_all_steps_and_of_the_unread_add_up() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from places import REPOSITORY
 
-from contrapose.tasks.probes.english.closed import table
-from contrapose.tasks.probes.english.vocabulary import vocabulary
+from contrapose.tasks.language.closed import table
+from contrapose.tasks.language.vocabulary import vocabulary
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.lexicon import inflect, lexicon
 from contrapose.tasks.probes.toxic_words.screen import doubtful

@@ -24,8 +24,8 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import rules
 from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
+from contrapose.tasks.infer.ask import about, answered, asked, trials
 from contrapose.tasks.infer.base import Model
-from contrapose.tasks.infer.questions import about, answered, asked, trials
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.probes.english import closed
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.number import is_plural_phrase
-from contrapose.tasks.probes.english.reading import Sentence, flags_of
-from contrapose.tasks.probes.english.vocabulary import vocabulary
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language import closed
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.inflection import is_plural_phrase
+from contrapose.tasks.language.reading import Sentence, flags_of
+from contrapose.tasks.language.vocabulary import vocabulary
 
 PRONOUNS = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 """Pronouns as a subject, and the same as an object."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from typing import Any, ClassVar, NamedTuple
 
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.analysis import Analysis, analyse
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.context import before_adverbs, is_finite_aux
+from contrapose.tasks.language.inversion import inverted_participle, inverted_predicate, inverted_verb
+from contrapose.tasks.language.reading import Sentence, UnreadableError
+from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.edits.base import Edited, TextEdit
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.analysis import Analysis, analyse
-from contrapose.tasks.probes.english.context import before_adverbs, is_finite_aux
-from contrapose.tasks.probes.english.edits import Edit, apply
-from contrapose.tasks.probes.english.inversion import inverted_participle, inverted_predicate, inverted_verb
-from contrapose.tasks.probes.english.reading import Sentence, UnreadableError
-from contrapose.tasks.probes.english.words import words
 from contrapose_swap_roles.noun_phrase import PRONOUNS, SUBJECTS, is_plural, keeps_capital
 from contrapose_swap_roles.roles import (
     Complement,

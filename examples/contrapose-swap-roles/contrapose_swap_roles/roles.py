@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.reading import Sentence
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.reading import Sentence
 from contrapose_swap_roles.noun_phrase import PRONOUNS, SUBJECTS, phrase_end
 from contrapose_swap_roles.verb_group import DoubtError, VerbGroup, behind_adverbs
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.closed import NT_HOSTS
-from contrapose.tasks.probes.english.inflection import base_of, third_person
-from contrapose.tasks.probes.english.reading import Sentence
-from contrapose.tasks.probes.english.verb_form import form_of
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.closed import NT_HOSTS
+from contrapose.tasks.language.inflection import base_of, form_of, third_person
+from contrapose.tasks.language.reading import Sentence
 
 
 class DoubtError(Exception):

@@ -26,7 +26,7 @@ class Content(NamedTuple):
 
 def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
     """Where the store is, and what it holds."""
-    from contrapose.tasks.store.address import shown, store_url
+    from contrapose.tasks.store.engine import shown, store_url
 
     try:
         url = within(store_url)

@@ -19,7 +19,7 @@ from contrapose.tasks.core.hub import existing_folder, on_disk
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.infer.base import refuse_unknown
-from contrapose.tasks.infer.changed import refuse_changed
+from contrapose.tasks.infer.keys import refuse_changed
 from contrapose.tasks.infer.local.memory import batch_limit
 from contrapose.tasks.infer.local.prompting import Encoder, Prompting
 from contrapose.tasks.infer.local.transformer import TransformerModel

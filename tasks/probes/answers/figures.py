@@ -15,13 +15,13 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.language.replies.known_errors import step_figures
 from contrapose.tasks.probes.base import Column, Criterion, Measure
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.in_words import in_words_measures
 from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, shares
 from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
 from contrapose.tasks.probes.reading_checks import check_measures
-from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import numbers, where
 
 COLUMNS: Mapping[str, Column] = {

@@ -5,15 +5,15 @@ from __future__ import annotations
 import random
 from typing import Any, ClassVar
 
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.analysis import Analysis, analyse_sentence
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.context import is_adverb, is_finite_aux
+from contrapose.tasks.language.inversion import inverted_predicate
+from contrapose.tasks.language.reading import Sentence, UnreadableError, read
+from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.edits.antonym_pairs import BARE, comparative, opposites, superlative
 from contrapose.tasks.probes.edits.base import Edited, TextEdit
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.analysis import Analysis, analyse_sentence
-from contrapose.tasks.probes.english.context import is_adverb, is_finite_aux
-from contrapose.tasks.probes.english.edits import Edit, apply
-from contrapose.tasks.probes.english.inversion import inverted_predicate
-from contrapose.tasks.probes.english.reading import Sentence, UnreadableError, read
-from contrapose.tasks.probes.english.words import words
 
 _PARTIAL = words("some several many few sometimes occasionally often only partly partially half as equally just")
 """Before the adjective, they let a sentence and its twin both be true, or leave the twin without a sense."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Literal, NamedTuple
 
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language.closed import words
 
 Degree = Literal["positive", "comparative", "superlative"]
 

@@ -6,6 +6,10 @@ import math
 import random
 from typing import Any, ClassVar
 
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.reading import Sentence, UnreadableError, read
+from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.edits.base import Edited, TextEdit
 from contrapose.tasks.probes.edits.numerals import (
     SPELLED,
@@ -17,10 +21,6 @@ from contrapose.tasks.probes.edits.numerals import (
     dates,
     other_amount,
 )
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.edits import Edit, apply
-from contrapose.tasks.probes.english.reading import Sentence, UnreadableError, read
-from contrapose.tasks.probes.english.words import words
 
 _ROUGH = words("about approximately around roughly nearly almost over under least most than some the these those")
 _JOINTS = words("to and of out in or through until than from")

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.reading import Sentence, flags_of
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.reading import Sentence, flags_of
 
 _CHUNK = re.compile(r"\S+")
 _BEFORE = "$£€¥-\u2212~≈*_\"'“\u2018("

@@ -9,9 +9,9 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import Edited, TextEdit
-from contrapose.tasks.probes.english.edits import Edit, apply
 
 SpacingKind = Literal["double", "before_mark", "trailing", "no_stop", "quotes", "tab", "newline"]
 _GAP = re.compile(r"(?<=\S) (?=\S)")

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from contrapose.tasks.language import closed, vocabulary
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import Edited, TextEdit
-from contrapose.tasks.probes.english import closed, vocabulary
-from contrapose.tasks.probes.english.edits import Edit, apply
-from contrapose.tasks.probes.english.words import words
 
 _WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{5,}(?![\w'’-])")
 _SPARED = words(

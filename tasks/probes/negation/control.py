@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language.closed import words
 
 ADVERBS = ("actually", "in fact", "indeed")
 """They stand wherever "not" can, and leave a sentence as true or as false as it was."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.analysis import AMBIGUOUS, Analysis, analyse_sentence
-from contrapose.tasks.probes.english.context import is_finite_aux
-from contrapose.tasks.probes.english.edits import Edit, apply
-from contrapose.tasks.probes.english.reading import Sentence, UnreadableError, read
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.analysis import AMBIGUOUS, Analysis, analyse_sentence
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.context import is_finite_aux
+from contrapose.tasks.language.reading import Sentence, UnreadableError, read
+from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.negation.order import negate_order
 from contrapose.tasks.probes.negation.polar import negate_polar
 from contrapose.tasks.probes.negation.questions import negate_question

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.analysis import Analysis
-from contrapose.tasks.probes.english.context import after_adverbs, before_adverbs, is_finite_aux
-from contrapose.tasks.probes.english.sentence import Sentence
-from contrapose.tasks.probes.english.tokens import flags_of
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.analysis import Analysis
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_finite_aux
+from contrapose.tasks.language.sentence import Sentence
+from contrapose.tasks.language.tokens import flags_of
 from contrapose.tasks.probes.negation.result import SkipError
 
 BLANK = re.compile(r"(?<![^\W_])_+(?![^\W_])")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.analysis import Analysis
-from contrapose.tasks.probes.english.edits import Edit
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.analysis import Analysis
+from contrapose.tasks.language.sentence import Edit
 from contrapose.tasks.probes.negation.place import with_any
 from contrapose.tasks.probes.negation.result import EditPlan, SkipError
 

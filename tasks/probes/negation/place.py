@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.probes.english import closed, inflection
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.context import after_adverbs, before_adverbs, is_adverb
-from contrapose.tasks.probes.english.edits import Edit
-from contrapose.tasks.probes.english.sentence import Sentence
-from contrapose.tasks.probes.english.verb_form import form_of
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language import closed, inflection
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_adverb
+from contrapose.tasks.language.inflection import form_of
+from contrapose.tasks.language.sentence import Edit, Sentence
 from contrapose.tasks.probes.negation.result import Confidence, EditPlan, Kind, SkipError
 
 _MEDIUM_MODALS = words("may might must shall")

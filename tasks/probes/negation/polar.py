@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.probes.english import closed, inflection
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.context import before_adverbs
-from contrapose.tasks.probes.english.edits import Edit
-from contrapose.tasks.probes.english.inversion import inverted_participle, inverted_predicate, inverted_verb
-from contrapose.tasks.probes.english.reading import Sentence
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language import closed, inflection
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.context import before_adverbs
+from contrapose.tasks.language.inversion import inverted_participle, inverted_predicate, inverted_verb
+from contrapose.tasks.language.reading import Sentence
+from contrapose.tasks.language.sentence import Edit
 from contrapose.tasks.probes.negation.place import with_any
 from contrapose.tasks.probes.negation.result import Confidence, EditPlan, SkipError
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
+from contrapose.tasks.language.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.answers.case import expected_pass, scorer_for, stays_by_chance, text_case
 from contrapose.tasks.probes.answers.figures import COLUMNS, Changes, contrast, figures, measures
 from contrapose.tasks.probes.answers.reading import follow_ups
@@ -22,7 +23,6 @@ from contrapose.tasks.probes.negation.second_opinion import parser, seconded
 from contrapose.tasks.probes.negation.settings import AddNegationSettings
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import by_likelihood
-from contrapose.tasks.probes.replies.known_errors import OF_OPTIONS, Measured
 
 
 class AddNegation:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.probes.english import closed
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.context import after_adverbs, before_adverbs, is_finite_aux
-from contrapose.tasks.probes.english.edits import Edit
-from contrapose.tasks.probes.english.inversion import inverted_participle, inverted_predicate, inverted_verb
-from contrapose.tasks.probes.english.odds import agreement, finite_odds
-from contrapose.tasks.probes.english.sentence import Sentence
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language import closed
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_finite_aux
+from contrapose.tasks.language.inversion import inverted_participle, inverted_predicate, inverted_verb
+from contrapose.tasks.language.odds import agreement, finite_odds
+from contrapose.tasks.language.sentence import Edit, Sentence
 from contrapose.tasks.probes.negation.place import after_auxiliary, with_do
 from contrapose.tasks.probes.negation.result import EditPlan, SkipError
 

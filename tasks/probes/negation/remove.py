@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.probes.english import closed
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.analysis import Analysis
-from contrapose.tasks.probes.english.context import after_adverbs
-from contrapose.tasks.probes.english.edits import Edit
-from contrapose.tasks.probes.english.reading import Sentence
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language import closed
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.analysis import Analysis
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.context import after_adverbs
+from contrapose.tasks.language.reading import Sentence
+from contrapose.tasks.language.sentence import Edit
 from contrapose.tasks.probes.negation.polar import finite_form
 from contrapose.tasks.probes.negation.result import EditPlan, SkipError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from contrapose.tasks.probes.english.edits import Edit
+from contrapose.tasks.language.sentence import Edit
 
 Style = Literal["rules", "langtest"]
 ExistingNegation = Literal["skip", "remove"]

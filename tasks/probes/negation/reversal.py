@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.analysis import Analysis
-from contrapose.tasks.probes.english.context import is_finite_aux
-from contrapose.tasks.probes.english.sentence import Sentence
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.analysis import Analysis
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.context import is_finite_aux
+from contrapose.tasks.language.sentence import Sentence
 from contrapose.tasks.probes.negation.gap import (
     BLANK,
     gaps,

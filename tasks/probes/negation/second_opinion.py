@@ -10,8 +10,8 @@ from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Protocol, cast
 
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.probes.english.analysis import Analysis, analyse
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language.analysis import Analysis, analyse
+from contrapose.tasks.language.closed import words
 from contrapose.tasks.probes.negation.order import negate_order
 from contrapose.tasks.probes.negation.result import Confidence, Negation, SkipError
 from contrapose.tasks.probes.negation.statement import negate_statement

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.analysis import DOUBT, Analysis
-from contrapose.tasks.probes.english.context import before_adverbs, is_adverb
-from contrapose.tasks.probes.english.edits import Edit
-from contrapose.tasks.probes.english.sentence import Sentence
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.analysis import DOUBT, Analysis
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.context import before_adverbs, is_adverb
+from contrapose.tasks.language.sentence import Edit, Sentence
 from contrapose.tasks.probes.negation.place import after_auxiliary, base_and_support, with_do
 from contrapose.tasks.probes.negation.result import EditPlan, SkipError
 

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
+from contrapose.tasks.language.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.base import (
     Column,
     Criterion,
@@ -29,7 +30,6 @@ from contrapose.tasks.probes.option_order.score import follow_ups, rotated, scor
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
 from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
-from contrapose.tasks.probes.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.values import all_or_nothing
 
 OTHER_WORDS = ("The answer:", "Your answer:", "The answer is:")

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.language.replies.known_errors import step_figures
 from contrapose.tasks.probes.base import Measure
 from contrapose.tasks.probes.in_words import in_words_measures
 from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, pattern
 from contrapose.tasks.probes.reading_checks import check_measures
-from contrapose.tasks.probes.steps import step_figures
 from contrapose.tasks.probes.values import numbers, where
 
 ABILITY_AND_BIAS: Mapping[str, tuple[str, ...]] = {

@@ -14,6 +14,7 @@ import pyarrow as pa
 from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Score, SummaryPair, Trial
+from contrapose.tasks.language.replies.known_errors import OF_TWO, Measured
 from contrapose.tasks.probes.base import (
     LANGTEST_COLUMNS,
     Column,
@@ -37,7 +38,6 @@ from contrapose.tasks.probes.order_bias.score import (
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
 from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
-from contrapose.tasks.probes.replies.known_errors import OF_TWO, Measured
 from contrapose.tasks.probes.values import all_or_nothing
 
 # What both orders share comes first, so that a server can reuse the longest possible prefix.

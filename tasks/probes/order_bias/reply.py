@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from contrapose.tasks.language.replies.decision import weigh
+from contrapose.tasks.language.replies.text import canonical, sentences, window
 from contrapose.tasks.probes.asking_back import answered
 from contrapose.tasks.probes.base import Embed
-from contrapose.tasks.probes.replies.decision import weigh
-from contrapose.tasks.probes.replies.text import canonical, sentences, window
 
 Letter = Literal["A", "B"]
 Step = Literal["constrained", "letter", "pattern", "restated", "embedding", "asked", "likelihood", "unparsed"]

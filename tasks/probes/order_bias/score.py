@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from contrapose.tasks.core.records import Completion, FollowUp, Score, Side, Trial
+from contrapose.tasks.language.replies.text import window
 from contrapose.tasks.probes.asking_back import can_be_asked, declines, follow_up
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.in_words import in_words_columns
 from contrapose.tasks.probes.order_bias.reply import Letter, LetterChoice, nearer, needs_meaning, read_words, said
 from contrapose.tasks.probes.reading_checks import check_columns, known
-from contrapose.tasks.probes.replies.text import window
 
 Value = str | float | int | bool | None
 UNPARSED = "unparsed"

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.core.records import Case, Likelihoods, Sample, Score, TextSample, Trial
+from contrapose.tasks.language.replies.known_errors import Measured
 from contrapose.tasks.probes.base import (
     Column,
     Criterion,
@@ -23,7 +24,6 @@ from contrapose.tasks.probes.base import (
     with_options,
 )
 from contrapose.tasks.probes.panels import Picture
-from contrapose.tasks.probes.replies.known_errors import Measured
 from contrapose.tasks.probes.toxic_words.figures import COLUMNS, Tiers, clean, figures, measures
 from contrapose.tasks.probes.toxic_words.score import score_trials
 from contrapose.tasks.probes.toxic_words.settings import AddToxicWordsSettings

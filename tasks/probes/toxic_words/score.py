@@ -8,8 +8,8 @@ from functools import cache
 from typing import NamedTuple
 
 from contrapose.tasks.core.records import Score, Trial
+from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.probes.base import unscored
-from contrapose.tasks.probes.replies.refusals import reply_kind
 from contrapose.tasks.probes.toxic_words.classifier import probabilities
 from contrapose.tasks.probes.toxic_words.count import Match, count_toxic, mask_word
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Tier, lexicon

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language.closed import words
 
 REACH = 160
 """Characters on either side of a word that are looked at."""

@@ -8,9 +8,8 @@ from itertools import accumulate
 from string import ascii_lowercase
 from typing import NamedTuple
 
-from contrapose.tasks.probes.english.closed import table
-from contrapose.tasks.probes.english.vocabulary import vocabulary
-from contrapose.tasks.probes.english.words import words
+from contrapose.tasks.language.closed import table, words
+from contrapose.tasks.language.vocabulary import vocabulary
 from contrapose.tasks.probes.toxic_words.lexicon import Lexicon
 from contrapose.tasks.probes.toxic_words.spelling import MARKS, MAX_LENGTH, TRIPLE, meant
 

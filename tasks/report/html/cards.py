@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.language.replies.known_errors import READ_BY, UNREAD, step_shares
 from contrapose.tasks.probes.panels import Panel
-from contrapose.tasks.probes.steps import READ_BY, UNREAD, step_shares
 from contrapose.tasks.report.base import SKIPPED_SHOWN
 from contrapose.tasks.report.charts.scores import scores, trend
 from contrapose.tasks.report.evidence import (

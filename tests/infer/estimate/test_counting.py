@@ -5,9 +5,9 @@ from __future__ import annotations
 from asked_case import case
 
 from contrapose.tasks.core.records import Case, Completion
+from contrapose.tasks.forecast.counting import Count, Counter
+from contrapose.tasks.infer.ask import Answers
 from contrapose.tasks.infer.base import Question
-from contrapose.tasks.infer.estimate.counting import Count, Counter
-from contrapose.tasks.infer.questions import Answers
 
 YES, NO = Question(kind="generate", prompt="It is."), Question(kind="generate", prompt="It is not.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from asked_case import case
 
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.infer.estimate.deciding import Deciding, Groups, Source, deciding
+from contrapose.tasks.forecast.deciding import Deciding, Groups, Source, deciding
 
 
 def grouped(*cases: Case) -> Groups:

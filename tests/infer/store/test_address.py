@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.store.address import refuse_unreadable, shown, store_url
+from contrapose.tasks.store.engine import refuse_unreadable, shown, store_url
 
 
 def test_the_environment_names_the_store(monkeypatch: pytest.MonkeyPatch) -> None:

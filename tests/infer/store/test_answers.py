@@ -13,9 +13,8 @@ from sqlalchemy import select
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.store import open_answers, open_runs
-from contrapose.tasks.store.answers import AnswerTable, Keyed, percentiles
+from contrapose.tasks.store.answers import AnswerTable, Keyed, is_whole, percentiles
 from contrapose.tasks.store.schema import ANSWERS
-from contrapose.tasks.store.sums import is_whole
 
 pytestmark = pytest.mark.usefixtures("store")
 

@@ -11,8 +11,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.store import open_answers
-from contrapose.tasks.store.address import store_url
-from contrapose.tasks.store.engine import connect
+from contrapose.tasks.store.engine import connect, store_url
 from contrapose.tasks.store.patience import AWAY_SECONDS, FIRST_WAIT, LONGEST_WAIT, TRIES, AwayError, patient
 
 SERVER = "postgresql+psycopg://me:hunter2@127.0.0.1:1/none"

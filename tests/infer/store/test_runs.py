@@ -14,8 +14,7 @@ from sqlalchemy import update
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store import open_answers, open_runs
-from contrapose.tasks.store.owner import here, new_owner
-from contrapose.tasks.store.pulse import pulse
+from contrapose.tasks.store.claims import here, new_owner, pulse
 from contrapose.tasks.store.runs import (
     ALIVE_SECONDS,
     LOOK_SECONDS,

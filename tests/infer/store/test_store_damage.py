@@ -19,10 +19,9 @@ from contrapose.flows.cli import main
 from contrapose.tasks.core.damage import LOGGER
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.writer import Writer
+from contrapose.tasks.infer.broker import Writer
 from contrapose.tasks.store import open_answers, open_claims, open_runs
-from contrapose.tasks.store.address import store_url
-from contrapose.tasks.store.engine import connect
+from contrapose.tasks.store.engine import connect, store_url
 
 MANY = [keyed(number, "word " * (number % 60) * (20 if number % 97 == 0 else 1)) for number in range(1500)]
 """Enough for a tree of several levels, and some that flow over their page."""

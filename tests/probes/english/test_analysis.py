@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.probes.english.analysis import analyse
+from contrapose.tasks.language.analysis import analyse
 
 MAIN = [
     ("The dogs that bark scare me.", "scare"),

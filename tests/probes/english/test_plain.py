@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks.probes.english.plain import read_plain
-from contrapose.tasks.probes.english.reading import read
+from contrapose.tasks.language.reading import read, read_plain
 
 SAMPLES = Path(__file__).parents[3] / "data" / "samples" / "negation.jsonl"
 TEXTS = [json.loads(line)["text"] for line in SAMPLES.read_text(encoding="utf-8").splitlines()]

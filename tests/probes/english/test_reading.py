@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english.number import is_plural_phrase
-from contrapose.tasks.probes.english.reading import UnreadableError, read
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.inflection import is_plural_phrase
+from contrapose.tasks.language.reading import UnreadableError, read
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from importlib.machinery import ModuleSpec
 
 import pytest
 
-from contrapose.tasks.probes.english import flags as f
-from contrapose.tasks.probes.english import inflection, tokens, vocabulary
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language import inflection, tokens, vocabulary
 
 FORMS = [
     ("eats", f.THIRD),

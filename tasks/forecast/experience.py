@@ -1,0 +1,129 @@
+"""What earlier answers of a model tell about the next ones: tokens, length of replies, time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from contrapose.tasks.config.run_config import RunConfig
+
+ENOUGH = 20
+"""Answers from which a mean is taken; fewer say too little."""
+
+MOST = 1000
+"""Answers that are looked at, of the latest runs."""
+
+RUNS_LOOKED_AT = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """One earlier answer."""
+
+    kind: str
+    """Of the question: generate, choose or loss."""
+    characters: int
+    """Of what the model was given to read, without system instruction and chat template."""
+    read: int
+    """Tokens that it read."""
+    written: int
+    """Tokens that it wrote."""
+    seconds: float
+    """Wall time of the request; of a local model, its share of the batch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experience:
+    """Some earlier answers of one model. A mean is None where there are fewer than `ENOUGH`."""
+
+    answers: Sequence[Past] = field(default=())
+    """In any order."""
+
+    @property
+    def characters_per_token(self) -> float | None:
+        """Of prompts; system instruction and chat template raise the tokens, as they will again."""
+        read = sum(answer.read for answer in self.answers)
+        return sum(answer.characters for answer in self.answers) / read if self._enough(self.answers) and read else None
+
+    @property
+    def replies(self) -> list[Past]:
+        """The answers that are texts."""
+        return [answer for answer in self.answers if answer.kind == "generate"]
+
+    @property
+    def reply_tokens(self) -> float | None:
+        """Mean length of a reply."""
+        replies = self.replies
+        return sum(reply.written for reply in replies) / len(replies) if self._enough(replies) else None
+
+    @property
+    def seconds_per_call(self) -> float | None:
+        """Mean latency."""
+        seconds = sum(answer.seconds for answer in self.answers)
+        return seconds / len(self.answers) if self._enough(self.answers) else None
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Tokens read and written in a second of a local model's work."""
+        seconds = sum(answer.seconds for answer in self.answers)
+        tokens = sum(answer.read + answer.written for answer in self.answers)
+        return tokens / seconds if self._enough(self.answers) and seconds else None
+
+    def _enough(self, found: Sequence[object]) -> bool:
+        return len(found) >= ENOUGH
+
+
+def experience_of(config: RunConfig) -> Experience:
+    """The latest answers in the store of runs that asked the same model in the same way.
+
+    Raises:
+        ConfigError: the store cannot be opened.
+    """
+    from sqlalchemy import select
+
+    from contrapose.tasks.store.engine import connect, store_url
+    from contrapose.tasks.store.schema import ANSWERS, RUNS
+
+    found: list[Past] = []
+    columns = (ANSWERS.c.question, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens, ANSWERS.c.seconds)
+    with connect(store_url()).execution_options(reading=True).begin() as connection:
+        runs = select(RUNS.c.id, RUNS.c.config).order_by(RUNS.c.seen.desc()).limit(RUNS_LOOKED_AT)
+        for run in [row.id for row in connection.execute(runs) if _same_model(row.config, config)]:
+            wanted = (
+                select(*columns).where(ANSWERS.c.run == run, ANSWERS.c.model == config.model).limit(MOST - len(found))
+            )
+            found += _pasts(connection.execute(wanted).all())
+            if len(found) == MOST:
+                break
+    return Experience(answers=tuple(found))
+
+
+def _same_model(stored: str, config: RunConfig) -> bool:
+    try:
+        values: Mapping[str, Any] = json.loads(stored)
+        return _manner(values) == _manner(config.model_dump(mode="json"))
+    except (ValueError, AttributeError):
+        return False
+
+
+def _manner(values: Mapping[str, Any]) -> tuple[object, ...]:
+    """What tokens and time depend on."""
+    args = values.get("model_args") or {}
+    return (
+        values.get("model"),
+        *(args.get(name) for name in ("base_url", "endpoint", "dtype", "device")),
+        values.get("system_instruction"),
+        values.get("gen_kwargs"),
+        values.get("apply_chat_template"),
+    )
+
+
+def _pasts(rows: Iterable[Any]) -> list[Past]:
+    pasts = []
+    for text, read, written, seconds in rows:
+        question = json.loads(text)
+        characters = len(question["prompt"]) + len(question.get("text", ""))
+        pasts.append(Past(kind=question["kind"], characters=characters, read=read, written=written, seconds=seconds))
+    return pasts

@@ -1,0 +1,297 @@
+"""The desk between a model and the response store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from queue import Empty, SimpleQueue
+from threading import Event, Lock, Thread
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeAlias
+
+from contrapose.tasks.core.errors import ContraposeError, CutShortError
+from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.infer.base import Answer, Question
+from contrapose.tasks.infer.budget import Budget
+from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.meter import current_meter
+from contrapose.tasks.store import open_answers, open_claims
+from contrapose.tasks.store.answers import AnswerBatch, Keyed, row_of
+from contrapose.tasks.store.patience import AWAY_SECONDS, AwayError
+from contrapose.tasks.store.refuge import shelter, take_up
+
+if TYPE_CHECKING:
+    from contrapose.tasks.store.answers import AnswerTable, Keyed
+    from contrapose.tasks.store.claims import Claims
+
+
+class StoreDesk:
+    """Hands out what no answer is known for, and keeps what comes back.
+
+    Args:
+        keys: of the model that is asked.
+        run: id of the run, which must have been begun.
+        model: id of the model.
+        budget: what may still be spent.
+        again: take only answers that this run asked for itself.
+        stopped: why nothing is to be asked, where an earlier part of the run was stopped.
+        reads: whether the model is the run's reader, whose spending is told apart.
+    """
+
+    def __init__(
+        self,
+        keys: Keys,
+        *,
+        run: str,
+        model: str,
+        budget: Budget,
+        again: bool = False,
+        stopped: str | None = None,
+        reads: bool = False,
+    ) -> None:
+        self.keys, self.run, self.model, self.again = keys, run, model, again
+        self._budget, self._stopped = budget, stopped
+        self.answers: dict[Question, Completion] = {}
+        self.warnings: dict[str, str] = {}
+        self.hits = self.asked = 0
+        self._meter = current_meter()
+        self._lock = Lock()
+        self._known: dict[Question, str] = {}
+        self._table = open_answers()
+        take_up(self._table)
+        self.claims = open_claims(again=again)
+        self._writer = Writer(self._table, self.claims, run=run, model=model, again=again, reads=reads)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Everything that was answered is kept, however the asking ended."""
+        self._writer.close()
+
+    @property
+    def budget(self) -> Budget:
+        """What may still be spent."""
+        return self._budget
+
+    @property
+    def stopped(self) -> str | None:
+        """Why nothing more is to be asked."""
+        return self._stopped
+
+    def stop(self, reason: str) -> None:
+        """Ask nothing more; the first reason stays."""
+        with self._lock:
+            self._stopped = self._stopped or reason
+
+    def warn(self, kind: str, text: str) -> None:
+        """Keep what people should know of how the model answers; of each kind the first text stays."""
+        self.warnings.setdefault(kind, text)
+
+    def look_up(self, questions: Sequence[Question]) -> None:
+        """Take from the store what is answered there."""
+        found = self.kept(self.open(questions))
+        self.answers |= found
+        self._count(found=len(found))
+
+    def kept(self, questions: Sequence[Question]) -> dict[Question, Completion]:
+        """What is answered in the store; it is not taken."""
+        keys = {self._key(question): question for question in questions}
+        found = self._table.find(list(keys), run=self.run if self.again else None)
+        return {keys[key]: stored.completion for key, stored in found.items()}
+
+    def open(self, questions: Sequence[Question]) -> list[Question]:
+        """Those of the questions that have no answer, nor a final failure."""
+        return [question for question in questions if question not in self.answers]
+
+    def busy(self, questions: Sequence[Question]) -> list[Question]:
+        """Those of the questions that another run is asking at this moment."""
+        held = self.claims.held_by_others([self._key(question) for question in questions])
+        return [question for question in questions if self._key(question) in held]
+
+    def take(self, questions: Sequence[Question]) -> list[Question]:
+        """Those of the questions that are still open and are ours to ask now, in order."""
+        left = [] if self._stopped else self.open(questions)
+        own = self.claims.claim([self._key(question) for question in left]) if left else set()
+        return [question for question in left if self._key(question) in own]
+
+    def put(self, answers: Sequence[Answer]) -> None:
+        """Keep answers, and remember failures for this run."""
+        for answer in answers:
+            self.answers[answer.question] = answer.completion
+            self._meter.failed += bool(answer.completion.error)
+            self._meter.requests += answer.requests
+        self._writer.put([self._kept(answer) for answer in answers])
+        if self._writer.failed is not None:
+            # What cannot be kept must not be paid for.
+            self.stop("the response store cannot be written")
+        self._meter.cost = self._budget.cost()
+        self._count(asked=len(answers))
+
+    def _kept(self, answer: Answer) -> Keyed | Usage:
+        failed = answer.completion.error is not None
+        return answer.taken if failed else Keyed(key=self._key(answer.question), answer=answer)
+
+    def _count(self, *, found: int = 0, asked: int = 0) -> None:
+        self.hits += found
+        self.asked += asked
+        self._meter.found += found
+        self._meter.done += found + asked
+
+    def _key(self, question: Question) -> str:
+        key = self._known.get(question)
+        if key is None:
+            key = self._known[question] = self.keys.of(question)
+        return key
+
+
+Item: TypeAlias = "Keyed | Usage"
+"""An answer, or what a failed question took."""
+
+RENEW_SECONDS = 5.0
+FILE_SECONDS = 10.0
+"""How long the end of a run waits for a file that fails; a server may be away for `AWAY_SECONDS`."""
+AGAIN_SECONDS = 0.5
+"""Between two tries of a transaction that failed."""
+GATHER_SECONDS = 0.05
+"""How long the first answer of a transaction waits for others: a transaction costs as much as many answers."""
+MOST = 2000
+"""Answers after which a transaction is closed."""
+
+
+class Writer:
+    """A thread that keeps answers as they come, and keeps claims alive.
+
+    What a crash can lose are the answers of the last moment: `GATHER_SECONDS` and one transaction. While the store is
+    away they stay in memory, however many they are; where it does not come back they are left in a file elsewhere.
+
+    Args:
+        answers: where answers are kept.
+        claims: of the desk that it works for.
+        run: id of the run.
+        model: id of the model.
+        again: whether answers replace older ones.
+        reads: whether the run's reader answers, and not its model.
+    """
+
+    def __init__(
+        self, answers: AnswerTable, claims: Claims, *, run: str, model: str, again: bool, reads: bool = False
+    ) -> None:
+        self.answers, self.claims = answers, claims
+        self.run, self.model, self.again, self.reads = run, model, again, reads
+        self.failed: Exception | None = None
+        """Why the last transaction failed; None again once it went through."""
+        self._unkept: list[Item] = []
+        self._renewed = time.monotonic()
+        self._queue: SimpleQueue[Sequence[Item] | None] = SimpleQueue()
+        self._closing = Event()
+        self._thread = Thread(target=self._work, name="contrapose-store", daemon=True)
+        self._thread.start()
+
+    def put(self, items: Sequence[Item]) -> None:
+        """Keep answers, and note what failed questions took, in one transaction; returns at once."""
+        self._queue.put(items)
+
+    def close(self) -> None:
+        """Write what is left, release the claims, and end; a store that is away is waited for.
+
+        Raises:
+            ContraposeError: something could not be kept in the store; the error says where it is.
+        """
+        self._queue.put(None)
+        self._closing.set()
+        self._thread.join()
+        if self._unkept and self.failed is not None:
+            raise self._lost(self.failed)
+        self.claims.release()
+
+    def _work(self) -> None:
+        open_ = True
+        while open_:
+            items, open_ = self._collect()
+            self._insist(items)
+
+    def _insist(self, items: list[Item]) -> None:
+        """Write until it succeeds: what was paid for is given up at the close only, and where waiting does not help."""
+        is_file = self.answers.engine.dialect.name == "sqlite"
+        end = time.monotonic() + (min(FILE_SECONDS, AWAY_SECONDS) if is_file else AWAY_SECONDS)
+        while True:
+            closing = self._closing.is_set()
+            if self._written(items):
+                return
+            hopeless = self._unkept or not isinstance(self.failed, AwayError) or time.monotonic() > end
+            if closing and (hopeless or not items):
+                self._unkept += items
+                return
+            time.sleep(AGAIN_SECONDS)
+
+    def _written(self, items: list[Item]) -> bool:
+        try:
+            self._write(items)
+        except Exception as error:
+            self.failed = error
+            return False
+        if not self._unkept:
+            self.failed = None
+        return True
+
+    def _collect(self) -> tuple[list[Item], bool]:
+        """What has come, and whether more may."""
+        found: list[Item] = []
+        try:
+            items = self._queue.get(timeout=RENEW_SECONDS)
+            self._closing.wait(GATHER_SECONDS)
+            while items is not None:
+                found += items
+                if len(found) >= MOST:
+                    return found, True
+                items = self._queue.get_nowait()
+        except Empty:
+            return found, True
+        return found, False
+
+    def _write(self, items: list[Item]) -> None:
+        # Claims come first: after an absence others may take what is not renewed.
+        if time.monotonic() - self._renewed > RENEW_SECONDS:
+            self.claims.renew()
+            self._renewed = time.monotonic()
+        if items:
+            self._save(items)
+
+    def _save(self, items: list[Item]) -> None:
+        kept, spent, failures = _parts(items)
+        self.answers.save(
+            kept,
+            run=self.run,
+            model=self.model,
+            spent=spent,
+            failures=failures,
+            again=self.again,
+            reads=self.reads,
+        )
+
+    def _lost(self, error: Exception) -> Exception:
+        """What to say of replies that the store did not take; they are kept elsewhere, if anywhere is room."""
+        if not isinstance(error, ContraposeError):
+            return error
+        kept, spent, failures = _parts(self._unkept)
+        now = time.time()
+        rows = [row_of(each, run=self.run, model=self.model, now=now) for each in kept]
+        batch = AnswerBatch(rows=rows, run=self.run, spent=spent, failures=failures, again=self.again, reads=self.reads)
+        file = shelter(batch, self.answers.engine.url.render_as_string(hide_password=False))
+        place = f"but are in {file}, where the next run finds them" if file else "nor in a file elsewhere, and are lost"
+        return CutShortError(
+            f"the replies to {len(kept)} questions could not be kept in the response store, {place}: {error.found}",
+            expected=error.expected,
+            remedy=error.remedy,
+            where=error.where,
+        )
+
+
+def _parts(items: Sequence[Item]) -> tuple[list[Keyed], Usage, int]:
+    """The answers among some items, what all of them took, and how many are failures."""
+    kept = [item for item in items if not isinstance(item, Usage)]
+    failures = [item for item in items if isinstance(item, Usage)]
+    return kept, sum((item.answer.taken for item in kept), sum(failures, Usage())), len(failures)

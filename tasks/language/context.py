@@ -1,0 +1,86 @@
+"""What stands around a word: adverbs stepped over, auxiliaries recognised."""
+
+from __future__ import annotations
+
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.sentence import Sentence
+
+_ADVERB = f.ADV | f.SEMI
+_NO_ITS = f.ING | f.PREP
+_NO_HAVE = f.MODAL | f.TO | f.DO | f.HAVE
+_NO_MODAL = f.DET | f.MODAL | f.PREP
+_BEHIND_NOUN = f.BE | f.MODAL | f.DO
+_OBJECT = f.NOUN | f.ADJ | f.DET
+_COMPLETED = words(
+    """
+    make makes made keep keeps kept turn turns turned render renders rendered leave leaves left get gets got
+    paint paints painted dye dyes dyed stain stains stained colour colours coloured color colors colored
+    help helps helped let lets hold holds held set sets cut cuts cook cooks cooked
+    """
+)
+
+
+def is_adverb(s: Sentence, i: int) -> bool:
+    """Whether word `i` may stand between an auxiliary and its verb."""
+    return bool(s.tag(i) & _ADVERB)
+
+
+def before_adverbs(s: Sentence, i: int, start: int = 0) -> int:
+    """Index of the word before `i`, adverbs left out; at least `start` - 1."""
+    k, tags = i - 1, s.tags
+    while k > start and tags[k] & _ADVERB:
+        k -= 1
+    return k
+
+
+def after_adverbs(s: Sentence, i: int) -> int:
+    """Index of the word after `i`, adverbs left out."""
+    k, tags = i + 1, s.tags
+    while k < len(tags) and tags[k] & _ADVERB:
+        k += 1
+    return k
+
+
+def takes_complement(s: Sentence, i: int) -> bool:
+    """Whether word `i` is known as a verb whose object has a complement: "makes leaves green"."""
+    return s.word(i) in _COMPLETED
+
+
+def _may_take_complement(s: Sentence, i: int) -> bool:
+    """Whether it is, or may be as the verb of a relative clause: "that drives dogs mad"."""
+    return takes_complement(s, i) or bool(s.tag(i) & f.FINITE and s.tag(i - 1) & f.REL)
+
+
+def is_complement(s: Sentence, i: int) -> bool:
+    """Whether word `i` may be what a verb makes of its object: the "green" of "makes leaves green"."""
+    k = i - 1
+    if not s.tag(i) & f.ADJ or not s.tag(k) & f.NOUN:
+        return False
+    while s.tag(k) & _OBJECT and not _may_take_complement(s, k - 1):
+        k -= 1
+    return bool(s.tag(k) & _OBJECT)
+
+
+def is_finite_aux(s: Sentence, i: int) -> bool:
+    """Whether word `i` is a finite auxiliary, copula or modal, and not a noun or name like "can" or "Will"."""
+    tags = s.tags
+    if not 0 <= i < len(tags) or not tags[i] & f.AUX:
+        return False
+    tag, before = tags[i], s.tag(i - 1)
+    if before & f.TO or (before & _NO_ITS and s.words[i] == "it's"):
+        return False  # meant is "its"
+    if tag & f.MODAL:
+        return _is_modal(s, i, before)
+    if s.words[i] in ("have", "do", "had"):
+        k = before_adverbs(s, i)
+        return k < 0 or not tags[k] & _NO_HAVE
+    return True
+
+
+def _is_modal(s: Sentence, i: int, before: int) -> bool:
+    if before & _NO_MODAL and not before & f.SUBJ:
+        return False
+    if s.word(i - 1).endswith("'s"):
+        return False
+    return bool(before & f.SUBJ) or not (s.tag(i + 1) & _BEHIND_NOUN or s.word(i + 1) in ("has", "of"))

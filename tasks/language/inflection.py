@@ -1,0 +1,160 @@
+"""How verbs inflect, and back."""
+
+from __future__ import annotations
+
+from contrapose.tasks.language import closed
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.sentence import Sentence
+from contrapose.tasks.language.vocabulary import VERB_ENDINGS, stem_of, vocabulary
+
+
+def base_of(form: str, kind: int) -> str | None:
+    """The base of a verb form read as `kind` (BASE, THIRD, PAST, PART or ING); None when it is not known."""
+    known = vocabulary()
+    if kind == f.BASE:
+        return form
+    if form in known.bases[kind]:
+        return known.bases[kind][form]
+    stem, prefix = stem_of(form)
+    if stem:
+        base = base_of(stem, kind)
+        return None if base is None else prefix + base
+    return _regular_base(form)
+
+
+def third_person(base: str) -> str:
+    """The third person singular of a verb: eat → eats, carry → carries."""
+    if base in ("have", "be"):
+        return {"have": "has", "be": "is"}[base]
+    if base in ("go", "do", "undergo", "forego"):
+        return base + "es"
+    if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
+        return base[:-1] + "ies"
+    return base + ("es" if base.endswith(("s", "x", "z", "ch", "sh")) else "s")
+
+
+def past_of(base: str) -> str:
+    """The simple past of a verb; regular when it is not known."""
+    known = vocabulary().verbs.get(base)
+    if known:
+        return known[0]
+    stem, prefix = stem_of(base)
+    if stem in vocabulary().verbs:
+        return prefix + past_of(stem)
+    if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
+        return base[:-1] + "ied"
+    return base + ("d" if base.endswith("e") else "ed")
+
+
+def _regular_base(form: str) -> str | None:
+    """The base of an unknown form whose ending leaves no doubt."""
+    if form.endswith(("ifies", "ified")):
+        return form[:-3] + "y"
+    if form.endswith("lled") and form[:-3] in vocabulary().verbs:
+        return form[:-3]  # British: levelled, travelled
+    for ending in ("ize", "ise", "ate"):
+        if form in (form[: -len(ending) - 1] + ending + "s", form[: -len(ending) - 1] + ending + "d"):
+            return form[:-1]
+    return form if form.endswith(VERB_ENDINGS) else None
+
+
+_SINGULAR = words(
+    "he she it this that each every everyone everybody someone somebody something everything one nothing anyone"
+)
+_EACH = words("each every")
+_SINGULAR_FIRST = words("each every this that another either neither")
+_PLURAL_FIRST = closed.PLURAL_PRONOUNS - words("i you we they")
+_ENDS_PHRASE = f.PREP | f.TO | f.OPENER | f.LOOSE | f.BREAK
+_TO_PHRASE = f.PREP | f.TO
+_PARTICIPLE = f.PART | f.ING
+_CROWDS = words("number lot variety majority group range pair couple series rest plenty handful host")
+
+
+def is_plural_phrase(s: Sentence, start: int, end: int) -> bool | None:
+    """Whether the phrase, words `start` to `end` inclusive, takes a plural verb; None when it may take either."""
+    if end < start:
+        return None
+    last = s.words[end]
+    if last in closed.PLURAL_PRONOUNS and s.tags[end] & f.SUBJ:
+        return True
+    first, opener = s.tags[start], s.words[start]
+    if first & _TO_PHRASE:
+        return None if first & f.PREP else False
+    if first & f.ING and not first & f.ADJ and end > start:
+        return None if s.tag(start + 1) & f.PLURAL else False  # "Growing plants needs care.", "Growing plants need it."
+    if first & f.WH:
+        return False  # "What she said hurts."
+    head, joined = _head(s, start, end)
+    if joined and opener not in _EACH:
+        return True
+    if s.words[head] in _SINGULAR or opener in _SINGULAR_FIRST:
+        return False
+    if head != end and s.words[head] in _CROWDS:
+        return None
+    if opener in _PLURAL_FIRST:
+        return True
+    number = s.tags[head] & f.NOUN
+    return None if number in (0, f.NOUN) else number == f.PLURAL
+
+
+def _head(s: Sentence, start: int, end: int) -> tuple[int, bool]:
+    """Index of the phrase's head, and whether "and" joins several."""
+    for i in range(start, end + 1):
+        tag = s.tags[i]
+        if s.words[i] == "and":
+            return end, True
+        if i > start and (tag & _ENDS_PHRASE or (tag & _PARTICIPLE and _follows_noun(s, i))):
+            return i - 1, False
+    return end, False
+
+
+def _follows_noun(s: Sentence, i: int) -> bool:
+    """Whether a participle stands behind a noun: "plants grown in pots", "people living here"."""
+    tag, before = s.tags[i], s.tags[i - 1]
+    if before & f.CLOSED or not before & f.NOUN:
+        return False
+    return not tag & f.NOUN or bool(tag & f.ING and s.tag(i + 1) & (f.PREP | f.DET | f.ADV))
+
+
+_PAST_TIME = words("yesterday ago last earlier previously once formerly then")
+_RATHER_PAST = words("found felt saw fell ground bore wound left shot lit bound")
+_PRESENT_TIME = words("every always usually often now currently sometimes daily never generally typically")
+
+
+def form_of(s: Sentence, verb: int, subject: int) -> int:
+    """BASE, THIRD or PAST: what the finite verb is; the likelier one where both are possible ("they put").
+
+    Args:
+        s: the sentence.
+        verb: index of the verb.
+        subject: index where its subject starts; equal to `verb` for an order.
+    """
+    tag = s.tags[verb]
+    if tag & f.THIRD:
+        return f.THIRD
+    if not tag & f.PAST:
+        return f.BASE
+    if not tag & f.BASE:
+        return f.PAST
+    return _base_or_past(s, verb, subject)
+
+
+def _base_or_past(s: Sentence, verb: int, subject: int) -> int:
+    word = s.words[verb]
+    if subject == verb:
+        return f.BASE
+    plural = is_plural_phrase(s, subject, verb - 1)
+    if plural is False:
+        return f.PAST
+    if base_of(word, f.PAST) != word:
+        return f.PAST if word in _RATHER_PAST else f.BASE
+    if any(each in _PAST_TIME or _is_year(each) for each in s.words):
+        return f.PAST
+    if any(each in _PRESENT_TIME for each in s.words):
+        return f.BASE
+    return f.PAST if s.words[subject] in ("i", "we", "they", "you") else f.BASE
+
+
+def _is_year(word: str) -> bool:
+    return len(word) == 4 and word.isdigit() and word[0] in "12"

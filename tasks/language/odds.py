@@ -1,0 +1,310 @@
+"""How likely a word is the finite verb of a clause, judged by its form and its neighbours.
+
+The numbers are log-odds set by hand: 0 means "as likely as not", 3 about twenty to one.
+"""
+
+from __future__ import annotations
+
+import math
+
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.context import before_adverbs, is_complement, is_finite_aux
+from contrapose.tasks.language.inflection import is_plural_phrase
+from contrapose.tasks.language.sentence import Sentence
+
+__all__ = ["FRONTED", "NEVER", "SURE", "agreement", "finite_odds", "relative_odds"]
+
+SURE = 8.0
+"""Log-odds of an auxiliary that nothing speaks against."""
+FRONTED = f.PREP | f.TO | f.SUB | f.LOOSE | f.ADV | f.ING | f.PART
+_FINITE_AUX = f.BE | f.HAVE | f.DO | f.MODAL
+_INFLECTED = f.THIRD | f.BASE
+_OTHER_CLASSES = f.NOUN | f.ADJ | f.CLOSED | f.PART
+_NOMINAL = f.NOUN | f.ADJ
+_ONE = words("a an this each every another")
+_INTRANSITIVE = words(
+    """
+    sat stood lived died arrived happened occurred existed appeared disappeared slept remained lasted belonged
+    consisted seemed resigned emerged collapsed smiled laughed departed vanished expired elapsed rained snowed
+    """
+)
+
+
+def relative_odds(s: Sentence, i: int) -> float:
+    """Log-odds that word `i`, right behind "who", "which" or "that", is the verb of that relative clause."""
+    tag = s.tags[i]
+    if tag & f.AUX:
+        return _of_auxiliary(s, i)
+    return min(_of_form(s.words[i], tag), 1.0) + after(s, i) + 2.5
+
+
+def finite_odds(s: Sentence, i: int, start: int) -> float:
+    """Log-odds that word `i` is a finite verb in the clause that starts at `start`; NEVER when it cannot be.
+
+    Agreement with the subject is left out (`agreement`).
+    """
+    tag = s.tags[i]
+    if tag & f.AUX:
+        return _of_auxiliary(s, i)
+    odds = before(s, i, start)
+    return odds if odds == NEVER else _of_form(s.words[i], tag) + odds + after(s, i)
+
+
+def agreement(s: Sentence, i: int, start: int) -> float:
+    """Log-odds for word `i` agreeing in number with the subject that starts at `start`; the best of its forms."""
+    tag = s.tags[i]
+    if not tag & _INFLECTED:
+        return 0.0  # of auxiliaries there are few, and a past form agrees with all
+    if s.tags[start] & FRONTED:
+        start = _after_comma(s, start, i)
+    plural = is_plural_phrase(s, start, before_adverbs(s, i, start))
+    odds = 0.0 if tag & f.PAST else NEVER
+    if tag & f.THIRD:
+        third = 0.0 if plural is None else -3.0 if plural else 1.5
+        if s.words[start] in _ONE and i > start + 1:
+            third += 1.5  # "a prism splits" is no noun phrase
+        odds = max(odds, third)
+    if tag & f.BASE:
+        odds = max(odds, -0.3 if plural is None else 1.5 if plural else -4.0)
+    return odds
+
+
+def _after_comma(s: Sentence, start: int, end: int) -> int:
+    """Where the subject starts behind a fronted phrase that a comma ends."""
+    return next((k + 1 for k in range(start, end) if s.words[k] == ","), start)
+
+
+def _of_auxiliary(s: Sentence, i: int) -> float:
+    if not is_finite_aux(s, i):
+        return NEVER
+    k = before_adverbs(s, i)
+    return 1.0 if s.tag(k) & _FINITE_AUX and is_finite_aux(s, k) else SURE
+
+
+def _of_form(word: str, tag: int) -> float:
+    """What the word alone says."""
+    if tag & f.RARELY_VERB:
+        return -2.5
+    if not tag & _OTHER_CLASSES or word in _INTRANSITIVE:
+        return 3.0
+    if tag & f.USUALLY_VERB or (tag & f.PART and not tag & _NOMINAL):
+        return 0.8
+    if tag & f.CLOSED:
+        return -1.0
+    return -1.5 if tag & f.USUALLY_ADJ else -0.9
+
+
+_SET = f.CLOSED | f.QUOTED | f.NAME
+_OBJECT = f.DET | f.OBJ | f.QUOTED
+_SUBJECT = f.QUANT | f.SUBJ
+_PHRASE = f.PREP | f.LOOSE
+_COMPOUND = f.NOUN | f.ADJ
+_THIRD_OR_PAST = f.THIRD | f.PAST
+_TAKES_OF = words(
+    """
+    consist consists consisted think thinks thought dream dreams dreamed hear heard smell smells smelt smelled
+    speak spoke tell die died know knew dispose
+    """
+)
+_NAMING = words(
+    """
+    called named titled dubbed given entitled considered termed offered shown awarded taught paid made left known
+    """
+)
+
+
+def after(s: Sentence, i: int) -> float:
+    """Log-odds by the word after candidate `i`."""
+    form, k = s.tags[i], i + 1
+    participle = form & f.PART and not form & f.BASE
+    if k == len(s.tags):
+        return _at_end(s, i) if s.closed else -0.2 if participle else 0.0
+    tag = s.tags[k]
+    if not tag & _SET:
+        return _before_open(s, i, k)
+    if tag & f.BREAK:
+        return -0.2 if participle else 0.0
+    if tag & _OBJECT:
+        return 0.5 if s.words[i] in _NAMING else 3.0
+    word = s.words[k]
+    if word == "of":
+        return 0.5 if s.words[i] in _TAKES_OF else -3.0
+    if word == "by" and participle:
+        return -2.5
+    if is_finite_aux(s, k):
+        return -0.5 if form & f.EMBED else -4.0
+    if tag & _SUBJECT:
+        return 1.5
+    if tag & f.REL:
+        return 2.0 if form & f.EMBED else -0.5
+    if tag & f.TO:
+        return -0.3 if participle else 0.8
+    if tag & _PHRASE:
+        return -0.2 if participle else 0.2
+    return 0.7 if tag & f.NAME else _before_open(s, i, k)
+
+
+def _at_end(s: Sentence, i: int) -> float:
+    """The last word of a sentence: a noun rather than a verb where it is one in most texts ("Risk factors.")."""
+    before, form = s.tags[i - 1], s.tags[i]
+    if form & f.BASE and before & f.PLURAL and not before & f.NAME:
+        return 0.0  # "Dogs bark."
+    compound = before & _COMPOUND and not before & f.CLOSED
+    return -2.5 if compound and form & f.NOUN and not form & f.USUALLY_VERB else 0.0
+
+
+def _before_open(s: Sentence, i: int, k: int) -> float:
+    tag, form = s.tags[k], s.tags[i]
+    if tag & f.ADV or s.words[k].endswith("ly"):
+        return 0.6
+    if tag & f.COORD:
+        return -0.5
+    if tag & f.ADJ and not tag & f.NOUN:
+        return 1.0
+    if tag & f.ING:
+        return 0.3
+    if tag & f.NOUN:
+        if form & f.PART:
+            return 1.2  # no participle behind a noun takes an object: "announced plans"
+        return 0.4 if form & _THIRD_OR_PAST or s.tags[i - 1] & f.PLURAL else -0.2
+    return 0.0
+
+
+NEVER = -math.inf
+_HELPED = f.BE | f.HAVE | f.CLITIC
+_OPENS = f.BREAK | f.OPENER | f.COORD | f.LOOSE
+_DETERMINED = f.DET | f.QUANT
+_JOINED = f.BREAK | f.COORD
+_BASE_OR_PAST = f.BASE | f.PAST
+_BEHIND_ORDER = f.DET | f.QUANT | f.OBJ
+_FRONTED = f.SUB | f.LOOSE | f.PREP | f.TO
+_CLAUSE = f.REL | f.SUB
+_PHRASE_BEFORE = f.PREP | f.ADV | f.LOOSE
+_NOMINATIVE = words("i he she we they")
+_HEADLESS = words("some many most few several all both these those others this that one two three four five each such")
+_HELPING = words("having being been be")
+PARTICLES = words("out up off down away over back along around through")
+
+
+def before(s: Sentence, i: int, start: int) -> float:
+    """Log-odds by the word before candidate `i`, adverbs left out; NEVER when it rules a finite verb out."""
+    k, form = before_adverbs(s, i, start), s.tags[i]
+    if k < start:
+        return _as_order(s, i)
+    word, tag = s.words[k], s.tags[k]
+    if tag & f.CLOSED:
+        return _behind_closed(s, i, k, start)
+    if word in _HELPING:
+        return NEVER
+    if word in _HEADLESS and form & _BASE_OR_PAST and _is_first(s, k, start):
+        return -0.5
+    return -6.0 if word.endswith(("'s", "s'")) else _behind_open(s, i, k, start)
+
+
+def _behind_closed(s: Sentence, i: int, k: int, start: int) -> float:
+    word, tag, form = s.words[k], s.tags[k], s.tags[i]
+    if word in _NOMINATIVE:
+        return 5.0
+    if tag & f.AUX and (tag & _HELPED or is_finite_aux(s, k)):
+        return NEVER
+    if tag & f.TO:
+        return NEVER
+    if tag & f.SUBJ:
+        direct = k == start or s.tags[k - 1] & _OPENS
+        return (3.5 if direct else 1.0) - (3.0 if tag & f.DET and not _points(word, form) else 0.0)
+    if word in _HEADLESS and form & _BASE_OR_PAST and _is_first(s, k, start):
+        return -0.5
+    if tag & f.QUANT and form & f.THIRD and not form & f.USUALLY_NOUN:
+        return -0.5  # "Five plus seven equals twelve."
+    if tag & _DETERMINED:
+        return -6.0
+    if tag & f.PREP:
+        return _behind_preposition(s, k)
+    return -2.0 if tag & f.OBJ else _behind_link(s, i, k, start)
+
+
+def _behind_link(s: Sentence, i: int, k: int, start: int) -> float:
+    """Behind an opener, "and" or a comma; behind other words as behind those of an open class."""
+    tag = s.tags[k]
+    if tag & f.OPENER:
+        return -4.0
+    if tag & f.COORD:
+        return _behind_and(s, i, k)
+    return _behind_comma(s, i, k, start) if tag & f.BREAK else _behind_open(s, i, k, start)
+
+
+def _behind_open(s: Sentence, i: int, k: int, start: int) -> float:
+    tag, form = s.tags[k], s.tags[i]
+    if tag & f.QUOTED:
+        return 1.0
+    if tag & f.BASE and s.tag(k - 1) & f.TO:
+        return -2.0 if k - 1 > start else 0.5  # "To forgive takes courage."
+    if tag & f.NAME:
+        return 2.0
+    if is_complement(s, k):
+        return 0.8
+    if tag & f.NUMBER:
+        return -3.0 if form & f.NOUN and not s.tag(i + 1) & _BEHIND_ORDER else 0.0
+    if tag & f.NOUN:
+        if tag & f.PLURAL and not tag & f.SINGULAR and not form & f.ADJ:
+            return 2.0
+        return -0.5 if tag & f.USUALLY_VERB and (k > start or tag & f.BASE) else 0.8
+    if tag & f.ING:
+        return 0.0
+    if tag & f.PART:
+        return -1.0
+    return -0.5 if not tag & f.ADJ else -2.5 if form & _NOMINAL else -1.0
+
+
+def _is_first(s: Sentence, k: int, start: int) -> bool:
+    """Whether word `k` opens its clause or stands behind a comma or "and"."""
+    return k == start or bool(s.tags[k - 1] & _JOINED)
+
+
+def _behind_preposition(s: Sentence, k: int) -> float:
+    """A stranded preposition or a particle may end a relative clause: "where I grew up", "that we rely on"."""
+    verb_before = s.tag(k - 1) & f.VERB and not s.tag(k - 1) & f.CLOSED
+    if not verb_before:
+        return -3.5
+    return -0.8 if s.words[k] in PARTICLES else -2.0
+
+
+def _as_order(s: Sentence, i: int) -> float:
+    """A verb without a subject: an order, or nothing."""
+    form, after = s.tags[i], s.tag(i + 1)
+    if not form & f.BASE:
+        return -6.0
+    if after & f.PAST and not after & f.NOUN:
+        return -4.0  # "Google dubbed …"
+    polite = 3.0 if s.word(i - 1) == "please" else 0.0
+    if after & _CLAUSE and not form & f.NOUN:
+        return polite + 2.0
+    if after & _BEHIND_ORDER or s.word(i + 1) in PARTICLES:
+        return polite + 0.8
+    return polite + (0.3 if after & _PHRASE_BEFORE else -0.7)
+
+
+def _behind_comma(s: Sentence, i: int, k: int, start: int) -> float:
+    """Behind an appositive a verb is likely; a participle that another comma closes off is none."""
+    if s.tags[i] & f.BASE and s.tags[start] & _FRONTED:
+        return _as_order(s, i) + 0.5  # "If it rains, stay inside."
+    if "," in s.words[start:k]:
+        return 1.0
+    aside = s.tags[i] & f.PART and "," in s.words[i:] and s.tags[k - 1] & f.NOUN
+    return -2.5 if aside else -0.5
+
+
+def _points(word: str, form: int) -> bool:
+    """Whether "this" or "that" stands alone before a verb: "This means …"."""
+    if word in ("these", "those"):
+        return bool(form & f.BASE) and not form & f.NOUN
+    return bool(form & _THIRD_OR_PAST) and not (form & f.SINGULAR and not form & f.USUALLY_VERB)
+
+
+def _behind_and(s: Sentence, i: int, k: int) -> float:
+    """After "and": a noun when a noun stands before, unless the form is a verb alone."""
+    if k != i - 1:
+        return 0.5
+    noun_before = s.tag(k - 1) & f.NOUN and not s.tag(k - 1) & f.CLOSED
+    return -2.0 if s.tags[i] & f.NOUN and noun_before else 0.0

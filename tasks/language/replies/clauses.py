@@ -1,0 +1,178 @@
+"""The clauses in which a reply with marks chooses an option, doubts it or rules it out, as patterns over a sentence."""
+
+from __future__ import annotations
+
+import re
+
+from contrapose.tasks.language.replies.marks import BOTH, LETTER, MARK, TEXT
+
+_NOUN = r"(?:(?i:the )?(?i:option|choice|answer|letter|alternative) )?"
+_ONE = rf"[(\s]{{0,2}}{_NOUN}(?:\(\s?)?(?P<mark>{MARK})\)?"
+_OTHER = rf"(?:the |an? )?{_NOUN}\(?{MARK}"
+_MANNER = (
+    r"(?: (?:most likely|likely|probably|most probably|definitely|certainly|clearly|simply|therefore|thus|indeed"
+    r"|in fact|actually|obviously|of course|then|hence|still))?"
+)
+_BE = r"(?:\s(?:is|was|would be|must be|has to be|should be|will be|can only be|seems to be)|'s|'d be)"
+_ASIDE = r"(?:, (?:in my (?:opinion|view)|of course|therefore|thus|then|I (?:think|believe)|indeed|in fact),)?"
+_IS = rf"(?:{_BE}{_MANNER}{_ASIDE}\s?:?|\s?[:=])\s?"
+_BEST = r"(?:best|correct|right|closest|most [a-z]+|likeliest|only|true|proper|ideal|final|chosen|selected)"
+_ANSWER = r"(?:answer|ans|choice|option|solution|response|selection|pick|guess|vote|verdict|conclusion|decision)"
+_GAP = r"[^.!?:=\n\ue000-\ue2ff]{0,120}?"
+_BECAUSE = (
+    r"(?:because|since|as (?:it|the|this|that|there|these|they|we|he|she)|due to|and not|not|over"
+    r"|rather than|instead)\b"
+)
+_FURTHER = (
+    r"(?:given (?:that|the)|which|based on|according|here|with (?:high|full)|in (?:this|my)|imo|for this|from the"
+    r"|(?:from )?among|if you)\b"
+)
+"""How a sentence goes on after a letter; after an option's text such words may belong to it."""
+_WAVERS = (
+    r"(?:(?:or|but|if|unless|maybe|perhaps|possibly|nor|although|though|however)\b|(?:and |then "
+    r"|also )*" + _OTHER + ")"
+)
+_END = (
+    rf"(?=[\s\")]{{0,3}}(?:$|[.!;]|,(?!\s?{_WAVERS})|\([^()]{{0,200}}\)|:(?!\s?{_OTHER})|\s?[-\u2013\u2014]+\s"
+    rf"|\s{_BECAUSE}|(?<={LETTER})\)?\s{_FURTHER}|(?<=[\ue200-\ue2fe])\s(?!\s?{_WAVERS}|(?:and|is|are|was|has|does"
+    rf"|can)\b)))"
+)
+_ANSWER_END = (
+    rf"(?:{_END}|(?<={LETTER})(?=\)?\s+(?:that|to|in|of|for)\b)|(?<={LETTER}\))(?=\s+(?:that|to|in|of|for)\b)"
+    r"|(?<=[\ue200-\ue2fe])(?=\)?\s(?:is|are|was|has|does|can)\b))"
+)
+_CHOOSE = (
+    r"(?:choose|pick|select|say|go(?:ing)? with|answer(?: with)?|respond with|opt for|vote(?: for)?|go for|guess"
+    r"|(?:suggest|recommend)(?: (?:selecting|choosing|picking|going with))?|prefer|think|believe)"
+)
+_I = r"\b[Ii](?:'d| would| will|'ll|'m| am)?(?: have to| like to| going to)?(?: therefore| probably| definitely)?"
+_SO = (
+    r"(?:therefore|thus|so|hence|consequently|ultimately|in conclusion|finally|conclusion|in summary|overall"
+    r"|accordingly|to conclude|final (?:answer|choice|decision))"
+)
+_SURELY = (
+    r"(?i:definitely|probably|clearly|surely|certainly|obviously|most likely|likely|only|just|going with|choose|pick"
+    r"|select|must be|yes|yeah|okay|so|hmm|for sure|for certain|of course|i (?:think|guess|believe|suppose)|indeed"
+    r"|alone|imo|please)"
+)
+_LEADS = r"(?:that|think|believe|therefore|thus|so|hence|say|means|find|but|as|options,|options)"
+_PRAISED = (
+    r"(?:(?:the|my) (?:most )?(?:\w+ly )?(?:most |single |one |only )?"
+    rf"(?:{_BEST}|answer|accurate|appropriate)|(?:(?!usual|possib|part|hard|near|suppos|seeming|alleged"
+    rf"|potential)[a-z]+ly )?(?:correct|right|best|accurate|appropriate)|the one"
+    r"|our (?:answer|choice)|most [a-z]+)\b"
+    r"(?! (?:only|in (?:saying|some|theory|part)|about|that|which|of|given|if|except|but|or|and)\b)"
+)
+ANYWHERE = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?i:\b{_ANSWER}\b){_GAP}{_IS}{_ONE}{_ANSWER_END}",
+        rf"(?i:^(?:answer|ans|solution|response))(?:\s[-\u2013\u2014])? {_ONE}(?!,| ?[-\u2013\u2014]|:){_END}",
+        rf"{_I} (?i:{_CHOOSE})(?: that)?(?: it(?:'s| is))?\s?:?\s?{_ONE}{_END}",
+        rf"(?i:\b(?:leav(?:es|ing)|left)(?: us| me)?(?: only)?(?: with)?(?: only)?) {_ONE}{_END}",
+        rf"^(?i:{_SO})[,:]? (?:(?i:it|this|that|the \w+){_BE} )?{_ONE}{_END}",
+        rf"(?i:[,;] |\band ){_SO}[,:]? {_ONE}{_END}",
+        rf"(?i:\b(?:this|that|which|it)(?: \w+ly)? (?:matches|corresponds to|points to|leads to|means)) (?:the "
+        rf"|answer )?"
+        rf"(?=(?i:option|choice)\b){_ONE}{_END}",
+        rf"{_BE}{_MANNER} (?:the |answer )?(?=(?i:option|choice)\b){_ONE}{_END}",
+        rf"^{_SURELY},? {_ONE}(?:,? {_SURELY})?[.!]?$",
+        rf"^{_ONE},? {_SURELY}[.!]?$",
+    )
+)
+"""A choice in so many words, by a letter or by an option's text."""
+BY_LETTER = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?i:\b(?:the|my) (?:[\w-]+ ){{0,2}}?{_BEST}\b|\bthat (?:best )?(?:\w+ )?fits\b){_GAP}{_IS}"
+        rf"{_ONE}{_ANSWER_END}",
+        rf"(?:^|[.,:;)] |\b(?i:{_LEADS}) ){_ONE}(?:, [^,\n\ue000-\ue2ff]{{1,80}},)?"
+        rf"(?:{_BE}|\s(?:seems|appears|looks)){_MANNER} {_PRAISED}",
+        rf"(?:^|[,;] |\b(?:so|therefore|but|think|believe|say|guess|sure) )(?:that )?(?i:it|that|this){_BE}"
+        rf"{_MANNER}\s?:?\s?{_ONE}{_END}",
+        rf"^{_ONE} it is{_END}",
+        rf"^{_ONE}\s?[-\u2013\u2014:(]\s?(?:this is )?(?:the )?(?:correct|right)(?: (?:answer|option|choice|one))?"
+        rf"{_END}",
+        rf"(?i:\bnot {_NOUN})\(?{MARK}\)?,? but (?:rather )?{_ONE}{_END}",
+    )
+)
+"""A choice by a letter; with an option's text the same words may describe something else."""
+_THINKING = (
+    r"(?i:(?:i (?:\w+ly )?(?:think|believe|guess|say|choose|would say|would guess|'d say)(?: that)?|i'd (?:say|guess)"
+    r"|definitely|clearly|probably|most likely|obviously|in my (?:opinion|view)|so|therefore),? )?"
+)
+LOOSE = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"^(?:[^,\ue000-\ue2ff]{{1,80}}, )?{_THINKING}(?i:the|my) (?:[\w'-]+ ){{0,5}}[\w'-]+?(?:{_BE}| are){_MANNER}"
+        rf"\s?:?\s?(?P<mark>{TEXT}){_END}(?=.?$)",
+        rf"{_BE}{_MANNER} (?P<mark>{BOTH}){_END}(?=.?$)",
+    )
+)
+"""What a reply of a sentence or two says of its subject: "The object is a sphere"."""
+NAMES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"^{_THINKING}(?i:it|that|this|he|she|they)(?:{_BE}|'re| are){_MANNER}\s?:?\s?(?P<mark>{TEXT}){_END}",
+        rf"^{_THINKING}(?P<mark>{TEXT})(?: would be| (?:is|was|are) the| fits best| must be it| seems (?:right|best)"
+        rf"| is (?:right|correct|my answer))\b",
+        rf"(?:^|(?i:(?<=\bno, )|(?<=\bwait, )|(?<=\bactually, )|(?<=\bor ))){_THINKING}(?P<mark>{TEXT})"
+        rf"(?=[\s\")]{{0,3}}(?:$|[.!;]|\(|,?\s{_BECAUSE}"
+        rf"|,(?!\s?{_WAVERS})(?! (?:which|who|that|unlike|like|by|on|for|and)\b)[^,]{{0,80}}$))",
+        rf"^(?P<mark>{TEXT}) it is{_END}",
+    )
+)
+"""An option's text where an answer stands, at the start of a sentence."""
+DOUBT = re.compile(
+    r"(?i)\b(?:if|whether|unless|suppos\w+|assum\w+|could|might|may|maybe|perhaps|possibl[ey]|either|neither|nor|both"
+    r"|some|someone|people|others?|they|your|nobody|claim\w*|argu\w*|never|no|none|cannot|except|incorrect|wrong"
+    r"|false|least|less|worst|opposite|unlike|tempt\w*|at first|initially|thought|eliminat\w+|rul\w+ out|avoid"
+    r"|example|one of|pretend|hardly|while|although|though|whereas|even|unable|between|format|previous|each"
+    r"|consider\w*"
+    r"|first|second|third|fourth|fifth|(?:next|last) (?:one|option|choice|answer)|another|student\w*|given answer"
+    r"|(?:one|an) (?:option|choice|answer))\b"
+    r"|\bnot\b|n't\b"
+)
+"""What denies, doubts or distances a choice in its own clause."""
+CONDITION = re.compile(
+    r"(?i)\b(?:if|whether|unless|suppos(?:e|ing)|assum(?:e|ing)|(?:don't|do not|not) (?:think|believe|know|sure|say)"
+    r"|cannot|can't|unable|none of)\b"
+)
+"""What does so from anywhere in the sentence."""
+TAKES_BACK = re.compile(
+    r"(?i)\b(?:but|except|unless|though|although|only|many|some|others|people|theory|opposite|wrong|worst|least"
+    r"|usually"
+    r"|not)\b|n't\b"
+)
+"""What, behind a choice that is no more than praise, leaves it open: "is the best in theory, but"."""
+CONCLUDES = re.compile(rf"(?i)(?:^|[,;.] |\band ){_SO}\b|\bfinal\b")
+"""What makes a choice a conclusion."""
+INSTEAD = re.compile(rf"(?i)\bnot\b[^.,;]{{0,12}}{MARK}\)?,? but\b")
+""""Not A but B", whose denial is of the other one."""
+LED_UP = re.compile(rf":?\s*{_NOUN}\(?\s*$")
+"""What stands between a clause and the option that it leads up to."""
+DECLINES = re.compile(
+    r"(?i)\b(?:it (?:really |all )?depends|(?:cannot|can't|unable to) (?:decide|say|tell|choose|determine)"
+    r"|hard to (?:say|tell)"
+    r"|more (?:information|context|details) (?:is|are) (?:needed|required))\b"
+)
+"""What chooses nothing."""
+CLAUSE = re.compile(r"[,;:]\s|\s[-\u2013\u2014]\s|\sbut\s")
+"""Where a clause ends."""
+RULED_OUT = re.compile(
+    r"(?i:\b(?:not|isn't|wasn't|neither|nor|rul(?:e|es|ing) out|eliminates?|exclude|discard|reject))(?: the| an?)?"
+    rf" {_NOUN}\(?(?P<first>{MARK})|(?P<second>{LETTER})\)?\.?(?:, [^,\n\ue000-\ue0ff\ue200-\ue2ff]{{1,80}},)?"
+    r"(?: (?:is|was|are|seems|can be|can|must be|does|would|do)(?: (?:also|clearly|therefore|thus|definitely|then))*"
+    r" ?(?:not\b|n't|incorrect|wrong|false|out\b|ruled out|eliminated|inaccurate)"
+    r"| ?(?:isn't|wasn't|doesn't|can't|cannot|contradicts|misrepresents|fails)\b)"
+)
+"""A letter, or an option's text, that is said to be wrong."""
+AND_ALSO = re.compile(rf"\)?\.?(?: ?\([^()]{{0,200}}\))?,? (?:and|or|as well as|plus|&) (?:also )?{_OTHER}")
+"""A second option on a par with the first."""
+ALSO = re.compile(
+    r"(?i:\b(?:or|maybe|perhaps|possibly|(?:might|may|could)(?: also| well)? be|actually,?"
+    r"|alternatively,?)) (?:also )?"
+    rf"(?:is it )?{_NOUN}\(?(?P<mark>{LETTER})"
+    rf"|(?P<also>{LETTER})\)? (?:is|may|might|could)(?: be)? (?:also|possible|equally)\b"
+)
+"""An option that is considered as well."""

@@ -1,0 +1,212 @@
+"""Decide between A and B by what a reply states, or say why nothing is decided."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from contrapose.tasks.language.replies.balance import implied
+from contrapose.tasks.language.replies.elimination import left_over
+from contrapose.tasks.language.replies.predicates import Strength
+from contrapose.tasks.language.replies.rewrites import NOUN
+from contrapose.tasks.language.replies.statements import Statement, statements
+from contrapose.tasks.language.replies.text import PAIR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeighedReply:
+    """What the statements of a reply come to."""
+
+    letter: str | None
+    """A, B, or None when they decide nothing."""
+    reason: str
+    """What decided, or why nothing did."""
+
+
+_DECIDED = {
+    Strength.PRAISE: "only {} is said to be right",
+    Strength.LINE: "{} stands alone",
+    Strength.CHOICE: "{} is stated as the choice",
+    Strength.CONCLUSION: "{} is concluded",
+    Strength.FINAL: "{} is the final answer",
+}
+_IMPLIED = "all that is said speaks for {}"
+_LEFT_OVER = "only the other is said to be wrong"
+_NO_CHOICE = (
+    ("neither", re.compile(r"(?i)\b(?:neither|none)\b|\bno summary\b")),
+    (
+        "refusal",
+        re.compile(
+            r"(?i)\b(?:cannot|can ?not|can't|unable|impossible|not (?:able|possible|sure|certain)|sorry"
+            r"|refuse|as an ai|language model|(?:don't|do not) (?:know|think)|not enough"
+            r"|no opinion|insufficient)\b"
+        ),
+    ),
+    (
+        "both",
+        re.compile(rf"(?i)\b(?:both|either|equally|all of the above)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"),
+    ),
+)
+_ALSO = re.compile(
+    rf"(?i)\b(?:both|equally|too|as well|also|likewise|(?<!says the )same)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"
+    r"|\b(?:neither|nor) (?:is|does)\b|(?:\bnot\b|n't\b)[^.;!?\n]{0,40}\beither\b"
+    r"|[,;] (?:and )?(?-i:[AB])\^? (?:with|to)\b|\ba (?:draw|tie|toss[- ]?up)\b"
+)
+_NEVERTHELESS = re.compile(
+    r"(?i)\b(?:in that|because|since|as) both (?:say|state|mention|agree|have|give|report|name)\b"
+    r"|\bboth\b[^.;!?\n]{0,100}?,? (?:but|yet) (?=(?:only )?(?:summary )?[AB]\b)"
+    r"|\bboth (?:summaries|options|of them)\b(?![^.;!?\n]{0,100}\b(?:wrong|in\w+|contradict|errors?|false|mis\w+|fail))"
+    r"[^.;!?\n]{0,100}[.;] (?:but|however|yet),? (?=(?:only )?(?:summary )?[AB]\b)"
+    r"|\b(?:while|although|though) both\b[^.;,!?\n]{0,100},"
+    rf"|\b(?:(?:two|the) (?:summaries|options)(?: are)?|given|between)[,:]? {PAIR}"
+)
+"""What both share, said before the difference."""
+_CLOSING = re.compile(
+    r"(?i:(?:(?:so,? |therefore,? )?(?:the |my )?(?:final |correct )?(?:answer|choice|verdict|decision|selection)"
+    rf"(?:\s?:| is):?\s*)?{NOUN}?)([AB])\^?[.!]?"
+)
+_ANSWERED = re.compile(r"(?i)\b(?:answer|choice|verdict|decision|selection)\b(?: is|\s?:|\s?=)")
+_TRAILS_OFF = re.compile(
+    r"\b[AB]\b\^?\W{0,3}(?i:or|but|if|unless|and|nor|then|maybe|perhaps|possibly)"
+    r"(?i:\s(?:it|maybe|perhaps|could|might|also|be|even)\b)*\W*$|\b(?i:actually|wait|hmm)\b[^.!?\n]*$"
+)
+"""A choice that is taken back, or would be but for the end of the text: "A, maybe", "A, but"."""
+_ASKS_THE_OTHER_WAY = re.compile(
+    r"(?i)\bwhich\b[^.!?\n]{0,80}\b(?:inconsistent|incorrect|inaccurate|wrong|false|contradicts|not)\b[^.!?\n]{0,80}\?"
+)
+NEXT = re.compile(
+    r"(?i)\n\s*(?:(?:article|(?:next )?question|q|exercise|task|problem"
+    r"|passage|context|instructions?|example|human|user)(?:\s\d+)?\s?:"
+    r"|compare two|which (?:summary|of)\b|the following\b)"
+)
+"""Where a model that does not stop goes on with a question of its own."""
+
+
+def weigh(text: str, *, one_is_right: bool = False) -> WeighedReply:
+    """Decide by the part before a next question, where that says enough, else by all of a canonical reply.
+
+    Args:
+        text: a canonical reply.
+        one_is_right: whether A and B are all there is and exactly one is right, so that a plain rejection of one
+            chooses the other.
+    """
+    started = NEXT.search(text)
+    own = text[: started.start()] if started else text
+    first = _weigh(own, one_is_right) if started else None
+    decided = first if first and first.letter else _weigh(text, one_is_right)
+    letter = implied(own) if one_is_right and decided.letter is None else None
+    return WeighedReply(letter=letter, reason=_IMPLIED.format(letter)) if letter else decided
+
+
+def _weigh(text: str, one_is_right: bool) -> WeighedReply:
+    """Let the strongest statements decide, if they agree."""
+    found = _closed(list(statements(text)), text)
+    wrong = {each.letter for each in found if each.strength is Strength.WRONG}
+    chosen = _without_headings(
+        [
+            each
+            for each in found
+            if each.strength > Strength.REJECTED
+            and not (each.strength is Strength.PRAISE and each.conceded and each.letter in wrong)
+        ]
+    )
+    if not chosen:
+        left = left_over(_NEVERTHELESS.sub("", text), found) if one_is_right else None
+        return WeighedReply(letter=left, reason=_LEFT_OVER) if left else _undecided(_why_not(text, found))
+    top = max(each.strength for each in chosen)
+    last = [each for each in chosen if each.strength == top][-1]
+    if _is_contradicted(last, chosen, found) or _is_doubted(last, text):
+        return _undecided("both" if top <= Strength.PRAISE else "contradictory")
+    if top == Strength.LINE and _ASKS_THE_OTHER_WAY.search(text):
+        return _undecided("no choice found")
+    if top == Strength.LINE and _is_listed(text, last.letter):
+        return _undecided("both")
+    if top == Strength.PRAISE and _ALSO.search(_NEVERTHELESS.sub("", text)):
+        return _undecided("both")
+    if top == Strength.PRAISE and _is_only_granted(chosen, found):
+        return _undecided("no choice found")
+    return WeighedReply(letter=last.letter, reason=_DECIDED[top].format(last.letter))
+
+
+def _is_only_granted(chosen: Sequence[Statement], found: Sequence[Statement]) -> bool:
+    """Whether all praise is granted beside another point, and nothing is said against the other letter."""
+    return all(each.conceded for each in chosen) and not any(each.strength <= Strength.REJECTED for each in found)
+
+
+def _closed(found: list[Statement], text: str) -> list[Statement]:
+    """The statements, with an answer on a line of its own at the end raised to a conclusion from what was weighed.
+
+    A letter below another lone letter, or a second "Answer:", concludes nothing: it is a list, or a change of mind.
+    """
+    before, _, line = text.rpartition("\n")
+    closing = _CLOSING.fullmatch(line.strip())
+    if not (closing and found and found[-1].letter == closing[1] and not _ANSWERED.search(before)):
+        return found
+    listed = any(each.strength is Strength.LINE and each.letter != closing[1] for each in found)
+    return found if listed else [*found[:-1], replace(found[-1], strength=max(found[-1].strength, Strength.CONCLUSION))]
+
+
+def _without_headings(chosen: list[Statement]) -> list[Statement]:
+    """Leave out letters that only head a passage each ("A. … B. …") when something plainer is said."""
+    lines = {each.letter for each in chosen if each.strength == Strength.LINE}
+    plain = [each for each in chosen if each.strength != Strength.LINE]
+    listed = len(lines) == 2 and any(each.strength > Strength.LINE for each in plain)
+    return plain if listed else chosen
+
+
+def _is_contradicted(last: Statement, chosen: Sequence[Statement], found: Sequence[Statement]) -> bool:
+    """Whether the letter is also rejected, or the other one chosen as plainly, or chosen in an afterthought.
+
+    A conclusion overrules what came before it, and only that.
+    """
+    conclusive = last.strength >= Strength.CONCLUSION
+    denied = any(
+        each.strength <= Strength.REJECTED
+        and (each.position >= last.position or not conclusive)
+        and (each.letter == last.letter or _declined(each, last))
+        for each in found
+    )
+    top_is_plain = last.strength in (Strength.LINE, Strength.CHOICE)
+    rivals = [each for each in chosen if each.letter != last.letter]
+    plain = [each for each in rivals if each.strength >= Strength.LINE]
+    return (
+        denied
+        or any(each.strength is last.strength for each in rivals)
+        or any(not conclusive or each.position > last.position for each in plain)
+        or (top_is_plain and any(each.strength is Strength.PRAISE and not each.conceded for each in rivals))
+    )
+
+
+def _is_doubted(last: Statement, text: str) -> bool:
+    """Whether the other letter is considered after the choice: "A. Or is it B?", "A, but it could be B"."""
+    other = "B" if last.letter == "A" else "A"
+    thought = (
+        rf"(?i:\b(?:or|maybe|perhaps|possibly|then again,?|actually,?|(?:might|may|could)(?: also| well)? be"
+        rf"|or is it|alternative(?:ly)?[,:]?"
+        rf"|actually (?:it )?is)\s+(?:summary |option )?){other}(?![\w'])|\b{other}\b\^? "
+        r"(?:is|may be|might be|could be) (?:also )?possible"
+    )
+    after = text[last.position :]
+    return re.search(thought, after) is not None or _TRAILS_OFF.search(after) is not None
+
+
+def _declined(refusal: Statement, last: Statement) -> bool:
+    """Whether a refusal to choose undoes a choice: "I cannot tell, but I'd say A" still makes one."""
+    return refusal.letter is None and (last.strength <= Strength.LINE or refusal.position > last.position)
+
+
+def _is_listed(text: str, letter: str | None) -> bool:
+    """Whether the other letter heads an entry of its own: "A. yes B. no", "1. A 2. B"."""
+    other = "B" if letter == "A" else "A"
+    return re.search(rf"\b{other}(?:\.|\^)\s+(?=[a-z])|\d[.)]\s*{other}\b", text) is not None
+
+
+def _why_not(text: str, found: Sequence[Statement]) -> str:
+    if {each.letter for each in found if each.strength <= Strength.REJECTED} >= {"A", "B"}:
+        return "neither"
+    return next((name for name, pattern in _NO_CHOICE if pattern.search(text)), "no choice found")
+
+
+def _undecided(reason: str) -> WeighedReply:
+    return WeighedReply(letter=None, reason=reason)

@@ -1,0 +1,142 @@
+"""What is known of the readers' own error, by letter: counts on recorded replies, which a test takes again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+STEPS: Mapping[str, str] = {
+    "constrained": "an answer held to the letters",
+    "letter": "the letter alone",
+    "pattern": "a statement",
+    "restated": "an option's text",
+    "embedding": "embeddings",
+    "asked": "asking back",
+    "likelihood": "likelihood",
+}
+"""The steps in their order, as people read them."""
+
+BY_RULES = ("letter", "pattern", "restated")
+"""Steps in which rules read a reply."""
+
+UNREAD = "unread"
+READ_BY = "read_by_"
+
+
+def step_figures(columns: Iterable[pd.Series]) -> dict[str, float]:
+    """The share of every step that decided something, and of the replies that stayed unread.
+
+    Args:
+        columns: the step of one reply a row; missing, or `unparsed`, where nothing decided.
+
+    Returns:
+        `read_by_<step>` and `unread`, which add up to 1; nothing where there are no replies.
+    """
+    steps = pd.concat([pd.Series(dtype=object), *(column.astype(object) for column in columns)])
+    if steps.empty:
+        return {}
+    counted = steps.where(steps.notna() & steps.ne("unparsed"), UNREAD).value_counts()
+    others = sorted(set(counted.index) - {*STEPS, UNREAD})
+    found = {f"{READ_BY}{step}": float(counted[step] / len(steps)) for step in (*STEPS, *others) if step in counted}
+    return {**found, UNREAD: float(counted.get(UNREAD, 0) / len(steps))}
+
+
+def step_shares(figures: Mapping[str, float | int | None]) -> dict[str, float]:
+    """Out of a test's figures the shares of the steps, by names for people, then of the unread; empty without any."""
+    named = {name.removeprefix(READ_BY): value for name, value in figures.items() if name.startswith(READ_BY)}
+    told = {STEPS.get(step, step): float(value) for step, value in named.items() if value is not None}
+    unread = figures.get(UNREAD)
+    return told if unread is None else {**told, UNREAD: float(unread)}
+
+
+def any_read_by(steps: Iterable[str], figures: Mapping[str, float | int | None]) -> bool:
+    """Whether one of these steps read some of a test's replies."""
+    return any(figures.get(f"{READ_BY}{step}") for step in steps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownError:
+    """How replies that choose one letter, or none, were read."""
+
+    letter: str
+    """The letter that the replies choose, by the label; `none` where they choose none."""
+    replies: int
+    """How many were read."""
+    missed: int
+    """How many of them were left unread."""
+    misread: int
+    """How many were read as another letter; of replies that choose none, as any."""
+
+    @property
+    def missed_share(self) -> float:
+        """Share left unread, 0 to 1."""
+        return self.missed / self.replies
+
+    @property
+    def misread_share(self) -> float:
+        """Share read as another letter, 0 to 1."""
+        return self.misread / self.replies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """The reader's error on one set of replies."""
+
+    source: str
+    """What the replies are, and who labelled them."""
+    date: str
+    """When it was measured, as year-month-day."""
+    by_letter: tuple[KnownError, ...]
+    """The figures for each letter."""
+    by: str = "the rules"
+    """What read them, for people."""
+    steps: Sequence[str] = BY_RULES
+    """Steps of reading that it is about."""
+
+
+EXPLAINED = Measured(
+    source="LLMBar (Zeng et al., ICLR 2024, MIT), the half used for tuning: replies of six models that explain their"
+    " choice, with 'Summary A' in the place of 'Output (a)', against the letter that the authors' pattern read",
+    date="2026-11-22",
+    by_letter=(
+        KnownError(letter="A", replies=1571, missed=1, misread=0),
+        KnownError(letter="B", replies=649, missed=2, misread=0),
+    ),
+)
+BARE = Measured(
+    source="the same judges' replies of at most 40 characters, such as 'Summary A is better.'",
+    date="2026-11-22",
+    by_letter=(
+        KnownError(letter="A", replies=8424, missed=0, misread=0),
+        KnownError(letter="B", replies=5239, missed=0, misread=0),
+    ),
+)
+WITH_OPTIONS = Measured(
+    source="replies to questions with options, written by us in the style of chat models before the rules; one half "
+    "was looked at while they were made",
+    date="2026-11-22",
+    by_letter=(
+        KnownError(letter="A", replies=140, missed=2, misread=0),
+        KnownError(letter="B", replies=128, missed=1, misread=0),
+        KnownError(letter="C", replies=130, missed=2, misread=0),
+        KnownError(letter="D", replies=124, missed=1, misread=0),
+    ),
+)
+IN_OTHER_WORDS = Measured(
+    source="180 short replies that restate one of 60 pairs of summaries in other words, or neither, in both orders, "
+    "written for this by an author who knew neither the rules nor the thresholds",
+    date="2026-11-22",
+    by="embeddings",
+    steps=("embedding",),
+    by_letter=(
+        KnownError(letter="A", replies=120, missed=88, misread=0),
+        KnownError(letter="B", replies=120, missed=88, misread=0),
+        KnownError(letter="none", replies=120, missed=0, misread=4),
+    ),
+)
+OF_TWO = (EXPLAINED, BARE, IN_OTHER_WORDS)
+"""Of what reads two letters. The rules were tuned on the first two sets: others may be read worse."""
+OF_OPTIONS = (WITH_OPTIONS,)
+"""Of the rules for any number of options."""

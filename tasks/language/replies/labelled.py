@@ -1,0 +1,255 @@
+"""What a reply with marks states about its options: which one is chosen and how plainly, and which are ruled out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from contrapose.tasks.language.replies import clauses
+from contrapose.tasks.language.replies.marks import BOTH, LETTER, MARK, TEXT, place_of, plain
+
+
+class Plainness(IntEnum):
+    """How a statement chooses; a plainer one outweighs what was said before it."""
+
+    NAMED = 0
+    """An option's text stands where an answer would: "It's a sphere."."""
+    STATED = 1
+    """"The answer is B", or "B. text" at the start."""
+    CONCLUDED = 2
+    """"Therefore, B", "Final answer: B", or the letter alone on the last line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledStatement:
+    """One option that a reply chooses."""
+
+    place: int
+    """Position among the options; beyond them for a letter that labels none."""
+    plainness: Plainness
+    """How it is chosen."""
+    position: int
+    """Where its mark stands in the reply, in characters."""
+    by_letter: bool
+    """Whether a letter names it, with or without its text."""
+
+
+def sentences(text: str) -> Iterator[tuple[int, str]]:
+    """The sentences of a reply with where they begin; a line ends one as a full stop does. Questions are left out."""
+    start = 0
+    for stop in re.finditer(r"(?<=[.!?])\s(?!(?<=[\ue200-\ue2fe]\.\s)[a-z])|\n|$", text):
+        said = text[start : stop.start()]
+        if said.strip() and not said.rstrip(" \"')").endswith("?"):
+            yield start, said
+        start = stop.end()
+
+
+def stated(sentence: str, start: int, *, brief: bool) -> Iterator[LabelledStatement]:
+    """What one sentence chooses.
+
+    Args:
+        sentence: of a reply with marks.
+        start: where it begins, in characters.
+        brief: whether the reply is a sentence or two.
+    """
+    for pattern in (*clauses.ANYWHERE, *clauses.BY_LETTER, *clauses.NAMES, *(clauses.LOOSE if brief else ())):
+        for found in pattern.finditer(sentence):
+            by_letter = re.match(LETTER, found["mark"]) is not None
+            named = not by_letter and pattern not in clauses.ANYWHERE
+            if clauses.AND_ALSO.match(sentence, found.end("mark")) or _is_taken_back(found, sentence):
+                continue
+            if not _is_doubted(found, sentence) and not (named and _names_several(found, sentence)):
+                yield LabelledStatement(
+                    place=place_of(found["mark"]),
+                    plainness=Plainness.NAMED if named else _plainness(sentence[: found.start("mark")]),
+                    position=start + found.start("mark"),
+                    by_letter=by_letter,
+                )
+
+
+def _is_doubted(found: re.Match[str], sentence: str) -> bool:
+    """Whether the words before the mark deny, doubt or suppose the choice; those of an earlier clause only suppose."""
+    if clauses.INSTEAD.search(found[0]):
+        return False
+    before = sentence[: found.start("mark")]
+    breaks = [each.end() for each in clauses.CLAUSE.finditer(clauses.LED_UP.sub("", before) + " ")]
+    doubtful = (before[breaks[-1] if breaks else 0 :], before[found.start() :])
+    return any((clauses.CONDITION.search(before), *map(clauses.DOUBT.search, doubtful)))
+
+
+def _is_taken_back(found: re.Match[str], sentence: str) -> bool:
+    """Whether praise ("B is the best …") goes on to say that it is not the choice."""
+    praises = found.end() > found.end("mark") + 2 and found.re not in clauses.ANYWHERE
+    return praises and clauses.TAKES_BACK.search(sentence, found.end()) is not None
+
+
+def _names_several(found: re.Match[str], sentence: str) -> bool:
+    """Whether another option is named beside the one in question, in other words than a reason."""
+    reason = re.search(r"\b(?:because|since|as)\b", sentence[found.end("mark") :])
+    said = sentence[: found.end("mark") + reason.start()] if reason else sentence
+    return {place_of(each) for each in re.findall(MARK, said)} != {place_of(found["mark"])}
+
+
+def _plainness(before: str) -> Plainness:
+    return Plainness.CONCLUDED if clauses.CONCLUDES.search(before) else Plainness.STATED
+
+
+def ruled_out(text: str) -> set[int]:
+    """Positions of the options that a reply says are wrong."""
+    return {place_of(found["first"] or found["second"]) for found in clauses.RULED_OUT.finditer(text)}
+
+
+def declines(text: str, position: int) -> bool:
+    """Whether a reply ends by choosing nothing after all: "B. cone. But it depends."."""
+    return clauses.DECLINES.search(text, position) is not None
+
+
+def wondered(text: str, position: int) -> set[int]:
+    """Positions of the options that are considered after a choice: "B. Or maybe C?"."""
+    return {place_of(found["mark"] or found["also"]) for found in clauses.ALSO.finditer(text, position)}
+
+
+_CHATTER = re.compile(
+    r"(?i)(?:(?:sure|certainly|of course|great|good|okay|ok|hello|hi|absolutely|thank|thanks|yes|alright|well"
+    r"|no problem|happy to help)\b[^.!:\n\ue000-\ue2ff]{0,80}[.!]\s*){1,3}"
+)
+_LEAD = re.compile(
+    r"(?:[^\n\ue000-\ue2ff]{0,400}[.!\n]\s?)?(?P<last>[^.!?\n\ue000-\ue2ff]{0,200}\b"
+    r"(?:is|be|was|should|would|will|answer|choice|option|response|select|choose|pick|say|following|follows"
+    r"|solution|selection|go with|opinion|view) ?:)\s"
+)
+"""What leads up to a letter: "…, I would choose:"."""
+_NO_LEAD = re.compile(
+    r"(?i)\b(?:are|analy[sz]e|consider|explanation|reason\w*|wrong|incorrect|not|other|each|one of"
+    r"|(?:one|an) (?:option|choice|answer)|another|why|let's|look|compare|step|between|if|whether|example|false"
+    r"|least|worst|except|some|people|how|question|first|mistake"
+    r"|misconception)\b|n't\b"
+)
+_HEAD = re.compile(
+    rf"(?P<noun>(?i:the )?(?i:option|choice|answer|letter)\s)?\(?(?P<mark>{LETTER})"
+    r"(?P<sep>\)? ?[.):]?(?: ?[-\u2013\u2014](?=\s))?)(?P<rest>.*)"
+)
+_ENTRY = re.compile(
+    rf"(?m)^(?:(?i:option|choice) )?\(?(?P<first>{LETTER})\)?(?=[.):,\s-]|$)"
+    rf"|(?<=\s)(?:(?i:option|choice|answer) )?\(?(?P<inline>{LETTER})(?:\)|(?<={BOTH})|[.:](?=\s\S))"
+)
+"""A letter that heads a line, or stands within one as it would head it: "B)", "B. text"."""
+_LISTED = re.compile(rf"(?:^|: )(?:(?i:option|choice) )?\(?{MARK}\)?(?:[.):,]|\s?$|\s[-\u2013\u2014])")
+"""A line that is an entry of a list, or its heading with the first entry."""
+_HEADING = re.compile(
+    r"(?im)^\W{0,3}(?:explanation|reason\w*|rationale|justification|analysis|why\b|here's why|the other|other|let's)"
+)
+"""A line after which letters are explained, not chosen."""
+_GOES_ON = re.compile(
+    r"(?:because|since|as|the|it|this|that|these|they|an?|in|i|due to|for|there|here|we|you|he|she|if|at|on|by|of)\b"
+)
+_FIRST = re.compile(r"[.;:\n]")
+_AND_OTHERS = re.compile(rf"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?{MARK}|\s?\(?{LETTER}|\?")
+_FALLS_SHORT = re.compile(
+    r"(?i)(?:(?:is|was|are|were|seems|does|do|can|may|might|could|would) (?:(?:also|clearly|only|just"
+    r"|thus) )*(?:not|wrong"
+    r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|(?:also|maybe|perhaps|possibly|not sure"
+    r"|not certain"
+    r"|i'm not|cannot)\b|(?:is|was|does|can|would|could)n't\b)"
+)
+_SPOKEN_OF = re.compile(
+    r"(?i)\b(?:might|may|could|possible|plausible|tempting|ruled out|wrong|incorrect|false|not (?:correct|right"
+    r"|the)|in theory"
+    r"|at first|one of|many|usually|partly|some|first thought|however|if)\b"
+)
+"""What is said of an option that is weighed."""
+_RULES_OUT = re.compile(r"[).: ]{0,3}(?:is|are|was) (?:also |clearly )?(?:wrong|incorrect|not)\b")
+_REASON = re.compile(r"(?i)[,:]?\s?(?:because|since|as (?:it|the|this|that|there|they|we)|due to)\b")
+
+
+def headed(text: str, options: Sequence[str]) -> Iterator[LabelledStatement]:
+    """The choice that opens a reply with marks, and the one that stands alone on its last line."""
+    opening = _CHATTER.match(text)
+    start = opening.end() if opening else 0
+    lead = _LEAD.match(text, start)
+    if lead and not _NO_LEAD.search(lead["last"]):
+        start = lead.end()
+    if (found := _HEAD.match(text, start)) and not _is_listed(text, found) and _opens(found, options):
+        yield _statement(found, Plainness.STATED)
+    before, _, last = text.rpartition("\n")
+    end = re.fullmatch(rf"(?:(?i:option|choice) )?\(?(?P<mark>{LETTER}|{TEXT})\)?\W{{0,3}}", last)
+    if end and before and not _is_last_entry(before, place_of(end["mark"])):
+        position = len(before) + 1 + end.start("mark")
+        by_letter = re.match(LETTER, end["mark"]) is not None
+        yield LabelledStatement(
+            place=place_of(end["mark"]), plainness=Plainness.CONCLUDED, position=position, by_letter=by_letter
+        )
+
+
+def _is_last_entry(before: str, place: int) -> bool:
+    """Whether the last line belongs to a list: letters headed lines before it, and its own did not yet."""
+    listed = {place_of(each["first"]) for each in _ENTRY.finditer(before) if each["first"]}
+    return bool(listed and place not in listed) or _LISTED.search(before.rpartition("\n")[2]) is not None
+
+
+def _statement(found: re.Match[str], plainness: Plainness) -> LabelledStatement:
+    return LabelledStatement(
+        place=place_of(found["mark"]), plainness=plainness, position=found.start("mark"), by_letter=True
+    )
+
+
+def _is_listed(text: str, head: re.Match[str]) -> bool:
+    """Whether other letters head lines further on, with nothing to say that these are explained, not chosen."""
+    place = place_of(head["mark"])
+    explained = _HEADING.search(text, head.end("mark"))
+    until = explained.start() if explained else len(text)
+    entries = _ENTRY.finditer(text, head.end("mark"), until)
+    others = (each for each in entries if place_of(each["first"] or each["inline"]) != place)
+    return any(not _RULES_OUT.match(text, each.end()) for each in others)
+
+
+def _opens(found: re.Match[str], options: Sequence[str]) -> bool:
+    """Whether what follows the letter lets it be the answer: nothing, its text or words of it, or a reason."""
+    sep, rest, place = found["sep"].strip(), found["rest"].strip(), place_of(found["mark"])
+    if _AND_OTHERS.match(rest) or _FALLS_SHORT.match(rest):
+        return False
+    if re.match(BOTH, found["mark"]):
+        goes_on = re.match(r"[a-z,]", rest) is not None
+        return not (goes_on and ((found["noun"] and sep != ".") or _SPOKEN_OF.search(_FIRST.split(rest)[0])))
+    if not rest or _REASON.match(rest):
+        return True
+    if place >= len(options) or _is_anothers(rest, place, options):
+        return False
+    if sep in {".", ").", ")"}:
+        return _is_no_name(rest, place, options)
+    spelt = sep == ":" and found["noun"] and not rest[0].islower()
+    return spelt or (bool(sep) and _shares(rest, place, options))
+
+
+def fits(text: str, said: LabelledStatement, options: Sequence[str]) -> bool:
+    """Whether the words right behind a letter let it be a label: "The answer is E. coli" names no option."""
+    after = re.match(r"\)?\. ?(?=\S)([^\n]*)", text[said.position + 1 :])
+    if not after or not said.by_letter or re.match(BOTH, text[said.position]) or said.place >= len(options):
+        return True
+    return _is_no_name(after[1], said.place, options) and not _is_anothers(after[1], said.place, options)
+
+
+def _is_no_name(rest: str, place: int, options: Sequence[str]) -> bool:
+    """Whether "E. …" does not go on as a name does, in lower case: "E. coli"."""
+    return not rest[0].islower() or _GOES_ON.match(rest) is not None or _shares(rest, place, options)
+
+
+def _shares(rest: str, place: int, options: Sequence[str]) -> bool:
+    return bool(_words(_FIRST.split(rest)[0]) & _words(options[place]))
+
+
+def _is_anothers(rest: str, place: int, options: Sequence[str]) -> bool:
+    """Whether the words after a letter are those of another option, and not of its own."""
+    said = _words(_FIRST.split(rest)[0])
+    own = len(said & _words(options[place]))
+    return bool(said) and any(
+        len(said & words) > own and said <= words
+        for words in (_words(each) for i, each in enumerate(options) if i != place)
+    )
+
+
+def _words(text: str) -> set[str]:
+    """The words that carry meaning, roughly: those of four letters or more, and numbers."""
+    return {each for each in re.findall(r"\w+", plain(text).casefold()) if len(each) > 3 or each.isdigit()}

@@ -1,0 +1,187 @@
+"""A reply with a mark for every letter and every option's text, so that one set of rules reads all of them alike.
+
+A mark is one character of a private area: what the rules see is "the answer is ■", never which letter it was. Only the
+English article ("A sphere") and the pronoun ("I think") are told apart by the letter, since only they are words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from contrapose.tasks.language.replies.text import in_english
+
+LETTER, TEXT, BOTH = "[\ue000-\ue0fe\ue200-\ue2fe]", "[\ue100-\ue1fe]", "[\ue200-\ue2fe]"
+"""A letter, alone or with its option's text; an option's text; a letter with its text."""
+MARK, CLASH = "[\ue000-\ue2ff]", "\ue0ff"
+"""Any of them; a letter with the text of another option."""
+
+_LETTERS, _TEXTS, _BOTH, _FOREIGN = 0xE000, 0xE100, 0xE200, 0xFE
+_PLAIN = str.maketrans(
+    dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb\u2033\u300c\u300d", '"')
+    | dict.fromkeys("\u2018\u2019\u201a\u2032\u00b4", "'")
+    | {"\u2212": "-", "\u3002": ".", "\u0964": ".", "\u3001": ",", "\u2022": "-"}
+)
+_WRAPPED = (
+    (r"[\ue000-\uf8ff]", ""),
+    (r"(?i)^\W{0,3}(?:assistant|bot|model|ai)\s?: ?", ""),
+    (r"\\(?:text|mathrm|mathbf|mathsf|mathit)(?:bf|it|rm|sf)?\s?\{([^{}]{0,200})\}", r"\1"),
+    (r"\\f?boxed\s?\{([^{}]{0,200})\}", r"\nFinal answer: \1\n"),
+    (r"(?i)<\s?(?:final_?)?(?:answer|choice)\s?>([^<]{0,200})(?:<\s?/|$)", r"\nFinal answer: \1\n<"),
+    (r"(?i)<\|\w{1,20}\|>|</?[a-z_]{1,12}\s?/?>|\[/?INST\]", "\n"),
+    (r"(?<![\w'])([*_`\"'$]{1,4}) ?(?i:option |choice )?([A-Za-z])([.:,)]?) ?[*_`\"'$]{1,4}(?!\w)", r"(\2)\3"),
+    (r"[=-]{1,2}>|[\u2190-\u21ff\u21d2]", " : "),
+    (r"(?m)^[ \t]*(?:[-+>=]|#{1,6}|\*(?!\*))[ \t]+", ""),
+    (r"\\[()\[\]]|[*`\"#{}$_\u2600-\u27bf\ufe0f]|(?<!\w)'|'(?!\w)", ""),
+    (r"\[\s?([A-Za-z])\s?\]", r"(\1)"),
+    (r"[\[\]]", ""),
+    (
+        r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select"
+        r"|decide)\b(?: one)?,? ?",
+        "",
+    ),
+    (r"(?i)\b(answer|choice|option) ?\(?[A-Z](?:(?:, ?| ?/ ?|,? or )[A-Z]){1,25}\)? ?(?=[:=])", r"\1"),
+    (r"[^\S\n]+", " "),
+    (r" ?\n\s*", "\n"),
+    (r"\b(?:[A-Z]\.\s?){2,4}(?=[A-Z][a-z])", "somebody "),
+)
+_CLEAN = tuple((re.compile(pattern), replacement) for pattern, replacement in _WRAPPED)
+
+_STOPS = r"(?=\s*(?:$|[.,:;!)\n]))"
+_FUNCTION_WORDS = re.compile(
+    r"(?:(?:a|an|the|is|are|was|were|be|been|am|do|does|did|has|have|had|will|would|can|could|may|must|should|it"
+    r"|its|this|that"
+    r"|these|those|he|she|they|we|you|i|to|of|in|on|at|by|for|with|from|as|and|or|but|not|so|than|then|if|because"
+    r"|since|who|whom|whose|which|what|when|where|why|how|there|here|answer|option|choice|correct|best|right) ?)+"
+)
+"""Words that replies are made of: an option that is one of them is read only where it stands alone."""
+_ORDINALS = ("first|one|1", "second|two|2", "third|three|3", "fourth|four|4", "fifth|five|5")
+_NTH = re.compile(
+    r"(?i)\b(?:the )?(first|second|third|fourth|fifth) (?:option|choice|answer|one)\b"
+    r"|^the (\w+)\W*$|^(first|second|third|fourth|fifth)\W*$"
+)
+_NUMBERED = re.compile(r"(?i)\b(?:option|choice|answer) (?:number )?(one|two|three|four|five|[1-5])\b(?![.,%]?\d)")
+_AFTER_A = (
+    r"(?:$|[.,:;!?)\n]|[-\u2013\u2014]\s|\(|[\ue000-\ue2fe]"
+    r"|(?:is|was|because|since|as (?:it|the|this)|would|seems|it is|or|and)\b)"
+)
+_AFTER_I = r"(?:$|[.:;!?)\n]|[-\u2013\u2014]\s|\(|(?:is|because)\b)"
+_NAMES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?<![\w(])\((?P<letter>[A-Za-z])\)(?!\w)",
+        r"(?<![\w'(.-])(?P<letter>[A-Za-z])(?=\)(?!\w))",
+        r"(?<=\boption )(?P<letter>[b-hj-z])(?![\w'])|(?i:(?<=\boption )|(?<=\bchoice )|(?<=\balternative ))"
+        rf"(?P<spelt>[A-HJ-Z]|I(?=\s?{_AFTER_I})|[a-z]{_STOPS})(?![\w'])",
+        rf"(?i:\b(?:answer|choice|option|selection)(?: is)?\s?[:=]\s?)(?P<letter>[a-z]){_STOPS}",
+        r"\b(?:is|be|choose|pick|select) (?:(?P<letter>[b-hj-z])(?=\s*(?:$|[.,!\n]))|(?P<spelt>a)(?=\s?[.!]))",
+        rf"(?i:\b(?:it's|that's|answer) )(?P<letter>[b-hj-z]){_STOPS}",
+        r"(?m)^(?P<letter>[a-z])(?=[.:] )",
+        r"(?<![\w'.&+/-])(?P<letter>[B-HJ-Z])(?![\w'&+/-]|\.[A-Za-z])",
+        rf"(?<![\w'.&+/-])(?P<letter>A)(?![\w'&+/-]|\.[A-Za-z])(?=\s?{_AFTER_A})",
+        rf"(?<![\w'.&+/-])(?P<letter>I)(?![\w'&+/-]|\.[A-Za-z])(?=\s?{_AFTER_I})",
+    )
+)
+"""Where a letter is a name and no word, the plainest first."""
+_BETWEEN = r"[).\]:,\-\u2013\u2014\s(]{1,6}"
+_LETTERED = re.compile(
+    rf"\(?(?P<letter>[\ue000-\ue0fe])(?P<between>{_BETWEEN})(?P<text>{TEXT})(?P<end>\)?(?:[.,;:)]|\s*$|\n)?)", re.M
+)
+_TEXT_FIRST = re.compile(
+    rf"(?P<text>{TEXT})(?P<between>[.,:]?(?: ?\((?:[Oo]ption )?|,? (?:which is )?[Oo]ption | (?=.\W{{0,3}}$)))"
+    rf"(?P<letter>[\ue000-\ue0fe])\)?"
+)
+
+
+def closed_up(text: str) -> str:
+    """One blank for several and one line break for several, in time linear in the length."""
+    return re.sub(r" ?\n[ \n]*", "\n", re.sub(r"[^\S\n]+", " ", text.replace("\r", "\n")))
+
+
+def clean(text: str) -> str:
+    """A reply or an option without markup, its blanks and empty lines run together; in time linear in its length."""
+    text = in_english(closed_up(unicodedata.normalize("NFKC", text)).translate(_PLAIN))
+    if text.isupper() and " " in text:
+        text = re.sub(r"[A-Z']{2,}", lambda shouted: shouted[0].lower(), text)
+    for pattern, replacement in _CLEAN:
+        text = pattern.sub(replacement, text)
+    return text.strip()
+
+
+def marked(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
+    """A clean reply with marks for letters and for options' texts; "C. sphere" has one mark, "A. sphere" a clash."""
+    text = _numbered(_with_texts(text, options), labels)
+    places = {label.upper(): place for place, label in enumerate(labels)}
+    for pattern in _NAMES:
+        text = pattern.sub(lambda found: _named(found, places), text)
+    for joined in (_agreed, _clashing):
+        text = _TEXT_FIRST.sub(joined, _LETTERED.sub(joined, text))
+    return text
+
+
+def place_of(mark: str) -> int:
+    """Position among the options; larger than any of them for a letter that labels none."""
+    return ord(mark) & 0xFF
+
+
+def plain(text: str) -> str:
+    """A clean option in one line, without an article before it and marks around it."""
+    # A run of marks is tried where it begins and nowhere else, or many marks would take the square of their time.
+    bare = re.sub(r"^[^\w+<>=~-]+|(?<![^\w%\u00b0+)-])[^\w%\u00b0+)-]+$", "", clean(text))
+    return re.sub(r"(?i)^(?:the|an?)\s+(?=\w)", "", " ".join(bare.split()))
+
+
+def _with_texts(text: str, options: Sequence[str]) -> str:
+    """The longest texts first, so that "iron ore" is not read as "iron"; case counts where nothing else differs."""
+    texts = [plain(option) for option in options]
+    folded = [each.casefold() for each in texts]
+    for place in sorted(range(len(texts)), key=lambda place: -len(texts[place])):
+        if texts.count(texts[place]) > 1 or (len(texts[place]) < 2 and not texts[place].isdigit()):
+            continue
+        words = r"\s+".join(re.escape(word) for word in texts[place].split())
+        if _FUNCTION_WORDS.fullmatch(folded[place]):
+            words = rf"(?:(?<=^)|(?<=[.):]\s)){words}(?=\s?(?:[.,;:!)\n]|$))"
+        alike = folded.count(folded[place]) > 1
+        article = "" if _FUNCTION_WORDS.fullmatch(folded[place].split()[0]) else "(?i:(?:the |an? )?)"
+        before, after = r"(?<![\w'/^-])(?<!\d\.)", r"(?!\w|[.,/^]\d|['-]\w)"
+        pattern = before + article + (words if alike else f"(?i:{words})") + after
+        text = re.sub(pattern, chr(_TEXTS + place), text)
+    return text
+
+
+def _numbered(text: str, labels: Sequence[str]) -> str:
+    """The text with "the third option" and "option 3" as "Option C"."""
+
+    def lettered(found: re.Match[str]) -> str:
+        word = next(filter(None, found.groups())).lower()
+        index = next((i for i, words in enumerate(_ORDINALS) if word in words.split("|")), len(labels))
+        return f"Option {labels[index]}" if index < len(labels) else found[0]
+
+    return _NUMBERED.sub(lettered, _NTH.sub(lettered, text))
+
+
+def _named(found: re.Match[str], places: dict[str, int]) -> str:
+    group = "letter" if found["letter"] else "spelt"
+    start, end = found.start(group) - found.start(), found.end(group) - found.start()
+    mark = chr(_LETTERS + places.get(found[group].upper(), _FOREIGN))
+    return found[0][:start] + mark + found[0][end:]
+
+
+def _agreed(found: re.Match[str]) -> str:
+    """One mark for a letter and its own option's text."""
+    place = place_of(found["letter"])
+    own = place == place_of(found["text"]) and not _goes_on(found)
+    opens = found.groupdict().get("end") == "" and "." in found["between"]
+    return chr(_BOTH + place) + ("." if opens else found.groupdict().get("end") or "") if own else found[0]
+
+
+def _clashing(found: re.Match[str]) -> str:
+    """A clash for a letter and another option's text, unless they only stand in one list or the text is a subject."""
+    listed = not found["between"].strip(" ,") or "ption" in found["between"]
+    return found[0] if listed or _goes_on(found) else CLASH + (found.groupdict().get("end") or "")
+
+
+def _goes_on(found: re.Match[str]) -> bool:
+    """Whether the text opens a sentence of its own on the next line."""
+    return found.groupdict().get("end") == "" and "\n" in found["between"]

@@ -1,0 +1,111 @@
+"""Which of several lettered options a reply chooses.
+
+Letters and options' texts become marks first, so that every letter is read by the same rules. Only forms that can mean
+nothing else count: a reply that is not read is asked about again, one that is read wrongly is never found out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from contrapose.tasks.language.replies.decision import NEXT
+from contrapose.tasks.language.replies.labelled import (
+    LabelledStatement,
+    Plainness,
+    declines,
+    fits,
+    headed,
+    ruled_out,
+    sentences,
+    stated,
+    wondered,
+)
+from contrapose.tasks.language.replies.marks import CLASH, clean, closed_up, marked
+from contrapose.tasks.language.replies.text import window
+
+Step = Literal["letter", "pattern", "restated", "unparsed"]
+
+_EDGES = r"[\s()\[\]{}*_`\"'\u2018\u2019\u201c\u201d.,:;!?$#>]"
+_LONE = re.compile(rf"{_EDGES}*([A-Za-z]){_EDGES}*")
+_JOINED = re.compile(
+    r"(?i)(?::|\bis|\bbe|^(?:the |my |final |correct )*(?:answer|choice|response))\s?\n(?=\(?[\ue000-\ue2fe])", re.M
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """Which option a reply chooses, and how that was told."""
+
+    index: int | None
+    """Position among the options; None for none, or for several."""
+    step: Step
+    """What decided: a letter alone, a statement with a letter, an option's text; or nothing."""
+    reason: str
+    """What decided, or why nothing did."""
+
+
+def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chosen:
+    """The option that a reply chooses by its letter or its text.
+
+    Args:
+        reply: as the model wrote it; the time is linear in its length, and of a long one only the ends are read.
+        labels: single letters, one per option.
+        options: their texts.
+    """
+    seen = window(closed_up(reply))
+    started = NEXT.search(seen)
+    if started and (first := _read(seen[: started.start()], labels, options)).index is not None:
+        return first
+    return _read(seen, labels, options)
+
+
+def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
+    if lone := _LONE.fullmatch(seen):
+        place = {label.upper(): place for place, label in enumerate(labels)}.get(lone[1].upper())
+        return (
+            _unparsed("a letter that labels no option")
+            if place is None
+            else _chosen(place, "letter", "the letter alone")
+        )
+    text = _JOINED.sub(lambda found: found[0].replace("\n", " "), marked(clean(seen), labels, options))
+    if CLASH in text:
+        return _unparsed("a letter with the text of another option")
+    parts = [*sentences(text)]
+    said = [[*stated(sentence, start, brief=len(parts) < 3)] for start, sentence in parts]
+    found = [each for several in ([*headed(text, options)], *said) for each in several]
+    if not any(each.plainness is Plainness.NAMED for each in (said or [[]])[0]):
+        found = [each for each in found if each.plainness > Plainness.NAMED]
+    return _decided([each for each in found if fits(text, each, options)], text, len(options))
+
+
+def _decided(found: Sequence[LabelledStatement], text: str, count: int) -> Chosen:
+    """Let the plainest statements decide, if they agree and nothing is said against them."""
+    if not found:
+        return _unparsed("no choice found")
+    top = max(each.plainness for each in found)
+    plainest = [each for each in found if each.plainness == top]
+    last = max(plainest, key=lambda each: each.position)
+    rivals = {
+        each.place
+        for each in found
+        if each.plainness == top or top < Plainness.CONCLUDED or each.position > last.position
+    }
+    if rivals != {last.place} or last.place in ruled_out(text) or wondered(text, last.position) - {last.place}:
+        return _unparsed("contradictory")
+    if declines(text, last.position):
+        return _unparsed("refusal")
+    if last.place >= count:
+        return _unparsed("a letter that labels no option")
+    how = ("names the option", "states the choice", "concludes with the choice")[top]
+    return _chosen(last.place, "pattern" if any(each.by_letter for each in plainest) else "restated", how)
+
+
+def _chosen(index: int, step: Step, reason: str) -> Chosen:
+    return Chosen(index=index, step=step, reason=reason)
+
+
+def _unparsed(reason: str) -> Chosen:
+    return Chosen(index=None, step="unparsed", reason=reason)

@@ -1,0 +1,240 @@
+"""A reply made ready for reading: one alphabet, no markup, its letters marked, its sentences apart."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from contrapose.tasks.language.replies.rewrites import NOUN, STOP, rewritten
+
+READ_FIRST, READ_LAST = 4_000, 1_000
+"""Characters read from the start and the end of a long reply; the middle decides nothing."""
+
+_BEFORE_VERB = rf"(?:{STOP}|(?=\s+(?:is|does|agrees|matches|fits|contradicts)\b))"
+# Lower-case letters count only where no article could stand: before a stop, or as the name of a summary.
+_LOWER_CASE = re.compile(
+    r"(?<![\w'])[ab](?=\^)"
+    rf"|(?mi:(?<!\bin )\b(?:summary|option|choice|answer) [ab]\b{_BEFORE_VERB})"
+    rf"|(?mi:\b(?:answer|choice|option)(?:\s+is)?\s?[:=]\s?[ab]\b{STOP})"
+    r"|\bis (?:[ab](?=\s*[.!])|b(?=\s*$))"
+)
+_CONCLUDES = re.compile(
+    r"(?i)(?<!not )\b(?:therefore|thus|hence|consequently|in conclusion|to conclude|to sum up|ultimately"
+    r"|overall)\b[,:]?"
+    r"|(?:^|(?<=[,.;:!\n]))\s{0,3}(?:and )?so\b(?! (?:is|does|are|was)\b)[,:]?"
+    r"|\bso (?=(?:the|my) (?:correct )?(?:answer|choice)\b|summary [ab]\b)"
+)
+_PAIR = re.compile(
+    rf"\b[AB]\b\^?\s{{0,3}}\(?(?:(?:,?\s*(?:and/or|or|then)\b|(?:and|nor|versus|vs|v)\b\.?)"
+    rf"\s+(?:(?:maybe|perhaps|possibly|also|even|probably|either)\s+)*|\s?[/&|]\s?|-)(?:{NOUN})?[AB]\b\^?"
+    rf"|\b[AB]\^[ \t]*[AB]\^|\b[AB]\b\^?,\s*(?:and\s+)?(?:{NOUN})?[AB]\b\^?"
+    rf"(?:{STOP}|(?=\s+(?:or|and|are|were|have|both|with|without)\b))"
+)
+_PLAIN = str.maketrans(
+    dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb\u2033", '"')
+    | dict.fromkeys("\u2018\u2019\u201a\u2032\u00b4", "'")
+    | {"^": " ", "\u3002": ".", "\u0964": ".", "\u3001": ","}
+    | dict.fromkeys("\u300c\u300d\u3010\u3011", '"')
+)
+_INVISIBLE = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
+_LONG_GAP = re.compile(r"\s{4,}")
+_EMPTY_LINES = re.compile(r"\n{3,}")
+PAIR, FINALLY = "both-letters", "=>"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplySentence:
+    """One sentence of a canonical reply."""
+
+    text: str
+    """Without the stop that ends it."""
+    stop: str
+    """What ends it: a full stop, `!`, `?`, or nothing."""
+    position: int
+    """Where it begins, in characters."""
+    opens_line: bool
+    """Whether it begins a line."""
+
+
+def window(reply: str) -> str:
+    """The part of a reply that is read: without a reasoning model's thoughts, the start and the end only.
+
+    Whatever follows the last `</think>` is the answer; thoughts that never end leave none.
+    """
+    text = _spaced(spoken(reply))
+    if len(text) <= READ_FIRST + READ_LAST:
+        return text
+    start = text[:READ_FIRST].rsplit(None, 1)[0]
+    # A sentence that is cut in two could lose its "not": the end starts with the first whole one.
+    whole = re.search(r"[.!?\n]", text[-READ_LAST:])
+    return start + "\n" + (text[-READ_LAST:][whole.end() :] if whole else "")
+
+
+def spoken(reply: str) -> str:
+    """A reply without a reasoning model's thoughts and without invisible characters, stripped."""
+    return reply.rpartition("</think>")[2].partition("<think>")[0].translate(_INVISIBLE).strip()
+
+
+def _spaced(text: str) -> str:
+    """Text with at most one blank or one empty line in a row: runs of them say nothing, and cost time."""
+    lines = (" ".join(line.split()) for line in text.replace("\u2028", "\n").splitlines())
+    return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip()
+
+
+def canonical(text: str) -> str:
+    """Full-width letters, quotes, Markdown, LaTeX and tags reduced to plain letters and words.
+
+    Args:
+        text: a window of a reply; the time is linear in its bounded length.
+
+    Returns:
+        Text where `^` follows an unmistakable letter, `=>` opens a conclusion, and "A or B" is one word.
+    """
+    if text.isupper():
+        text = re.sub(r"[A-Z']{2,}", lambda shouted: shouted[0].lower(), text)
+    text = _spaced(unicodedata.normalize("NFKC", text).translate(_PLAIN))
+    # What stood between blanks may be gone now, and a long run of them costs time in all that follows.
+    text = _LONG_GAP.sub(lambda gap: "\n\n\n" if "\n" in gap[0] else "   ", rewritten(in_english(text)))
+    text = _LOWER_CASE.sub(lambda found: found.group()[:-1] + found.group()[-1].upper(), text)
+    text = by_source(text)
+    text = _CONCLUDES.sub(f" ; {FINALLY} ", text)
+    return _PAIR.sub(PAIR, text).strip()
+
+
+def sentences(text: str) -> Iterator[ReplySentence]:
+    """The sentences of a canonical reply, in order; a line ends one as a full stop does."""
+    position, opens = 0, True
+    for part in re.split(r"((?<=[.!?])\s+|\n+)", text):
+        whole = part.strip()
+        if stripped := whole.strip(" \t\n.!?;,"):
+            end = whole[-1]
+            yield ReplySentence(stripped, end if end in ".!?" else "", position, opens)
+            opens = False
+        opens = opens or "\n" in part
+        position += len(part)
+
+
+_ANSWER = "|".join(
+    (
+        r"respuesta|opci[óo]n|r[ée]ponse",
+        r"risposta|opzione|resposta|opção",
+        r"antwort|antwoord|svar|svaret|vastaus",
+        r"odpowied[źz]|odpověď|ответ|cevap",
+    )
+)
+_IS = r"\s?[:=]|\s(?:es|est|ist|è|é|is|är|er)\s(?:(?:la|le|die|das|de|het)\s)?"
+_CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+_REWRITES = (
+    (rf"(?i)\b(?:(?:la|le|die|a|o|het|de)\s)?(?:{_ANSWER})(?:\s\w+)?(?:{_IS})", "answer: "),
+    (
+        r"(?:答案|回答|答え|正解|정답|답변|답|선택)"
+        r"(?:应该是|应为|是|为|為|は|은|는)?\s?:?\s?(?=\W{0,3}[A-Za-z])",
+        "answer: ",
+    ),
+    (r"[选選](?:择|擇|項|项)?\s?(?=\W{0,3}[A-Za-z])", "I choose "),
+    (r"(?<=[A-Za-z])(?:です|だ|입니다|이다)", ""),
+    (rf"(?<={_CJK})(?=[A-Za-z])|(?<=[A-Za-z])(?={_CJK})", " "),
+)
+
+
+def in_english(text: str) -> str:
+    """Put "Answer:" for its counterpart in the languages that models most often slip into."""
+    for pattern, replacement in _REWRITES:
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+_ARTICLE = r"(?i:the|this) (?:\w+ ){0,2}?(?:article|text|source|passage|original)"
+_TELLS = (
+    r"(?:\w+ly |also )?(?:says?|states?|reports?|mentions?|gives?|notes?|names?|puts?|places?|describes?"
+    r"|speaks of|tells"
+    r"|explains?|indicates?|confirms?|lists?|quotes?|cites?|makes clear|specifies|has|attributes|refers to)\b"
+)
+_OPENS = r"(?m:^|(?<=[.;!?:,\n] )|(?<=[Ss]ince )|(?<=[Bb]ecause )|(?<=[Ww]hile )|(?<=[Ww]hereas ))"
+_DENIES = r"(?:not|never|no|n't|nothing|rather|instead|only|without|but|omits|fails|if|whether)\b"
+_ANY = r"(?:(?!\b[AB]\b)[^.;!?\n]){0,150}?"
+_WITHIN = rf"(?:(?!\b[AB]\b|\b{_DENIES}|n't\b)[^.;:!?\n]){{1,150}}?"
+"""What the article tells, without another summary and without a denial that could reach further."""
+_SUMMARY = rf"((?:{NOUN})?\b[AB](?![\w']))\^?"
+_SAYS = (
+    r"(?: (?:also |\w+ly )?(?:says|states|reports|does|mentions|notes|has it|describes|puts it|indicates|claims)"
+    r"(?: it)?)"
+)
+_ENDS = r"(?=\s*(?:$|[.;!,\n]))"
+_PLAINLY = r"(?:just |exactly |precisely |which is (?:just |exactly )?|and that is (?:just |exactly )?)?"
+_AGREES = r"\1. \2 agrees with the article"
+_REFERRING = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (
+            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? {_PLAINLY}(?:as|what|how) {_SUMMARY}{_SAYS}{_ENDS}",
+            _AGREES,
+        ),
+        (
+            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? {_PLAINLY}(?:as (?:does|in)|(?:and )?so does) "
+            rf"{_SUMMARY}{_ENDS}",
+            _AGREES,
+        ),
+        (
+            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}), which is (?:also )?(?:the|what) (?:\w+ ){{1,3}}?(?:in|by|of) "
+            rf"{_SUMMARY}{_ENDS}",
+            _AGREES,
+        ),
+        (
+            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN})[,;.] (?i:and |so |which )?{_SUMMARY} "
+            r"(?:\w+ly )?(?:reflects|matches|agrees with|captures|repeats|conveys|preserves) (?:this|that|it)"
+            r"(?: \w+ly)?" + _ENDS,
+            _AGREES,
+        ),
+        (
+            rf"({_SUMMARY} {_TELLS}{_WITHIN}), (?:just |exactly )?as (?:is )?(?:\w+ly )?"
+            r"(?:stated|reported|described|mentioned|confirmed|given|written|noted) (?:in|by) the (?:article"
+            r"|text|source"
+            rf"|passage){_ENDS}",
+            r"\1, which is what the article says",
+        ),
+        (
+            rf"{_OPENS}(?i:contrary to|(?:in|by) contrast (?:to|with)|unlike|as opposed to)(?: what)? {_SUMMARY}"
+            rf"{_SAYS}?, (?={_ARTICLE} {_TELLS})",
+            r"the article contradicts \1. ",
+        ),
+        (
+            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? (?:contrary to|in contrast (?:to|with)|unlike)(?: what)? "
+            rf"{_SUMMARY}{_SAYS}?{_ENDS}",
+            r"\1. The article contradicts \2",
+        ),
+        (
+            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? (?:and )?(?:not"
+            rf"|rather than) (?:(?!\b[AB]\b)[^,.;:!?\n]){{1,60}}?"
+            rf" as (?:{_SUMMARY} (?:wrongly |incorrectly )?(?:claims|says|states|suggests|has it|reports)"
+            rf"|(?:claimed|stated|suggested|said|reported) (?:by|in) {_SUMMARY}){_ENDS}",
+            r"\1. The article contradicts \2\3",
+        ),
+        (
+            rf"({_OPENS}{_SUMMARY} (?:\w+ly )?(?:claims|alleges|asserts|suggests|implies|says|states){_ANY}), "
+            rf"(?:but|whereas|when) (?:in fact |actually )?(?:(?:according to|in) {_ARTICLE},? "
+            rf"|{_ARTICLE} (?:\w+ly )?(?:says|states|reports|makes clear)\b)"
+            rf"(?!{_ANY} (?:also|too|same|as well|so|agrees?|either|if|may|might|both|more|[AB])\b)",
+            r"\1. The article contradicts \2. The article says ",
+        ),
+        (
+            rf"{_OPENS}(?i:in) {_SUMMARY}, (?i:the|its|his|her|their) (?=\w)",
+            r"\1's ",
+        ),
+    )
+)
+_NEEDED = re.compile(r"(?i)\b(?:article|text|source|passage|original)\b|\bin (?:summary )?[ab]\b")
+
+
+def by_source(text: str) -> str:
+    """Put what refers to the article's words as a statement of its own; in time linear in the length.
+
+    Args:
+        text: a canonical reply.
+    """
+    if _NEEDED.search(text):
+        for pattern, replacement in _REFERRING:
+            text = pattern.sub(replacement, text)
+    return text

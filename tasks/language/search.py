@@ -1,0 +1,317 @@
+"""The beam search behind `clause`: the likeliest readings of openers ("that", "because", "who") and candidates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import NamedTuple, TypeVar
+
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_finite_aux, takes_complement
+from contrapose.tasks.language.odds import FRONTED, NEVER, agreement, finite_odds, relative_odds
+from contrapose.tasks.language.sentence import Sentence
+
+BEAM = 4.5
+"""Log-odds behind the best reading at which another is given up."""
+OPENERS = f.OPENER | f.LOOSE
+JOINTS = f.BREAK | f.COORD
+VERBAL = f.FINITE | f.AUX
+NOMINAL = f.NP_START | f.NAME
+BEFORE_CONTACT = f.NOUN | f.SUBJ | f.EMBED
+"""What stands before a noun phrase that may open a clause without a conjunction."""
+UNLICENSED = -7.0
+"""Log-odds lost by a finite verb that no clause waits for."""
+_LINKING = OPENERS | NOMINAL
+_MOST_STATES = 24
+_DEEPEST = 3
+
+State = tuple[int, tuple[int, ...], tuple[int, ...], bool, int]
+"""Main verb (-1: none yet), further main verbs, where each open clause began, whether the last verb was an inner
+one, and the last comma or "and" behind a verb (-1: none)."""
+States = dict[State, float]
+_Key = TypeVar("_Key")
+
+
+def search(s: Sentence, start: int, begin: int, verbs: Collection[int], states: States) -> States:
+    """The states behind the last of the candidates `verbs`, from those before word `begin`."""
+    tags, joint = s.tags, last_joint(s)
+    for i in range(begin, max(verbs) + 1):
+        tag = tags[i]
+        if tag & JOINTS:
+            states = _join(states, i, comma=bool(tag & f.BREAK))
+        elif i in verbs or tag & OPENERS or (tag & NOMINAL and s.tag(i - 1) & BEFORE_CONTACT):
+            states = _read(s, i, start, tag, states)
+            if i > joint and _settled(states):
+                break
+    return states
+
+
+def last_joint(s: Sentence) -> int:
+    """Index of the last comma or "and"; -1 when there is none."""
+    return max((i for i, tag in enumerate(s.tags) if tag & JOINTS), default=-1)
+
+
+def prune(found: dict[_Key, float]) -> None:
+    """Drop the readings that are much less likely than the best."""
+    floor = max(found.values()) - BEAM
+    if len(found) > _MOST_STATES:
+        floor = max(floor, sorted(found.values())[-_MOST_STATES])
+    for key in [key for key, odds in found.items() if odds < floor]:
+        del found[key]
+
+
+def _settled(states: States) -> bool:
+    """Whether all states have one and the same main verb, so that nothing behind it can change that."""
+    mains = {state[0] for state in states}
+    return len(mains) == 1 and -1 not in mains
+
+
+def _join(states: States, i: int, *, comma: bool) -> States:
+    """A comma or "and": a further verb may follow."""
+    found: States = {}
+    for (main, others, waiting, inner, _), odds in states.items():
+        state = (main, others, waiting, inner, i)
+        found[state] = max(found.get(state, NEVER), odds - 1.0 if comma and waiting else odds)
+    return found
+
+
+def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
+    """Every state under every reading of word `i`; unlikely ones are dropped."""
+    opener = link(s, i, start) if tag & _LINKING else None
+    verb = _Verb(s, i, start) if tag & VERBAL else None
+    if opener is None and verb is None:
+        return states
+    lost = unexplained(s, i) if i + 1 == len(s.tags) else 0.0
+    found: States = {} if opener is not None and opener.passes == NO else dict(states)
+    if lost:
+        found = {state: odds - lost for state, odds in found.items()}
+    if opener is not None:
+        at = i + (not tag & NOMINAL)
+        stuck = tag & (f.DET | f.SUBJ) and i > start and not s.tags[start] & FRONTED
+        for state, odds in states.items():
+            if stuck and state[0] < 0 and not state[2]:
+                found[state] = odds - 1.5  # two noun phrases in a row, and no verb yet: "the cake my mother …"
+            _open(found, state, odds, opener.opens, opener.passes, at)
+    if verb is not None:
+        for state, odds in states.items():
+            verb.read(found, state, odds)
+    prune(found)
+    return found
+
+
+def _open(found: States, state: State, odds: float, opens: float, passes: float, at: int) -> None:
+    main, others, waiting, inner, joint = state
+    if passes not in (NO, 0.0):
+        found[state] = odds + passes
+    if len(waiting) < _DEEPEST:
+        _keep(found, (main, others, (*waiting, at), inner, joint), odds + opens)
+    elif passes == NO:
+        _keep(found, state, odds)
+
+
+def _keep(found: States, state: State, odds: float) -> None:
+    found[state] = max(found.get(state, NEVER), odds)
+
+
+class _Verb:
+    """A candidate, and what it can do to a state; what does not depend on the state is worked out once."""
+
+    __slots__ = ("_inner", "_main", "_odds", "i", "s", "start")
+
+    def __init__(self, s: Sentence, i: int, start: int) -> None:
+        self.s, self.i, self.start = s, i, start
+        self._odds: float | None = None
+        self._main: float | None = None
+        self._inner: dict[int, float] = {}
+
+    def read(self, found: States, state: State, odds: float) -> None:
+        """Add the states that `state`, whose log-odds are `odds`, leads to when this is a finite verb."""
+        if state[2]:
+            self._as_inner(found, state, odds)
+            return
+        if self._odds is None:
+            self._odds = finite_odds(self.s, self.i, self.start)
+        if self._odds == NEVER:
+            return
+        if state[0] < 0:
+            self._as_main(found, state, odds, self._odds)
+        elif state[4] == -1:
+            _keep(found, state, odds + (self._odds + UNLICENSED))
+        else:
+            self._as_further(found, state, odds, self._odds)
+
+    def _as_further(self, found: States, state: State, odds: float, finite: float) -> None:
+        main, others, waiting, inner, joint = state
+        gain = finite + joined(self.s, self.i, joint, main) + (0.5 if others else -0.5)
+        if inner:
+            _keep(found, (main, others, waiting, inner, -1), odds + gain)
+            gain -= 1.0
+        _keep(found, (main, (*others, self.i), waiting, False, -1), odds + gain)
+
+    def _as_main(self, found: States, state: State, odds: float, finite: float) -> None:
+        _, others, waiting, inner, _ = state
+        s, i = self.s, self.i
+        if self._main is None:
+            self._main = main_odds(s, i, self.start, finite)
+        main = self._main + (behind_relative(s, i) if inner else 0.0)
+        _keep(found, (i, others, waiting, False, -1), odds + main)
+        if s.tags[i] & f.EMBED:
+            _keep(found, (i, others, (i + 1,), False, -1), odds + (main - 1.0))
+        if inner and s.tag(i - 1) & f.COORD:
+            _keep(found, (-1, others, waiting, inner, -1), odds + (finite - 0.5))
+
+    def _as_inner(self, found: States, state: State, odds: float) -> None:
+        main, others, waiting, _, _ = state
+        begin = waiting[-1]
+        gain = self._inner.get(begin)
+        if gain is None:
+            gain = self._inner[begin] = inner_odds(self.s, self.i, begin)
+        if gain == NEVER:
+            return
+        _keep(found, (main, others, waiting[:-1], True, -1), odds + gain)
+        if self.s.tags[self.i] & f.EMBED:
+            _keep(found, (main, others, (*waiting[:-1], self.i + 1), True, -1), odds + (gain - 2.0))
+
+
+_SUBJECT = f.NOUN | f.SUBJ | f.NAME | f.QUANT | f.ING | f.QUOTED | f.WH | f.NUMBER
+_VERBAL = f.FINITE | f.AUX
+
+
+def main_odds(s: Sentence, i: int, start: int, odds: float) -> float:
+    """Log-odds that a candidate with `odds` is the verb of the main clause that starts at `start`."""
+    if s.tags[i] & f.AUX:
+        return odds + _subject(s, i, start)
+    return odds + agreement(s, i, start) + _aside(s, i, start) + _subject(s, i, start)
+
+
+def inner_odds(s: Sentence, i: int, begin: int) -> float:
+    """Log-odds that word `i` is the verb of the inner clause that began at `begin`."""
+    if after_adverbs(s, begin - 1) == i:
+        return relative_odds(s, i) if s.tag(begin - 1) & f.REL else finite_odds(s, i, begin) - 4.0
+    odds = finite_odds(s, i, begin)
+    return odds if odds == NEVER else odds + agreement(s, i, begin)
+
+
+def behind_relative(s: Sentence, i: int) -> float:
+    """Log-odds lost by a main verb right behind that of a relative clause, whose object it would rather be.
+
+    "The pigment that makes leaves green is …"; but "The train that stops leaves late."
+    """
+    k = before_adverbs(s, i)
+    if s.tags[i] & f.AUX or not s.tag(before_adverbs(s, k)) & f.REL:
+        return 0.0
+    completed = s.tag(i + 1) & f.ADJ and s.tag(i + 2) & _VERBAL
+    return -5.0 if completed or takes_complement(s, k) else -1.0
+
+
+def joined(s: Sentence, i: int, joint: int, main: int) -> float:
+    """Log-odds that a verb behind a comma or "and" belongs to a further clause or predicate."""
+    shared = after_adverbs(s, joint) == i
+    if shared and s.tags[main] & (f.BE | f.HAVE) and s.tags[i] & f.PART:
+        return -5.0  # "was heated and weighed"
+    comma = -2.0 if s.words[joint] == "," and not shared else 0.0
+    return comma if shared else comma + agreement(s, i, joint + 1)
+
+
+def unexplained(s: Sentence, i: int) -> float:
+    """Log-odds lost by not reading the last word as a verb where no participle would stand: "The story cried."."""
+    past = s.tags[i] & f.PAST and not s.tags[i] & (f.BASE | f.ADJ)
+    before = s.tag(i - 1)
+    return 2.0 if s.closed and past and before & f.NOUN else 0.0
+
+
+def ending(s: Sentence, *, found: bool, waiting: int = 0, inner: bool = False) -> float:
+    """Log-odds of a sentence that ends with its main verb found or not, and `waiting` clauses still without one."""
+    missing = (-5.0 if s.closed else -1.5) * waiting
+    if found:
+        return missing
+    dependent = inner or waiting  # "Because it rained." is no sentence
+    long = -0.5 if len(s.words) > 3 else 0.0
+    return missing + ((-3.0 if dependent else long) if s.closed else (-0.5 if dependent else 0.4))
+
+
+def _subject(s: Sentence, i: int, start: int) -> float:
+    """Log-odds lost where no word before could be a subject, and the verb is no order either."""
+    tags = s.tags
+    if i == start or tags[i] & f.BASE:
+        return 0.0
+    for k in range(start, i):
+        if tags[k] & _SUBJECT:
+            return 0.0
+    return -4.0
+
+
+def _aside(s: Sentence, i: int, start: int) -> float:
+    """Log-odds lost by a full verb between two commas behind the subject: "Anna, a maker of aids, …"."""
+    if s.tags[i] & f.EMBED and s.word(i - 2) == "," == s.word(i + 1):
+        return -8.0  # "The film, I think, starts at eight."
+    if s.tags[start] & FRONTED or s.words[i - 1] == ",":
+        return 0.0
+    inside = s.words[start:i].count(",") == 1 and "," in s.words[i:]
+    return -2.5 if inside else 0.0
+
+
+NO = -math.inf
+_NO_CLAUSE = words("of than as")
+_AS_BEFORE = words("soon long far much just")
+_TO_INFINITIVE = words("how what where when whether who which")
+
+
+class Link(NamedTuple):
+    """Log-odds of the two readings of a word that may open a clause."""
+
+    opens: float
+    """It opens one."""
+    passes: float
+    """It does not; `NO` when it must."""
+
+
+def link(s: Sentence, i: int, start: int) -> Link | None:
+    """The readings of word `i` as an opener; None when it is none."""
+    tag = s.tags[i]
+    if tag & f.OPENER:
+        return _that(s, i, start) if s.words[i] == "that" else _opener(s, i, tag)
+    if tag & f.LOOSE and not tag & f.FINITE:
+        return Link(_loose(s, i, start), -1.0 if i == start else 0.0)
+    if tag & (f.NP_START | f.NAME) and not tag & f.AUX and i > start and _follows_noun(s, i):
+        return Link(-0.7 if tag & f.SUBJ and not tag & f.DET else -1.8, 0.0)
+    return None
+
+
+def _opener(s: Sentence, i: int, tag: int) -> Link | None:
+    word, after = s.words[i], s.tag(i + 1)
+    if word in _TO_INFINITIVE and s.word(i + 1) == "to":
+        return None
+    if word in ("what", "which", "whose") and s.tag(i - 1) & f.PREP and not after & (f.NP_START | f.AUX):
+        return Link(0.0, 0.0)
+    if tag & f.SUB and after & (f.ING | f.PART | f.ADJ | f.PREP | f.BREAK):
+        return Link(-0.5, 0.0)  # "while driving", "if possible"
+    return Link(0.0, NO)
+
+
+def _that(s: Sentence, i: int, start: int) -> Link:
+    """Whether "that" opens a clause, or points at something: "that book", "That is good"."""
+    before, after = s.tag(i - 1), s.tag(i + 1)
+    if i == start or before & (f.PREP | f.TO) or s.word(i - 1) in ("than", "as", "like"):
+        return Link(0.0, -2.0 if after & f.NP_START else 1.0)
+    if before & f.NOUN and not before & f.VERB:
+        return Link(0.0, -4.0)
+    if before & (f.BREAK | f.COORD) and is_finite_aux(s, i + 1):
+        return Link(0.0, 0.0)
+    return Link(0.0, -1.5)
+
+
+def _loose(s: Sentence, i: int, start: int) -> float:
+    """Log-odds that "after", "as", "than" … opens a clause rather than a phrase."""
+    if s.words[i] == "as" and (s.word(i - 1) in _AS_BEFORE or (i == start + 1 and s.tags[start] & f.ADJ)):
+        return 0.5  # "as soon as", "strange as it seems"
+    if i == start:
+        return 1.0 if s.word(i + 1) not in _AS_BEFORE else -3.0
+    return -3.0 if s.words[i] in _NO_CLAUSE else -0.3
+
+
+def _follows_noun(s: Sentence, i: int) -> bool:
+    """Whether a noun phrase may open a clause without a conjunction: "the food they eat", "I think he is"."""
+    before = s.tags[i - 1]
+    return bool(before & f.EMBED) or (bool(before & (f.NOUN | f.SUBJ)) and not before & (f.CLOSED & ~f.SUBJ))

@@ -1,0 +1,205 @@
+"""The open vocabulary: what a word can be.
+
+Forms come from the lookup table of LemmInflect (the SPECIALIST lexicon of the US National Library of Medicine),
+a word's usual class from the tagging lexicon of TextBlob. Only their data files are read.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.closed import words
+
+_FORMS = {"verb": (f.PAST, f.PART, f.ING, f.THIRD), "noun": (f.PLURAL,), "adj": (f.ADJ, f.ADJ)}
+_BASES = {"verb": f.BASE, "noun": f.SINGULAR, "adj": f.ADJ, "adv": f.ADV}
+_USUALLY = {"VB": f.USUALLY_VERB, "NN": f.USUALLY_NOUN, "JJ": f.USUALLY_ADJ}
+_LONGEST = 40
+_PREFIXES = ("over", "under", "out", "re", "un", "mis", "pre", "dis", "inter", "co", "de")
+VERB_ENDINGS = ("ize", "ise", "ify", "ate")
+_VERB_ENDINGS_S = ("izes", "ises", "ifies", "ates")
+_EMBEDDING = words(
+    """
+    know think believe say claim argue state show prove mean suggest find see hear feel notice realize
+    hope wish guess assume expect fear discover learn remember forget decide ensure explain imply
+    indicate report announce reveal predict conclude demonstrate confirm understand imagine insist
+    note observe estimate tell ask wonder warn watch let make help require propose doubt dream
+    consider convince inform persuade want suspect deny admit agree teach
+    """
+)
+# Nouns that are verbs in the dictionary, but so seldom that the words around them must ask for it.
+_RARE_VERBS = words(
+    """
+    water animal human mouse cat dog eye leg arm hand foot head nose mouth tooth brain heart skin tree
+    wood leaf root seed fruit bird cow pig horse bear duck fox rat ant bug worm rock stone sand metal
+    iron gold silver glass air wind sun moon star earth planet ocean river lake sea island mountain
+    city town country state king queen man woman girl boy child father mother parent brother sister
+    baby friend doctor police army weather summer winter spring minute second hour day week month year
+    time morning night car train boat truck plane road room house home door window table chair box
+    bottle cup book paper pen page story word letter number line point side top bottom back front
+    ball game team group color colour shoe weight sugar salt oil gas ice egg milk meat bread people must mom dad
+    body blood type kind sort case fact idea reason way system area field land ground shape size key
+    science church temperature
+    third fourth fifth sixth career season fame media culture solo keyboard drum metre meter litre liter
+    """
+)
+_PLURAL_ONLY = words("people police cattle bacteria data media offspring goods clothes")
+_VERB_ONLY = words("equals includes contains means")
+_SINGULAR_ONLY = words(
+    """
+    news physics mathematics economics politics ethics linguistics genetics athletics gymnastics measles diabetes
+    rabies
+    """
+)
+_PLURAL_TOO = words(
+    """
+    rich poor blind deaf homeless unemployed wounded fish sheep deer species series salmon
+    tuna trout shrimp squid prey elk moose bison cod aircraft
+    """
+)
+_NOT_ADVERBS = words("daily deadly early likely monthly weekly yearly")
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Forms, classes and inflections of the known words."""
+
+    flags: dict[str, int]
+    """Every form, in lower case, and what it can be."""
+    bases: dict[int, dict[str, str]]
+    """For PAST, PART, ING and THIRD: the verb forms of that kind, and their bases."""
+    verbs: dict[str, tuple[str, str, str, str]]
+    """Bases of verbs, and their past, participle, -ing form and third person."""
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    """The vocabulary, read once a process."""
+    found = Vocabulary({}, {flag: {} for flag in _FORMS["verb"]}, {})
+    fixes = _overrides()
+    for word, kind, spelled in _rows():
+        found.flags[word] = found.flags.get(word, 0) | _BASES.get(kind, 0)
+        if kind == "verb":
+            spelled[1] = "/".join(filter(None, (fixes.get(word), spelled[1] or spelled[0])))
+            _add_verb(found, word, spelled)
+            continue
+        for flag, form in zip(_FORMS.get(kind, ()), spelled, strict=False):
+            if form:
+                first = form.split("/")[0].lower()
+                found.flags[first] = found.flags.get(first, 0) | flag
+    for word, tag in _usual():
+        if word in found.flags:
+            found.flags[word] |= _USUALLY.get(tag[:2], 0) | (f.PLURAL if tag == "NNS" else 0)
+    for word, each in found.flags.items():
+        if each & f.ADV and each & (f.ADJ | f.NOUN | f.FINITE):
+            manner = ends_as_adverb(word) and not each & f.FINITE and word not in _NOT_ADVERBS
+            found.flags[word] = each & ~(f.NOUN if manner else f.ADV)
+    for word in _PLURAL_ONLY:
+        found.flags[word] = found.flags[word] & ~f.SINGULAR | f.PLURAL
+    for word in _VERB_ONLY:
+        found.flags[word] = found.flags[word] & ~(f.NOUN | f.USUALLY_NOUN) | f.USUALLY_VERB
+    for word in _SINGULAR_ONLY:
+        found.flags[word] = found.flags[word] & ~f.PLURAL | f.SINGULAR
+    for word in _PLURAL_TOO:
+        found.flags[word] |= f.PLURAL
+    for word in _RARE_VERBS & found.verbs.keys():
+        for form in (word, *found.verbs[word]):
+            found.flags[form] |= f.RARELY_VERB
+    return found
+
+
+def look_up(word: str) -> int:
+    """The flags of an open-class word in lower case; endings decide for unknown words."""
+    known = vocabulary().flags.get(word)
+    if known is not None:
+        return known
+    found = _guess(word)
+    return found & ~f.NOUN | f.ADV if ends_as_adverb(word) and not found & f.FINITE else found
+
+
+def ends_as_adverb(word: str) -> bool:
+    """Whether a word has the ending of "quickly", which Sicily and a jelly have too."""
+    return word.endswith("ly") and len(word) > 4
+
+
+def _add_verb(found: Vocabulary, base: str, spelled: list[str]) -> None:
+    """Note every spelling of every form; the first is the one to write."""
+    forms = [sorted(each.lower().split("/"), key=lambda form: "-" in form) for each in spelled]
+    found.verbs.setdefault(base, (forms[0][0], forms[1][0], forms[2][0], forms[3][0]))
+    embed = f.EMBED if base in _EMBEDDING else 0
+    found.flags[base] |= embed
+    for flag, spellings in zip(_FORMS["verb"], forms, strict=True):
+        for form in filter(None, spellings):
+            found.flags[form] = found.flags.get(form, 0) | flag | embed
+            if "-" in found.bases[flag].setdefault(form, base):
+                found.bases[flag][form] = base
+
+
+def _overrides() -> dict[str, str]:
+    """Participles that LemmInflect corrects: run → run."""
+    with (_package("lemminflect") / "resources" / "infl_overrides.csv").open(encoding="utf-8") as lines:
+        return {row[0]: row[2] for row in csv.reader(lines) if row[1:2] == ["VBN"]}
+
+
+def _rows() -> Iterator[tuple[str, str, list[str]]]:
+    """Word, class and inflected forms, from LemmInflect's table."""
+    with gzip.open(_package("lemminflect") / "resources" / "infl_lu.csv.gz", "rt", encoding="utf-8") as lines:
+        for word, kind, *forms in csv.reader(lines):
+            yield word.lower(), kind, forms
+
+
+def _usual() -> Iterator[tuple[str, str]]:
+    """Word and its most frequent Penn Treebank tag, from TextBlob's lexicon."""
+    with (_package("textblob") / "en" / "en-lexicon.txt").open(encoding="utf-8") as lines:
+        for line in lines:
+            found = line.split()
+            if len(found) == 2:  # others are comments
+                yield found[0], found[1]
+
+
+def _package(name: str) -> Path:
+    """The folder of an installed package, found without importing it."""
+    spec = find_spec(name)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"{name} is not installed; it comes with contrapose")
+    return Path(spec.origin).parent
+
+
+def _guess(word: str) -> int:
+    stem, _ = stem_of(word)
+    if stem:
+        verb = vocabulary().flags[stem] & ~f.RARELY_VERB
+        return verb | f.ADJ if "-" in word and verb & (f.PART | f.ING) else verb
+    if word.endswith(VERB_ENDINGS):
+        return f.BASE | f.USUALLY_VERB
+    if word.endswith(_VERB_ENDINGS_S):
+        return f.THIRD | f.USUALLY_VERB
+    if word.endswith("ed") and len(word) > 4:
+        return f.PAST | f.PART
+    if word.endswith("ing") and len(word) > 4:
+        return f.ING
+    if len(word) > 2 and word.endswith("s") and not word.endswith(("ss", "us", "is", "'s")):
+        return f.PLURAL
+    return f.SINGULAR
+
+
+def stem_of(word: str) -> tuple[str, str]:
+    """A known verb form behind a prefix or word ("overwinter"), and what stands before it; empty when there is none."""
+    known = vocabulary().flags
+    before, hyphen, last = word.rpartition("-")
+    if hyphen and known.get(last, 0) & f.VERB:
+        return last, before + hyphen
+    for prefix in _PREFIXES:
+        stem = word[len(prefix) :] if word.startswith(prefix) else ""
+        if len(stem) > 2 and known.get(stem, 0) & f.VERB:
+            return stem, word[: len(word) - len(stem)]
+    for cut in range(3, len(word) - 4) if word.endswith("ed") and len(word) < _LONGEST else ():
+        if word[:cut] in known and known.get(word[cut:], 0) & f.PAST:
+            return word[cut:], word[:cut]  # "livestreamed"
+    return "", ""

@@ -1,1 +1,0 @@
-"""English for probes: words, clauses, and edits that leave everything else as it is."""
