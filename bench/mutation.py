@@ -54,7 +54,7 @@ PACKAGES = {
     "store": Package(
         folder="tasks/store",
         tests=(
-            "tests/infer/store",
+            "tests/store",
             "tests/test_secrets.py",
             "tests/infer/test_constrained.py",
             "tests/flows/test_cache.py",
@@ -69,7 +69,7 @@ PACKAGES = {
         folder="tasks/language",
         without=("tasks/language/replies",),
         tests=(
-            *("tests/probes/english", "tests/probes/edits", "tests/golden"),
+            *("tests/language", "tests/probes/edits", "tests/golden"),
             *(f"tests/probes/test_negation_{what}.py" for what in ("rules", "skips", "remove", "options")),
         ),
         unless=f"{TIMED} and not grows",

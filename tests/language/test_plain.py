@@ -9,7 +9,7 @@ import pytest
 
 from contrapose.tasks.language.reading import read, read_plain
 
-SAMPLES = Path(__file__).parents[3] / "data" / "samples" / "negation.jsonl"
+SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "negation.jsonl"
 TEXTS = [json.loads(line)["text"] for line in SAMPLES.read_text(encoding="utf-8").splitlines()]
 EDGES = [
     "Then Bill and the cook paid, so Anna left!",
