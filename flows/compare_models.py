@@ -11,9 +11,9 @@ from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 from pydantic import BaseModel, ConfigDict, Field
 
-from contrapose.flows.entrance import enter
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.form import Form
+from contrapose.flows.run_context import enter
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.config.run_config import RunConfig

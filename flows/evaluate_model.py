@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from prefect import flow
 
-from contrapose.flows.entrance import alive, begin
 from contrapose.flows.orchestration.events import tell_finished
 from contrapose.flows.orchestration.form import Form
-from contrapose.flows.rooms.evaluate import evaluate
-from contrapose.flows.rooms.infer import infer
-from contrapose.flows.rooms.load import load
-from contrapose.flows.rooms.perturb import perturb
-from contrapose.flows.rooms.report import Published, report
-from contrapose.flows.rooms.validate import validate_cases, validate_completions, validate_results
+from contrapose.flows.reporting import Published, report
+from contrapose.flows.run_context import alive, begin
+from contrapose.flows.steps import (
+    evaluate,
+    infer,
+    judge,
+    load,
+    perturb,
+    validate_cases,
+    validate_completions,
+    validate_results,
+)
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER
 
 
@@ -46,6 +51,7 @@ def evaluate_model(config: Form, resumed: str | None = None) -> Published:
         checked += validate_completions(run, cases, trials)
         results = evaluate(run, trials)
         checked += validate_results(run, cases, results)
-        published = report(run, samples, cases, trials, results, checked)
+        outcomes = judge(run, samples, cases, trials, results)
+        published = report(run, samples, cases, trials, results, outcomes, checked)
         tell_finished(published)
         return published

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from contrapose.flows.entrance import Run
+from contrapose.flows.run_context import Run
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.validation import Checked, Kind, Suite, refused
 from contrapose.tasks.report.publish import free_folder

@@ -1,4 +1,4 @@
-"""What a run would ask, take, cost and decide, before anything is spent; asks no model and loads no weights."""
+"""`contrapose estimate`: what a run will ask, take and cost, and what its verdicts could decide."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rich.text import Text
 from contrapose.flows.cli.arguments import Verb, add_config, config_of
 from contrapose.flows.cli.preview import Preview, left_out, previews
 from contrapose.flows.cli.terminal import print_lines
-from contrapose.flows.reader import idle_reader
+from contrapose.flows.run_context import idle_reader
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ModelError

@@ -1,4 +1,4 @@
-"""What `contrapose history` tells."""
+"""`contrapose history`: pass rates over time, as tables, JSON or CSV."""
 
 from __future__ import annotations
 

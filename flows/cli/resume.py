@@ -11,7 +11,7 @@ from contrapose.flows.cli.arguments import VERDICTS, Verb, add_budget, add_logs
 from contrapose.flows.cli.interruption import interruptible, nothing_begun
 from contrapose.flows.cli.run import add_outcome, evaluate
 from contrapose.flows.cli.terminal import print_lines
-from contrapose.flows.resumption import config_of
+from contrapose.flows.run_context import config_of
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.store import open_runs

@@ -11,7 +11,7 @@ from contrapose.flows.cli.interruption import interruptible, nothing_begun
 from contrapose.flows.cli.terminal import say
 
 if TYPE_CHECKING:
-    from contrapose.flows.rooms.report import Published
+    from contrapose.flows.reporting import Published
     from contrapose.tasks.config.run_config import RunConfig
 
 

@@ -1,4 +1,4 @@
-"""Prefect's temporary server takes seconds to start: what the run needs is imported in that time."""
+"""How a run begins at a terminal: settings of other people's libraries, a server, and imports meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output that may be full, closed, or read by nobody: the command ends clearly all the same."""
+"""What the command prints and says; it ends clearly where output is full, closed, or read by nobody."""
 
 from __future__ import annotations
 

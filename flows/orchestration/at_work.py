@@ -14,6 +14,7 @@ STEPS = {
     "validate_completions": "checking answers",
     "evaluate": "scoring answers",
     "validate_results": "checking results",
+    "judge": "judging",
     "report": "writing the report",
 }
 """Steps that show nothing of their own."""

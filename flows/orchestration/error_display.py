@@ -1,4 +1,4 @@
-"""Errors that nobody foresaw, and what they come down to."""
+"""What people see of errors that nobody foresaw, and what Prefect logs of those they can mend: one line."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from prefect.events import emit_event
 from prefect.settings import PREFECT_API_URL
 
 if TYPE_CHECKING:
-    from contrapose.flows.rooms.report import Published
+    from contrapose.flows.reporting import Published
 
 FINISHED = "contrapose.finished"
 

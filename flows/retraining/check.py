@@ -1,4 +1,4 @@
-"""The part of a check that costs something: both models evaluated and compared, and the decision written down."""
+"""The decision on a retrained model: the candidate is compared with the baseline, and a verdict is told."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from uuid import NAMESPACE_URL, uuid5
 
 from prefect.artifacts import create_markdown_artifact
 
-from contrapose.flows.entrance import Run, enter
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.events import emit_verdict
-from contrapose.flows.rooms.report import Published
+from contrapose.flows.reporting import Published
+from contrapose.flows.run_context import Run, enter
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.comparison import Comparison

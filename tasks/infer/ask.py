@@ -1,4 +1,4 @@
-"""Cases put to a model: what is known is looked up, what is open is asked once, and trials come out."""
+"""Cases put to a model as questions: what is open is asked once, and trials come out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The desk between a model and the response store."""
+"""The broker between a model and the response store: what is known is looked up, what comes back is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key of an answer: a hash of all that could change it."""
+"""By what an answer is found again: the question, the model, and that it is still the same one."""
 
 from __future__ import annotations
 

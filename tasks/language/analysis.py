@@ -1,4 +1,4 @@
-"""What kind of sentence a text ends in, and where its parts are."""
+"""A sentence as probes see it: how it opens, its kind, its main clause, and how sure that is."""
 
 from __future__ import annotations
 

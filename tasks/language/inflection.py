@@ -1,4 +1,4 @@
-"""How verbs inflect, and back."""
+"""Forms of verbs and nouns: base, third person, plural, and which form a word is."""
 
 from __future__ import annotations
 

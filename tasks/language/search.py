@@ -1,4 +1,4 @@
-"""The beam search behind `clause`: the likeliest readings of openers ("that", "because", "who") and candidates."""
+"""The clauses of a sentence by the odds of its verbs: the most likely way to divide it."""
 
 from __future__ import annotations
 

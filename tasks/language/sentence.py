@@ -1,4 +1,4 @@
-"""A sentence, read into words with their places and flags."""
+"""A sentence as words with their places in the text, and edits of it that leave the rest as it is."""
 
 from __future__ import annotations
 

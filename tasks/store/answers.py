@@ -1,4 +1,4 @@
-"""Answers that were paid for, by their keys."""
+"""Answers that were paid for, each with the sum by which damage is noticed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is asking what at this moment: two runs on one store share the work and pay once."""
+"""Who is asking what: claims of owners, and who of them is taken for dead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the response store is opened."""
+"""The database of the response store: where it is, and connections that are watched."""
 
 from __future__ import annotations
 

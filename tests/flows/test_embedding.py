@@ -11,8 +11,8 @@ import pytest
 
 from contrapose.flows.cli import main
 from contrapose.flows.compare_models import ComparedModel, compare_models
-from contrapose.flows.entrance import enter
 from contrapose.flows.evaluate_model import evaluate_model
+from contrapose.flows.run_context import enter
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.errors import ConfigError

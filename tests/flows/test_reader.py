@@ -12,8 +12,7 @@ import pytest
 from fake_endpoint import Endpoint, serving
 
 from contrapose.flows.cli import main
-from contrapose.flows.entrance import enter
-from contrapose.flows.resumption import refuse_other
+from contrapose.flows.run_context import enter, refuse_other
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.store import open_runs

@@ -9,9 +9,8 @@ import pytest
 from infer.store.test_runs import become_silent
 from sqlalchemy import select, update
 
-from contrapose.flows.entrance import begin
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.flows.reruns import STARTS, begun
+from contrapose.flows.run_context import STARTS, begin, begun
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.store import open_runs
 from contrapose.tasks.store.engine import connect

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from past_runs import past_run
 
-from contrapose.flows.entrance import Run, begin
-from contrapose.flows.history_record import record, remember
+from contrapose.flows.account import record, remember
+from contrapose.flows.run_context import Run, begin
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.history_records import PastRun

@@ -1,4 +1,4 @@
-"""The deployments: all there, and of the version that is installed here."""
+"""What was deployed to the Prefect server: whether it is whole, and whether anybody is at work there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prefect: which server is used, whether it answers, and that nothing is told to anybody."""
+"""The Prefect server that runs are recorded in: that it is there, of our version, and closed to strangers."""
 
 from __future__ import annotations
 

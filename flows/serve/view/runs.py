@@ -1,4 +1,4 @@
-"""The runs in a folder and their comparisons, as their files tell of them."""
+"""Runs as the page of `contrapose view` lists them, and the files of each that it serves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the readers' own error, by letter: counts on recorded replies, which a test takes again."""
+"""Which step of reading decided a choice, and what is known of the rules' own error, by letter."""
 
 from __future__ import annotations
 

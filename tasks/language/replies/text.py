@@ -1,4 +1,4 @@
-"""A reply made ready for reading: one alphabet, no markup, its letters marked, its sentences apart."""
+"""A reply as it is read: its sentences, in plain characters, without quoted sources and other languages."""
 
 from __future__ import annotations
 

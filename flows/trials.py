@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from contrapose.flows.entrance import Run
+from contrapose.flows.run_context import Run
 from contrapose.tasks.infer.task import Terms
 from contrapose.tasks.tables.table import Table
 

@@ -1,4 +1,4 @@
-"""What a run leaves."""
+"""The last step: the folder of a run is published, and how the run ended is noted."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from pathlib import Path
 from time import monotonic
 from typing import TypedDict
 
-from contrapose.flows.account import Notes, described, manifest, model_summary, usage_summary
-from contrapose.flows.entrance import Run
-from contrapose.flows.history_record import kept_in_manifest, record, remember
-from contrapose.flows.reader import idle_reader
-from contrapose.flows.rooms.judge import judge
-from contrapose.flows.rooms.timing import timed
-from contrapose.flows.rooms.trials import Trials
+from contrapose.flows.account import (
+    Notes,
+    described,
+    kept_in_manifest,
+    manifest,
+    model_summary,
+    record,
+    remember,
+    usage_summary,
+)
+from contrapose.flows.run_context import Run, idle_reader
+from contrapose.flows.steps import timed
+from contrapose.flows.trials import Trials
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.outcome import SCHEMA_VERSION, Outcome, Summary, overall
 from contrapose.tasks.core.validation import Checked
@@ -41,10 +47,10 @@ def report(
     cases: Mapping[str, Table],
     trials: Mapping[str, Trials],
     results: Mapping[str, Table],
+    outcomes: list[Outcome],
     checked: list[Checked],
 ) -> Published:
-    """Judge every test, publish the run folder and the artifacts, and note how the run ended."""
-    outcomes = judge(run, samples, cases, trials, results)
+    """Publish the run folder and the artifacts, and note how the run ended."""
     open_runs().confirm(run.id)
     with reserved_folder(Path(run.config.output), run.id) as folder:
         summary = _summary(run, folder.name, outcomes, samples, trials)

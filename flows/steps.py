@@ -1,0 +1,250 @@
+"""What a flow does in each room, for every test of a run: load, perturb, validate, infer, evaluate, judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import wraps
+from time import monotonic
+from typing import Concatenate, ParamSpec, TypeVar, cast
+
+from contrapose.flows.account import usage_summary
+from contrapose.flows.asking_back import ask_back
+from contrapose.flows.gate import admit
+from contrapose.flows.orchestration.at_work import at_work
+from contrapose.flows.orchestration.progress import watched
+from contrapose.flows.run_context import Run
+from contrapose.flows.trials import Trials, terms
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.core.policy import call
+from contrapose.tasks.core.validation import Checked
+from contrapose.tasks.evaluate.embeddings import revision
+from contrapose.tasks.evaluate.gate import corrected, rules
+from contrapose.tasks.evaluate.task import evaluate as evaluate_task
+from contrapose.tasks.evaluate.task import judge as judge_task
+from contrapose.tasks.infer.chunks import chunks, questions_in
+from contrapose.tasks.infer.task import Asked
+from contrapose.tasks.infer.task import infer as infer_task
+from contrapose.tasks.load.samples import content_sha256
+from contrapose.tasks.load.task import Samples
+from contrapose.tasks.load.task import load as load_task
+from contrapose.tasks.perturb.guessing import refuse_guessable
+from contrapose.tasks.perturb.task import perturb as perturb_task
+from contrapose.tasks.report.artifacts import artifact_key
+from contrapose.tasks.tables.table import Table
+from contrapose.tasks.text.wording import spent
+from contrapose.tasks.validate.task import validate_cases as validate_cases_task
+from contrapose.tasks.validate.task import validate_completions as validate_completions_task
+from contrapose.tasks.validate.task import validate_results as validate_results_task
+from contrapose.tasks.validate.task import validate_samples as validate_samples_task
+from contrapose.tasks.validate.wellformed import own_suites
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def timed(room: Callable[Concatenate[Run, P], R]) -> Callable[Concatenate[Run, P], R]:
+    """A room that notes in `Run.timings` how long it took, and is told of at a terminal."""
+
+    @wraps(room)
+    def inside(run: Run, *args: P.args, **kwargs: P.kwargs) -> R:
+        start = monotonic()
+        try:
+            with at_work(room.__name__):
+                return room(run, *args, **kwargs)
+        finally:
+            run.timings[room.__name__] = round(monotonic() - start, 3)
+
+    return cast(Callable[Concatenate[Run, P], R], inside)
+
+
+@timed
+def load(run: Run) -> dict[str, Samples]:
+    """Samples of every test."""
+    return {plan.test: _loaded(run, plan) for plan in run.plans}
+
+
+def _loaded(run: Run, plan: Plan) -> Samples:
+    """Samples of one test. Whose limit cut them is told here: the task, which is cached, need not know."""
+    found: Samples = call(
+        load_task,
+        refresh=run.config.refresh,
+        test=plan.test,
+        data=plan.data,
+        sha256=content_sha256(plan.data),
+        limit=plan.limit,
+        seed=run.config.seed,
+    ).value
+    if plan.limited_by is None or found["table"]["rows"] == found["data"]["rows"]:
+        return found
+    return {**found, "data": {**found["data"], "limited_by": plan.limited_by}}
+
+
+@timed
+def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
+    """Cases of every test.
+
+    Raises:
+        ConfigError: guessing reaches the gate of a test.
+    """
+    cases = {
+        plan.test: call(
+            perturb_task,
+            refresh=run.config.refresh,
+            plan=plan,
+            samples=samples[plan.test]["table"],
+            seed=run.config.seed,
+            likelihoods=run.provider.likelihoods(run.spec),
+        ).value
+        for plan in run.plans
+    }
+    for plan in run.plans:
+        refuse_guessable(plan, cases[plan.test])
+    return cases
+
+
+@timed
+def validate_cases(run: Run, samples: Mapping[str, Samples], cases: Mapping[str, Table]) -> list[Checked]:
+    """The gate before the model: samples and cases."""
+    own = own_suites(run.config.expectations, run.plans)
+    again = run.config.refresh
+    checked = []
+    for plan in run.plans:
+        table, rows = samples[plan.test]["table"], samples[plan.test]["data"]["rows"]
+        checked += [
+            call(validate_samples_task, refresh=again, plan=plan, samples=table, rows=rows, own=own).value,
+            call(validate_cases_task, refresh=again, plan=plan, cases=cases[plan.test], samples=table, own=own).value,
+        ]
+    return admit(run, checked)
+
+
+@timed
+def validate_completions(run: Run, cases: Mapping[str, Table], trials: Mapping[str, Trials]) -> list[Checked]:
+    """The gate before scoring."""
+    own = own_suites(run.config.expectations, run.plans)
+    checked = [
+        call(
+            validate_completions_task,
+            refresh=run.config.refresh,
+            plan=plan,
+            trials=trials[plan.test].tables,
+            cases=cases[plan.test],
+            own=own,
+        ).value
+        for plan in run.plans
+    ]
+    return admit(run, checked)
+
+
+@timed
+def validate_results(run: Run, cases: Mapping[str, Table], results: Mapping[str, Table]) -> list[Checked]:
+    """The gate before publication."""
+    own = own_suites(run.config.expectations, run.plans)
+    checked = [
+        call(
+            validate_results_task,
+            refresh=run.config.refresh,
+            plan=plan,
+            results=results[plan.test],
+            cases=cases[plan.test],
+            own=own,
+        ).value
+        for plan in run.plans
+    ]
+    return admit(run, checked)
+
+
+SILENT = (
+    "{test}: {silent:,} of {replies:,} replies have no text. A reasoning model that is cut off while it thinks writes "
+    "none: raise gen_kwargs.max_new_tokens."
+)
+
+
+@timed
+def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
+    """Trials of every test, chunk by chunk. The response store keeps each answer as it comes."""
+    answered = {plan.test: Trials(tables=[], asked=0, unasked=0, stopped=None, notes={}) for plan in run.plans}
+    stopped = None
+    total, title = sum(map(questions_in, cases.values())), f"asking {run.config.model}"
+    key = f"{artifact_key(run.config.suite, run.config.model)}-progress"
+    with watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key):
+        for plan in run.plans:
+            for chunk in chunks(plan.test, cases[plan.test], run.provider.cases_per_task):
+                asked: Asked = call(
+                    infer_task, label=chunk.label, cases=chunk.table, terms=terms(run), stopped=stopped
+                ).value
+                stopped = asked["stopped"]
+                answered[plan.test] = _add(answered[plan.test], asked)
+    return ask_back(run, {test: _told(test, each) for test, each in answered.items()}, stopped=stopped)
+
+
+def _told(test: str, trials: Trials) -> Trials:
+    """The trials of a test, with a warning where replies are empty: no verdict says by itself why it is none."""
+    if not trials.silent:
+        return trials
+    return replace(trials, warnings=[SILENT.format(test=test, silent=trials.silent, replies=2 * trials.asked)])
+
+
+def _add(trials: Trials, asked: Asked) -> Trials:
+    return Trials(
+        tables=[*trials.tables, asked["table"]],
+        asked=trials.asked + asked["table"]["rows"],
+        unasked=trials.unasked + asked["unasked"],
+        stopped=asked["stopped"],
+        notes={**trials.notes, **asked["notes"]},
+        silent=trials.silent + asked["silent"],
+        of_model={**asked["warnings"], **trials.of_model},
+    )
+
+
+@timed
+def evaluate(run: Run, trials: Mapping[str, Trials]) -> dict[str, Table]:
+    """Results of every test."""
+    return {
+        plan.test: call(
+            evaluate_task,
+            refresh=run.config.refresh,
+            plan=plan,
+            trials=trials[plan.test].tables,
+            model=run.config.model,
+            embedding_model=run.config.embedding_model,
+            embedding_revision=revision(run.config.embedding_model),
+        ).value
+        for plan in run.plans
+    }
+
+
+@timed
+def judge(
+    run: Run,
+    samples: Mapping[str, Samples],
+    cases: Mapping[str, Table],
+    trials: Mapping[str, Trials],
+    results: Mapping[str, Table],
+) -> list[Outcome]:
+    """The verdict on every test, with regard to how many there are."""
+    found = [
+        stopped(
+            call(
+                judge_task,
+                refresh=run.config.refresh,
+                plan=plan,
+                cases=cases[plan.test],
+                results=results[plan.test],
+                data=samples[plan.test]["data"],
+                rules=rules(run.config, plan, tests=len(run.plans)),
+            ).value,
+            trials[plan.test],
+        )
+        for plan in run.plans
+    ]
+    return corrected(found)
+
+
+def stopped(outcome: Outcome, trials: Trials) -> Outcome:
+    """The outcome of a test that was stopped before all of it was asked: incomplete, however few are missing."""
+    if not trials.unasked:
+        return outcome
+    reason = f"{trials.unasked} of {trials.asked} cases could not be asked: {trials.stopped}."
+    return {**outcome, "verdict": "incomplete", "reason": reason, "gates": [], "reached": None, "missed": None}
