@@ -20,7 +20,7 @@ from contrapose.tasks.history.fingerprint import made_of
 from contrapose.tasks.history.reading import Recorded, recorded
 from contrapose.tasks.report.publish import git_commit, versions
 from contrapose.tasks.store import open_runs
-from contrapose.tasks.store.runs import Reading
+from contrapose.tasks.store.runs import ReaderTook
 
 Notes = Mapping[str, Mapping[str, str | float]]
 """What the model says of each test about how it computed."""
@@ -63,7 +63,7 @@ def usage_summary(run: Run) -> UsageSummary:
     return UsageSummary(**usage, reader=_reader_usage(run.reader, row.reading)) if run.reader else usage
 
 
-def _reader_usage(reader: Reader, taken: Reading) -> ReaderUsage:
+def _reader_usage(reader: Reader, taken: ReaderTook) -> ReaderUsage:
     return ReaderUsage(
         model=reader.spec.id,
         calls=taken.answers,

@@ -15,7 +15,7 @@ from prefect.runtime import flow_run
 
 from contrapose.flows.orchestration.form import Form
 from contrapose.flows.retraining.approval import ask
-from contrapose.flows.retraining.check import RetrainedCheck, judge, tell, tell_failure
+from contrapose.flows.retraining.decision import RetrainedCheck, judge, tell, tell_failure
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.core.comparison import MARGIN
 from contrapose.tasks.core.decision import Decision, PersonsAnswer, Verdict

@@ -29,7 +29,7 @@ from contrapose.tasks.infer.task import infer as infer_task
 from contrapose.tasks.load.samples import content_sha256
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.load.task import load as load_task
-from contrapose.tasks.perturb.guessing import refuse_guessable
+from contrapose.tasks.perturb.cases import refuse_guessable
 from contrapose.tasks.perturb.task import perturb as perturb_task
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.tables.table import Table

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from bench.simulated.draws import Finding
+from contrapose.tasks.statistics.families import mcnemar
 from contrapose.tasks.statistics.means import FEW, difference
-from contrapose.tasks.statistics.paired import mcnemar
 
 
 def agreement(sizes: np.ndarray, runs: int) -> Iterator[Finding]:

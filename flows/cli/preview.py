@@ -41,7 +41,7 @@ class Preview:
     loaded: Loaded
     """Its samples, checked."""
     seed: int
-    """Of the run."""
+    """Seed of every random choice of the run."""
     likelihoods: Likelihoods
     """Which log-likelihoods the model gives."""
 

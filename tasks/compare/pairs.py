@@ -18,9 +18,8 @@ from contrapose.tasks.core.comparison import (
     Standing,
     Verdict,
 )
-from contrapose.tasks.statistics.families import holm, over
+from contrapose.tasks.statistics.families import holm, mcnemar, over
 from contrapose.tasks.statistics.means import MOST_GROUPS, SEED, difference, mean
-from contrapose.tasks.statistics.paired import mcnemar
 from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, clustered, wilson
 
 

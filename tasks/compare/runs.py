@@ -24,7 +24,7 @@ class FinishedRun:
     """A run, with everything that must be the same in another one for the two to be comparable."""
 
     folder: Path
-    """Of the run."""
+    """Folder that the run was published to."""
     id: str
     """Its name."""
     model: str
@@ -32,7 +32,7 @@ class FinishedRun:
     revision: str
     """What the provider found the model to be."""
     verdict: str
-    """Of the run."""
+    """Verdict on the run: the worst of its tests."""
     general: Mapping[str, object]
     """What holds for every test: seed, generation parameters and so on, by the name that users know."""
     reader: Mapping[str, str]

@@ -78,7 +78,7 @@ class Pair(TypedDict):
     rates: tuple[ComparedRate, ComparedRate] | None
     """None where no case was scored for both."""
     difference: Difference | None
-    """Likewise."""
+    """How far the rates lie apart; None where no case was scored for both."""
     extremes: tuple[float, float]
     """The difference over all cases, if those without a score had the worst and the best outcome for the first."""
     verdict: Verdict | None

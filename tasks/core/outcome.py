@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NotRequired
 
 # pydantic, which makes the schema of summary.json, reads no other before Python 3.12.
@@ -336,30 +335,6 @@ class UsageSummary(TypedDict):
     """The part of all this that another model took, which read the replies; absent where there was none."""
     latency: dict[str, float]
     """Seconds of a request at p50, p95 and p99; empty where nothing was asked."""
-
-
-class Call(TypedDict):
-    """One answer that the run asked for itself."""
-
-    prompt: str
-    """As it was asked, raw."""
-    seconds: float
-    """Wall time of the answered request."""
-    prompt_tokens: int
-    """Tokens read."""
-    completion_tokens: int
-    """Tokens written."""
-    cost: float | None
-    """US dollars; None where the price is unknown."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calls:
-    """The calls that took most, a few of each kind, the greatest first."""
-
-    slowest: tuple[Call, ...] = ()
-    dearest: tuple[Call, ...] = ()
-    """By cost, or by tokens where the price is unknown."""
 
 
 class Summary(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypedDict
 
 Asks = Literal["generate", "choose"]
 Side = Literal["expected", "actual"]
@@ -199,4 +199,28 @@ class Score:
     expected_result: str | None = None
     """What people read as the reply to the original, when it differs from the raw text."""
     actual_result: str | None = None
-    """Likewise for the perturbed prompt."""
+    """What people read as the reply to the perturbed prompt, when it differs from the raw text."""
+
+
+class Call(TypedDict):
+    """One answer that the run asked for itself."""
+
+    prompt: str
+    """As it was asked, raw."""
+    seconds: float
+    """Wall time of the answered request."""
+    prompt_tokens: int
+    """Tokens read."""
+    completion_tokens: int
+    """Tokens written."""
+    cost: float | None
+    """US dollars; None where the price is unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """The calls that took most, a few of each kind, the greatest first."""
+
+    slowest: tuple[Call, ...] = ()
+    dearest: tuple[Call, ...] = ()
+    """By cost, or by tokens where the price is unknown."""

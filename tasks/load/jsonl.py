@@ -9,7 +9,7 @@ from typing import IO, Any
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_DOCUMENT
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.load.lines import checked, parse_lines
+from contrapose.tasks.load.bundled import checked, parse_lines
 from contrapose.tasks.load.opening import decoded, failure, opened
 from contrapose.tasks.load.reading import format_of
 from contrapose.tasks.load.rows import Row, escaped, shown

@@ -10,7 +10,8 @@ from typing import Protocol
 import pandas as pd
 
 from contrapose.tasks.core.history_records import History
-from contrapose.tasks.core.outcome import Calls, Summary
+from contrapose.tasks.core.outcome import Summary
+from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.core.results import columns_of
 from contrapose.tasks.core.validation import Checked

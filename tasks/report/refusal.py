@@ -13,7 +13,7 @@ from contrapose.tasks.core.errors import GateError
 from contrapose.tasks.core.validation import Checked, refused, told
 from contrapose.tasks.report.csv import inert
 from contrapose.tasks.report.publish import write_folder
-from contrapose.tasks.report.validation.page import ValidationHead, as_json, page
+from contrapose.tasks.report.validation import ValidationHead, as_json, page
 from contrapose.tasks.tables.table import Table, batches, save
 from contrapose.tasks.text.cleaning import storable
 from contrapose.tasks.text.masking import shower

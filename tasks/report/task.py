@@ -14,8 +14,9 @@ from prefect.artifacts import (
 )
 
 from contrapose.tasks.core.history_records import History
-from contrapose.tasks.core.outcome import Calls, Summary
+from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.policy import room_task
+from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.report import mlflow
 from contrapose.tasks.report.artifacts import artifact_key, headline, told, verdict_row

@@ -9,8 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Engine, case, literal, select, union_all
 
 from contrapose.tasks.config.prices import Price
-from contrapose.tasks.core.outcome import Call, Calls
-from contrapose.tasks.core.records import Usage
+from contrapose.tasks.core.records import Call, Calls, Usage
 from contrapose.tasks.store.patience import patient
 from contrapose.tasks.store.schema import ANSWERS
 

@@ -43,7 +43,7 @@ class CheckRow:
     flow_run: str
     """Which works on it, or did."""
     owner: str
-    """Likewise."""
+    """Process that works on it, or did."""
     until: float
     """Unix time after which the owner is taken for dead."""
     started: float

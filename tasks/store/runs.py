@@ -30,7 +30,7 @@ SHARES = (0.5, 0.95, 0.99)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ReaderTook:
     """What the reader of a run has spent: a part of what the run has."""
 
     answers: int = 0
@@ -76,7 +76,7 @@ class RunRow:
     completion_tokens: int
     latency: dict[float, float] = field(default_factory=dict)
     """Seconds at some percentiles of its answers' latencies."""
-    reading: Reading = Reading()
+    reading: ReaderTook = ReaderTook()
     """What its reader has spent."""
 
     @property
@@ -243,7 +243,7 @@ class Runs:
             return Usage() if row is None else Usage(calls=row[0], prompt_tokens=row[1], completion_tokens=row[2])
 
     @patient
-    def read(self, run: str) -> Reading:
+    def read(self, run: str) -> ReaderTook:
         """What the reader of a run has spent so far; nothing where it has none."""
         with self.reading.begin() as connection:
             return _reading(connection, run)
@@ -273,7 +273,7 @@ class Runs:
             connection.execute(update(RUNS).where(*own).values(seen=time.time()))
 
 
-def _reading(connection: Connection, run: str) -> Reading:
-    columns = [READINGS.c[each.name] for each in fields(Reading)]
+def _reading(connection: Connection, run: str) -> ReaderTook:
+    columns = [READINGS.c[each.name] for each in fields(ReaderTook)]
     row = connection.execute(select(*columns).where(READINGS.c.run == run)).one_or_none()
-    return Reading() if row is None else Reading(**row._mapping)
+    return ReaderTook() if row is None else ReaderTook(**row._mapping)

@@ -19,7 +19,7 @@ from contrapose.tasks.store import open_checks
 from contrapose.tasks.store.checks import CheckRow, OvertakenError
 
 if TYPE_CHECKING:
-    from contrapose.flows.retraining.check import RetrainedCheck
+    from contrapose.flows.retraining.decision import RetrainedCheck
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
@@ -185,7 +185,7 @@ def test_a_candidate_that_nothing_was_to_follow_can_be_promoted_later(monkeypatc
 
 def begun(revision: str, *, config: Any) -> RetrainedCheck:
     """A check of a revision that was taken and decided on, without a model."""
-    from contrapose.flows.retraining.check import RetrainedCheck
+    from contrapose.flows.retraining.decision import RetrainedCheck
     from contrapose.tasks.promotion.candidate import Candidate, check_key
     from contrapose.tasks.promotion.settings import Promotion
 

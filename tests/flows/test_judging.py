@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.flows.retraining.check import RetrainedCheck, judge
+from contrapose.flows.retraining.decision import RetrainedCheck, judge
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ModelError

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from infer.store.test_runs import become_silent
 from sqlalchemy import select, update
+from store.test_runs import become_silent
 
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.run_context import STARTS, begin, begun

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from infer.store.test_answers import keyed
 from sqlalchemy.exc import OperationalError
+from store.test_answers import keyed
 
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage

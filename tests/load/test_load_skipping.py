@@ -11,7 +11,7 @@ import pytest
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import SummaryPair, TextSample
-from contrapose.tasks.load import lines
+from contrapose.tasks.load import bundled
 from contrapose.tasks.load.reading import KEPT_ROWS
 from contrapose.tasks.load.samples import Drawing, Loaded, load_samples
 
@@ -117,7 +117,7 @@ def test_a_refusal_names_the_option(bad: int, tmp_path: Path) -> None:
 
 
 def test_rows_after_a_line_that_is_too_long_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MOST_LINE", 40)
+    monkeypatch.setattr(bundled, "MOST_LINE", 40)
     found = loaded(jsonl(tmp_path, {"text": "x"}, {"text": "y" * 300}, {"text": "z"}, {"text": 5}))
     assert found.left_out is not None
     assert [each.id for each in found.samples] == ["rows-0001", "rows-0003"]

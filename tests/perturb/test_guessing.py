@@ -12,8 +12,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Likelihoods, SummaryPair, TextSample
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.perturb.cases import build_cases
-from contrapose.tasks.perturb.guessing import chance_of, refuse_guessable
+from contrapose.tasks.perturb.cases import build_cases, chance_of, refuse_guessable
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.tables.table import Table, write
 

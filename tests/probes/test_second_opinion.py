@@ -15,7 +15,8 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.policy import cache_key
 from contrapose.tasks.core.records import Case, TextSample
-from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings, negate, probe, second_opinion, settings
+from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings, negate, probe, second_opinion
+from contrapose.tasks.probes.negation import probe as settings
 from contrapose.tasks.probes.negation.second_opinion import Parse, parser, seconded, versions
 
 

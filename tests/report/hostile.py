@@ -7,7 +7,8 @@ from attacks import HOSTILE, HUGE, steering
 from factories import Held, effect, frame, outcome, row, summary
 
 from contrapose.tasks.core.history_records import Change, Facet, History, PastRun, PastTest
-from contrapose.tasks.core.outcome import Call, Calls, Estimate, Slice, Summary
+from contrapose.tasks.core.outcome import Estimate, Slice, Summary
+from contrapose.tasks.core.records import Call, Calls
 from contrapose.tasks.report.base import Report
 
 __all__ = ["HOSTILE", "HUGE", "TEXTS", "hostile_report", "steering"]

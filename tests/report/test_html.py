@@ -15,7 +15,8 @@ from factories import control, frame, outcome, report, row, summary
 from hostile import HOSTILE, hostile_report
 
 from contrapose.tasks.core.history_records import Change, History, PastRun, PastTest
-from contrapose.tasks.core.outcome import Call, Calls, Summary
+from contrapose.tasks.core.outcome import Summary
+from contrapose.tasks.core.records import Call, Calls
 from contrapose.tasks.report import html
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.html import island as packing

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.statistics.families import benjamini_hochberg, holm
-from contrapose.tasks.statistics.paired import discordant, mcnemar, wilcoxon
+from contrapose.tasks.statistics.families import benjamini_hochberg, discordant, holm, mcnemar, wilcoxon
 
 
 def test_mcnemar_counts_the_pairs_that_differ() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from clocks import Clocks, set_by_hand
-from infer.store.test_answers import keyed
 from sqlalchemy import update
+from store.test_answers import keyed
 
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.broker import RENEW_SECONDS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from infer.store.test_answers import begin, keyed, save
 from sqlalchemy import update
+from store.test_answers import begin, keyed, save
 
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store import open_answers, open_forms, open_housekeeping

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from infer.store.test_answers import begin, keyed, save
 from sqlalchemy.exc import OperationalError
+from store.test_answers import begin, keyed, save
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.store import engine as opening

@@ -8,8 +8,8 @@ import threading
 import time
 
 import pytest
-from infer.store.test_answers import keyed
 from sqlalchemy import update
+from store.test_answers import keyed
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Usage
@@ -20,7 +20,7 @@ from contrapose.tasks.store.runs import (
     LOOK_SECONDS,
     PULSE_SECONDS,
     GoingOnError,
-    Reading,
+    ReaderTook,
     RunRow,
     State,
 )
@@ -326,9 +326,9 @@ def test_what_a_runs_reader_has_spent_is_a_part_of_what_the_run_has() -> None:
         spent = Usage(calls=2, prompt_tokens=10, completion_tokens=1)
         answers.save([keyed(number)], run=run, model="r", spent=spent, failures=1, again=False, reads=True)
     assert runs.spent(run) == Usage(calls=7, prompt_tokens=26, completion_tokens=6)
-    taken = Reading(answers=2, requests=4, failures=2, prompt_tokens=20, completion_tokens=2)
+    taken = ReaderTook(answers=2, requests=4, failures=2, prompt_tokens=20, completion_tokens=2)
     assert runs.read(run) == row_of(run).reading == taken
-    assert runs.read(other) == row_of(other).reading == Reading()
+    assert runs.read(other) == row_of(other).reading == ReaderTook()
 
 
 def test_the_newest_unfinished_run_comes_first(clock: Clock) -> None:

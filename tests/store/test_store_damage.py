@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from infer.store.test_answers import keyed, save
+from store.test_answers import keyed, save
 from test_damage import DAMAGES, Damage, emptied, garbage
 
 from contrapose.flows.cli import main

@@ -75,7 +75,7 @@ class Reading:
     before: Choice | None
     """The option that the reply to the original names; None where there are no options, or it cannot be read."""
     after: Choice | None
-    """Likewise for the changed prompt."""
+    """The option that the reply to the changed prompt names; None in the same cases."""
     divergence: float | None
     """Jensen-Shannon divergence of the two, in bits, 0 to 1; None where one is missing."""
     texts: EmbeddedPair

@@ -10,13 +10,12 @@ from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import is_finite_aux
 from contrapose.tasks.language.reading import Sentence, UnreadableError, read
 from contrapose.tasks.language.sentence import Edit, apply
-from contrapose.tasks.probes.negation.order import negate_order
 from contrapose.tasks.probes.negation.polar import negate_polar
 from contrapose.tasks.probes.negation.questions import negate_question
 from contrapose.tasks.probes.negation.remove import remove_negation, remove_never
 from contrapose.tasks.probes.negation.result import EditPlan, ExistingNegation, Negation, SkipError, SkipReason, Style
 from contrapose.tasks.probes.negation.reversal import asked, require_predicate_denied
-from contrapose.tasks.probes.negation.statement import negate_statement
+from contrapose.tasks.probes.negation.statement import negate_order, negate_statement
 
 _BEFORE_LITTLE = words("very so too is has have had was does do did with")
 _COUNTED = words("a the these those next last first quite past every")

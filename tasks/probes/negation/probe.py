@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pydantic import Field, model_validator
 
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.language.replies.known_errors import OF_OPTIONS, Measured
@@ -16,13 +17,44 @@ from contrapose.tasks.probes.answers.case import expected_pass, scorer_for, stay
 from contrapose.tasks.probes.answers.figures import COLUMNS, Changes, contrast, figures, measures
 from contrapose.tasks.probes.answers.reading import follow_ups
 from contrapose.tasks.probes.answers.scores import score_trials
+from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Embed, Measure, control_of, with_options
 from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.negation.engine import negate
-from contrapose.tasks.probes.negation.second_opinion import parser, seconded
-from contrapose.tasks.probes.negation.settings import AddNegationSettings
+from contrapose.tasks.probes.negation.result import ExistingNegation, Style
+from contrapose.tasks.probes.negation.second_opinion import parser, seconded, versions
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import by_likelihood
+
+
+class AddNegationSettings(AnswerSettings):
+    """How texts are negated, and when a change of the answer counts."""
+
+    style: Style = Field(default="rules", description="Negate by rules, or literally as LangTest does.")
+    existing_negation: ExistingNegation = Field(
+        default="skip", description="What to do with a text that is negated already."
+    )
+    rewrite_polar: bool = Field(
+        default=True,
+        description="Turn a yes/no question into a true-or-false statement, which a 'not' reverses.",
+    )
+    second_opinion: Literal["none", "spacy"] = Field(
+        default="none",
+        description="spacy: a change is sure only where spaCy's parse has the same main verb as the rules.",
+    )
+    spacy_model: str = Field(
+        default="en_core_web_sm", description="Installed spaCy model that gives the second opinion."
+    )
+
+    def versions(self) -> dict[str, str]:
+        """Versions of spaCy and its model, where they are asked."""
+        return {} if self.second_opinion == "none" else versions(self.spacy_model)
+
+    @model_validator(mode="after")
+    def _rules_to_second(self) -> Self:
+        if self.second_opinion != "none" and self.style != "rules":
+            raise ValueError("style 'rules' beside a second_opinion, which judges the verb that the rules chose")
+        return self
 
 
 class AddNegation:

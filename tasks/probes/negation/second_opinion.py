@@ -12,9 +12,8 @@ from typing import Protocol, cast
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.language.analysis import Analysis, analyse
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.probes.negation.order import negate_order
 from contrapose.tasks.probes.negation.result import Confidence, Negation, SkipError
-from contrapose.tasks.probes.negation.statement import negate_statement
+from contrapose.tasks.probes.negation.statement import negate_order, negate_statement
 
 _AUXILIARY = words("aux auxpass")
 _FINITE = words("MD VBD VBP VBZ")

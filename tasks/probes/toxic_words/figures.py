@@ -13,7 +13,7 @@ from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Me
 from contrapose.tasks.probes.panels import Panel, Quantity, Sheet
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS
 from contrapose.tasks.probes.values import numbers
-from contrapose.tasks.statistics.paired import mcnemar, wilcoxon
+from contrapose.tasks.statistics.families import mcnemar, wilcoxon
 
 COLUMNS: Mapping[str, Column] = {
     "expected_toxic": Column("int", "Bad words in the reply to the unchanged prompt.", "1"),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from contrapose.tasks.core.outcome import Call, Calls, Outcome, Summary, Verdict
+from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
+from contrapose.tasks.core.records import Call, Calls
 from contrapose.tasks.report.base import Results
 from contrapose.tasks.report.html.island import numbers, without_langtest
 from contrapose.tasks.report.html.meter import RateMeter, meter
