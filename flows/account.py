@@ -16,7 +16,7 @@ from contrapose.tasks.core.history_records import Facet, History, PastRun
 from contrapose.tasks.core.outcome import ModelSummary, ReaderUsage, Summary, UsageSummary
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.history.dataset import append, file_name, mend, past_run, place, record_of
-from contrapose.tasks.history.fingerprint import made_of
+from contrapose.tasks.history.fingerprint import fingerprint
 from contrapose.tasks.history.reading import Recorded, recorded
 from contrapose.tasks.report.publish import git_commit, versions
 from contrapose.tasks.store import open_runs
@@ -159,7 +159,7 @@ def kept_in_manifest(run: Run, remembered: Remembered) -> dict[str, object]:
 
 
 def _made_of(run: Run, summary: Summary) -> dict[Facet, dict[str, str]]:
-    return made_of(
+    return fingerprint(
         run.config,
         summary,
         plans=run.plans,

@@ -176,10 +176,10 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
                 ).value
                 stopped = asked["stopped"]
                 answered[plan.test] = _add(answered[plan.test], asked)
-    return ask_back(run, {test: _told(test, each) for test, each in answered.items()}, stopped=stopped)
+    return ask_back(run, {test: _warn_of_silence(test, each) for test, each in answered.items()}, stopped=stopped)
 
 
-def _told(test: str, trials: Trials) -> Trials:
+def _warn_of_silence(test: str, trials: Trials) -> Trials:
     """The trials of a test, with a warning where replies are empty: no verdict says by itself why it is none."""
     if not trials.silent:
         return trials

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.text.wording import apart
+from contrapose.tasks.text.wording import distinct_percentages
 
 
 @pytest.mark.parametrize(
@@ -19,9 +19,9 @@ from contrapose.tasks.text.wording import apart
 def test_shares_that_differ_have_as_many_decimals_as_tell_them_apart(
     shares: tuple[float, ...], told: tuple[str, ...]
 ) -> None:
-    assert apart(*shares) == told
+    assert distinct_percentages(*shares) == told
 
 
 def test_equal_shares_stay_equal_and_so_do_those_that_arithmetic_alone_parts() -> None:
-    assert apart(0.544, 0.544) == ("54.4%", "54.4%")
-    assert apart(0.1 + 0.2, 0.3, 0.7) == ("30.0%", "30.0%", "70.0%")
+    assert distinct_percentages(0.544, 0.544) == ("54.4%", "54.4%")
+    assert distinct_percentages(0.1 + 0.2, 0.3, 0.7) == ("30.0%", "30.0%", "70.0%")

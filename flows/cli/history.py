@@ -160,12 +160,12 @@ def _print_changes(found: Sequence[SincePrevious], console: Console) -> None:
     for each in found:
         console.print()
         console.print(_line(f"{each.run['model']} · {each.run['suite']}", console))
-        console.print(_line(_told(each), console))
+        console.print(_line(_held_against(each), console))
         if each.changes:
             console.print(_change_table(each.changes, show, console))
 
 
-def _told(found: SincePrevious) -> str:
+def _held_against(found: SincePrevious) -> str:
     """What is held against what, in one sentence."""
     now = f"{found.run['started'][:19].replace('T', ' ')} ({found.run['verdict']})"
     if found.base is None:

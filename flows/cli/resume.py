@@ -28,7 +28,7 @@ def unfinished_config(run: str, *, budget: Mapping[str, float | None]) -> RunCon
     Raises:
         ConfigError: there is no such run, it is finished, or its folder is gone.
     """
-    row = found(run)
+    row = unfinished_run(run)
     if not Path(row.folder).is_dir():
         raise ConfigError(
             "the folder that the run was started in is gone",
@@ -42,7 +42,7 @@ def unfinished_config(run: str, *, budget: Mapping[str, float | None]) -> RunCon
     return RunConfig.model_validate({**config.model_dump(mode="json"), **given})
 
 
-def found(run: str) -> RunRow:
+def unfinished_run(run: str) -> RunRow:
     """The one unfinished run whose id begins like this.
 
     Raises:
@@ -73,7 +73,7 @@ def _resume(arguments: argparse.Namespace) -> int:
 
         return print_lines(unfinished())
     budget = {name: getattr(arguments, name) for name in ("max_calls", "max_tokens", "max_cost")}
-    resumed = found(arguments.run).id
+    resumed = unfinished_run(arguments.run).id
     config = unfinished_config(resumed, budget=budget)
     with nothing_begun():
         from contrapose.flows.cli.start import serve_blocks

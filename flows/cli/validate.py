@@ -106,15 +106,15 @@ def _checked(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None, most
         pass
     if not counts.asked:
         raise _nothing_to_ask(plan, counts)
-    return _Found(told="\n".join(_told(plan, drawing, counts, show_toxic=config.show_toxic)), held=held)
+    return _Found(told="\n".join(_row_lines(plan, drawing, counts, show_toxic=config.show_toxic)), held=held)
 
 
-def _told(plan: Plan, drawing: Drawing, counts: _Counts, *, show_toxic: bool) -> Iterator[str]:
+def _row_lines(plan: Plan, drawing: Drawing, counts: _Counts, *, show_toxic: bool) -> Iterator[str]:
     """The rows and what became of them; then those that were left out, if any."""
     count = min(drawing.rows, plan.limit or drawing.rows)
     told = taken(count, drawing.rows, limited_by=plan.limited_by, left_out=drawing.left_out)
     part = f"{told} of " if count < drawing.rows or drawing.left_out else ""
-    yield f"{plan.test} on {part}{plan.data.source}: rows {drawing.rows}, {counts.told()}"
+    yield f"{plan.test} on {part}{plan.data.source}: rows {drawing.rows}, {counts.in_words()}"
     if drawing.left_out:
         found = left_out_rows(plan.data.source, drawing.rows, drawing.left_out, [plan.test])
         shown = found.shown(shower(show_toxic=show_toxic))
@@ -157,7 +157,7 @@ class _Counts:
                 self.skipped[case.skip_reason] += 1
             yield case
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         skipped = self.skipped.total()
         controls = f", controls {self.controls}" if self.controls else ""
         return f"cases {self.asked + skipped}, to ask {self.asked}, skipped {skipped}{controls}"

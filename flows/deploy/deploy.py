@@ -51,13 +51,13 @@ def deploy(wishes: DeploymentOptions) -> Iterator[str]:
         ]
         deploy_file(wanted)
         for each in wanted["deployments"]:
-            yield _told(each, deployed(client, each), kept[each["name"]])
+            yield _deployment_line(each, deployed(client, each), kept[each["name"]])
         for each in specifications():
             done = update(client, each, blocks)
             yield f"automation {each['name']}: {done or 'left out; name a block with --notify to be told'}"
 
 
-def _told(deployment: Mapping[str, Any], found: DeploymentResponse, kept: Mapping[str, Any]) -> str:
+def _deployment_line(deployment: Mapping[str, Any], found: DeploymentResponse, kept: Mapping[str, Any]) -> str:
     crons = (getattr(each.schedule, "cron", "") for each in found.schedules or [])
     when = "".join(f", at {cron}" for cron in crons if cron)
     still = f", still with {', '.join(kept)}" if kept else ""

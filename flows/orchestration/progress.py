@@ -60,7 +60,7 @@ def watched(total: int, *, title: str, ended: Callable[[], str], key: str | None
                     return
                 look()
                 if not tick % round(ARTIFACT_SECONDS / LOOK_SECONDS):
-                    note(told(meter))
+                    note(answers_in_words(meter))
 
         # A copy of the context: Prefect's client is found there.
         watcher = Thread(target=copy_context().run, args=(watch,))
@@ -74,7 +74,7 @@ def watched(total: int, *, title: str, ended: Callable[[], str], key: str | None
             note(ended())
 
 
-def told(meter: Meter) -> str:
+def answers_in_words(meter: Meter) -> str:
     """For people: what the answers took."""
     parts = [f"{meter.requests:,} requests", f"{meter.found:,} from the store"]
     parts += [f"{meter.failed:,} failed"] if meter.failed else []

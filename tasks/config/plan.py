@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contrapose.tasks.config.data_settings import DataSettings, data_of
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.config.wrong_values import told
+from contrapose.tasks.config.wrong_values import refused_value
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.outcome import LimitedBy
@@ -111,7 +111,7 @@ def _data(name: str, settings: ProbeSettings, config: RunConfig) -> DataSettings
         found = data_of(settings.data, config.data or probe.bundled_data)
     except ValidationError as error:
         # Without its cause, which repeats the values: one may hold a password.
-        raise told(error, DataSettings, where=f"tests.{probe.category}.{name}.data") from None
+        raise refused_value(error, DataSettings, where=f"tests.{probe.category}.{name}.data") from None
     return found.model_copy(update={"skip_bad_rows": found.skip_bad_rows or config.skip_bad_rows})
 
 

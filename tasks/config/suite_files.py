@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from contrapose.tasks.config.langtest_dialect import translate
 from contrapose.tasks.config.run_config import LimitFrom, RunConfig
-from contrapose.tasks.config.wrong_values import told
+from contrapose.tasks.config.wrong_values import refused_value
 from contrapose.tasks.core import bounds
 from contrapose.tasks.core.errors import ConfigError, meant
 
@@ -50,7 +50,7 @@ def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        raise told(error, RunConfig, where=where) from error
+        raise refused_value(error, RunConfig, where=where) from error
 
 
 def put(values: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:

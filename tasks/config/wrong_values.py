@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from contrapose.tasks.core.errors import ConfigError, meant
 
 
-def told(error: ValidationError, model: type[BaseModel], *, where: str) -> ConfigError:
+def refused_value(error: ValidationError, model: type[BaseModel], *, where: str) -> ConfigError:
     """The first problem in words, and how many more there are.
 
     Args:

@@ -105,7 +105,7 @@ def note(aside: str) -> None:
     """
     together = _together.get()
     if together is None:
-        warn(_told([aside]))
+        warn(_warning([aside]))
     else:
         together.append(aside)
 
@@ -128,10 +128,10 @@ def told_together() -> Iterator[None]:
     finally:
         _together.reset(token)
         if found:
-            warn(_told(found))
+            warn(_warning(found))
 
 
-def _told(found: list[str]) -> str:
+def _warning(found: list[str]) -> str:
     distinct = list(dict.fromkeys(found))
     named = ", ".join(distinct[:NAMED])
     more = f" and {len(distinct) - NAMED} more" if len(distinct) > NAMED else ""

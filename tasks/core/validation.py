@@ -95,7 +95,7 @@ def refused(checked: Checked) -> list[Finding]:
     return [finding for finding in checked["findings"] if finding["blocks"] and not finding["holds"]]
 
 
-def told(finding: Finding, show: Callable[[str], str] = str) -> str:
+def finding_in_words(finding: Finding, show: Callable[[str], str] = str) -> str:
     """A broken expectation in words, with the first rows that break it and what is there.
 
     Args:

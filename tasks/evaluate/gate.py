@@ -15,7 +15,7 @@ from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.families import holm, over
 from contrapose.tasks.statistics.power import further
 from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, Share, clustered, wilson
-from contrapose.tasks.text.wording import apart
+from contrapose.tasks.text.wording import distinct_percentages
 
 Gate = Literal["interval", "rate"]
 LEVEL = 1 - CONFIDENCE
@@ -210,7 +210,7 @@ def _summary(rate: Rate, rules: Rules) -> GateSummary:
 def _by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
     failed = [rate for rate in rates if rate.best.rate < rate.wanted]
     if failed:
-        value, gate = apart(failed[0].best.rate, failed[0].wanted)
+        value, gate = distinct_percentages(failed[0].best.rate, failed[0].wanted)
         return GateDecision(
             "fail", f"The {failed[0].label} {value} is under {gate}{_even(failed[0], 'passed')}.", gates
         )
@@ -219,7 +219,7 @@ def _by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
         return GateDecision("inconclusive", _open(short[0]), gates)
     if all(rate.guessed for rate in rates):
         return GateDecision("inconclusive", _guessed(rates[0]), gates)
-    value, gate = apart(rates[0].worst.rate, rates[0].wanted)
+    value, gate = distinct_percentages(rates[0].worst.rate, rates[0].wanted)
     return GateDecision("pass", f"The {rates[0].label} {value} reaches {gate}{_even(rates[0], 'failed')}.", gates)
 
 
@@ -253,7 +253,7 @@ def needed(rate: Rate, *, tests: int) -> int | None:
 
 
 def _bounded(rate: Rate, side: str, bound: float, counted: str) -> str:
-    end, gate = apart(bound, rate.wanted)
+    end, gate = distinct_percentages(bound, rate.wanted)
     return f"the {rate.label} is {side} {end}{_even(rate, counted)}; the gate is {gate}"
 
 
@@ -271,7 +271,7 @@ def undecided(rate: Rate, *, tests: int) -> str:
         return f"No finite sample shows a {rate.label} of 100 %; set the gate lower or use gate: rate."
     if rate.worst.rate < rate.wanted <= rate.best.rate and rate.open:
         return _open(rate)
-    low, high, gate = apart(rate.worst.rate, rate.best.rate, rate.wanted)
+    low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
     value, rows = f"{low} to {high}" if rate.open else low, rate.worst.rows
     cases = "one case" if rows == 1 else f"{rows:,} cases"
     more = would_decide(needed(rate, tests=tests), tests=tests)
@@ -280,7 +280,7 @@ def undecided(rate: Rate, *, tests: int) -> str:
 
 def _open(rate: Rate) -> str:
     """The sentence on a rate that cases decide whose replies say nothing."""
-    low, high, gate = apart(rate.worst.rate, rate.best.rate, rate.wanted)
+    low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
     cases = "case whose replies leave" if rate.open == 1 else "cases whose replies leave"
     return (
         f"The {rate.open:,} of {rate.worst.rows:,} {cases} it open decide: the {rate.label} is {low} with them counted "
@@ -290,7 +290,7 @@ def _open(rate: Rate) -> str:
 
 def _guessed(rate: Rate) -> str:
     """The sentence on a gate that is reached without understanding anything."""
-    chance, gate = apart(rate.chance or 0.0, rate.wanted)
+    chance, gate = distinct_percentages(rate.chance or 0.0, rate.wanted)
     return f"A model that guesses has a {rate.label} of {chance}, and the gate is {gate}: reaching it tells nothing."
 
 
@@ -333,7 +333,7 @@ def _again(outcome: Outcome, reached: float, missed: float, *, tests: int) -> Ou
 def _alone(outcome: Outcome, p: float, *, passes: bool, tests: int) -> str:
     """Why a verdict that holds by itself does not hold among so many."""
     gate = max(outcome["gates"], key=lambda each: each["reached"] if passes else -each["missed"])
-    rate, wanted = apart(gate["rate"] or 0.0, gate["wanted"])
+    rate, wanted = distinct_percentages(gate["rate"] or 0.0, gate["wanted"])
     side, name = "reaches" if passes else "misses", gate["name"].replace("_", " ")
     return (
         f"Alone, the {name} {rate} {side} the gate {wanted} with 95 % confidence; among {tests} tests it does not "

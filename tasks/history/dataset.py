@@ -190,10 +190,10 @@ def mend(where: str, skipped: Iterable[str], *, output: Path) -> tuple[list[str]
         if name in found:
             put(where, name, found[name])
     lost = [name for name in damaged if name not in found]
-    return damaged, _told(damaged, lost)
+    return damaged, _warning(damaged, lost)
 
 
-def _told(damaged: list[str], lost: list[str]) -> str:
+def _warning(damaged: list[str], lost: list[str]) -> str:
     if not damaged:
         return ""
     files = "a damaged file was" if len(damaged) == 1 else f"{len(damaged)} damaged files were"

@@ -23,7 +23,7 @@ LONGEST = 160
 Facts = dict[str, object]
 
 
-def made_of(
+def fingerprint(
     config: RunConfig,
     summary: Summary,
     *,
@@ -53,7 +53,7 @@ def made_of(
         | _reader(config.reader_spec(), reader),
         "library": {**versions, **({"engine": identity["engine"]} if "engine" in identity else {})},
     }
-    return {facet: {name: _told(value) for name, value in facts.items()} for facet, facts in found.items()}
+    return {facet: {name: _as_text(value) for name, value in facts.items()} for facet, facts in found.items()}
 
 
 def _model(spec: ModelSpec, identity: Mapping[str, str], *, args: str = "model_args") -> Facts:
@@ -114,7 +114,7 @@ def _settings(test: Outcome, *, scoring: bool) -> Facts:
     }
 
 
-def _told(value: object) -> str:
+def _as_text(value: object) -> str:
     """A value as text, short enough to be kept with every run."""
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
     if len(text) <= LONGEST:

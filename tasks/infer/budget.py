@@ -77,9 +77,9 @@ class Budget:
         with self._lock:
             name = self._exceeded(self.spent + self.reserved + most)
         limit = f"{name} = {getattr(self.limits, name)}" if name else "that was set"
-        return f"the budget {limit} does not allow another request ({self.told()} spent)"
+        return f"the budget {limit} does not allow another request ({self.in_words()} spent)"
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """For people: what was spent."""
         spent, cost = self.spent + self.beside, self.cost()
         tokens = spent.prompt_tokens + spent.completion_tokens

@@ -13,7 +13,7 @@ from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.core.optional_packages import require
 from contrapose.tasks.load.columns import used
-from contrapose.tasks.load.opening import failure, told
+from contrapose.tasks.load.opening import failure, library_error
 from contrapose.tasks.load.reading import HUGGING_FACE
 from contrapose.tasks.load.rows import Row, listed, shown
 
@@ -61,7 +61,9 @@ def _plain(batch: Any, source: str) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = batch.to_pylist()
     # What a calendar or a list of time zones stumbles over has no common type.
     except Exception as error:
-        raise failure(source, f"a value cannot be read ({told(error)})", expected="values that Python has") from error
+        raise failure(
+            source, f"a value cannot be read ({library_error(error)})", expected="values that Python has"
+        ) from error
     return rows
 
 
@@ -81,7 +83,7 @@ def _split(data: DataSettings) -> Any:
     except Exception as error:
         raise failure(
             data.source,
-            f"the dataset cannot be loaded ({told(error)})",
+            f"the dataset cannot be loaded ({library_error(error)})",
             expected="a dataset on the Hugging Face hub, or a folder that holds one",
             remedy="Check name, subset and network; HF_HUB_OFFLINE=1 allows only what is cached.",
         ) from error

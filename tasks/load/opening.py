@@ -55,7 +55,9 @@ def opened(source: str) -> Iterator[IO[bytes]]:
                 remedy="Save it as JSON lines (.jsonl).",
             ) from error
         except (OSError, EOFError, zlib.error) as error:
-            raise failure(source, f"the file cannot be read ({told(error)})", expected="an intact file") from error
+            raise failure(
+                source, f"the file cannot be read ({library_error(error)})", expected="an intact file"
+            ) from error
 
 
 def sha256(source: str) -> str:
@@ -98,7 +100,7 @@ def refuse_bomb(source: str, *, packed: int, unpacked: int) -> None:
         )
 
 
-def told(error: BaseException) -> str:
+def library_error(error: BaseException) -> str:
     """Type and first line of another library's error, shortened."""
     first = (str(error).strip().splitlines() or [""])[0]
     return f"{type(error).__name__}: {escaped(first, most=120)}" if first else type(error).__name__
@@ -238,13 +240,13 @@ def _unopened(source: str, error: Exception) -> DataError:
         case ValueError() if "Protocol not known" in str(error):
             return failure(
                 source,
-                told(error),
+                library_error(error),
                 expected="a path or a URL that fsspec knows",
                 remedy="Correct the address.",
             )
     return failure(
         source,
-        f"the address cannot be read ({told(error.__cause__ or error)})",
+        f"the address cannot be read ({library_error(error.__cause__ or error)})",
         expected="a file within reach",
         remedy="Check the address, the network and your credentials.",
     )
@@ -255,7 +257,7 @@ def _not_installed(source: str, error: ImportError) -> DataError:
     package = PACKAGES.get(module, module)
     return failure(
         source,
-        f"the package {package} is not installed" if package else told(error),
+        f"the package {package} is not installed" if package else library_error(error),
         expected="the package that reads this kind of address",
         remedy=f"Install it with pip install {package}." if package else "Install it.",
     )

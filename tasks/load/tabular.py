@@ -18,7 +18,7 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_CLAIMED_ROWS, MOST_DOCUMENT, MOST_LINE, MOST_SHEET_ROWS
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.load.columns import header, refuse_wide, row_of, used
-from contrapose.tasks.load.opening import failure, not_utf8, opened, refuse_bomb, told
+from contrapose.tasks.load.opening import failure, library_error, not_utf8, opened, refuse_bomb
 from contrapose.tasks.load.reading import format_of
 from contrapose.tasks.load.rows import Problem, Row, escaped, listed, shown
 
@@ -178,7 +178,9 @@ def _sheet_records(file: IO[bytes], data: DataSettings) -> Iterator[list[Any]]:
         raise
     # A damaged file surfaces as whatever openpyxl, its zip or its XML reader stumbles over.
     except Exception as error:
-        raise failure(data.source, f"the file cannot be read ({told(error)})", expected="an .xlsx file") from error
+        raise failure(
+            data.source, f"the file cannot be read ({library_error(error)})", expected="an .xlsx file"
+        ) from error
 
 
 def _refuse_unpacked(file: IO[bytes], source: str) -> None:
@@ -243,7 +245,7 @@ def read_parquet(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
     except (DataError, MemoryError):
         raise
     except Exception as error:
-        raise failure(data.source, f"the file cannot be read ({told(error)})", expected="Parquet") from error
+        raise failure(data.source, f"the file cannot be read ({library_error(error)})", expected="Parquet") from error
 
 
 def _refuse_claims(metadata: pq.FileMetaData, size: int, source: str) -> None:

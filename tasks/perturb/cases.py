@@ -18,7 +18,7 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.tables.table import Table, batches
-from contrapose.tasks.text.wording import apart
+from contrapose.tasks.text.wording import distinct_percentages
 
 
 def build_cases(
@@ -99,7 +99,7 @@ def refuse_guessable(plan: Plan, cases: Table) -> None:
     chance = chance_of(cases)
     if chance is None or not 0 < plan.min_pass_rate <= chance:
         return
-    guessed, gate = apart(chance, plan.min_pass_rate)
+    guessed, gate = distinct_percentages(chance, plan.min_pass_rate)
     raise ConfigError(
         f"a gate of {gate}, which tells nothing: guessing passes {guessed} of these cases",
         expected=f"a least pass rate above {guessed}",

@@ -37,7 +37,7 @@ def _rounded(share: float | None) -> float | None:
     return None if share is None else round(share, 4)
 
 
-def told(report: Report, folder: str) -> str:
+def artifact_text(report: Report, folder: str) -> str:
     """The report in Markdown, and where the whole of it lies."""
     return f"{render(report).decode()}\n\nRun folder: {escape(folder)}\n"
 

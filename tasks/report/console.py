@@ -131,11 +131,11 @@ def _verdict(verdict: str) -> Text:
 
 def _notes(outcome: Outcome) -> Iterator[str]:
     """What there is to tell of a test, in sentences."""
-    for note in filter(None, _told(outcome)):
+    for note in filter(None, _evidence_lines(outcome)):
         yield f"{note[:1].upper()}{note[1:].removesuffix('.')}."
 
 
-def _told(outcome: Outcome) -> Iterator[str]:
+def _evidence_lines(outcome: Outcome) -> Iterator[str]:
     if outcome["verdict"] != "pass":
         yield outcome["reason"]
     if outcome["control"]:

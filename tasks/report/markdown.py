@@ -176,7 +176,7 @@ def blocks_of(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
     name = escape(name_of(outcome["test_type"]))
     yield Block(REASONS, f"### {name}\n\n{escape(show(outcome['reason']))}")
     told = [
-        *_told(outcome, report, show),
+        *_notes(outcome, report, show),
         *(_ended(langtest(outcome)) if report.show_langtest else ()),
     ]
     tables = ["  \n".join(escape(text) for text in told)]
@@ -199,7 +199,7 @@ def _folded(title: str, parts: Sequence[str]) -> str:
     return "\n\n".join([f"<details>\n<summary>{title}</summary>", *parts, "</details>"])
 
 
-def _told(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
+def _notes(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
     yield from _ended(guessing(outcome).capitalize())
     yield from _ended(dependent(outcome))
     if outcome["control"]:

@@ -49,7 +49,7 @@ class PreviewTally:
             self.skipped.append(position)
             self.reasons.update([str(cases[0].skip_reason)])
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """The counts in one line."""
         samples, changed = len(self.changed) + len(self.skipped), len(self.changed)
         parts = [f"{changed:,} changed, {len(self.skipped):,} skipped"]
@@ -62,7 +62,7 @@ def section(title: str, source: str, tally: PreviewTally, *, judged: str = "") -
     """The lines about a test that come before its samples; `judged`: how many rows it takes."""
     of = f", {judged}" if judged else ""
     yield Text.assemble((one_line(title), "bold"), "  ", (f"{one_line(source)}{of}", "dim"))
-    yield Text(tally.told())
+    yield Text(tally.in_words())
     if tally.confidence:
         yield Text(one_line(f"changed with confidence {reasons(dict(tally.confidence.most_common()))}"))
     if tally.reasons:

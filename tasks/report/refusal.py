@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from contrapose.tasks.core.errors import GateError
-from contrapose.tasks.core.validation import Checked, refused, told
+from contrapose.tasks.core.validation import Checked, finding_in_words, refused
 from contrapose.tasks.report.csv import inert
 from contrapose.tasks.report.publish import write_folder
 from contrapose.tasks.report.validation import ValidationHead, as_json, page
@@ -48,7 +48,7 @@ def refusal(checked: Sequence[Checked], *, folder: Path | None = None, show_toxi
     others = [f"and the {each['table']} of {each['test']}" for each in bad[1:]]
     kept = f" The evidence is in {folder}." if folder else ""
     return GateError(
-        "; ".join([*(told(finding, show) for finding in broken[:TOLD]), *more, *others]),
+        "; ".join([*(finding_in_words(finding, show) for finding in broken[:TOLD]), *more, *others]),
         expected=f"{bad[0]['table']} that keep to {_files(bad[0])}",
         remedy=f"Nothing was published. Mend the rows named here, or what made them.{kept}",
         where=f"{bad[0]['test']} {bad[0]['table']}",

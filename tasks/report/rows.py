@@ -198,7 +198,7 @@ def left_out(tests: Iterable[Outcome]) -> list[LeftOutRows]:
         data = outcome["data"]
         if "left_out" in data:
             found.setdefault(repr((data["source"], data["left_out"])), (data, []))[1].append(outcome["test_type"])
-    return [_told(data, names) for data, names in found.values()]
+    return [_left_out_rows(data, names) for data, names in found.values()]
 
 
 def left_out_rows(source: str, rows: int, found: LeftOut, tests: Iterable[str]) -> LeftOutRows:
@@ -208,5 +208,5 @@ def left_out_rows(source: str, rows: int, found: LeftOut, tests: Iterable[str]) 
     return LeftOutRows(title=f"{source} ({', '.join(tests)}): {what}", rows=shown, more=found["count"] - len(shown))
 
 
-def _told(data: DataSummary, tests: list[str]) -> LeftOutRows:
+def _left_out_rows(data: DataSummary, tests: list[str]) -> LeftOutRows:
     return left_out_rows(data["source"], data["rows"], data["left_out"], tests)

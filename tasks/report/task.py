@@ -19,7 +19,7 @@ from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.report import mlflow
-from contrapose.tasks.report.artifacts import artifact_key, headline, told, verdict_row
+from contrapose.tasks.report.artifacts import artifact_key, artifact_text, headline, verdict_row
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.charts.gates import image_url
 from contrapose.tasks.report.publish import StoredResults, report_url, skipped_examples, write_files, write_folder
@@ -97,7 +97,7 @@ def _create_artifacts(report: Report, folder: str) -> None:
     said = headline(summary)
     rows = [verdict_row(outcome, model=summary["model"]["id"]) for outcome in summary["tests"]]
     create_table_artifact(key=f"{key}-verdicts", table=rows, description=said)
-    create_markdown_artifact(key=f"{key}-report", markdown=told(report, folder), description=said)
+    create_markdown_artifact(key=f"{key}-report", markdown=artifact_text(report, folder), description=said)
     if picture := image_url(summary):
         create_image_artifact(key=f"{key}-chart", image_url=picture, description=said)
     if link := report_url(folder):

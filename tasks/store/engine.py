@@ -43,7 +43,7 @@ def connect(url: str) -> Engine:
         ConfigError: the database cannot be opened, or another version of Contrapose made it.
     """
     engine = _healthy(url)
-    with _told(url):
+    with _raise_mendable(url):
         _create(engine)
     # What the log of a SQLite file holds goes into the file when its last connection is closed.
     atexit.register(engine.dispose)
@@ -59,7 +59,7 @@ def reach(url: str) -> Engine:
     from sqlalchemy import create_engine
 
     refuse_unreadable(url)
-    with _told(url):
+    with _raise_mendable(url):
         engine = _sqlite(url) if url.startswith("sqlite") else create_engine(url, pool_pre_ping=True)
         other = difference(engine)
     if other:
@@ -131,22 +131,22 @@ def heal(path: Path, url: str) -> int:
     """
     from contrapose.tasks.store.repair import repair
 
-    with _told(url):
+    with _raise_mendable(url):
         repaired = repair(path)
     if repaired is None:
         return -1
-    warn(repaired.told())
+    warn(repaired.in_words())
     return repaired.answers
 
 
-def told(error: Exception) -> str:
+def without_address(error: Exception) -> str:
     """What went wrong, without the address, which may hold a password."""
     cause = getattr(error, "orig", None) or error
     return f"{type(cause).__name__}" if "://" in str(cause) else f"{type(cause).__name__}: {str(cause)[:160].strip()}"
 
 
 @contextmanager
-def _told(url: str) -> Iterator[None]:
+def _raise_mendable(url: str) -> Iterator[None]:
     """Turn what a database or its driver raises into an error that the user can mend."""
     from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
@@ -154,7 +154,7 @@ def _told(url: str) -> Iterator[None]:
         yield
     except (ArgumentError, NoSuchModuleError, SQLAlchemyError, ImportError, OSError, ValueError) as error:
         raise ConfigError(
-            f"the response store cannot be opened ({told(error)})",
+            f"the response store cannot be opened ({without_address(error)})",
             expected="sqlite:///path or postgresql+psycopg://user:password@host/name",
             remedy="Correct the environment variable CONTRAPOSE_STORE, or unset it to use SQLite in the user's cache.",
             where=shown(url),

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
-from contrapose.tasks.store.engine import file_of, heal, is_damage, is_full, shown, told
+from contrapose.tasks.store.engine import file_of, heal, is_damage, is_full, shown, without_address
 
 TRIES = 5
 FIRST_WAIT = 0.5
@@ -94,7 +94,7 @@ def _url(engine: Engine) -> str:
 
 def _unusable(kind: type[ContraposeError], error: SQLAlchemyError, engine: Engine) -> ContraposeError:
     return kind(
-        f"the response store cannot be used ({told(error)})",
+        f"the response store cannot be used ({without_address(error)})",
         expected="a database that can be reached, with room for more answers",
         remedy="Mend it, or name another one in CONTRAPOSE_STORE; what was kept stays.",
         where=shown(_url(engine)),

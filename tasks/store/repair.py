@@ -52,7 +52,7 @@ class Repaired:
     aside: Path
     """Where the damaged file is now."""
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """What happened, for people."""
         lost = f"; {self.unread} could not be, and are asked again when they are needed" if self.unread else ""
         return f"the response store was damaged: {self.answers} answers were rescued{lost}; it was kept as {self.aside}"

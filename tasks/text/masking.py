@@ -55,10 +55,10 @@ Span = tuple[int, int]
 
 def offending(text: str) -> list[Span]:
     r"""Spans of bad words but mild ones, in order and apart; all of ``fu\x1b[31mck`` is one."""
-    found = [*_found(text)]
+    found = [*_toxic_spans(text)]
     if split(text):
         found += [span for pattern in _LEFT_OUT for span in _through(text, pattern)]
-    return list(_apart(sorted(found)))
+    return list(_merged(sorted(found)))
 
 
 def split(text: str) -> bool:
@@ -70,15 +70,15 @@ def _through(text: str, pattern: re.Pattern[str]) -> Iterator[Span]:
     """Spans of words that are read where all that the pattern finds is left out."""
     left_out = {place for match in pattern.finditer(text) for place in range(*match.span())}
     places = [place for place in range(len(text)) if place not in left_out]
-    for start, end in _found("".join(map(text.__getitem__, places))):
+    for start, end in _toxic_spans("".join(map(text.__getitem__, places))):
         yield places[start], places[end - 1] + 1
 
 
-def _found(text: str) -> Iterator[Span]:
+def _toxic_spans(text: str) -> Iterator[Span]:
     return ((match.start, match.end) for match in count_toxic(text).matches if match.tier != "mild")
 
 
-def _apart(spans: list[Span]) -> Iterator[Span]:
+def _merged(spans: list[Span]) -> Iterator[Span]:
     """The spans; those that overlap are one."""
     start = end = 0
     for first, last in spans:

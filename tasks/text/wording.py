@@ -144,7 +144,7 @@ def span(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def apart(*shares: float) -> tuple[str, ...]:
+def distinct_percentages(*shares: float) -> tuple[str, ...]:
     """Percentages with as few decimals, from 1 to 6, as tell all of them apart that 6 tell apart.
 
     Otherwise a sentence that sets one share against another, such as a bound against its gate, reads as if they were

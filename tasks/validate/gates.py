@@ -234,14 +234,14 @@ def _broken(kind: Kind, parts: Iterable[pa.Table], broken: Mapping[int, Sequence
         rows = rows_of(kind, part)
         own = [number for number in broken if first <= number < first + rows.num_rows]
         chosen = rows.take(pa.array([number - first for number in own], pa.int64()))
-        yield _told(own, [", ".join(dict.fromkeys(broken[number])) for number in own], chosen)
+        yield _with_reasons(own, [", ".join(dict.fromkeys(broken[number])) for number in own], chosen)
         first += rows.num_rows
 
 
 def _lost(key: str, ids: Sequence[str]) -> pa.Table:
-    return _told([None] * len(ids), ["left_out"] * len(ids), pa.table({key: pa.array(ids, pa.string())}))
+    return _with_reasons([None] * len(ids), ["left_out"] * len(ids), pa.table({key: pa.array(ids, pa.string())}))
 
 
-def _told(numbers: Sequence[int | None], words: Sequence[str], rows: pa.Table) -> pa.Table:
+def _with_reasons(numbers: Sequence[int | None], words: Sequence[str], rows: pa.Table) -> pa.Table:
     columns = [pa.array(numbers, pa.int64()), pa.array(words, pa.string()), *rows.columns]
     return pa.Table.from_arrays(columns, schema=pa.schema([*ABOUT, *rows.schema]))

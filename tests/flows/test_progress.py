@@ -15,7 +15,7 @@ from rich.console import Console
 from contrapose.flows.cli import main
 from contrapose.flows.orchestration import progress
 from contrapose.flows.orchestration.at_work import at_work, silent
-from contrapose.flows.orchestration.progress import Pace, ProgressLine, clock, plain, told, watched
+from contrapose.flows.orchestration.progress import Pace, ProgressLine, answers_in_words, clock, plain, watched
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.text.cleaning import one_line
 
@@ -120,7 +120,7 @@ def test_steps_are_told_at_a_terminal_only(capsys: pytest.CaptureFixture[str]) -
     ],
 )
 def test_what_the_answers_took_is_told(meter: Meter, words: str) -> None:
-    assert told(meter) == words
+    assert answers_in_words(meter) == words
 
 
 @pytest.mark.usefixtures("prefect_server", "in_tmp", "own_store")

@@ -166,11 +166,13 @@ def test_each_facet_holds_what_can_change_a_result() -> None:
 
 
 def test_names_of_keys_and_the_pace_are_no_part_of_a_model() -> None:
-    from contrapose.tasks.history.fingerprint import made_of
+    from contrapose.tasks.history.fingerprint import fingerprint
 
     run = begin(config())
     asked = config(model="openai/x", model_args={"api_key_env": "MY_KEY", "concurrency": 9, "base_url": "http://h/v1"})
-    found = made_of(asked, summary(run), plans=run.plans, identity=run.identity, versions={}, embedding_revision="1")
+    found = fingerprint(
+        asked, summary(run), plans=run.plans, identity=run.identity, versions={}, embedding_revision="1"
+    )
     assert "model_args.base_url" in found["model"]
     assert not {"model_args.api_key_env", "model_args.concurrency"} & set(found["model"])
 

@@ -145,7 +145,7 @@ def test_what_another_model_of_the_run_took_counts_at_its_own_price() -> None:
     for _ in range(2):
         budget.settle(CALL, CALL)
     assert budget.cost() == pytest.approx(2 * 420e-6 + 0.6)
-    assert budget.told() == "4 calls, 324 tokens, $0.6008"
+    assert budget.in_words() == "4 calls, 324 tokens, $0.6008"
 
 
 @pytest.mark.parametrize("name", ["max_calls", "max_tokens", "max_cost"])

@@ -19,7 +19,7 @@ from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
 
 from contrapose.flows.cli import main
 from contrapose.tasks.core.outcome import Summary
-from contrapose.tasks.report.artifacts import headline, told, verdict_row
+from contrapose.tasks.report.artifacts import artifact_text, headline, verdict_row
 from contrapose.tasks.report.charts.gates import image_url
 from contrapose.tasks.report.schema import path
 
@@ -87,12 +87,12 @@ def test_every_run_adds_to_the_same_histories() -> None:
 
 def test_toxic_words_are_masked_in_every_artifact() -> None:
     odd = summary(tests=[outcome(reason="what the fuck")], reason="what the fuck")
-    shown = (verdict_row(odd["tests"][0], model="m"), told(report(summary=odd), "/runs/a"), headline(odd))
+    shown = (verdict_row(odd["tests"][0], model="m"), artifact_text(report(summary=odd), "/runs/a"), headline(odd))
     assert "fuck" not in str(shown)
 
 
 def test_the_folder_is_no_markup() -> None:
-    assert "Run folder: /runs/&#96;&#42;a&#42;" in told(report(), "/runs/`*a*")
+    assert "Run folder: /runs/&#96;&#42;a&#42;" in artifact_text(report(), "/runs/`*a*")
 
 
 def picture(summary: Summary) -> Element:

@@ -14,7 +14,7 @@ from store.test_answers import begin, keyed, save
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.store import engine as opening
 from contrapose.tasks.store import open_answers, open_housekeeping
-from contrapose.tasks.store.engine import BETWEEN_SECONDS, BUSY_SECONDS, _patiently, connect, reach, told
+from contrapose.tasks.store.engine import BETWEEN_SECONDS, BUSY_SECONDS, _patiently, connect, reach, without_address
 
 
 def test_many_open_a_new_store_at_once(tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ def test_what_cannot_be_opened_is_told_with_its_address(url: str) -> None:
 
 def test_an_error_is_told_by_its_cause_in_a_few_words_and_without_an_address() -> None:
     plain = OperationalError("SELECT 1", {}, sqlite3.OperationalError(" no room " + "x" * 300))
-    assert told(plain) == "OperationalError: " + (" no room " + "x" * 300)[:160].strip()
-    assert told(ValueError("bad: postgresql://me:hunter2@host")) == "ValueError"
+    assert without_address(plain) == "OperationalError: " + (" no room " + "x" * 300)[:160].strip()
+    assert without_address(ValueError("bad: postgresql://me:hunter2@host")) == "ValueError"
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def as_text(findings: Sequence[DoctorFinding]) -> Iterator[str]:
         yield from _wrapped(each.found, first=f"{each.state:<9}{each.name:<18} ")
         if each.remedy:
             yield from _wrapped(f"→ {each.remedy}", first=" " * INDENT)
-    yield told(findings)
+    yield count_in_words(findings)
 
 
 def as_json(findings: Sequence[DoctorFinding]) -> str:
@@ -82,7 +82,7 @@ def as_json(findings: Sequence[DoctorFinding]) -> str:
     )
 
 
-def told(findings: Sequence[DoctorFinding]) -> str:
+def count_in_words(findings: Sequence[DoctorFinding]) -> str:
     """How many problems and warnings there are."""
     counts = Counter(each.state for each in findings)
     parts = [f"{count} {name}{'s' if count > 1 else ''}" for name in ("problem", "warning") if (count := counts[name])]

@@ -37,7 +37,7 @@ def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
     except ContraposeError as error:
         yield problem(NAME, ": ".join(filter(None, (error.where, error.found))), error.remedy)
     else:
-        yield _told(place, content)
+        yield _described(place, content)
 
 
 def _is_to_be_made(url: str) -> bool:
@@ -67,7 +67,7 @@ def _content(url: str) -> Content | None:
     )
 
 
-def _told(place: str, content: Content | None) -> DoctorFinding:
+def _described(place: str, content: Content | None) -> DoctorFinding:
     from contrapose.tasks.text.wording import counted
 
     if content is None:

@@ -10,7 +10,7 @@ from contrapose.tasks.core.records import Completion
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection
-from contrapose.tasks.infer.openai.failures import Failure, broken, refused, timed_out, told, unreachable
+from contrapose.tasks.infer.openai.failures import Failure, broken, one_line_error, refused, timed_out, unreachable
 from contrapose.tasks.infer.openai.lean import ReplyTooLargeError
 from contrapose.tasks.infer.openai.replies import NoLogprobsError, is_declined, odd_counts, read_reply
 
@@ -61,7 +61,7 @@ async def exchange(connection: Connection, bodies: Bodies, question: Question, *
         return broken(error, key)
     except Exception as error:
         # Whatever broke this one request, the others go on.
-        return Failure(kind="error", told=told(error, key), then="give up")
+        return Failure(kind="error", told=one_line_error(error, key), then="give up")
 
 
 async def _post(connection: Connection, bodies: Bodies, question: Question, timeout: float) -> Reply:

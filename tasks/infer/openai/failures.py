@@ -59,12 +59,12 @@ def timed_out(seconds: float) -> Failure:
 
 def unreachable(error: BaseException, key: str) -> Failure:
     """The connection could not be made, or broke."""
-    return Failure(kind="connection", told=f"no connection: {told(_root(error), key)}", then="retry")
+    return Failure(kind="connection", told=f"no connection: {one_line_error(_root(error), key)}", then="retry")
 
 
 def broken(error: Exception, key: str, *, then: Literal["retry", "give up"] = "retry") -> Failure:
     """A reply that cannot be read."""
-    why = f"a reply that cannot be read ({told(error, key)})"
+    why = f"a reply that cannot be read ({one_line_error(error, key)})"
     return Failure(kind="broken reply", told=why, then=then, billed=True, unreadable=True)
 
 
@@ -74,7 +74,7 @@ def refused(error: APIStatusError, key: str) -> Failure:
     if status < 400:
         return _elsewhere(error, key)
     limited = status in OVERLOADED or (status == 503 and wait is not None)
-    text = f"status {status}: {told(error, key)}"
+    text = f"status {status}: {one_line_error(error, key)}"
     if (other := other_host(error)) is not None:
         text = f"status {status}: it redirects to {other}, which is not followed"
     if other is not None or _hopeless(error):
@@ -119,7 +119,7 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
     return _until(headers.get("retry-after"))
 
 
-def told(failure: BaseException, key: str) -> str:
+def one_line_error(failure: BaseException, key: str) -> str:
     """An error in one line. Some servers repeat the key that they were sent: it never gets into a file."""
     return f"{type(failure).__name__}: {_cleaned(str(failure), key)}"
 

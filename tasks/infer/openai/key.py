@@ -75,7 +75,7 @@ def read_key(spec: ModelSpec, *, base_url: str) -> str:
     place, origin = _place(spec), origin_of(base_url)
     if not place:
         return NO_KEY
-    key = _found(place)
+    key = _key_at(place)
     if place != VARIABLE:
         # Whether or not it is set: a parameter may name any variable, and what that holds is not told.
         _refuse_foreign(spec, key, origin)
@@ -111,7 +111,7 @@ def _place(spec: ModelSpec) -> str:
     return f"{SCHEME}{block}"
 
 
-def _found(place: str) -> Key:
+def _key_at(place: str) -> Key:
     """The key at a place, and the hosts that are named beside it."""
     if place.startswith(SCHEME):
         text, hosts = _in_block(place.removeprefix(SCHEME))

@@ -155,8 +155,8 @@ def right_columns(reading: Reading) -> Columns:
     answer = trial.case.details.get("answer", "").strip()
     if not answer:
         return {}
-    before = _given(trial.expected, reading.before, trial.case, answer)
-    after = _given(trial.actual, reading.after, trial.case, answer)
+    before = _gives_right_answer(trial.expected, reading.before, trial.case, answer)
+    after = _gives_right_answer(trial.actual, reading.after, trial.case, answer)
     return {
         "right_before": None if trial.case.options and reading.before is None else before,
         "gold_lost": not after if before else None,
@@ -164,7 +164,7 @@ def right_columns(reading: Reading) -> Columns:
     }
 
 
-def _given(completion: Completion, choice: Choice | None, case: Case, answer: str) -> bool:
+def _gives_right_answer(completion: Completion, choice: Choice | None, case: Case, answer: str) -> bool:
     """Whether a reply gives the right answer: names its option, or, where it names none, holds its text."""
     if choice is not None:
         return case.options[choice.index].strip() == answer

@@ -53,8 +53,8 @@ def score_trial(trial: Trial) -> Score:
         | {"rotation": by, "outcome": None if trial.case.control else outcome}
         | in_words(trial, first.letter if first else None)
         | checks(trial, changed=rotated(trial.case.options, by)),
-        expected_result=_told(trial.expected, first),
-        actual_result=_told(trial.actual, second),
+        expected_result=_choice_in_words(trial.expected, first),
+        actual_result=_choice_in_words(trial.actual, second),
     )
 
 
@@ -123,7 +123,7 @@ def _is_right(chosen: Pick | None, answer: str) -> bool:
     return chosen is not None and chosen.option.strip() == answer.strip()
 
 
-def _told(completion: Completion, chosen: Pick | None) -> str | None:
+def _choice_in_words(completion: Completion, chosen: Pick | None) -> str | None:
     """A choice by likelihood as people read it; a reply stays as it was written."""
     if completion.option_loglikelihoods is None or chosen is None:
         return None

@@ -244,7 +244,7 @@ def suspects(text: str, bare: str, present: set[str]) -> list[Span]:
         spans += (match.span() for match in SPELLED.finditer(text))
     if "--" in text:
         spans += (match.span() for match in _DASHED.finditer(text))
-    return _apart(spans) if spans else spans
+    return _without_overlaps(spans) if spans else spans
 
 
 def _around(places: Iterable[int], spaced: str) -> Iterator[Span]:
@@ -258,7 +258,7 @@ def _around(places: Iterable[int], spaced: str) -> Iterator[Span]:
             yield start, end
 
 
-def _apart(spans: Iterable[Span]) -> list[Span]:
+def _without_overlaps(spans: Iterable[Span]) -> list[Span]:
     kept, reached = list[Span](), 0
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
         if start >= reached:

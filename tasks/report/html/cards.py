@@ -236,7 +236,7 @@ def card(
         counts=tuple((name, f"{outcome[name]:,}") for name in ("cases", "passed", *COUNTED)),  # type: ignore[literal-required]
         sums=sums(outcome),
         asked=asked(outcome, results, skipped, show),
-        told=tuple(filter(None, map(ended, _told(outcome, show_langtest=show_langtest, reader=reader)))),
+        told=tuple(filter(None, map(ended, _notes(outcome, show_langtest=show_langtest, reader=reader)))),
         gates=_gates(outcome, show),
         effects=_effects(outcome, show),
         refused=tuple(name_of(name) for name in outcome["refused"]),
@@ -271,7 +271,7 @@ def _step(name: str, share: float, show: Show) -> Bar:
     return Bar(name=show(name), count="", share=percent(share), width=round(100 * share, 1))
 
 
-def _told(outcome: Outcome, *, show_langtest: bool, reader: str) -> Iterator[str]:
+def _notes(outcome: Outcome, *, show_langtest: bool, reader: str) -> Iterator[str]:
     yield guessing(outcome)
     yield dependent(outcome)
     if outcome["control"]:

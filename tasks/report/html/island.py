@@ -169,12 +169,12 @@ def page_texts(raw: Iterable[str], *, show_toxic: bool, longest: int) -> list[Pa
     # Reading a text for toxic words takes far longer than this glance at all of them.
     doubts = [False] * len(kept) if show_toxic else doubtful(kept)
     return [
-        _apart(text) if doubt or (not show_toxic and split(text)) else visible(text)
+        _split_at_words(text) if doubt or (not show_toxic and split(text)) else visible(text)
         for text, doubt in zip(kept, doubts, strict=True)
     ]
 
 
-def _apart(text: str) -> PageText:
+def _split_at_words(text: str) -> PageText:
     """Cleaned after the words are found: reading sees through hidden characters only while they are there."""
     pieces, place = list[str](), 0
     for start, end in offending(text):

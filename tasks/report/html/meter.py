@@ -63,11 +63,11 @@ def meter(outcome: Outcome) -> RateMeter:
         width=max(_x(high) - _x(low), 2.0) if rate is not None else 0.0,
         gate=_tick("gate", outcome["min_pass_rate"]),
         chance=None if chance is None else _tick("chance", chance),
-        told=_told(outcome),
+        told=_described(outcome),
     )
 
 
-def _told(outcome: Outcome) -> str:
+def _described(outcome: Outcome) -> str:
     known = f"Pass rate {percent(outcome['pass_rate'])}, 95 % interval {interval(outcome)}"
     guess = "" if outcome["chance"] is None else f", chance {percent(outcome['chance'])}"
     return f"{known}, gate {percent(outcome['min_pass_rate'])}{guess}."
