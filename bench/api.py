@@ -21,7 +21,7 @@ from urllib.request import urlopen
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai import OpenAI
-from tests.plain_desk import PlainDesk
+from tests.plain_broker import PlainBroker
 
 FAULTS = ("--error", "0.07", "--hang", "0.06", "--malformed", "0.07")
 """One request in five, and status 429 besides."""
@@ -86,25 +86,25 @@ def plain_client(url: str, given: argparse.Namespace) -> tuple[float, float]:
 
 
 def engine(url: str, given: argparse.Namespace) -> tuple[float, float]:
-    """Ours, at a desk in memory."""
-    model, desk = OpenAI().open(_spec(url, given.in_flight)), PlainDesk()
+    """Ours, at a broker in memory."""
+    model, broker = OpenAI().open(_spec(url, given.in_flight)), PlainBroker()
     start, burnt = time.perf_counter(), time.process_time()
-    model.answer(_questions(given.calls), desk)
+    model.answer(_questions(given.calls), broker)
     taken = time.perf_counter() - start, time.process_time() - burnt
-    assert len(desk.answers) == given.calls, desk.stopped
+    assert len(broker.answers) == given.calls, broker.stopped
     return taken
 
 
 def faulty(url: str, given: argparse.Namespace) -> None:
     """Every prompt answered once, no request beyond its retries."""
-    model, desk = OpenAI().open(_spec(url, given.in_flight, timeout=given.timeout)), PlainDesk()
+    model, broker = OpenAI().open(_spec(url, given.in_flight, timeout=given.timeout)), PlainBroker()
     start = time.perf_counter()
-    model.answer(_questions(given.calls), desk)
-    print(f"{time.perf_counter() - start:.1f} s; stopped: {desk.stopped}; notes: {dict(model.notes())}")
-    answers = desk.answers.values()
+    model.answer(_questions(given.calls), broker)
+    print(f"{time.perf_counter() - start:.1f} s; stopped: {broker.stopped}; notes: {dict(model.notes())}")
+    answers = broker.answers.values()
     print(
         f"answered {sum(answer.completion.error is None for answer in answers)} of {given.calls}, "
-        f"put {sum(map(len, desk.puts))} times, requests {sum(answer.requests for answer in answers)}, "
+        f"put {sum(map(len, broker.puts))} times, requests {sum(answer.requests for answer in answers)}, "
         f"most for one prompt {max(answer.requests for answer in answers)}"
     )
     with urlopen(url.removesuffix("/v1") + "/stats") as stats:
@@ -114,12 +114,12 @@ def faulty(url: str, given: argparse.Namespace) -> None:
 def dead(url: str, fault: str) -> None:
     """An endpoint that never answers: how soon a run with many prompts, and with few, ends, and why."""
     for prompts in (2000, 2):
-        desk = PlainDesk()
+        broker = PlainBroker()
         start = time.perf_counter()
-        OpenAI().open(_spec(url, 32)).answer(_questions(prompts), desk)
-        last = next((answer.completion.error for answer in desk.answers.values()), None)
-        took = f"{time.perf_counter() - start:5.1f} s, {desk.budget.spent.calls} requests"
-        print(f"{fault:16} {prompts:4} prompts: {took}: {desk.stopped or last}", flush=True)
+        OpenAI().open(_spec(url, 32)).answer(_questions(prompts), broker)
+        last = next((answer.completion.error for answer in broker.answers.values()), None)
+        took = f"{time.perf_counter() - start:5.1f} s, {broker.budget.spent.calls} requests"
+        print(f"{fault:16} {prompts:4} prompts: {took}: {broker.stopped or last}", flush=True)
 
 
 @contextmanager

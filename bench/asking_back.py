@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from typing import Any, cast
 
-from bench.local import MemoryDesk
+from bench.local import MemoryBroker
 from bench.replies import GOLDEN, SETS, SUMMARIES, filled
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.registry import find
@@ -35,11 +35,11 @@ def main() -> None:
         replies = [each for row in rows for each in filled(row)]
         step = max(1, len(replies) // given.most) if given.most else 1
         asked = [(each, _question(each)) for each in replies[::step]]
-        desk = MemoryDesk()
-        model.answer(list(dict.fromkeys(each for _, each in asked)), desk)
+        broker = MemoryBroker()
+        model.answer(list(dict.fromkeys(each for _, each in asked)), broker)
         found: Counter[tuple[str, str, str]] = Counter()
         for row, each in asked:
-            said = answered(desk.answers[each].completion.text, row.get("options") or SUMMARIES)
+            said = answered(broker.answers[each].completion.text, row.get("options") or SUMMARIES)
             right = row["choice"] or "none"
             found[row["split"], right, "no option" if said is None else "right" if said == right else "wrong"] += 1
         for split, letter in sorted({key[:2] for key in found}, reverse=True):

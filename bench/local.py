@@ -63,8 +63,8 @@ class Watch:
 
 
 @dataclass(slots=True)
-class MemoryDesk:
-    """A desk without a store."""
+class MemoryBroker:
+    """A broker without a store."""
 
     budget: Budget = field(default_factory=Budget)
     answers: dict[Question, Answer] = field(default_factory=dict)
@@ -131,10 +131,10 @@ def opened(dtype: str) -> TransformerModel:
 
 def engine(asked: Sequence[Question], model: TransformerModel) -> tuple[Time, Scores]:
     """Seconds and log-likelihoods of everything between questions and answers."""
-    desk = MemoryDesk()
+    broker = MemoryBroker()
     watch = Watch()
-    model.answer(asked, desk)
-    return watch.read(), [desk.answers[each].completion.option_loglikelihoods or () for each in asked]
+    model.answer(asked, broker)
+    return watch.read(), [broker.answers[each].completion.option_loglikelihoods or () for each in asked]
 
 
 def plain(asked: Sequence[Question], model: TransformerModel, *, size: int) -> Time:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fake_endpoint import Endpoint
-from plain_desk import PlainDesk
+from plain_broker import PlainBroker
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.infer.base import Answer, Question
@@ -23,14 +23,14 @@ def choose(prompt: str, labels: tuple[str, ...] = ("A", "B")) -> Question:
     return Question(kind="choose", prompt=prompt, labels=labels)
 
 
-def answered(chosen: ModelSpec, *questions: Question) -> PlainDesk:
-    """A desk at which a model answered."""
-    desk = PlainDesk()
-    OpenAI().open(chosen).answer(questions, desk)
-    return desk
+def answered(chosen: ModelSpec, *questions: Question) -> PlainBroker:
+    """A broker at which a model answered."""
+    broker = PlainBroker()
+    OpenAI().open(chosen).answer(questions, broker)
+    return broker
 
 
-def only(desk: PlainDesk) -> Answer:
+def only(broker: PlainBroker) -> Answer:
     """The one answer that was put."""
-    assert len(desk.puts) == 1
-    return desk.puts[0][0]
+    assert len(broker.puts) == 1
+    return broker.puts[0][0]

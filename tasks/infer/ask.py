@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Trial
 from contrapose.tasks.infer.base import UNASKED, Form, Model, Question
-from contrapose.tasks.infer.broker import StoreDesk
+from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.meter import current_meter
 
 POLL_SECONDS = 0.2
@@ -17,12 +17,12 @@ IDLE_ROUNDS = 20
 """Rounds without an answer after which a model is broken: others may have taken what it was about to ask."""
 
 
-def ask(cases: Sequence[Case], desk: StoreDesk, *, model: Callable[[], Model], form: Form = "plain") -> list[Trial]:
+def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model], form: Form = "plain") -> list[Trial]:
     """Put both prompts of every case to a model.
 
     Args:
         cases: cases without a skip reason.
-        desk: between the model and the store.
+        broker: between the model and the store.
         model: opens the model; called only when something must be asked.
         form: in which letters are asked for.
 
@@ -31,22 +31,22 @@ def ask(cases: Sequence[Case], desk: StoreDesk, *, model: Callable[[], Model], f
     """
     meter = current_meter()
     end = meter.done + sum(map(weight, cases))
-    settle(asked(cases, form=form), desk, model=model)
-    settle(losses(cases, desk.answers), desk, model=model)
-    settle(in_words(cases), desk, model=model)
+    settle(asked(cases, form=form), broker, model=model)
+    settle(losses(cases, broker.answers), broker, model=model)
+    settle(in_words(cases), broker, model=model)
     meter.done = end
-    return trials(cases, desk.answers, missing=lambda: Completion(error=f"{UNASKED}: {desk.stopped}"), form=form)
+    return trials(cases, broker.answers, missing=lambda: Completion(error=f"{UNASKED}: {broker.stopped}"), form=form)
 
 
 def ask_back(
-    trials: Sequence[Trial], follow_ups: Sequence[FollowUp], desk: StoreDesk, *, model: Callable[[], Model]
+    trials: Sequence[Trial], follow_ups: Sequence[FollowUp], broker: StoreBroker, *, model: Callable[[], Model]
 ) -> list[Trial]:
     """Put questions about replies to a model.
 
     Args:
         trials: with the replies.
         follow_ups: about some of them.
-        desk: between the model and the store.
+        broker: between the model and the store.
         model: opens the model; called only when something must be asked.
 
     Returns:
@@ -54,9 +54,9 @@ def ask_back(
     """
     meter = current_meter()
     end = meter.done + len(follow_ups)
-    settle(list(dict.fromkeys(map(about, follow_ups))), desk, model=model)
+    settle(list(dict.fromkeys(map(about, follow_ups))), broker, model=model)
     meter.done = end
-    return answered(trials, follow_ups, desk.answers)
+    return answered(trials, follow_ups, broker.answers)
 
 
 def weight(case: Case) -> int:
@@ -70,28 +70,28 @@ def unasked(trial: Trial) -> bool:
     return any(error is not None and error.startswith(UNASKED) for error in errors)
 
 
-def settle(questions: Sequence[Question], desk: StoreDesk, *, model: Callable[[], Model]) -> None:
-    """Have every question answered or given up, unless the desk is stopped.
+def settle(questions: Sequence[Question], broker: StoreBroker, *, model: Callable[[], Model]) -> None:
+    """Have every question answered or given up, unless the broker is stopped.
 
     What another run is asking is waited for; when that run ends without an answer, it is asked here.
     """
-    desk.look_up(questions)
+    broker.look_up(questions)
     idle = 0
-    while desk.open(questions) and not desk.stopped:
-        known = len(desk.answers)
-        model().answer(questions, desk)
-        _wait(questions, desk)
-        idle = idle + 1 if len(desk.answers) == known else 0
+    while broker.open(questions) and not broker.stopped:
+        known = len(broker.answers)
+        model().answer(questions, broker)
+        _wait(questions, broker)
+        idle = idle + 1 if len(broker.answers) == known else 0
         if idle == IDLE_ROUNDS:
             raise RuntimeError("the model leaves questions open that nobody else is asking")
 
 
-def _wait(questions: Sequence[Question], desk: StoreDesk) -> None:
+def _wait(questions: Sequence[Question], broker: StoreBroker) -> None:
     """Look up what others have answered, for as long as they are asking all that is open."""
-    while (left := desk.open(questions)) and not desk.stopped:
+    while (left := broker.open(questions)) and not broker.stopped:
         time.sleep(POLL_SECONDS)
-        desk.look_up(left)
-        if len(desk.busy(left)) < len(left):
+        broker.look_up(left)
+        if len(broker.busy(left)) < len(left):
             return
 
 

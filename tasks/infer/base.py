@@ -65,7 +65,7 @@ class Answer:
         )
 
 
-class Desk(Protocol):
+class Broker(Protocol):
     """Where a model fetches questions and leaves answers. Any thread may call it."""
 
     @property
@@ -102,8 +102,8 @@ class Desk(Protocol):
 class Model(Protocol):
     """An opened model."""
 
-    def answer(self, questions: Sequence[Question], desk: Desk) -> None:
-        """Take from the desk what is open among distinct questions, and put the answers there as they come.
+    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
+        """Take from the broker what is open among distinct questions, and put the answers there as they come.
 
         How questions are batched depends on all of them, not on which are still open, and a batch is put whole:
         a run that was interrupted computes the rest in the batches that it would have used.
@@ -165,7 +165,7 @@ class Constrains(Protocol):
 class FindsForm(Protocol):
     """What the model of such a provider offers besides."""
 
-    def find_form(self, questions: Sequence[Question], forms: Sequence[Form], desk: Desk) -> Form | None:
+    def find_form(self, questions: Sequence[Question], forms: Sequence[Form], broker: Broker) -> Form | None:
         """Find out which of the forms the endpoint takes, by asking some of the questions, one after the other.
 
         Every reply that it gets is put: under the question in the form that was found, or under the plain question.
@@ -173,7 +173,7 @@ class FindsForm(Protocol):
         Args:
             questions: distinct ones with labels, in the first of the forms.
             forms: to be tried in order; the last is `plain`.
-            desk: where questions are taken and answers go.
+            broker: where questions are taken and answers go.
 
         Returns:
             None where it cannot be told: the run was stopped, or nothing was answered.

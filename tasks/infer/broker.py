@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from contrapose.tasks.store.claims import Claims
 
 
-class StoreDesk:
+class StoreBroker:
     """Hands out what no answer is known for, and keeps what comes back.
 
     Args:
@@ -169,7 +169,7 @@ class Writer:
 
     Args:
         answers: where answers are kept.
-        claims: of the desk that it works for.
+        claims: of the broker that it works for.
         run: id of the run.
         model: id of the model.
         again: whether answers replace older ones.

@@ -11,7 +11,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.ask import for_letters
 from contrapose.tasks.infer.base import Constrains, FindsForm, Form, Model, Provider, Question
-from contrapose.tasks.infer.broker import StoreDesk
+from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.store import open_forms
 
@@ -32,13 +32,13 @@ def known_form(forms: Sequence[Form], keys: Keys) -> Form:
 
 
 def form_for(
-    cases: Sequence[Case], desk: StoreDesk, *, model: Callable[[], Model], forms: Sequence[Form]
+    cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model], forms: Sequence[Form]
 ) -> Form | None:
     """The form in which letters are asked for.
 
     Args:
         cases: what is about to be asked.
-        desk: between the model and the store.
+        broker: between the model and the store.
         model: opens the model; called only when nobody knows the form yet.
         forms: of the model, as `forms_of` has them.
 
@@ -50,60 +50,60 @@ def form_for(
         return None
     if len(forms) == 1:
         return forms[0]
-    return _Finding(desk, forms).form(questions, model)
+    return _Finding(broker, forms).form(questions, model)
 
 
 class _Finding:
     """Finds out a form, while no other run on the store does."""
 
-    def __init__(self, desk: StoreDesk, forms: Sequence[Form]) -> None:
-        self.desk, self.forms = desk, forms
-        self._table, self._key = open_forms(), desk.keys.of_forms(forms)
+    def __init__(self, broker: StoreBroker, forms: Sequence[Form]) -> None:
+        self.broker, self.forms = broker, forms
+        self._table, self._key = open_forms(), broker.keys.of_forms(forms)
 
     def form(self, questions: Sequence[Question], model: Callable[[], Model]) -> Form | None:
         """What is known, else what some of the questions tell; None where they tell nothing."""
-        while (known := self._known()) is None and not self.desk.stopped:
+        while (known := self._known()) is None and not self.broker.stopped:
             with self._alone() as alone:
                 if alone:
-                    return self._known() or self._found(questions, model)
+                    return self._known() or self._find_out(questions, model)
             time.sleep(POLL_SECONDS)
         return known
 
     def _known(self) -> Form | None:
-        return self._table.find(self._key, run=self.desk.run if self.desk.again else None)
+        return self._table.find(self._key, run=self.broker.run if self.broker.again else None)
 
     @contextmanager
     def _alone(self) -> Iterator[bool]:
         """Whether nobody else is finding it out; held until it is noted."""
-        alone = self.desk.claims.claim([self._key]) == {self._key}
+        alone = self.broker.claims.claim([self._key]) == {self._key}
         try:
             yield alone
         finally:
             if alone:
-                self.desk.claims.drop(self._key)
+                self.broker.claims.drop(self._key)
 
-    def _found(self, questions: Sequence[Question], model: Callable[[], Model]) -> Form | None:
+    def _find_out(self, questions: Sequence[Question], model: Callable[[], Model]) -> Form | None:
         found = self._kept(questions) or self._asked(questions, model())
         if found is not None:
-            self._table.note(self._key, found, model=self.desk.model, run=self.desk.run, again=self.desk.again)
+            self._table.note(self._key, found, model=self.broker.model, run=self.broker.run, again=self.broker.again)
         return found
 
     def _kept(self, questions: Sequence[Question]) -> Form | None:
         """The form of an answer that was kept by a run which ended before it could note the form."""
         in_forms = (replace(question, form=form) for form in self.forms[:-1] for question in questions)
-        answers = self.desk.kept(list(in_forms))
+        answers = self.broker.kept(list(in_forms))
         return next((question.form for question, completion in answers.items() if completion.constrained), None)
 
     def _asked(self, questions: Sequence[Question], model: Model) -> Form | None:
         """What the endpoint shows; questions that were never answered come first, since their replies are new."""
         if not isinstance(model, FindsForm):
             return "plain"
-        plain = self.desk.kept([question.plain for question in questions])
+        plain = self.broker.kept([question.plain for question in questions])
         if all(question.plain in plain and not plain[question.plain].text for question in questions):
             # Replies without text told nothing of a form, and would tell nothing again.
             return None
         new_first = sorted(questions, key=lambda question: question.plain in plain)
-        found = model.find_form(new_first, self.forms, self.desk)
+        found = model.find_form(new_first, self.forms, self.broker)
         # Of two plain answers the older one counts, here as in the store.
-        self.desk.answers |= {question: plain[question] for question in plain if question in self.desk.answers}
+        self.broker.answers |= {question: plain[question] for question in plain if question in self.broker.answers}
         return found

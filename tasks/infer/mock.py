@@ -13,7 +13,7 @@ from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.records import Completion, Likelihoods, Usage
-from contrapose.tasks.infer.base import Desk, Question, refuse_unknown
+from contrapose.tasks.infer.base import Broker, Question, refuse_unknown
 from contrapose.tasks.infer.trading import Batch, trade
 
 WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")
@@ -74,11 +74,13 @@ class MockModel:
     ) -> None:
         self.reply, self.slip, self.slip_reply, self.revision = reply, slip, slip_reply, revision
 
-    def answer(self, questions: Sequence[Question], desk: Desk) -> None:
+    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Answer what is open, a batch at a time, until the budget is spent."""
         for start in range(0, len(questions), BATCH):
             batch = tuple(questions[start : start + BATCH])
-            trade(Batch(questions=batch, most={each: _usage(each) for each in batch}, compute=self._completions), desk)
+            trade(
+                Batch(questions=batch, most={each: _usage(each) for each in batch}, compute=self._completions), broker
+            )
 
     def notes(self) -> Mapping[str, str | float]:
         """Nothing worth saying."""

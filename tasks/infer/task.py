@@ -14,7 +14,7 @@ from contrapose.tasks.core.records import Case, FollowUp, Trial
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.ask import ask, ask_back, unasked
 from contrapose.tasks.infer.base import Model
-from contrapose.tasks.infer.broker import StoreDesk
+from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.forms import form_for, forms_of
 from contrapose.tasks.infer.keys import Keys
@@ -87,13 +87,15 @@ def infer(
     """
     notes: dict[str, str | float] = {}
 
-    def asking(desk: StoreDesk, model: Callable[[], Model]) -> list[Trial]:
+    def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
         chosen = read(cases, Case)
-        form = form_for(chosen, desk, model=model, forms=forms_of(find("providers", terms.spec.provider)(), terms.spec))
+        form = form_for(
+            chosen, broker, model=model, forms=forms_of(find("providers", terms.spec.provider)(), terms.spec)
+        )
         if form is not None:
             # Answers that were found in the store were asked in it, too.
             notes["constrained"] = "no" if form == "plain" else form
-        return ask(chosen, desk, model=model, form=form or "plain")
+        return ask(chosen, broker, model=model, form=form or "plain")
 
     asked = _put(asking, terms, stopped=stopped)
     return {**asked, "notes": {**asked["notes"], **notes}}
@@ -118,8 +120,8 @@ def ask_about(
     """
     questions = read(follow_ups, FollowUp)
 
-    def asking(desk: StoreDesk, model: Callable[[], Model]) -> list[Trial]:
-        return ask_back(read(trials, Trial), questions, desk, model=model)
+    def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
+        return ask_back(read(trials, Trial), questions, broker, model=model)
 
     asked = _put(asking, terms, stopped=stopped)
     by_id = {trial.case.id: trial for trial in read(asked["table"], Trial)}
@@ -128,27 +130,27 @@ def ask_about(
 
 
 def _put(
-    asking: Callable[[StoreDesk, Callable[[], Model]], list[Trial]], terms: Terms, *, stopped: str | None
+    asking: Callable[[StoreBroker, Callable[[], Model]], list[Trial]], terms: Terms, *, stopped: str | None
 ) -> Asked:
-    """Ask at a desk of the run's store and budget."""
+    """Ask at a broker of the run's store and budget."""
     spec, run = terms.spec, terms.run
     keys = Keys(spec, terms.identity)
-    desk = StoreDesk(
+    broker = StoreBroker(
         keys, run=run, model=spec.id, budget=_budget(terms), again=terms.again, stopped=stopped, reads=terms.reads
     )
     model = partial(_open, spec.model_copy(update={"found": dict(terms.identity)}).model_dump_json())
-    with desk:
-        found = asking(desk, model)
-        notes = dict(model().notes()) if desk.asked else {}
-    open_runs().add_hits(run, desk.hits)
+    with broker:
+        found = asking(broker, model)
+        notes = dict(model().notes()) if broker.asked else {}
+    open_runs().add_hits(run, broker.hits)
     return Asked(
         table=write(found, Trial),
         unasked=sum(unasked(trial) for trial in found),
         answered=0,
         read=(0, 0),
         silent=sum(reply.text == "" for trial in found for reply in (trial.expected, trial.actual)),
-        stopped=desk.stopped,
-        warnings=desk.warnings,
+        stopped=broker.stopped,
+        warnings=broker.warnings,
         notes=notes,
     )
 

@@ -1,4 +1,4 @@
-"""How a model trades with a desk: it takes what is open, reserves what that may cost, settles it, and puts answers."""
+"""How a model trades with a broker: it takes what is open, reserves what it may cost, settles that, and puts answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Answer, Desk, Question
+from contrapose.tasks.infer.base import Answer, Broker, Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,16 +23,16 @@ class Batch:
     """Answers some of them, in order."""
 
 
-def trade(batch: Batch, desk: Desk) -> None:
+def trade(batch: Batch, broker: Broker) -> None:
     """Compute what is open of a batch, as much at a time as the budget has room for.
 
     What was reserved is settled however the computing ends: at what an answer took, or at nothing where there is none.
     """
-    left = desk.take(batch.questions)
+    left = broker.take(batch.questions)
     while left:
-        held = _reserved(left, batch, desk)
+        held = _reserved(left, batch, broker)
         if not held:
-            return desk.stop(desk.budget.why(batch.most[left[0]]))
+            return broker.stop(broker.budget.why(batch.most[left[0]]))
         left = left[len(held) :]
         start = time.perf_counter()
         completions: list[Completion] = []
@@ -40,9 +40,9 @@ def trade(batch: Batch, desk: Desk) -> None:
             completions = batch.compute(held)
         finally:
             for question, done in zip_longest(held, completions):
-                desk.budget.settle(batch.most[question], done.usage if done else Usage())
+                broker.budget.settle(batch.most[question], done.usage if done else Usage())
         seconds = (time.perf_counter() - start) / len(held)
-        desk.put(
+        broker.put(
             [
                 Answer(question=question, completion=done, seconds=seconds)
                 for question, done in zip(held, completions, strict=True)
@@ -51,11 +51,11 @@ def trade(batch: Batch, desk: Desk) -> None:
     return None
 
 
-def _reserved(questions: Sequence[Question], batch: Batch, desk: Desk) -> list[Question]:
+def _reserved(questions: Sequence[Question], batch: Batch, broker: Broker) -> list[Question]:
     """The first of the questions, as many as the budget has room for."""
     held = []
     for question in questions:
-        if not desk.budget.reserve(batch.most[question]):
+        if not broker.budget.reserve(batch.most[question]):
             break
         held.append(question)
     return held

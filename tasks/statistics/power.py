@@ -85,13 +85,13 @@ def reach(cases: int, gate: float, *, level: float, agreeing: float | None = Non
     """
     from scipy.stats import beta
 
-    def found(true: int) -> Evidence:
+    def evidence_of(true: int) -> Evidence:
         share = independent(true, cases)
         none, every = (replace(share, true=count, effective=agreeing or cases) for count in (0, cases))
         return evidence(replace(share, better=(every,), worse=(none,)), gate)
 
-    passing = _first(lambda true: found(true).reached <= level, -1, cases + 1)
-    open_from = _first(lambda true: found(true).missed > level, -1, cases + 1)
+    passing = _first(lambda true: evidence_of(true).reached <= level, -1, cases + 1)
+    open_from = _first(lambda true: evidence_of(true).missed > level, -1, cases + 1)
     failing = open_from - 1
     passes_from = float(beta.ppf(POWER, passing, cases - passing + 1)) if passing else 0.0
     return Reach(

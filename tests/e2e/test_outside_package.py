@@ -149,10 +149,10 @@ class Measuring:
     def __init__(self, lead):
         self.lead = lead
 
-    def answer(self, questions, desk):
+    def answer(self, questions, broker):
         most = {question: usage(question) for question in questions}
         compute = lambda held: [self.chosen(question) for question in held]
-        trade(Batch(questions=tuple(questions), most=most, compute=compute), desk)
+        trade(Batch(questions=tuple(questions), most=most, compute=compute), broker)
 
     def chosen(self, question):
         options = dict(re.findall(r"^([A-Z])[.] (.*)$", question.prompt, re.M))

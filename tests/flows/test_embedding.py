@@ -17,7 +17,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.evaluate import embeddings
-from contrapose.tasks.infer.base import Desk, Question
+from contrapose.tasks.infer.base import Broker, Question
 from contrapose.tasks.infer.mock import Mock, MockModel
 from contrapose.tasks.store import open_runs
 
@@ -40,9 +40,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     asked: list[int] = []
     answer = MockModel.answer
 
-    def counting(self: MockModel, questions: Sequence[Question], desk: Desk) -> None:
+    def counting(self: MockModel, questions: Sequence[Question], broker: Broker) -> None:
         asked.append(len(questions))
-        answer(self, questions, desk)
+        answer(self, questions, broker)
 
     monkeypatch.setattr(MockModel, "answer", counting)
     return asked

@@ -13,8 +13,8 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Side, Trial, Usage
 from contrapose.tasks.infer.ask import ask, ask_back, unasked
-from contrapose.tasks.infer.base import Answer, Desk, Question
-from contrapose.tasks.infer.broker import StoreDesk
+from contrapose.tasks.infer.base import Answer, Broker, Question
+from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import Meter, metered
@@ -31,12 +31,12 @@ class Counting:
         self.asked: list[Question] = []
         self.seconds = seconds
 
-    def answer(self, questions: Sequence[Question], desk: Desk) -> None:
+    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         for question in questions:
-            for taken in desk.take([question]):
+            for taken in broker.take([question]):
                 time.sleep(self.seconds)
                 self.asked.append(taken)
-                desk.put([Answer(question=taken, completion=self.completion(taken))])
+                broker.put([Answer(question=taken, completion=self.completion(taken))])
 
     def completion(self, question: Question) -> Completion:
         if question.prompt == "broken":
@@ -49,15 +49,15 @@ class Counting:
         return {}
 
 
-def desk_of(run: str | None = None, **values: object) -> StoreDesk:
+def broker_of(run: str | None = None, **values: object) -> StoreBroker:
     name = run or open_runs().begin("run", config="{}", folder=".")
     keys = Keys(ModelSpec(id="mock"), {"revision": "1"})
-    return StoreDesk(keys, run=name, model="mock", **{"budget": Budget(), **values})  # type: ignore[arg-type]
+    return StoreBroker(keys, run=name, model="mock", **{"budget": Budget(), **values})  # type: ignore[arg-type]
 
 
 def put(cases: Sequence[Case], model: Counting | MockModel, **values: object) -> list[Trial]:
-    with desk_of(**values) as desk:  # type: ignore[arg-type]
-        return ask(cases, desk, model=lambda: model)
+    with broker_of(**values) as broker:  # type: ignore[arg-type]
+        return ask(cases, broker, model=lambda: model)
 
 
 def prompts(model: Counting) -> list[str]:
@@ -126,9 +126,9 @@ def test_what_an_earlier_run_asked_is_not_asked_again_and_no_model_is_opened() -
     def opened() -> Counting:
         raise AssertionError("opened")
 
-    with desk_of() as desk:
-        assert ask([case(loss_of="expected_result")], desk, model=opened) == first
-    assert (desk.hits, desk.asked) == (4, 0)
+    with broker_of() as broker:
+        assert ask([case(loss_of="expected_result")], broker, model=opened) == first
+    assert (broker.hits, broker.asked) == (4, 0)
 
 
 def test_what_failed_is_asked_again_by_the_next_run() -> None:
@@ -196,12 +196,12 @@ def test_nothing_is_asked_twice_when_the_clock_jumps(monkeypatch: pytest.MonkeyP
     class Slow(Counting):
         """A model that takes whatever is open, and a while."""
 
-        def answer(self, questions: Sequence[Question], desk: Desk) -> None:
-            own = desk.take(questions)
+        def answer(self, questions: Sequence[Question], broker: Broker) -> None:
+            own = broker.take(questions)
             taken.set()
             time.sleep(3 if own else 0)
             self.asked += own
-            desk.put([Answer(question=each, completion=self.completion(each)) for each in own])
+            broker.put([Answer(question=each, completion=self.completion(each)) for each in own])
 
     cases = [case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(5)]
     models = [Slow(), Slow()]
@@ -231,10 +231,10 @@ def test_answers_are_kept_when_the_model_breaks_off() -> None:
 
     with pytest.raises(RuntimeError, match="the power went"):
         put([case()], Breaking())
-    with desk_of() as desk:
-        desk.look_up([Question(kind="generate", prompt="It is.")])
-    assert desk.hits == 1
-    assert open_answers().find([desk.keys.of(Question(kind="generate", prompt="It is not."))]) == {}
+    with broker_of() as broker:
+        broker.look_up([Question(kind="generate", prompt="It is.")])
+    assert broker.hits == 1
+    assert open_answers().find([broker.keys.of(Question(kind="generate", prompt="It is not."))]) == {}
 
 
 def test_what_cannot_be_kept_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,21 +261,21 @@ def test_a_question_about_a_reply_is_asked_once_kept_and_put_beside_the_reply() 
         follow_up(trials[1], "actual", "and which"),
     ]
     model = Counting()
-    with desk_of() as desk:
-        found = ask_back(trials, about, desk, model=lambda: model)
+    with broker_of() as broker:
+        found = ask_back(trials, about, broker, model=lambda: model)
     assert prompts(model) == ["which", "and which"]
     assert [trial.expected.asked_back for trial in found] == ["re: which", "re: which"]
     assert [trial.actual.asked_back for trial in found] == [None, "re: and which"]
     again = Counting()
-    with desk_of() as desk:
-        assert ask_back(trials, about, desk, model=lambda: again) == found
+    with broker_of() as broker:
+        assert ask_back(trials, about, broker, model=lambda: again) == found
     assert again.asked == []
 
 
 def test_a_question_about_a_reply_that_fails_leaves_the_trial_as_it_is() -> None:
     trials = put([case()], Counting())
-    with desk_of() as desk:
-        found = ask_back(trials, [follow_up(trials[0], "actual", "broken")], desk, model=Counting)
+    with broker_of() as broker:
+        found = ask_back(trials, [follow_up(trials[0], "actual", "broken")], broker, model=Counting)
     assert found == trials
 
 
@@ -283,9 +283,9 @@ def test_questions_about_replies_are_counted_and_stop_with_the_budget() -> None:
     trials = put([case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(5)], Counting())
     about = [follow_up(trial, "actual", f"which {trial.case.id}") for trial in trials]
     run = open_runs().begin("run", config="{}", folder=".")
-    with metered(Meter()) as meter, desk_of(run, budget=Budget(limits=Limits(max_calls=2))) as desk:
-        found = ask_back(trials, about, desk, model=MockModel)
-        assert desk.stopped is not None
+    with metered(Meter()) as meter, broker_of(run, budget=Budget(limits=Limits(max_calls=2))) as broker:
+        found = ask_back(trials, about, broker, model=MockModel)
+        assert broker.stopped is not None
     assert meter.done == 5
     assert sum(trial.actual.asked_back is not None for trial in found) == 2
     assert not any(unasked(trial) for trial in found)

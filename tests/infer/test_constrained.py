@@ -17,7 +17,7 @@ from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.records import Case, Trial
 from contrapose.tasks.infer.ask import ask, unasked
 from contrapose.tasks.infer.base import Form, Question
-from contrapose.tasks.infer.broker import StoreDesk
+from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.forms import form_for, forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
@@ -82,10 +82,10 @@ def run(chosen: ModelSpec, cases: Sequence[Case] = CASES, *, budget: Budget | No
     name = open_runs().begin("run", config="{}", folder=".")
     keys = Keys(chosen, {"revision": str(chosen.args["base_url"])})
     model = cache(lambda: OpenAI().open(chosen))
-    desk = StoreDesk(keys, run=name, model=chosen.id, budget=budget or Budget(), again=again)
-    with desk:
-        form = form_for(cases, desk, model=model, forms=forms_of(OpenAI(), chosen))
-        return Ran(trials=ask(cases, desk, model=model, form=form or "plain"), form=form, run=name)
+    broker = StoreBroker(keys, run=name, model=chosen.id, budget=budget or Budget(), again=again)
+    with broker:
+        form = form_for(cases, broker, model=model, forms=forms_of(OpenAI(), chosen))
+        return Ran(trials=ask(cases, broker, model=model, form=form or "plain"), form=form, run=name)
 
 
 def forms_asked(server: Endpoint) -> Counter[str]:
@@ -209,7 +209,7 @@ def test_a_run_that_is_stopped_between_two_forms_has_found_none(
 
     async def stopped_before(finder: FormFinder, question: Question) -> bool:
         if question.form == "plain":
-            finder.asker.desk.stop("the endpoint is gone")
+            finder.asker.broker.stop("the endpoint is gone")
         return await may_ask(finder, question)
 
     monkeypatch.setattr(FormFinder, "_may_ask", stopped_before)

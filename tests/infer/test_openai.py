@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from fake_endpoint import Endpoint, serving
 from openai_server import answered, choose, generate, only, spec
-from plain_desk import PlainDesk, completions
+from plain_broker import PlainBroker, completions
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
@@ -57,8 +57,8 @@ def test_every_question_gets_its_own_answer(server: Endpoint) -> None:
 
 def test_what_is_answered_is_not_asked(server: Endpoint) -> None:
     first, second = generate("Hello"), generate("Again")
-    desk = answered(spec(server), first)
-    OpenAI().open(spec(server)).answer([first, second], desk)
+    broker = answered(spec(server), first)
+    OpenAI().open(spec(server)).answer([first, second], broker)
     assert dict(server.asked) == {"Hello": 1, "Again": 1}
 
 
@@ -92,8 +92,8 @@ def test_a_broken_body_is_recorded_and_is_no_answer(server: Endpoint, fault: str
 
 def test_packed_replies_are_read(server: Endpoint) -> None:
     server.compress = True
-    desk = answered(spec(server, args={"concurrency": 1}), *(generate(f"Hello {number}") for number in range(3)))
-    assert [answer.completion.error for answer in desk.answers.values()] == [None] * 3
+    broker = answered(spec(server, args={"concurrency": 1}), *(generate(f"Hello {number}") for number in range(3)))
+    assert [answer.completion.error for answer in broker.answers.values()] == [None] * 3
 
 
 def test_later_requests_carry_the_same_headers_as_the_first(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,9 +134,9 @@ def test_completions_list_log_probabilities_too(server: Endpoint) -> None:
 
 def test_a_server_that_lists_five_is_asked_for_five(server: Endpoint) -> None:
     server.logprobs, server.most_listed = {"A": -0.5, "B": -2.0}, 5
-    desk = answered(spec(server, args={"logprobs": True, "concurrency": 1}), choose("Which?"), choose("What?"))
+    broker = answered(spec(server, args={"logprobs": True, "concurrency": 1}), choose("Which?"), choose("What?"))
     assert [body["top_logprobs"] for body in server.bodies] == [20, 5, 5]
-    assert [each.completion.text for each in desk.answers.values()] == ["A", "A"]
+    assert [each.completion.text for each in broker.answers.values()] == ["A", "A"]
 
 
 def test_a_reply_without_any_label_is_left_to_reading(server: Endpoint) -> None:
@@ -147,9 +147,9 @@ def test_a_reply_without_any_label_is_left_to_reading(server: Endpoint) -> None:
 
 
 def test_an_endpoint_without_log_probabilities_stops_the_run(server: Endpoint) -> None:
-    desk = answered(spec(server, args={"logprobs": True}), choose("Which?"))
-    assert "set model_args.logprobs to false" in str(desk.stopped)
-    assert str(only(desk).completion.error).startswith("not asked to the end")
+    broker = answered(spec(server, args={"logprobs": True}), choose("Which?"))
+    assert "set model_args.logprobs to false" in str(broker.stopped)
+    assert str(only(broker).completion.error).startswith("not asked to the end")
 
 
 def test_a_label_that_is_not_listed_is_less_likely_than_one_that_is(server: Endpoint) -> None:
@@ -217,6 +217,6 @@ def test_a_wrong_argument_is_named(server: Endpoint, name: str, value: object) -
 
 
 def test_nothing_is_asked_once_the_run_has_stopped(server: Endpoint) -> None:
-    desk = PlainDesk(stopped="enough")
-    OpenAI().open(spec(server)).answer([generate("Hello")], desk)
+    broker = PlainBroker(stopped="enough")
+    OpenAI().open(spec(server)).answer([generate("Hello")], broker)
     assert not server.bodies

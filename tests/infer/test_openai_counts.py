@@ -9,13 +9,13 @@ from collections.abc import Sequence
 import pytest
 from misbehaving import Misbehaving, http, misbehaving, reply, sending
 from openai_server import choose, generate
-from plain_desk import PlainDesk
+from plain_broker import PlainBroker
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.base import Desk, Question
-from contrapose.tasks.infer.broker import StoreDesk
+from contrapose.tasks.infer.base import Broker, Question
+from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
@@ -32,11 +32,11 @@ def body(**usage: object) -> bytes:
     return json.dumps({"choices": [{"text": "A"}], "usage": usage}).encode()
 
 
-def answered(content: bytes, desk: Desk, questions: Sequence[Question], *, proper_from: int | None = None) -> int:
+def answered(content: bytes, broker: Broker, questions: Sequence[Question], *, proper_from: int | None = None) -> int:
     """How many requests an endpoint saw that replies so."""
     with misbehaving(Misbehaving(script=sending(content), proper_from=proper_from)) as server:
         args = {"base_url": f"http://127.0.0.1:{server.port}/v1", "retries": 0, "constrained": "off"}
-        OpenAI().open(ModelSpec.model_validate({"id": "openai/any", "args": args})).answer(questions, desk)
+        OpenAI().open(ModelSpec.model_validate({"id": "openai/any", "args": args})).answer(questions, broker)
     return server.asked
 
 
@@ -68,38 +68,38 @@ def test_a_count_is_taken_as_it_is(said: object, count: int) -> None:
 @pytest.mark.parametrize("usage", [{"prompt_tokens": 10**20}, {"completion_tokens": 3 * 10**9}, {"prompt_tokens": -5}])
 def test_one_odd_count_loses_no_answer(store: str, usage: dict[str, object]) -> None:
     run, keys = open_runs().begin("run", config="{}", folder="."), Keys(ModelSpec(id="mock"), {"revision": "1"})
-    with StoreDesk(keys, run=run, model="mock", budget=Budget()) as desk:
-        answered(reply(usage=usage), desk, QUESTIONS, proper_from=1)
+    with StoreBroker(keys, run=run, model="mock", budget=Budget()) as broker:
+        answered(reply(usage=usage), broker, QUESTIONS, proper_from=1)
     row = open_runs().get(run)
     assert row is not None
     assert len(open_answers().find([keys.of(question) for question in QUESTIONS])) == row.answers == 60
     # One is estimated, and the others took 12 each.
     assert 59 * 12 < row.spent.prompt_tokens + row.spent.completion_tokens < 59 * 12 + 100
-    assert len(desk.warnings) == 1
+    assert len(broker.warnings) == 1
 
 
 @pytest.mark.parametrize("limits", [Limits(max_tokens=500), Limits(max_cost=0.0005)], ids=["tokens", "cost"])
 @pytest.mark.parametrize("odd", [-(10**9), -1, 0, "0", None, 10**30])
 def test_no_count_evades_a_budget(limits: Limits, odd: object) -> None:
-    desk = PlainDesk(budget=Budget(limits=limits, price=Price(input=1, output=1)))
-    asked = answered(reply(usage={"prompt_tokens": odd, "completion_tokens": odd}), desk, QUESTIONS)
+    broker = PlainBroker(budget=Budget(limits=limits, price=Price(input=1, output=1)))
+    asked = answered(reply(usage={"prompt_tokens": odd, "completion_tokens": odd}), broker, QUESTIONS)
     # By our estimate each takes 50 tokens or more.
     assert asked <= 10
-    assert "max_" in str(desk.stopped)
-    assert 0 < desk.budget.spent.prompt_tokens + desk.budget.spent.completion_tokens <= 500
+    assert "max_" in str(broker.stopped)
+    assert 0 < broker.budget.spent.prompt_tokens + broker.budget.spent.completion_tokens <= 500
 
 
 def test_odd_counts_are_told_once() -> None:
-    desk = PlainDesk()
-    answered(reply(usage={"prompt_tokens": -3, "completion_tokens": 1}), desk, QUESTIONS)
-    (told,) = desk.warnings.values()
+    broker = PlainBroker()
+    answered(reply(usage={"prompt_tokens": -3, "completion_tokens": 1}), broker, QUESTIONS)
+    (told,) = broker.warnings.values()
     assert told.startswith("The endpoint says prompt_tokens: -3 where a number of tokens should stand")
 
 
 def test_an_answer_without_text_that_took_no_tokens_is_not_estimated() -> None:
-    desk = PlainDesk()
-    answered(reply(None, usage={"prompt_tokens": 10, "completion_tokens": 0}), desk, QUESTIONS[:1])
-    assert desk.budget.spent == Usage(calls=1, prompt_tokens=10)
+    broker = PlainBroker()
+    answered(reply(None, usage={"prompt_tokens": 10, "completion_tokens": 0}), broker, QUESTIONS[:1])
+    assert broker.budget.spent == Usage(calls=1, prompt_tokens=10)
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ def test_a_token_that_is_none_is_left_out(odd: dict[str, object], place: int) ->
                  {"content": [{"top_logprobs": [{"token": None, "logprob": None}]}]}, {"top_logprobs": [None]}, 5]
 )  # fmt: skip
 def test_log_probabilities_that_are_none_are_told(logprobs: object) -> None:
-    desk = PlainDesk()
+    broker = PlainBroker()
     content = json.dumps({"choices": [{"message": {"content": "A"}, "logprobs": logprobs}]}).encode()
-    answered(http(content), desk, [choose("Which?")])
-    assert "returned no log-probabilities" in str(desk.stopped)
+    answered(http(content), broker, [choose("Which?")])
+    assert "returned no log-probabilities" in str(broker.stopped)
 
 
 def test_labels_are_never_likelier_than_certain() -> None:

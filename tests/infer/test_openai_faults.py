@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from fake_endpoint import Endpoint, serving
 from openai_server import answered, generate, only, spec
-from plain_desk import PlainDesk
+from plain_broker import PlainBroker
 
 from contrapose.tasks.infer.base import UNASKED
 from contrapose.tasks.infer.budget import Budget, Limits
@@ -55,8 +55,8 @@ def test_a_hung_server_is_cut_off(server: Endpoint) -> None:
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_what_concerns_one_prompt_is_not_tried_again(server: Endpoint, status: int) -> None:
     server.faults = {0: f"status {status}"}
-    desk = answered(spec(server, args={"retries": 5, "concurrency": 1}), generate("Long"), generate("Short"))
-    long, short = (answer.completion for answer in desk.answers.values())
+    broker = answered(spec(server, args={"retries": 5, "concurrency": 1}), generate("Long"), generate("Short"))
+    long, short = (answer.completion for answer in broker.answers.values())
     assert "fell over" in str(long.error)
     assert short.text
     assert len(server.bodies) == 2
@@ -74,9 +74,9 @@ def test_what_concerns_one_prompt_is_not_tried_again(server: Endpoint, status: i
 )
 def test_what_concerns_every_prompt_stops_the_run(server: Endpoint, fault: str, error: dict[str, object]) -> None:
     server.always, server.error = fault, error
-    desk = answered(spec(server, args={"retries": 5, "concurrency": 1}), generate("Hello"), generate("Again"))
-    assert desk.stopped
-    assert str(only(desk).completion.error).startswith(UNASKED)
+    broker = answered(spec(server, args={"retries": 5, "concurrency": 1}), generate("Hello"), generate("Again"))
+    assert broker.stopped
+    assert str(only(broker).completion.error).startswith(UNASKED)
     assert len(server.bodies) == 1
 
 
@@ -84,15 +84,15 @@ def test_what_concerns_every_prompt_stops_the_run(server: Endpoint, fault: str, 
 def test_what_may_concern_one_prompt_alone_does_not_stop_a_run_that_was_answered(server: Endpoint, fault: str) -> None:
     server.faults, server.error = {1: fault}, {"code": "model_not_found"}
     questions = [generate(f"Prompt {number}") for number in range(4)]
-    desk = answered(spec(server, args={"concurrency": 1}), *questions)
-    assert desk.stopped is None
-    assert [bool(desk.answers[each].completion.error) for each in questions] == [False, True, False, False]
+    broker = answered(spec(server, args={"concurrency": 1}), *questions)
+    assert broker.stopped is None
+    assert [bool(broker.answers[each].completion.error) for each in questions] == [False, True, False, False]
 
 
 def test_prompts_that_are_all_refused_stop_the_run(server: Endpoint) -> None:
     server.always = "status 400"
-    desk = answered(spec(server, args={"concurrency": 1}), *(generate(f"Prompt {number}") for number in range(1000)))
-    assert "refused" in str(desk.stopped)
+    broker = answered(spec(server, args={"concurrency": 1}), *(generate(f"Prompt {number}") for number in range(1000)))
+    assert "refused" in str(broker.stopped)
     assert len(server.bodies) < 800
 
 
@@ -108,11 +108,11 @@ def test_an_overloaded_endpoint_that_asks_for_no_wait_is_not_hammered(
 
 def test_what_was_asked_in_vain_counts(server: Endpoint) -> None:
     server.always = "empty"
-    desk = answered(spec(server, args={"retries": 2}), generate("Hello"))
-    (answer,) = desk.answers.values()
+    broker = answered(spec(server, args={"retries": 2}), generate("Hello"))
+    (answer,) = broker.answers.values()
     assert answer.taken.calls == 3
     assert answer.taken.completion_tokens > 0
-    assert desk.budget.spent == answer.taken
+    assert broker.budget.spent == answer.taken
 
 
 def test_rate_limited_requests_use_up_no_retries(server: Endpoint) -> None:
@@ -131,9 +131,9 @@ def test_rate_limited_requests_end_with_the_time_of_a_prompt(server: Endpoint) -
 
 def test_everybody_pauses_when_the_endpoint_asks_for_it(server: Endpoint) -> None:
     server.faults, server.headers = {0: "status 503"}, {"Retry-After": "0.4"}
-    model, desk = OpenAI().open(spec(server, args={"concurrency": 2})), PlainDesk()
+    model, broker = OpenAI().open(spec(server, args={"concurrency": 2})), PlainBroker()
     start = time.monotonic()
-    model.answer([generate(f"Prompt {number}") for number in range(30)], desk)
+    model.answer([generate(f"Prompt {number}") for number in range(30)], broker)
     assert time.monotonic() - start >= 0.4
     assert model.notes() == {
         "concurrency_lowest": 1,
@@ -145,15 +145,15 @@ def test_everybody_pauses_when_the_endpoint_asks_for_it(server: Endpoint) -> Non
 
 def test_a_wait_beyond_patience_stops_the_run(server: Endpoint) -> None:
     server.always, server.headers = "status 429", {"Retry-After": "3600"}
-    desk = answered(spec(server), generate("Hello"))
-    assert "asks to wait 3600 s" in str(desk.stopped)
+    broker = answered(spec(server), generate("Hello"))
+    assert "asks to wait 3600 s" in str(broker.stopped)
 
 
 def test_an_endpoint_that_only_fails_stops_the_run(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     server.always = "status 500"
     monkeypatch.setattr("contrapose.tasks.infer.openai.endpoint.STREAK_SECONDS", 0.2)
-    desk = answered(spec(server, args={"retries": 8}), *(generate(f"Prompt {number}") for number in range(500)))
-    assert "times in a row; the last: status 500" in str(desk.stopped)
+    broker = answered(spec(server, args={"retries": 8}), *(generate(f"Prompt {number}") for number in range(500)))
+    assert "times in a row; the last: status 500" in str(broker.stopped)
     assert len(server.bodies) < 500 * 9 / 2
 
 
@@ -162,28 +162,28 @@ def test_a_fifth_of_faults_loses_nothing_and_repeats_nothing(server: Endpoint) -
     server.faults = {number: kinds[number // 5 % 4] for number in range(0, 1000, 5)}
     server.headers = {"retry-after-ms": "10"}
     questions = [generate(f"Prompt {number}") for number in range(300)]
-    desk = answered(spec(server, args={"retries": 8}), *questions)
-    assert [len(puts) for puts in desk.puts] == [1] * 300
-    assert all(desk.answers[question].completion.text for question in questions)
-    assert sum(answer.requests for answer in desk.answers.values()) == len(server.bodies)
+    broker = answered(spec(server, args={"retries": 8}), *questions)
+    assert [len(puts) for puts in broker.puts] == [1] * 300
+    assert all(broker.answers[question].completion.text for question in questions)
+    assert sum(answer.requests for answer in broker.answers.values()) == len(server.bodies)
 
 
 def test_the_number_of_calls_stays_within_the_budget(server: Endpoint) -> None:
     server.faults = dict.fromkeys(range(0, 100, 3), "status 500")
-    desk = PlainDesk(budget=Budget(limits=Limits(max_calls=25)))
-    OpenAI().open(spec(server, args={"retries": 8})).answer([generate(f"Prompt {n}") for n in range(60)], desk)
+    broker = PlainBroker(budget=Budget(limits=Limits(max_calls=25)))
+    OpenAI().open(spec(server, args={"retries": 8})).answer([generate(f"Prompt {n}") for n in range(60)], broker)
     assert len(server.bodies) == 25
-    assert desk.budget.spent.calls == 25
-    assert desk.budget.idle()
-    assert "max_calls" in str(desk.stopped)
+    assert broker.budget.spent.calls == 25
+    assert broker.budget.idle()
+    assert "max_calls" in str(broker.stopped)
 
 
 def test_tokens_that_were_reserved_too_much_serve_later_requests(server: Endpoint) -> None:
     # Each request reserves 50 tokens and takes 12: one at a time fits, and all eight in a row.
-    desk = PlainDesk(budget=Budget(limits=Limits(max_tokens=140)))
-    OpenAI().open(spec(server)).answer([generate(f"{n}") for n in range(8)], desk)
-    assert len(desk.answers) == 8
-    assert desk.stopped is None
+    broker = PlainBroker(budget=Budget(limits=Limits(max_tokens=140)))
+    OpenAI().open(spec(server)).answer([generate(f"{n}") for n in range(8)], broker)
+    assert len(broker.answers) == 8
+    assert broker.stopped is None
 
 
 def test_concurrency_is_a_ceiling(server: Endpoint) -> None:

@@ -128,27 +128,27 @@ def told_to(kind: Kind, *, proper_from: int | None) -> Iterator[Misbehaving]:
 @pytest.mark.parametrize("kind", [each for each in KINDS if not each.secure], ids=lambda kind: kind.name)
 def test_what_befalls_one_prompt(kind: Kind) -> None:
     with told_to(kind, proper_from=1) as server:
-        desk = answered(specification(server, kind, concurrency=1), generate("Hello"))
-    completion = only(desk).completion
+        broker = answered(specification(server, kind, concurrency=1), generate("Hello"))
+    completion = only(broker).completion
     if kind.once == "answered":
-        assert (completion.text, server.asked, desk.stopped) == (kind.told, 1, None)
+        assert (completion.text, server.asked, broker.stopped) == (kind.told, 1, None)
     elif kind.once == "asked again":
-        assert (completion.text, server.asked, desk.stopped) == ("A", 2, None)
+        assert (completion.text, server.asked, broker.stopped) == ("A", 2, None)
     else:
-        assert (completion.text, server.asked, bool(desk.stopped)) == (None, 1, kind.once == "stopped")
-        assert kind.told in f"{completion.error} {desk.stopped}"
+        assert (completion.text, server.asked, bool(broker.stopped)) == (None, 1, kind.once == "stopped")
+        assert kind.told in f"{completion.error} {broker.stopped}"
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_an_endpoint_that_does_nothing_else(kind: Kind) -> None:
     with told_to(kind, proper_from=None) as server:
         questions = [generate(f"Prompt {number}") for number in range(PROMPTS)]
-        desk = answered(specification(server, kind), *questions)
-    texts = [each.completion.text for each in desk.answers.values()]
+        broker = answered(specification(server, kind), *questions)
+    texts = [each.completion.text for each in broker.answers.values()]
     if kind.once == "answered":
         # Asked and paid once, whatever the reply is worth.
-        assert (texts, server.asked, desk.stopped) == ([kind.told] * PROMPTS, PROMPTS, None)
+        assert (texts, server.asked, broker.stopped) == ([kind.told] * PROMPTS, PROMPTS, None)
     else:
-        assert kind.told in str(desk.stopped)
+        assert kind.told in str(broker.stopped)
         assert set(texts) <= {None}
         assert server.asked <= (FEW if "no connection" not in kind.told else PROMPTS)

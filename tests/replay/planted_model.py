@@ -10,7 +10,7 @@ from asked_prompts import Asked
 from planted_judges import Judge, Said, drawn
 
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Answer, Desk, Question
+from contrapose.tasks.infer.base import Answer, Broker, Question
 
 AskedBack = Literal["honest", "silent", "random"]
 """How a judge answers when it is asked which option a reply of its own chooses."""
@@ -27,11 +27,11 @@ class PlantedModel:
         self.meant: dict[str, set[tuple[str, str]]] = {}
         """Of each reply that was given, the letters and texts that were meant by it."""
 
-    def answer(self, questions: Sequence[Question], desk: Desk) -> None:
+    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Answer everything that is open, one after the other."""
-        for question in desk.take(questions):
+        for question in broker.take(questions):
             completion = Completion(text=self.reply(question.prompt), usage=Usage(calls=1))
-            desk.put([Answer(question=question, completion=completion)])
+            broker.put([Answer(question=question, completion=completion)])
 
     def notes(self) -> Mapping[str, str | float]:
         """Nothing worth saying."""

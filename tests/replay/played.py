@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import yaml
 from asked_prompts import known
-from plain_desk import PlainDesk
+from plain_broker import PlainBroker
 from planted_judges import Judge, drawn
 from planted_model import AskedBack, PlantedModel
 
@@ -112,10 +112,10 @@ def played(model: Model, test: Prepared) -> Outcome:
 
 def results(model: Model, test: Prepared) -> pd.DataFrame:
     """The result rows of a test for a model."""
-    desk = PlainDesk()
-    model.answer(asked(test.cases), desk)
-    answers = {question: answer.completion for question, answer in desk.answers.items()}
-    found = _asked_back(trials(test.cases, answers, missing=_missing), test, model=model, desk=desk)
+    broker = PlainBroker()
+    model.answer(asked(test.cases), broker)
+    answers = {question: answer.completion for question, answer in broker.answers.items()}
+    found = _asked_back(trials(test.cases, answers, missing=_missing), test, model=model, broker=broker)
     return score_trials(found, test.plan, model="planted", embed=word_vectors).to_pandas()
 
 
@@ -125,13 +125,13 @@ def judged(rows: pd.DataFrame, test: Prepared) -> Outcome:
     return summarise(rows, test.skipped, test.plan, data=data, rules=rules(test.config, test.plan))
 
 
-def _asked_back(found: list[Trial], test: Prepared, *, model: Model, desk: PlainDesk) -> list[Trial]:
+def _asked_back(found: list[Trial], test: Prepared, *, model: Model, broker: PlainBroker) -> list[Trial]:
     """The trials, once the model was asked which option its unread replies choose."""
     if not test.plan.probe_settings.asks_back("none"):
         return found
     questions = list(follow_ups([found], test.plan, embed=word_vectors))
-    model.answer(list(dict.fromkeys(map(about, questions))), desk)
-    return answered(found, questions, {question: each.completion for question, each in desk.answers.items()})
+    model.answer(list(dict.fromkeys(map(about, questions))), broker)
+    return answered(found, questions, {question: each.completion for question, each in broker.answers.items()})
 
 
 def _missing() -> Completion:

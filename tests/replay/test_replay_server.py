@@ -43,8 +43,8 @@ def test_a_server_says_what_its_judge_says() -> None:
     case = bundled(TEST).cases[0]
     with serving(behind(explains_after)) as server:
         prompts = (case.original_prompt, str(case.perturbed_prompt))
-        desk = answered(spec(server), *(generate(prompt) for prompt in prompts))
-    replies = [str(desk.answers[generate(prompt)].completion.text) for prompt in prompts]
+        broker = answered(spec(server), *(generate(prompt) for prompt in prompts))
+    replies = [str(broker.answers[generate(prompt)].completion.text) for prompt in prompts]
     assert [reply.partition("\n")[0] for reply in replies] == ["A", "B"]
 
 

@@ -1,4 +1,4 @@
-"""A causal language model behind the `Model` protocol: plans batches, and trades them with a desk."""
+"""A causal language model behind the `Model` protocol: plans batches, and trades them with a broker."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from contrapose.tasks.config.model_spec import Generation
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Desk, Question
+from contrapose.tasks.infer.base import Broker, Question
 from contrapose.tasks.infer.keys import to_json
 from contrapose.tasks.infer.local.forward import Forward, Scoring
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError
@@ -37,13 +37,13 @@ class TransformerModel:
         self.scoring = Scoring(Forward(model, pad_id=encoder.pad_id), self.memory, limit)
         self.replies = Replies(model, encoder, generation, self.memory)
 
-    def answer(self, questions: Sequence[Question], desk: Desk) -> None:
+    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Batches of all questions, planned first; of each, what is open is computed."""
         generated = [question for question in questions if question.kind == "generate"]
         scored = [question for question in questions if question.kind != "generate"]
         for batches in (self._scored(scored), self._generated(generated)):
             for batch in batches:
-                trade(batch, desk)
+                trade(batch, broker)
 
     def notes(self) -> Mapping[str, str | float]:
         """The size of a batch, and how far sharing a row may have moved a likelihood."""

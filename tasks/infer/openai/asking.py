@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import UNASKED, Answer, Desk, Question
+from contrapose.tasks.infer.base import UNASKED, Answer, Broker, Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection
 from contrapose.tasks.infer.openai.endpoint import Breaker, Endpoint
@@ -51,7 +51,7 @@ class Asker:
     """Limits that all share."""
     breaker: Breaker
     """Judges whether the endpoint is gone."""
-    desk: Desk
+    broker: Broker
     """Holds the budget, and the reason to stop."""
     trying: bool = False
     """Whether forms are tried: that one is refused says nothing of the prompt."""
@@ -66,12 +66,12 @@ class Asker:
 
     @contextmanager
     def counting(self, question: Question, tries: Tries) -> Iterator[None]:
-        """Leave at the desk what was spent on a question, even where asking for it is cancelled."""
+        """Leave at the broker what was spent on a question, even where asking for it is cancelled."""
         try:
             yield
         except asyncio.CancelledError:
             if (answer := self.answer(question, None, tries)) is not None:
-                self.desk.put([answer])
+                self.broker.put([answer])
             raise
 
     def answer(self, question: Question, outcome: Reply | Failure | None, tries: Tries) -> Answer | None:
@@ -93,7 +93,7 @@ class Asker:
     def _completion(self, outcome: Reply | Failure | None) -> Completion:
         if isinstance(outcome, Reply):
             return outcome.completion
-        return Completion(error=outcome.told if outcome else f"{UNASKED} to the end: {self.desk.stopped}")
+        return Completion(error=outcome.told if outcome else f"{UNASKED} to the end: {self.broker.stopped}")
 
     async def outcome(self, question: Question, tries: Tries, *, patience: int | None = None) -> Reply | Failure | None:
         """The reply, or the failure that is final; None where the run stopped before.
@@ -107,7 +107,7 @@ class Asker:
             if isinstance(outcome, Reply):
                 return outcome
             wait = self._wait(outcome, tries)
-            if self.desk.stopped:
+            if self.broker.stopped:
                 break
             if (error := self._final(outcome, tries, wait)) is not None:
                 return replace(outcome, told=error, then="give up")
@@ -122,7 +122,7 @@ class Asker:
         most = self.bodies.most(question)
         async with self.endpoint.limiter:
             await self._pace(most)
-            if self.desk.stopped or not await self._afford(most):
+            if self.broker.stopped or not await self._afford(most):
                 return None
             if not tries.spent.calls:
                 tries.since = time.monotonic()
@@ -132,19 +132,19 @@ class Asker:
         """Wait for the limits per minute, and for the end of a pause."""
         wait = self.endpoint.requests.take(1)
         wait = max(wait, self.endpoint.tokens.take(_tokens(most)))
-        while not self.desk.stopped and (wait or self.endpoint.limiter.paused()):
+        while not self.broker.stopped and (wait or self.endpoint.limiter.paused()):
             await asyncio.sleep(max(wait, self.endpoint.limiter.paused()))
             wait = 0.0
 
     async def _afford(self, most: Usage) -> bool:
         """Reserve; wait while requests under way may turn out cheaper than reserved."""
-        budget = self.desk.budget
-        while not self.desk.stopped:
+        budget = self.broker.budget
+        while not self.broker.stopped:
             idle = budget.idle()
             if budget.reserve(most):
                 return True
             if idle and budget.idle():
-                self.desk.stop(budget.why(most))
+                self.broker.stop(budget.why(most))
             await asyncio.sleep(SETTLING_SECONDS)
         return False
 
@@ -164,7 +164,7 @@ class Asker:
         return outcome
 
     def _settle(self, most: Usage, used: Usage) -> None:
-        self.desk.budget.settle(most, used)
+        self.broker.budget.settle(most, used)
         self.endpoint.tokens.correct(_tokens(most) - _tokens(used))
 
     def _judge(self, outcome: Reply | Failure, question: Question, sent: float) -> None:
@@ -173,7 +173,7 @@ class Asker:
             self.breaker.succeeded()
             self.endpoint.answered()
             if outcome.odd is not None:
-                self.desk.warn("token counts", ODD_COUNTS.format(outcome.odd))
+                self.broker.warn("token counts", ODD_COUNTS.format(outcome.odd))
             return
         if outcome.kind == "timeout":
             self.endpoint.limiter.timed_out(sent)
@@ -191,12 +191,12 @@ class Asker:
     def _stop_if_gone(self) -> None:
         """At once: whoever watches looks ten times a second, in which hundreds may be asked."""
         if (verdict := self.breaker.verdict()) is not None:
-            self.desk.stop(verdict)
+            self.broker.stop(verdict)
 
     def _wait(self, failure: Failure, tries: Tries) -> float:
         """Seconds until the next try; what the endpoint asked for holds for everybody."""
         if failure.then == "stop" and (failure.certain or not self.breaker.answered):
-            self.desk.stop(failure.told)
+            self.broker.stop(failure.told)
         tries.failures += failure.then == "retry"
         tries.limited += failure.overload
         if failure.wait is None or (failure.overload and not failure.wait):
@@ -208,7 +208,7 @@ class Asker:
     def _pause(self, seconds: float) -> None:
         bearable = self.endpoint.settings.total_timeout if self.breaker.answered else self.breaker.patience
         if seconds > bearable:
-            self.desk.stop(f"the endpoint asks to wait {seconds:.0f} s; the last: {self.breaker.last}")
+            self.broker.stop(f"the endpoint asks to wait {seconds:.0f} s; the last: {self.breaker.last}")
         else:
             self.endpoint.limiter.pause(seconds)
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from contrapose.tasks.infer.base import Desk, Form, Question
+from contrapose.tasks.infer.base import Broker, Form, Question
 from contrapose.tasks.infer.openai.asking import Asker, Tries
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection
@@ -30,7 +30,7 @@ class Pool:
 
     questions: Sequence[Question]
     """All that may have to be asked."""
-    desk: Desk
+    broker: Broker
     """Where open questions come from and answers go."""
     bodies: Bodies
     """How questions are put."""
@@ -62,17 +62,17 @@ class Pool:
                 bodies=self.bodies,
                 endpoint=self.endpoint,
                 breaker=self._breaker,
-                desk=self.desk,
+                broker=self.broker,
                 trying=trying,
             )
 
     async def _fill(self, workers: int) -> None:
-        """Fetch windows of open questions; the desk may wait for a database, so in a thread."""
+        """Fetch windows of open questions; the broker may wait for a database, so in a thread."""
         window = WINDOW * workers
         for start in range(0, len(self.questions), window):
-            if self.desk.stopped:
+            if self.broker.stopped:
                 break
-            for question in await asyncio.to_thread(self.desk.take, self.questions[start : start + window]):
+            for question in await asyncio.to_thread(self.broker.take, self.questions[start : start + window]):
                 await self._queue.put(question)
         for _ in range(workers):
             await self._queue.put(None)
@@ -82,14 +82,14 @@ class Pool:
             # Once the run has stopped, asking returns at once and the queue empties.
             answer = await asker.ask(question)
             if answer is not None:
-                self.desk.put([answer])
+                self.broker.put([answer])
 
     async def _watch(self) -> None:
         """Return a short while after the run has stopped, whoever stopped it; our own reason is the breaker's."""
-        while not self.desk.stopped:
+        while not self.broker.stopped:
             await asyncio.sleep(GLANCE_SECONDS)
             if (verdict := self._breaker.verdict()) is not None:
-                self.desk.stop(verdict)
+                self.broker.stop(verdict)
         await asyncio.sleep(GRACE_SECONDS)
 
 
@@ -156,7 +156,7 @@ class FormFinder:
     async def find(self, questions: Sequence[Question]) -> None:
         """Ask until the form is known, the questions are used up, or the run stops."""
         for question in questions:
-            if self.asker.desk.stopped:
+            if self.asker.broker.stopped:
                 return
             tries = Tries()
             with self.asker.counting(question.plain, tries):
@@ -164,7 +164,7 @@ class FormFinder:
             if self.found is not None or self._silent == MOST_SILENT:
                 return
         # There were fewer questions than forms to try: all that were answered are plain ones.
-        self.found = "plain" if self._free and not self.asker.desk.stopped else None
+        self.found = "plain" if self._free and not self.asker.broker.stopped else None
 
     async def _tried(self, question: Question, tries: Tries) -> Form | None:
         """What one question tells, put in every form until it is answered."""
@@ -216,14 +216,14 @@ class FormFinder:
         if not await self._may_ask(question.plain):
             self._without_answer(question, last, tries)
             # If it was answered before, the prompt was not what was refused; once stopped, nothing is ours to ask.
-            return None if self.asker.desk.stopped else "plain"
+            return None if self.asker.broker.stopped else "plain"
         outcome = await self.asker.outcome(question.plain, tries)
         self._put(question.plain, outcome, tries)
         return "plain" if isinstance(outcome, Reply) else None
 
     async def _may_ask(self, question: Question) -> bool:
-        """Whether a question is open and ours; the desk may wait for a database, so in a thread."""
-        return bool(await asyncio.to_thread(self.asker.desk.take, [question]))
+        """Whether a question is open and ours; the broker may wait for a database, so in a thread."""
+        return bool(await asyncio.to_thread(self.asker.broker.take, [question]))
 
     def _without_answer(self, question: Question, last: Reply | Failure | None, tries: Tries) -> None:
         """Account for requests that brought no answer to a question which somebody else answers."""
@@ -232,7 +232,7 @@ class FormFinder:
 
     def _put(self, question: Question, outcome: Reply | Failure | None, tries: Tries) -> None:
         if (answer := self.asker.answer(question, outcome, tries)) is not None:
-            self.asker.desk.put([answer])
+            self.asker.broker.put([answer])
 
     def _patience(self) -> int | None:
         retries = self.asker.endpoint.settings.retries

@@ -13,7 +13,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price, listed_price
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.records import Likelihoods
-from contrapose.tasks.infer.base import Desk, Form, Question
+from contrapose.tasks.infer.base import Broker, Form, Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import reach
 from contrapose.tasks.infer.openai.endpoint import Endpoint
@@ -81,18 +81,18 @@ class OpenAIModel:
         self.bodies = Bodies(spec=spec, settings=settings)
         self.endpoint = Endpoint(settings)
 
-    def answer(self, questions: Sequence[Question], desk: Desk) -> None:
+    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
         # What is there now is not searched for cycles while requests wait: that takes as long as a request.
         gc.freeze()
         try:
-            asyncio.run(Pool(questions=questions, desk=desk, bodies=self.bodies, endpoint=self.endpoint).run())
+            asyncio.run(Pool(questions=questions, broker=broker, bodies=self.bodies, endpoint=self.endpoint).run())
         finally:
             gc.unfreeze()
 
-    def find_form(self, questions: Sequence[Question], forms: Sequence[Form], desk: Desk) -> Form | None:
+    def find_form(self, questions: Sequence[Question], forms: Sequence[Form], broker: Broker) -> Form | None:
         """Ask single questions until it is known how the endpoint can be held to their labels."""
-        pool = Pool(questions=questions, desk=desk, bodies=self.bodies, endpoint=self.endpoint)
+        pool = Pool(questions=questions, broker=broker, bodies=self.bodies, endpoint=self.endpoint)
         return asyncio.run(pool.find_form(forms))
 
     def notes(self) -> Mapping[str, str | float]:

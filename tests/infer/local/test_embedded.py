@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from plain_desk import completions
+from plain_broker import completions
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError

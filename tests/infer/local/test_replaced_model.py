@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from asked_case import case
-from plain_desk import completions
+from plain_broker import completions
 from tiny_model import save_tiny_model
 
 from contrapose.tasks.config.model_spec import ModelSpec

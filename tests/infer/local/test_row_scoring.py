@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plain_desk import completions
+from plain_broker import completions
 from tiny_model import save_tiny_model
 
 from contrapose.tasks.config.model_spec import ModelSpec

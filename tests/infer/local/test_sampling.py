@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from plain_desk import PlainDesk, completions
+from plain_broker import PlainBroker, completions
 from scipy.stats import chisquare
 from tiny_model import save_tiny_model
 from transformers import TopPLogitsWarper
@@ -82,7 +82,7 @@ def test_repeats_and_prompts_differ(folder: Path) -> None:
 
 
 def test_what_is_resumed_gives_the_same_replies(folder: Path) -> None:
-    whole, rest = PlainDesk(), PlainDesk()
+    whole, rest = PlainBroker(), PlainBroker()
     opened(folder).answer(QUESTIONS, whole)
     rest.answers = {question: whole.answers[question] for question in QUESTIONS[::2]}
     opened(folder).answer(QUESTIONS, rest)

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
-from plain_desk import PlainDesk, completions
+from plain_broker import PlainBroker, completions
 from tiny_model import CHAT, save_tiny_model
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
@@ -137,9 +137,9 @@ def test_a_stop_ends_the_reply_and_is_not_part_of_it(folder: Path) -> None:
 
 def test_answered_questions_are_not_computed_again_and_do_not_change_the_rest(folder: Path) -> None:
     questions = [choose(f"{prompt} {QUESTION}", "A", "B") for prompt in PROMPTS]
-    whole = PlainDesk()
+    whole = PlainBroker()
     opened(folder, batch_size=2).answer(questions, whole)
-    rest = PlainDesk(answers={questions[1]: whole.answers[questions[1]]})
+    rest = PlainBroker(answers={questions[1]: whole.answers[questions[1]]})
     opened(folder, batch_size=2).answer(questions, rest)
     put = [answer.question for answers in rest.puts for answer in answers]
     assert sorted(put, key=questions.index) == [questions[0], *questions[2:]]
@@ -149,13 +149,13 @@ def test_answered_questions_are_not_computed_again_and_do_not_change_the_rest(fo
 
 
 def test_a_budget_ends_the_run_without_exceeding_it(folder: Path) -> None:
-    desk = PlainDesk(budget=Budget(Limits(max_calls=3)))
+    broker = PlainBroker(budget=Budget(Limits(max_calls=3)))
     questions = [choose(f"{prompt} {QUESTION}", "A", "B") for prompt in PROMPTS]
-    opened(folder).answer(questions, desk)
-    assert len(desk.answers) == 3
-    assert desk.budget.spent.calls == 3
-    assert desk.budget.idle()
-    assert "max_calls = 3" in (desk.stopped or "")
+    opened(folder).answer(questions, broker)
+    assert len(broker.answers) == 3
+    assert broker.budget.spent.calls == 3
+    assert broker.budget.idle()
+    assert "max_calls = 3" in (broker.stopped or "")
 
 
 def test_a_chat_template_wraps_the_prompt_and_the_system_instruction(tmp_path: Path) -> None:

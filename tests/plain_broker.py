@@ -1,4 +1,4 @@
-"""A desk in memory: for models that are tested without a run around them."""
+"""A broker in memory: for models that are tested without a run around them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from contrapose.tasks.infer.budget import Budget
 
 
 @dataclass(slots=True)
-class PlainDesk:
-    """The `Desk` protocol without a store, a database or another run."""
+class PlainBroker:
+    """The `Broker` protocol without a store, a database or another run."""
 
     budget: Budget = field(default_factory=Budget)
     """What may be spent; without limits unless a test gives some."""
@@ -44,7 +44,7 @@ class PlainDesk:
 
 
 def completions(model: Model, questions: Sequence[Question]) -> list[Completion]:
-    """What a model answers at a fresh desk, in the order of the questions."""
-    desk = PlainDesk()
-    model.answer(questions, desk)
-    return [desk.answers[question].completion for question in questions]
+    """What a model answers at a fresh broker, in the order of the questions."""
+    broker = PlainBroker()
+    model.answer(questions, broker)
+    return [broker.answers[question].completion for question in questions]
