@@ -19,7 +19,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.infer.base import Question
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.openai import OpenAI
 from tests.plain_broker import PlainBroker
 

@@ -15,8 +15,9 @@ from typing import Any, cast
 from bench.local import MemoryBroker
 from bench.replies import GOLDEN, SETS, SUMMARIES, filled
 from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.registry import find
-from contrapose.tasks.infer.base import Provider, Question
+from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.probes.asking_back import answered, question
 
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.local.embedded import Embedded, converted_folder
 from contrapose.tasks.infer.local.transformer import TransformerModel

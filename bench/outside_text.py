@@ -23,9 +23,9 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core import bounds
 from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai.replies import read_reply
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.language.replies.refusals import reply_kind

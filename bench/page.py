@@ -33,13 +33,13 @@ import pyarrow.parquet as pq
 from contrapose.tasks.core.outcome import SCHEMA_VERSION, ModelSummary, Summary, UsageSummary
 from contrapose.tasks.core.records import Completion, Sample, SummaryPair, TextSample, Trial
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.core.results import result_table
 from contrapose.tasks.infer.ask import asked, losses, trials
 from contrapose.tasks.infer.mock import MockModel
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.html import render
 from contrapose.tasks.report.publish import StoredResults
+from contrapose.tasks.tables.results import result_table
 from contrapose.tasks.tables.table import Table
 
 JOBS = (

@@ -34,13 +34,13 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.outcome import DataSummary
 from contrapose.tasks.core.records import Case, Completion, SummaryPair, TextSample, Trial, Usage
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.core.results import schema_for
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import scored, summarise
 from contrapose.tasks.infer.mock import WORDS
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.tables.columnar import batched
+from contrapose.tasks.tables.results import schema_for
 from contrapose.tasks.tables.table import ROWS, Table, iterate, write, write_arrow
 
 Item = TypeVar("Item")

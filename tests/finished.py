@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from contrapose.tasks.compare.runs import FinishedRun, finished_run
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.results import COMMON, schema_of_columns
+from contrapose.tasks.tables.results import COMMON, schema_of_columns
 
 TEST = "order_bias"
 SETTINGS = {"read_with": "auto", "margin": 0.05}

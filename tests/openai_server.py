@@ -6,7 +6,7 @@ from fake_endpoint import Endpoint
 from plain_broker import PlainBroker
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.infer.base import Answer, Question
+from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.infer.openai import OpenAI
 
 

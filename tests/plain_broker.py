@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion
-from contrapose.tasks.infer.base import Answer, Model, Question
+from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.budget import Budget
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from contrapose.tasks.core.records import Case, Completion, Score, Trial
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.core.results import result_table, schema_for
+from contrapose.tasks.tables.results import result_table, schema_for
 
 CASE = Case(
     id="add_toxic_words/1",

@@ -17,9 +17,9 @@ from contrapose.flows.cli import main
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.config.secrets import from_block, from_environment, resolved
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.errors import ConfigError, ModelError
+from contrapose.tasks.core.secrets import from_block, from_environment, resolved
 from contrapose.tasks.infer.mock import Mock
 from contrapose.tasks.infer.openai.key import NO_KEY, read_key
 from contrapose.tasks.store.engine import store_url

@@ -11,9 +11,9 @@ import numpy as np
 
 from bench.simulated.draws import Finding, covered, labels
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, SummaryPair, Trial
-from contrapose.tasks.core.results import result_table
 from contrapose.tasks.evaluate.summarise import estimates
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
+from contrapose.tasks.tables.results import result_table
 
 RECOVERED = 0.93
 SAYS = ("{}", "{}.", "({})", "Answer: {}", "The answer is {}.", "Summary {} is consistent with the article.")

@@ -80,7 +80,7 @@ def _reach_server() -> None:
     """Bring the key of a local server that runs, and start one where the store's address is in a Secret block."""
     from contrapose.flows.cli.start import serve_blocks
     from contrapose.flows.serve.server_key import bring_key
-    from contrapose.tasks.config.secrets import SCHEME
+    from contrapose.tasks.core.secrets import SCHEME
 
     bring_key()
     serve_blocks(os.environ.get("CONTRAPOSE_STORE", "").startswith(SCHEME))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from contrapose.flows.cli.arguments import Verb
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.flows.serve.server_key import bring_key_as_configured
-from contrapose.tasks.config.secrets import without_user
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.secrets import without_user
 from contrapose.tasks.promotion.settings import RETRAINED, resource, retrained
 
 if TYPE_CHECKING:

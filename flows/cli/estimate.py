@@ -20,6 +20,7 @@ from contrapose.flows.run_context import idle_reader
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.forecast.counting import Count, Counter, LookUp
@@ -27,7 +28,6 @@ from contrapose.tasks.forecast.deciding import WIDE, Deciding, Groups, Source, d
 from contrapose.tasks.forecast.experience import Experience, experience_of
 from contrapose.tasks.forecast.forecast import CHARACTERS_PER_TOKEN, Forecast, forecast
 from contrapose.tasks.infer.ask import Answers
-from contrapose.tasks.infer.base import Form, Question
 from contrapose.tasks.infer.budget import Limits, open_budget, reader_price
 from contrapose.tasks.infer.forms import forms_of, known_form
 from contrapose.tasks.infer.keys import Keys

@@ -17,8 +17,8 @@ from contrapose.flows.deploy.deployments import (
     with_parameters,
 )
 from contrapose.flows.serve.server_key import bring_key_as_configured
-from contrapose.tasks.config.secrets import without_user
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.secrets import without_user
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient

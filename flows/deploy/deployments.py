@@ -15,8 +15,8 @@ import yaml
 
 from contrapose.tasks.config.data_settings import merged
 from contrapose.tasks.config.hosts import DEPLOYED
-from contrapose.tasks.config.secrets import without_user
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.secrets import without_user
 
 if TYPE_CHECKING:
     from prefect import Flow

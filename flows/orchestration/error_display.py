@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
-from contrapose.tasks.config.secrets import without_user
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
+from contrapose.tasks.core.secrets import without_user
 
 REFUSED = (401, 403)
 """Status of a server that asks for another key."""

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from contrapose.tasks.compare.runs import FinishedRun, unlike
 from contrapose.tasks.core.errors import ComparisonError
-from contrapose.tasks.core.results import COMMON, schema_of_columns
+from contrapose.tasks.tables.results import COMMON, schema_of_columns
 
 NEEDED = ("case_id", "sample_id", "cluster", "scorer", "pass", "undecided", "error", "repeat")
 COLUMNS = schema_of_columns({name: COMMON[name] for name in NEEDED})

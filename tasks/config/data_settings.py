@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from contrapose.tasks.config.secrets import holds_password
 from contrapose.tasks.core.registry import names
+from contrapose.tasks.core.secrets import holds_password
 
 FIELDS = (
     "text",

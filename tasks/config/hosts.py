@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
 
-from contrapose.tasks.config.secrets import without_user
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.secrets import without_user
 
 DEPLOYED = "_DEPLOYED"
 """How the variable ends that `contrapose deploy` sets; what it names counts beside what the worker's own names."""

@@ -11,8 +11,8 @@ from contrapose.tasks.config.chosen_tests import Tests, all_tests
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.model_spec import BatchSize, Generation, ModelSpec
 from contrapose.tasks.config.prices import Price
-from contrapose.tasks.config.secrets import holds_password
 from contrapose.tasks.core import registry
+from contrapose.tasks.core.secrets import holds_password
 
 LimitFrom = Literal["bundled", "suite", "given"]
 """Who set a limit: a bundled suite, a suite of one's own, or the command line or form."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
-from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.config.prices import Price
+if TYPE_CHECKING:
+    from contrapose.tasks.config.model_spec import ModelSpec
+    from contrapose.tasks.config.prices import Price
+
 
 Role = Literal["answers", "pace", "key", "block"]
 """What an argument decides: which answers come, only how fast they come, or only where the key is found; `block` where

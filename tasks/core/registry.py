@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ConfigError, meant
 from contrapose.tasks.core.provider import Described
-from contrapose.tasks.probes.base import Probe
+
+if TYPE_CHECKING:
+    from contrapose.tasks.config.model_spec import ModelSpec
+    from contrapose.tasks.probes.base import Probe
 
 PROBES = {
     "add_negation": "contrapose.tasks.probes.negation:AddNegation",
@@ -118,4 +120,4 @@ def answering(spec: ModelSpec) -> dict[str, Any]:
 @cache
 def probe(name: str) -> Probe:
     """The probe of that name."""
-    return cast(Probe, find("probes", name)())
+    return cast("Probe", find("probes", name)())

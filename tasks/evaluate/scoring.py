@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import FollowUp, Trial
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.core.results import result_table
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, Thresholds
 from contrapose.tasks.probes.base import AsksBack, Embed, unscored
 from contrapose.tasks.probes.reading_checks import CHECKS
 from contrapose.tasks.tables.columnar import from_arrow
+from contrapose.tasks.tables.results import result_table
 from contrapose.tasks.tables.table import Table, batches
 
 

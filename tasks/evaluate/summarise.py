@@ -24,7 +24,6 @@ from contrapose.tasks.core.outcome import (
     Slice,
 )
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.core.results import figure_columns, settled
 from contrapose.tasks.evaluate.gate import Counts, Rate, Rules, decide, rated
 from contrapose.tasks.language.replies.known_errors import any_read_by
 from contrapose.tasks.probes.base import Measure, Probe
@@ -32,6 +31,7 @@ from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import Mean, difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
+from contrapose.tasks.tables.results import figure_columns, settled
 from contrapose.tasks.tables.table import Table, batches
 
 COUNTED = (

@@ -9,12 +9,12 @@ from contrapose.tasks.core.outcome import DataSummary, Outcome
 from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import FollowUp, Trial
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.core.results import schema_for
 from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import calibrated, controls_in, follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import scored, skipped, summarise
 from contrapose.tasks.tables.columnar import batched
+from contrapose.tasks.tables.results import schema_for
 from contrapose.tasks.tables.table import ROWS, Table, iterate, write, write_arrow
 
 PROBE = {"probes": "{plan.test}"}

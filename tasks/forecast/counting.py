@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.ask import Answers, asked, in_words, losses
-from contrapose.tasks.infer.base import Form, Question
 from contrapose.tasks.probes import asking_back
 
 LookUp = Callable[[Sequence[Question]], Answers]

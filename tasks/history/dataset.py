@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
-from contrapose.tasks.config.secrets import holds_password
 from contrapose.tasks.core.damage import SUFFIX, put_in_place
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.history_records import Facet, PastRun, PastTest
 from contrapose.tasks.core.outcome import Outcome, Summary
+from contrapose.tasks.core.secrets import holds_password
 from contrapose.tasks.history.schema import to_table
 
 VARIABLE = "CONTRAPOSE_HISTORY"

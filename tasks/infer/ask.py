@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from contrapose.tasks.core.questions import UNASKED, Form, Question
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Trial
-from contrapose.tasks.infer.base import UNASKED, Form, Model, Question
+from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.meter import current_meter
 

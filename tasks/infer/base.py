@@ -1,68 +1,16 @@
-"""What is asked, what answers, and what a model must offer."""
+"""What a model must offer, and what it is offered."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Described
-from contrapose.tasks.core.records import Completion, Likelihoods, Usage
+from contrapose.tasks.core.questions import Answer, Form, Question
+from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.infer.budget import Budget
-
-UNASKED = "not asked"
-"""How the error of a question begins that was not asked, or not to the end, because the run was stopped."""
-
-Form = Literal["plain", "json_schema", "structured_outputs", "guided_choice"]
-"""How a reply is asked for: as the prompt does, or held to one of some labels, by a field of that name."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """One thing that a model is asked; equal questions have equal answers."""
-
-    kind: Literal["generate", "choose", "loss"]
-    """A reply to `prompt`, the log-likelihood of each of `labels` after it, or the mean loss of `text` after it."""
-    prompt: str
-    """As the case has it, without system instruction and chat template; for a loss it may be empty."""
-    labels: tuple[str, ...] = ()
-    """For `choose`, and where a reply is held to them: the letters that stand for the options."""
-    text: str = ""
-    """For `loss`: the text whose tokens are scored."""
-    repeat: int = 0
-    """Which of several replies to the same prompt this is."""
-    form: Form = "plain"
-    """For `generate`: how the reply is held to one of `labels`. A plain question has none, whatever it is about."""
-
-    @property
-    def plain(self) -> Question:
-        """The same prompt, asked for a reply of any kind."""
-        return replace(self, form="plain", labels=())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What became of a question. A completion with `error` is no answer and is never stored."""
-
-    question: Question
-    completion: Completion
-    """For `choose`: `text` is the likeliest label. For `loss`: `loss` alone, None where the text has no tokens."""
-    seconds: float = 0.0
-    """Wall time of the request that was answered; for a batch, its time divided among its questions."""
-    requests: int = 1
-    """Requests made for it, the failed ones too."""
-    spent: Usage | None = None
-    """What all its requests were settled at in the budget; None: `requests` and the tokens of the completion."""
-
-    @property
-    def taken(self) -> Usage:
-        """What it took, failed requests included."""
-        used = self.completion.usage
-        return self.spent or Usage(
-            calls=self.requests, prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens
-        )
 
 
 class Broker(Protocol):

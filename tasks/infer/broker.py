@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
+from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import current_meter

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.ask import for_letters
-from contrapose.tasks.infer.base import Constrains, FindsForm, Form, Model, Provider, Question
+from contrapose.tasks.infer.base import Constrains, FindsForm, Model, Provider
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.store import open_forms

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.infer.base import Form, Question
+from contrapose.tasks.core.questions import Form, Question, to_json
 
 FORMAT = "1"
 """Raised whenever keys are made in another way."""
@@ -46,20 +46,6 @@ class Keys:
     def of_forms(self, forms: Sequence[Form]) -> str:
         """The key of what was found out about forms, in hexadecimal: of the endpoint and the model, not of prompts."""
         return _hash({**self._served, "forms": list(forms)}).hexdigest()
-
-
-def to_json(question: Question) -> str:
-    """A question as the store keeps it."""
-    found: dict[str, object] = {"kind": question.kind, "prompt": question.prompt}
-    if question.labels:
-        found["labels"] = question.labels
-    if question.text:
-        found["text"] = question.text
-    if question.repeat:
-        found["repeat"] = question.repeat
-    if question.form != "plain":
-        found["form"] = question.form
-    return json.dumps(found, ensure_ascii=True)
 
 
 def _hash(content: Mapping[str, object]) -> hashlib._Hash:

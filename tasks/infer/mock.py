@@ -12,8 +12,9 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Likelihoods, Usage
-from contrapose.tasks.infer.base import Broker, Question, refuse_unknown
+from contrapose.tasks.infer.base import Broker, refuse_unknown
 from contrapose.tasks.infer.trading import Batch, trade
 
 WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")

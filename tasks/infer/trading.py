@@ -1,4 +1,4 @@
-"""How a model trades with a broker: it takes what is open, reserves what it may cost, settles that, and puts answers."""
+"""How a model trades with a broker: it takes what is open, reserves and settles what that takes, and puts answers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Answer, Broker, Question
+from contrapose.tasks.infer.base import Broker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from contrapose.tasks.config.hosts import origin_of, refuse_forbidden
-from contrapose.tasks.config.secrets import holds_password
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.secrets import holds_password
 
 BLOCK = "contrapose-webhook-secret"
 """Prefect Secret block that is looked in where the environment holds no secret."""

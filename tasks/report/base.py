@@ -13,10 +13,10 @@ from contrapose.tasks.core.history_records import History
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.registry import names, probe
-from contrapose.tasks.core.results import columns_of
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.probes.panels import Panel
 from contrapose.tasks.report.rows import of_test, tested
+from contrapose.tasks.tables.results import columns_of
 
 FIGURES = ("test_type", "sample_id", "pass", "error", "control", "confidence")
 """Columns from which reports count: a short part of a row, so that those of a million rows fit in memory."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from contrapose.tasks.core.results import COMMON
 from contrapose.tasks.report.base import Report
+from contrapose.tasks.tables.results import COMMON
 from contrapose.tasks.text.cleaning import storable
 
 # Spreadsheets trim blanks and quotes, and some fold full-width signs, before they look for a formula.

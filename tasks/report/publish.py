@@ -28,9 +28,9 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import find, names, probe
-from contrapose.tasks.core.results import columns_of
 from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN, Report
 from contrapose.tasks.tables.columnar import schema_of
+from contrapose.tasks.tables.results import columns_of
 from contrapose.tasks.tables.table import Table, batches, read_arrow, save, take
 from contrapose.tasks.text.cleaning import valid
 

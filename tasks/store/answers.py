@@ -14,9 +14,8 @@ from sqlalchemy import Connection, Engine, Table, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from contrapose.tasks.core.damage import warn
+from contrapose.tasks.core.questions import Answer, to_json
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Answer
-from contrapose.tasks.infer.keys import to_json
 from contrapose.tasks.store.patience import patient
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS, READINGS, RUNS
 

@@ -13,9 +13,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from contrapose.tasks.config.secrets import resolved
 from contrapose.tasks.core.damage import warn
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.secrets import resolved
 from contrapose.tasks.tables.table import home
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import cast
 
 from sqlalchemy import Engine, select
 
-from contrapose.tasks.infer.base import Form
+from contrapose.tasks.core.questions import Form
 from contrapose.tasks.store.answers import insert_into
 from contrapose.tasks.store.patience import patient
 from contrapose.tasks.store.schema import FORMS

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
-from contrapose.tasks.config.secrets import holds_password
 from contrapose.tasks.core.damage import SUFFIX, note, private_folder, put_in_place, set_aside, sha256
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
+from contrapose.tasks.core.secrets import holds_password
 from contrapose.tasks.tables.columnar import batched, from_arrow, regrouped, schema_of, to_arrow
 
 Record = TypeVar("Record")

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import Case, Trial
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.core.results import schema_for
 from contrapose.tasks.core.validation import Kind
 from contrapose.tasks.tables.columnar import schema_of
+from contrapose.tasks.tables.results import schema_for
 from contrapose.tasks.validate.derived import DERIVED
 
 KEYS: Mapping[Kind, str] = {"samples": "id", "cases": "id", "completions": "case_id", "results": "case_id"}

@@ -17,7 +17,6 @@ import pytest
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.core.results import schema_for
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import (
@@ -35,6 +34,7 @@ from contrapose.tasks.evaluate.summarise import (
 )
 from contrapose.tasks.probes.base import Probe
 from contrapose.tasks.statistics.shares import independent, wilson
+from contrapose.tasks.tables.results import schema_for
 from contrapose.tasks.tables.table import write_arrow
 from tests.evaluate.test_scoring import DATA, no_embeddings, plan_of, trials_of
 

@@ -7,12 +7,12 @@ import pytest
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Case, Completion, Score, Trial
-from contrapose.tasks.core.results import result_table, schema_for
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.summarise import MOST_REASONS, unscored_reasons
 from contrapose.tasks.evaluate.task import judge
 from contrapose.tasks.probes.base import unscored
 from contrapose.tasks.probes.toxic_words import AddToxicWords
+from contrapose.tasks.tables.results import result_table, schema_for
 from contrapose.tasks.tables.table import write_arrow
 
 

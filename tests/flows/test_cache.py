@@ -7,8 +7,8 @@ import json
 import pytest
 
 from contrapose.flows.cli import main
+from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.store import open_answers, open_runs
 from contrapose.tasks.store.answers import Keyed
 

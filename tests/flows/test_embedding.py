@@ -16,8 +16,9 @@ from contrapose.flows.run_context import enter
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.evaluate import embeddings
-from contrapose.tasks.infer.base import Broker, Question
+from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.mock import Mock, MockModel
 from contrapose.tasks.store import open_runs
 

@@ -12,9 +12,9 @@ from contrapose.flows.cli.estimate import estimate
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.questions import Answer
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.ask import asked
-from contrapose.tasks.infer.base import Answer
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.mock import Mock, MockModel
 from contrapose.tasks.store import open_answers, open_runs

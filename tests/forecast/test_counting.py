@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from asked_case import case
 
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Case, Completion
 from contrapose.tasks.forecast.counting import Count, Counter
 from contrapose.tasks.infer.ask import Answers
-from contrapose.tasks.infer.base import Question
 
 YES, NO = Question(kind="generate", prompt="It is."), Question(kind="generate", prompt="It is not.")
 

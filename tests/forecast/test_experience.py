@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.forecast.experience import Past, experience_of
-from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.store import open_answers, open_runs
 from contrapose.tasks.store.answers import Keyed
 

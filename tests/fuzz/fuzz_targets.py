@@ -17,8 +17,8 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import bundled_suites, load_config
 from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Sample, SummaryPair, TextSample
-from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai.replies import NoLogprobsError, read_reply
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.language.replies.refusals import reply_kind

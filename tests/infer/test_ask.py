@@ -11,9 +11,10 @@ from asked_case import case
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Side, Trial, Usage
 from contrapose.tasks.infer.ask import ask, ask_back, unasked
-from contrapose.tasks.infer.base import Answer, Broker, Question
+from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys

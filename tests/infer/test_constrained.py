@@ -14,9 +14,9 @@ from fake_endpoint import Endpoint, form_in, serving
 from openai_server import spec
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
+from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case, Trial
 from contrapose.tasks.infer.ask import ask, unasked
-from contrapose.tasks.infer.base import Form, Question
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.forms import form_for, forms_of, known_form

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
-from contrapose.tasks.infer.base import Question
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.keys import Keys
 
 SPEC = ModelSpec(id="openai/small", args={"base_url": "http://one/v1"})

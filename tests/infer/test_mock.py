@@ -6,7 +6,7 @@ import pytest
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.infer.base import Question
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.mock import Mock
 
 PROMPTS = [f"Prompt {number}." for number in range(2000)]

@@ -13,8 +13,9 @@ from plain_broker import PlainBroker
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.base import Broker, Question
+from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys

@@ -10,7 +10,7 @@ from fake_endpoint import Endpoint, serving
 from openai_server import answered, generate, only, spec
 from plain_broker import PlainBroker
 
-from contrapose.tasks.infer.base import UNASKED
+from contrapose.tasks.core.questions import UNASKED
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai import failures as retrying

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
-from contrapose.tasks.core.results import result_table
 from contrapose.tasks.evaluate.summarise import estimates
 from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings
 from contrapose.tasks.probes.option_order.score import rotated
+from contrapose.tasks.tables.results import result_table
 
 PROBE = OptionOrder()
 WATER = TextSample(id="w", text="Water is", options=("dry", "liquid", "solid"), answer="liquid")

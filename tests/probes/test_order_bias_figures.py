@@ -11,10 +11,10 @@ import pytest
 from figured import figured
 
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, SummaryPair, Trial
-from contrapose.tasks.core.results import result_table
 from contrapose.tasks.evaluate.summarise import effects, estimates
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
 from contrapose.tasks.probes.order_bias.figures import calibrates
+from contrapose.tasks.tables.results import result_table
 
 PROBE = OrderBias()
 

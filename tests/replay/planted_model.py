@@ -9,8 +9,9 @@ from typing import Literal
 from asked_prompts import Asked
 from planted_judges import Judge, Said, drawn
 
+from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Answer, Broker, Question
+from contrapose.tasks.infer.base import Broker
 
 AskedBack = Literal["honest", "silent", "random"]
 """How a judge answers when it is asked which option a reply of its own chooses."""

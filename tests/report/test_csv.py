@@ -9,9 +9,9 @@ from factories import frame, report, row
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.core.results import COMMON
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.csv import inert, render, restored
+from contrapose.tasks.tables.results import COMMON
 
 
 def whole(of: Report) -> bytes:

@@ -14,9 +14,9 @@ from factories import outcome, report, summary
 
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import names, probe
-from contrapose.tasks.core.results import schema_for
 from contrapose.tasks.report.publish import StoredResults, described, of_cases, of_results, write_files
 from contrapose.tasks.tables.columnar import schema_of
+from contrapose.tasks.tables.results import schema_for
 from contrapose.tasks.tables.table import write, write_arrow
 
 

@@ -13,11 +13,11 @@ from factories import report
 
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.core.results import schema_for
 from contrapose.tasks.report.base import FIGURES
 from contrapose.tasks.report.csv import render
 from contrapose.tasks.report.publish import StoredResults, skipped_examples
 from contrapose.tasks.tables import table as tables
+from contrapose.tasks.tables.results import schema_for
 from contrapose.tasks.tables.table import Table, write, write_arrow
 
 SHOWN = ("add_negation", "add_toxic_words", "order_bias")

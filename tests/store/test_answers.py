@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.store import open_answers, open_runs
 from contrapose.tasks.store.answers import AnswerTable, Keyed, is_whole, percentiles
 from contrapose.tasks.store.schema import ANSWERS

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import update
 
 from contrapose.tasks.config.prices import FREE, Price
+from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Call, Completion, Usage
-from contrapose.tasks.infer.base import Answer, Question
 from contrapose.tasks.store import open_answers, open_calls, open_runs
 from contrapose.tasks.store.answers import Keyed
 from contrapose.tasks.store.calls import MOST

@@ -16,12 +16,12 @@ from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Case, Trial
 from contrapose.tasks.core.registry import find, names, probe
-from contrapose.tasks.core.results import schema_for
 from contrapose.tasks.core.validation import Checked, Kind, Suite
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.tables.columnar import to_arrow
+from contrapose.tasks.tables.results import schema_for
 from contrapose.tasks.tables.table import write_arrow
 from contrapose.tasks.validate.gates import Sifted, sift
 from contrapose.tasks.validate.kinds import Handed, drawn, handed

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.local.prompting import Encoder
 
 

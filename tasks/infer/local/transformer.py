@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from contrapose.tasks.config.model_spec import Generation
+from contrapose.tasks.core.questions import Question, to_json
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Broker, Question
-from contrapose.tasks.infer.keys import to_json
+from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.local.forward import Forward, Scoring
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError
 from contrapose.tasks.infer.local.prompting import Encoder

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from contrapose.tasks.core.questions import UNASKED, Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import UNASKED, Answer, Broker, Question
+from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection
 from contrapose.tasks.infer.openai.endpoint import Breaker, Endpoint

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.base import Form, Question
 from contrapose.tasks.infer.openai.replies import SCHEMA_FIELD
 from contrapose.tasks.infer.openai.settings import Settings
 

@@ -6,8 +6,8 @@ import re
 import time
 from dataclasses import dataclass, replace
 
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
-from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection
 from contrapose.tasks.infer.openai.failures import Failure, broken, one_line_error, refused, timed_out, unreachable

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contrapose.tasks.config.hosts import HostRule, Origin, entries, origin_of, read_rule
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.config.secrets import BLOCK, SCHEME, from_environment, read_block
-from contrapose.tasks.config.secrets import VARIABLE as NAME
 from contrapose.tasks.core.errors import ConfigError, ModelError
+from contrapose.tasks.core.secrets import BLOCK, SCHEME, from_environment, read_block
+from contrapose.tasks.core.secrets import VARIABLE as NAME
 
 VARIABLE = "OPENAI_API_KEY"
 """Where the key is looked for when `model_args` says nothing."""

@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from contrapose.tasks.infer.base import Broker, Form, Question
+from contrapose.tasks.core.questions import Form, Question
+from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.openai.asking import Asker, Tries
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection

@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price, listed_price
 from contrapose.tasks.core.provider import Argument, Check
+from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Likelihoods
-from contrapose.tasks.infer.base import Broker, Form, Question
+from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import reach
 from contrapose.tasks.infer.openai.endpoint import Endpoint

@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Form, Question
 
 LEADING = " \n\t▁Ġ"
 """What tokenizers put before a word."""

@@ -13,7 +13,8 @@ from contrapose.tasks.config.hosts import origin_of, refuse_forbidden
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
-from contrapose.tasks.infer.base import Form, refuse_unknown
+from contrapose.tasks.core.questions import Form
+from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.openai.key import BASE_URL, OPENAI_HOST, is_own, read_key
 
 CONCURRENCY = 32

@@ -10,7 +10,7 @@ from plain_broker import completions
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.infer.base import Question
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.local import embedded
 from contrapose.tasks.infer.local.embedded import SHA256, Embedded, converted_folder
 

@@ -14,8 +14,8 @@ from tiny_model import save_tiny_model
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.digests import files_sha256
 from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.infer.base import Question
 from contrapose.tasks.infer.budget import Limits
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel

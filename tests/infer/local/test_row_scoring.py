@@ -11,7 +11,7 @@ from plain_broker import completions
 from tiny_model import save_tiny_model
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.infer.base import Question
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
 

@@ -13,7 +13,7 @@ from tiny_model import save_tiny_model
 from transformers import TopPLogitsWarper
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
-from contrapose.tasks.infer.base import Question
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.replies import Sampler, draw, nucleus, seed
 from contrapose.tasks.infer.local.transformer import TransformerModel

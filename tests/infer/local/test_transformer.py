@@ -11,7 +11,7 @@ from tiny_model import CHAT, save_tiny_model
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.infer.base import Question
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
