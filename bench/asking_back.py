@@ -10,14 +10,13 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from typing import Any, cast
+from typing import Any
 
 from bench.local import MemoryBroker
 from bench.replies import GOLDEN, SETS, SUMMARIES, filled
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.registry import find
-from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.probes.asking_back import answered, question
 
 
@@ -29,7 +28,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, metavar="N", help="replies of each set, drawn evenly; all without it")
     given = parser.parse_args()
     spec = RunConfig(model=given.model, gen_kwargs={"max_new_tokens": 6}).model_spec()
-    provider = cast(Provider, find("providers", spec.provider)())
+    provider = find("providers", spec.provider)()
     model = provider.open(spec.model_copy(update={"found": dict(provider.identity(spec))}))
     for name in given.set or SETS:
         rows = [json.loads(line) for line in (GOLDEN / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]

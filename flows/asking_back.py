@@ -16,7 +16,7 @@ from contrapose.tasks.core.records import FollowUp
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.evaluate.scoring import drawn
 from contrapose.tasks.evaluate.task import Unread, find_unread
-from contrapose.tasks.infer.task import Asked, ask_about
+from contrapose.tasks.infer.task import ask_about
 from contrapose.tasks.probes.reading_checks import CHECKS, LEAST_AGREEMENT, reads_badly
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.tables.table import Table, read, write
@@ -97,7 +97,7 @@ def _unread(run: Run, plan: Plan, trials: Trials) -> list[Unread]:
     name = run.config.embedding_model
     model = {"embedding_model": name, "embedding_revision": revision(name)}
     again = run.config.refresh
-    return [call(find_unread, refresh=again, plan=plan, trials=table, **model).value for table in trials.tables]
+    return [call(find_unread, again, plan=plan, trials=table, **model).value for table in trials.tables]
 
 
 def _checks(unread: list[Unread]) -> list[Table]:
@@ -114,7 +114,7 @@ def _about(run: Run, label: str, trials: Trials, follow_ups: list[Table], *, sto
     for place, questions in enumerate(follow_ups):
         if not questions["rows"]:
             continue
-        asked: Asked = call(
+        asked = call(
             ask_about,
             label=f"{questions['rows']:,} {label}",
             trials=tables[place],

@@ -70,7 +70,7 @@ def compare_models(
     for each in configs:
         enter(each)
     folders = [evaluate_model(each)["folder"] for each in configs]
-    comparison: Comparison = call(compare, folders=folders, baseline=folders[baseline - 1], margin=margin).value
+    comparison = call(compare, folders=folders, baseline=folders[baseline - 1], margin=margin).value
     name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{config.suite}-comparison"
     folder = free_folder(Path(config.output), name).resolve()
     write_folder(folder, partial(write_comparison, comparison=comparison))

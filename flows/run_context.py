@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import cast
 
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.objects import FlowRun
@@ -60,7 +59,7 @@ def find_reader(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Lik
     if spec is None or not any(plan.probe_settings.asks_back(likelihoods) for plan in selected):
         return None
     try:
-        identity = cast(Provider, find("providers", spec.provider)()).identity(spec)
+        identity = find("providers", spec.provider)().identity(spec)
     except ContraposeError as error:
         raise about_reader(error) from None
     return Reader(spec=spec, identity=identity, price=reader_price(config))
@@ -130,7 +129,7 @@ def enter(config: RunConfig) -> Run:
     """
     selected = plans(config)
     spec = config.model_spec()
-    provider = cast(Provider, find("providers", spec.provider)())
+    provider = find("providers", spec.provider)()
     budget = open_budget(config)
     identity = provider.identity(spec)
     likelihoods = provider.likelihoods(spec)

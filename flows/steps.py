@@ -67,9 +67,9 @@ def load(run: Run) -> dict[str, Samples]:
 
 def _loaded(run: Run, plan: Plan) -> Samples:
     """Samples of one test. Whose limit cut them is told here: the task, which is cached, need not know."""
-    found: Samples = call(
+    found = call(
         load_task,
-        refresh=run.config.refresh,
+        run.config.refresh,
         test=plan.test,
         data=plan.data,
         sha256=content_sha256(plan.data),
@@ -91,7 +91,7 @@ def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
     cases = {
         plan.test: call(
             perturb_task,
-            refresh=run.config.refresh,
+            run.config.refresh,
             plan=plan,
             samples=samples[plan.test]["table"],
             seed=run.config.seed,
@@ -113,8 +113,8 @@ def validate_cases(run: Run, samples: Mapping[str, Samples], cases: Mapping[str,
     for plan in run.plans:
         table, rows = samples[plan.test]["table"], samples[plan.test]["data"]["rows"]
         checked += [
-            call(validate_samples_task, refresh=again, plan=plan, samples=table, rows=rows, own=own).value,
-            call(validate_cases_task, refresh=again, plan=plan, cases=cases[plan.test], samples=table, own=own).value,
+            call(validate_samples_task, again, plan=plan, samples=table, rows=rows, own=own).value,
+            call(validate_cases_task, again, plan=plan, cases=cases[plan.test], samples=table, own=own).value,
         ]
     return admit(run, checked)
 
@@ -126,7 +126,7 @@ def validate_completions(run: Run, cases: Mapping[str, Table], trials: Mapping[s
     checked = [
         call(
             validate_completions_task,
-            refresh=run.config.refresh,
+            run.config.refresh,
             plan=plan,
             trials=trials[plan.test].tables,
             cases=cases[plan.test],
@@ -144,7 +144,7 @@ def validate_results(run: Run, cases: Mapping[str, Table], results: Mapping[str,
     checked = [
         call(
             validate_results_task,
-            refresh=run.config.refresh,
+            run.config.refresh,
             plan=plan,
             results=results[plan.test],
             cases=cases[plan.test],
@@ -171,9 +171,7 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     with watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key):
         for plan in run.plans:
             for chunk in chunks(plan.test, cases[plan.test], run.provider.cases_per_task):
-                asked: Asked = call(
-                    infer_task, label=chunk.label, cases=chunk.table, terms=terms(run), stopped=stopped
-                ).value
+                asked = call(infer_task, label=chunk.label, cases=chunk.table, terms=terms(run), stopped=stopped).value
                 stopped = asked["stopped"]
                 answered[plan.test] = _add(answered[plan.test], asked)
     return ask_back(run, {test: _warn_of_silence(test, each) for test, each in answered.items()}, stopped=stopped)
@@ -204,7 +202,7 @@ def evaluate(run: Run, trials: Mapping[str, Trials]) -> dict[str, Table]:
     return {
         plan.test: call(
             evaluate_task,
-            refresh=run.config.refresh,
+            run.config.refresh,
             plan=plan,
             trials=trials[plan.test].tables,
             model=run.config.model,
@@ -228,7 +226,7 @@ def judge(
         stopped(
             call(
                 judge_task,
-                refresh=run.config.refresh,
+                run.config.refresh,
                 plan=plan,
                 cases=cases[plan.test],
                 results=results[plan.test],

@@ -78,7 +78,7 @@ def previews(config: RunConfig) -> list[Preview]:
     """
     selected = plans(config)
     spec = config.model_spec()
-    likelihoods: Likelihoods = find("providers", spec.provider)().likelihoods(spec)
+    likelihoods = find("providers", spec.provider)().likelihoods(spec)
     return [
         Preview(
             plan=plan,

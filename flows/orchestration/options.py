@@ -70,7 +70,7 @@ def select(config: RunConfig, tests: Sequence[str] | None) -> RunConfig:
         return config
     chosen = config.tests.model_dump(include={"defaults"})
     for name in (ALIASES.get(test, test) for test in tests):
-        category = registry.find("probes", name).category
+        category = registry.probe(name).category
         settings = getattr(getattr(config.tests, category), name)
         chosen.setdefault(category, {})[name] = settings.model_dump() if settings else {}
     return validate({**config.model_dump(exclude={"tests"}), "tests": chosen}, where="--test")

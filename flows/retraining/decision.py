@@ -73,7 +73,7 @@ def judge(check: RetrainedCheck) -> Decision:
     _refuse(check, before, after)
     baseline, candidate = _evaluated(before), _evaluated(after)
     folders = [baseline["folder"], candidate["folder"]]
-    comparison: Comparison = call(compare, folders=folders, baseline=folders[0], margin=check.margin).value
+    comparison = call(compare, folders=folders, baseline=folders[0], margin=check.margin).value
     selected = [plan.test for plan in after.plans]
     ruling = decide(verdicts(comparison), selected=selected, candidate=candidate, baseline=baseline)
     decision = _decision(check, ruling, comparison, candidate=candidate, baseline=baseline)

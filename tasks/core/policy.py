@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from prefect import Task, task
 from prefect.cache_policies import NO_CACHE, CacheKeyFnPolicy
@@ -38,10 +38,10 @@ SERIALIZER = JSONSerializer(object_encoder="contrapose.tasks.core.policy.error_t
 """Plain JSON: results are references and counts, an error is its text, and loading one runs no code."""
 
 
-class Called(NamedTuple):
+class Called(NamedTuple, Generic[R]):
     """What a task returned, and whether an earlier run had computed it."""
 
-    value: Any
+    value: R
     cached: bool
 
 
@@ -102,15 +102,23 @@ def error_text(outcome: object) -> str:
     raise TypeError(f"a {type(outcome).__name__} is no plain JSON")
 
 
-def call(chosen: Task[..., Any], *, refresh: bool = False, **inputs: Any) -> Called:
+def call(chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: P.kwargs) -> Called[R]:
     """Run a task; compute again when asked to, or when a cached reference points to a file that is gone or damaged.
+
+    Args:
+        chosen: the task.
+        refresh: whether to compute again what was computed before.
+        args: the task's own inputs.
+        inputs: the task's own inputs, by name.
 
     Raises:
         CutShortError: the disk is full.
     """
     try:
-        state = chosen.with_options(refresh_cache=refresh)(**inputs, return_state=True)
-        value = state.result()
+        # Prefect's types know no flag beside a task's own inputs.
+        again: Any = chosen.with_options(refresh_cache=refresh)
+        state = again(*args, **inputs, return_state=True)
+        value: R = state.result()
     except OSError as error:
         if full(error):
             raise no_room(str(RESULTS)) from error
@@ -118,7 +126,7 @@ def call(chosen: Task[..., Any], *, refresh: bool = False, **inputs: Any) -> Cal
     cached = state.name == "Cached"
     # All are looked at: each damaged one is set aside.
     if cached and [table for table in _tables(value) if not intact(table)]:
-        return call(chosen, refresh=True, **inputs)
+        return call(chosen, True, *args, **inputs)
     if not cached and (key := getattr(getattr(state.data, "metadata", None), "storage_key", None)):
         seal(Path(key))
     return Called(value=value, cached=cached)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from contrapose.tasks.core.errors import ConfigError, meant
 from contrapose.tasks.core.provider import Described
 
 if TYPE_CHECKING:
+    from contrapose.tasks.config.data_settings import DataSettings
     from contrapose.tasks.config.model_spec import ModelSpec
+    from contrapose.tasks.infer.base import Provider
+    from contrapose.tasks.load.rows import Row
     from contrapose.tasks.probes.base import Probe
+    from contrapose.tasks.report.base import Report
 
 PROBES = {
     "add_negation": "contrapose.tasks.probes.negation:AddNegation",
@@ -67,6 +72,22 @@ def names(kind: str) -> dict[str, str]:
     return own | others | own
 
 
+@overload
+def find(kind: Literal["probes"], name: str) -> Callable[[], Probe]: ...
+
+
+@overload
+def find(kind: Literal["providers"], name: str) -> Callable[[], Provider]: ...
+
+
+@overload
+def find(kind: Literal["sources"], name: str) -> Callable[[DataSettings], Iterator[Row]]: ...
+
+
+@overload
+def find(kind: Literal["reports"], name: str) -> Callable[[Report], bytes | Iterator[bytes]]: ...
+
+
 def find(kind: str, name: str) -> Any:
     """Import and return what `name` stands for.
 
@@ -104,7 +125,7 @@ def provider(name: str) -> Described:
     Raises:
         ConfigError: there is none.
     """
-    return cast(Described, find("providers", name)())
+    return find("providers", name)()
 
 
 def answering(spec: ModelSpec) -> dict[str, Any]:
@@ -120,4 +141,4 @@ def answering(spec: ModelSpec) -> dict[str, Any]:
 @cache
 def probe(name: str) -> Probe:
     """The probe of that name."""
-    return cast("Probe", find("probes", name)())
+    return find("probes", name)()
