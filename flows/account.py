@@ -19,7 +19,7 @@ from contrapose.tasks.history.dataset import append, file_name, mend, past_run, 
 from contrapose.tasks.history.fingerprint import fingerprint
 from contrapose.tasks.history.reading import Recorded, recorded
 from contrapose.tasks.report.publish import git_commit, versions
-from contrapose.tasks.store import open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.runs import ReaderTook
 
 Notes = Mapping[str, Mapping[str, str | float]]
@@ -46,7 +46,7 @@ def described(spec: ModelSpec, found: Mapping[str, str]) -> ModelSummary:
 
 def usage_summary(run: Run) -> UsageSummary:
     """What the run has spent, from the store, which knows it through any crash."""
-    row = open_runs().get(run.id)
+    row = Store().runs.get(run.id)
     if row is None:
         raise LookupError(f"run {run.id} is not in the store")
     taken, price = row.reading.spent, run.reader.price if run.reader else None
@@ -172,7 +172,7 @@ def _made_of(run: Run, summary: Summary) -> dict[Facet, dict[str, str]]:
 
 def _key(run: Run) -> str:
     """What tells a run from every other one, wherever it took place: it stays the same when the run is resumed."""
-    row = open_runs().get(run.id)
+    row = Store().runs.get(run.id)
     return f"{run.id} {row.started}" if row else run.id
 
 

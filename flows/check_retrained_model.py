@@ -24,7 +24,7 @@ from contrapose.tasks.promotion.candidate import ALIKE, Candidate, check_key
 from contrapose.tasks.promotion.settings import Promotion, retrained
 from contrapose.tasks.promotion.task import promote
 from contrapose.tasks.report.decision_markdown import write_decision
-from contrapose.tasks.store import open_checks
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.checks import CheckRow, Checks, OvertakenError
 
 
@@ -98,7 +98,7 @@ def check_retrained_model(
 
 def _checks(candidate: Candidate) -> Checks:
     with _failure_told(candidate):
-        return open_checks(flow_run=str(flow_run.id))
+        return Store().checks(flow_run=str(flow_run.id))
 
 
 def _begin(check: RetrainedCheck, *, again: bool) -> Decision | None:

@@ -12,7 +12,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.validation import Checked, Kind, Suite, refused
 from contrapose.tasks.report.publish import free_folder
 from contrapose.tasks.report.refusal import Refused, refusal, write_evidence
-from contrapose.tasks.store import open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.validate.gates import sift
 from contrapose.tasks.validate.kinds import Handed
 
@@ -36,7 +36,7 @@ def admit(run: Run, checked: list[Checked]) -> list[Checked]:
     )
     write_evidence(folder.resolve(), stopped)
     # Going on would end here again, and the store keeps what was answered.
-    open_runs().end(run.id, "finished")
+    Store().runs.end(run.id, "finished")
     raise refusal(checked, folder=folder, show_toxic=run.config.show_toxic)
 
 

@@ -28,7 +28,7 @@ from contrapose.tasks.load.task import Samples
 from contrapose.tasks.report.evidence import doubts
 from contrapose.tasks.report.publish import reserved_folder
 from contrapose.tasks.report.task import publish, track
-from contrapose.tasks.store import open_calls, open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.tables.table import Table
 
 
@@ -51,7 +51,7 @@ def report(
     checked: list[Checked],
 ) -> Published:
     """Publish the run folder and the artifacts, and note how the run ended."""
-    open_runs().confirm(run.id)
+    Store().runs.confirm(run.id)
     with reserved_folder(Path(run.config.output), run.id) as folder:
         summary = _summary(run, folder.name, outcomes, samples, trials)
         remembered = remember(run, summary)
@@ -65,13 +65,13 @@ def report(
             show_toxic=run.config.show_toxic,
             show_langtest=run.config.show_langtest,
             history=remembered.history,
-            calls=open_calls().most(run.id, prices=_prices(run)),
+            calls=Store().calls.most(run.id, prices=_prices(run)),
             checked=checked,
         )
     summary["warnings"] += record(run, remembered)
     if run.config.mlflow:
         summary["warnings"] += track(folder=str(folder.resolve()), summary=summary, experiment=run.config.mlflow)
-    open_runs().end(run.id, "incomplete" if summary["verdict"] == "incomplete" else "finished")
+    Store().runs.end(run.id, "incomplete" if summary["verdict"] == "incomplete" else "finished")
     return Published(folder=str(folder.resolve()), run=run.id, summary=summary)
 
 

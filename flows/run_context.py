@@ -28,7 +28,7 @@ from contrapose.tasks.infer.budget import Limits, open_budget, reader_price
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.report.evidence import THE_MODEL
 from contrapose.tasks.report.publish import run_id
-from contrapose.tasks.store import open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.runs import RunRow, Runs
 
 IDLE = (
@@ -158,7 +158,7 @@ def begin(config: RunConfig, *, resumed: str | None = None) -> Run:
         ConfigError: the run to be resumed is not there, has ended, is going on, or was begun with something else.
     """
     run = enter(config)
-    store = open_runs()
+    store = Store().runs
     if resumed is not None:
         if (row := store.get(resumed)) is not None:
             refuse_other(config, row)
@@ -174,7 +174,7 @@ def begin(config: RunConfig, *, resumed: str | None = None) -> Run:
 
 def alive(run: Run) -> AbstractContextManager[None]:
     """Let the store know that a run goes on, until the end of the context: nobody else may resume it meanwhile."""
-    return open_runs().alive(run.id)
+    return Store().runs.alive(run.id)
 
 
 def refuse_unreadable(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Likelihoods) -> None:

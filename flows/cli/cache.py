@@ -12,7 +12,7 @@ from pathlib import Path
 from contrapose.flows.cli.arguments import Verb
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.store import open_answers, open_housekeeping, open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import file_of, heal, shown, store_url
 from contrapose.tasks.store.housekeeping import Held
 from contrapose.tasks.store.repair import fails, is_there, rescue
@@ -24,12 +24,12 @@ DAY = 86_400
 
 def info() -> Iterator[str]:
     """Where the store is, how large, and what it holds of every model."""
-    store = open_housekeeping()
+    store = Store().housekeeping
     held = store.held()
     yield store.place
     yield f"{counted('answers', sum(each.answers for each in held))}, {store.size() / 1_000_000:,.1f} MB"
     yield from map(_model, held)
-    unfinished = len(open_runs().unfinished())
+    unfinished = len(Store().runs.unfinished())
     if unfinished:
         yield f"{counted('unfinished runs', unfinished)}: contrapose resume"
 
@@ -49,7 +49,7 @@ def clear(*, model: str | None, days: float | None, sure: bool) -> str:
         )
         if part
     )
-    store = open_housekeeping()
+    store = Store().housekeeping
     if not sure and not _asked(f"Forget {what} in {store.place}? They were paid for. [y/N] "):
         raise ConfigError(
             f"nothing was forgotten: {what}",
@@ -63,7 +63,7 @@ def clear(*, model: str | None, days: float | None, sure: bool) -> str:
 
 def export(*, model: str | None) -> Iterator[str]:
     """Answers as JSON, a line each."""
-    return open_housekeeping().export(model=model)
+    return Store().housekeeping.export(model=model)
 
 
 def repair(*, file: str | None) -> Iterator[str]:
@@ -82,7 +82,7 @@ def repair(*, file: str | None) -> Iterator[str]:
         heal(path, url)
     if file is not None:
         yield _rescued(Path(file), path, where=shown(url))
-    answers, damaged = open_answers().check()
+    answers, damaged = Store().answers.check()
     yield f"{shown(url)}: {counted('answers', answers)}, each as it was written; {damaged} were not"
 
 
@@ -94,14 +94,14 @@ def _rescued(file: Path, path: Path | None, *, where: str) -> str:
             remedy="`contrapose cache repair` alone repairs the store itself.",
             where=where if path is None else str(file),
         )
-    before = open_answers().check()[0]
+    before = Store().answers.check()[0]
     rescue(file, path)
-    return f"{counted('answers', open_answers().check()[0] - before)} taken from {file}"
+    return f"{counted('answers', Store().answers.check()[0] - before)} taken from {file}"
 
 
 def unfinished() -> Iterator[str]:
     """Runs that did not come to their end, the newest first."""
-    rows = open_runs().unfinished()
+    rows = Store().runs.unfinished()
     if not rows:
         yield "no unfinished runs"
     for row in rows:

@@ -225,9 +225,9 @@ def _look_up(config: RunConfig) -> tuple[LookUp, Form, str | None]:
         form = known_form(forms_of(provider, spec), keys)
     except ModelError as error:
         return (lambda questions: {}), "plain", str(error)
-    from contrapose.tasks.store import open_answers
+    from contrapose.tasks.store import Store
 
-    table = open_answers()
+    table = Store().answers
 
     def look_up(questions: Sequence[Question]) -> Answers:
         named = {} if config.refresh else {keys.of(question): question for question in questions}

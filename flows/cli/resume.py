@@ -14,7 +14,7 @@ from contrapose.flows.cli.terminal import print_lines
 from contrapose.flows.run_context import config_of
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.store import open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.runs import RunRow
 
 
@@ -48,7 +48,7 @@ def unfinished_run(run: str) -> RunRow:
     Raises:
         ConfigError: there is none, or there are several.
     """
-    rows = [row for row in open_runs().unfinished() if row.id.startswith(run)]
+    rows = [row for row in Store().runs.unfinished() if row.id.startswith(run)]
     exact = [row for row in rows if row.id == run] or rows
     if len(exact) != 1:
         raise ConfigError(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.store import Store
 
 ENOUGH = 20
 """Answers from which a mean is taken; fewer say too little."""
@@ -81,22 +82,13 @@ def experience_of(config: RunConfig) -> Experience:
     Raises:
         ConfigError: the store cannot be opened.
     """
-    from sqlalchemy import select
-
-    from contrapose.tasks.store.engine import connect, store_url
-    from contrapose.tasks.store.schema import ANSWERS, RUNS
-
+    store = Store()
     found: list[Past] = []
-    columns = (ANSWERS.c.question, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens, ANSWERS.c.seconds)
-    with connect(store_url()).execution_options(reading=True).begin() as connection:
-        runs = select(RUNS.c.id, RUNS.c.config).order_by(RUNS.c.seen.desc()).limit(RUNS_LOOKED_AT)
-        for run in [row.id for row in connection.execute(runs) if _same_model(row.config, config)]:
-            wanted = (
-                select(*columns).where(ANSWERS.c.run == run, ANSWERS.c.model == config.model).limit(MOST - len(found))
-            )
-            found += _pasts(connection.execute(wanted).all())
-            if len(found) == MOST:
-                break
+    for run, stored in store.runs.latest(RUNS_LOOKED_AT):
+        if _same_model(stored, config):
+            found += _pasts(store.answers.asked_by(run, model=config.model, most=MOST - len(found)))
+        if len(found) == MOST:
+            break
     return Experience(answers=tuple(found))
 
 

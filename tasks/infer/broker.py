@@ -15,7 +15,7 @@ from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import current_meter
-from contrapose.tasks.store import open_answers, open_claims
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import AnswerBatch, Keyed, row_of
 from contrapose.tasks.store.patience import AWAY_SECONDS, AwayError
 from contrapose.tasks.store.refuge import shelter, take_up
@@ -57,9 +57,9 @@ class StoreBroker:
         self._meter = current_meter()
         self._lock = Lock()
         self._known: dict[Question, str] = {}
-        self._table = open_answers()
+        self._table = Store().answers
         take_up(self._table)
-        self.claims = open_claims(again=again)
+        self.claims = Store().claims(again=again)
         self._writer = Writer(self._table, self.claims, run=run, model=model, again=again, reads=reads)
 
     def __enter__(self) -> Self:

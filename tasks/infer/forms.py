@@ -14,7 +14,7 @@ from contrapose.tasks.infer.ask import for_letters
 from contrapose.tasks.infer.base import Constrains, FindsForm, Model, Provider
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.store import open_forms
+from contrapose.tasks.store import Store
 
 POLL_SECONDS = 0.2
 """How often to look whether another run has found it out."""
@@ -29,7 +29,7 @@ def forms_of(provider: Provider, spec: ModelSpec) -> tuple[Form, ...]:
 
 def known_form(forms: Sequence[Form], keys: Keys) -> Form:
     """The form that a run would ask in, as far as the store knows; nothing is asked."""
-    return forms[0] if len(forms) == 1 else open_forms().find(keys.of_forms(forms)) or "plain"
+    return forms[0] if len(forms) == 1 else Store().forms.find(keys.of_forms(forms)) or "plain"
 
 
 def form_for(
@@ -59,7 +59,7 @@ class _Finding:
 
     def __init__(self, broker: StoreBroker, forms: Sequence[Form]) -> None:
         self.broker, self.forms = broker, forms
-        self._table, self._key = open_forms(), broker.keys.of_forms(forms)
+        self._table, self._key = Store().forms, broker.keys.of_forms(forms)
 
     def form(self, questions: Sequence[Question], model: Callable[[], Model]) -> Form | None:
         """What is known, else what some of the questions tell; None where they tell nothing."""

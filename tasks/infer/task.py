@@ -19,7 +19,7 @@ from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.forms import form_for, forms_of
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.probes.reading_checks import agreement
-from contrapose.tasks.store import open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.tables.table import Table, read, write
 
 
@@ -142,7 +142,7 @@ def _put(
     with broker:
         found = asking(broker, model)
         notes = dict(model().notes()) if broker.asked else {}
-    open_runs().add_hits(run, broker.hits)
+    Store().runs.add_hits(run, broker.hits)
     return Asked(
         table=write(found, Trial),
         unasked=sum(unasked(trial) for trial in found),
@@ -157,7 +157,7 @@ def _put(
 
 def _budget(terms: Terms) -> Budget:
     """What may still be spent: model and reader have spent what is in the store."""
-    both, reader = open_runs().spent(terms.run), open_runs().read(terms.run).spent
+    both, reader = Store().runs.spent(terms.run), Store().runs.read(terms.run).spent
     own, beside = (reader, both - reader) if terms.reads else (both - reader, reader)
     return Budget(limits=terms.limits, price=terms.price, spent=own, beside=beside, beside_price=terms.beside_price)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contrapose.tasks.store.engine import connect, store_url
-
 if TYPE_CHECKING:
     from contrapose.tasks.store.answers import AnswerTable
     from contrapose.tasks.store.calls import CallTable
@@ -15,89 +13,62 @@ if TYPE_CHECKING:
     from contrapose.tasks.store.housekeeping import Housekeeping
     from contrapose.tasks.store.runs import Runs
 
-__all__ = [
-    "open_answers",
-    "open_calls",
-    "open_checks",
-    "open_claims",
-    "open_forms",
-    "open_housekeeping",
-    "open_runs",
-]
 
-
-def open_answers() -> AnswerTable:
-    """The answers in the store that the environment names.
+class Store:
+    """The store that the environment names; its parts share one database, which a process opens once.
 
     Raises:
         ConfigError: it cannot be opened.
     """
-    from contrapose.tasks.store.answers import AnswerTable
 
-    return AnswerTable(connect(store_url()))
+    def __init__(self) -> None:
+        from contrapose.tasks.store.engine import connect, store_url
 
+        self._engine = connect(store_url())
 
-def open_calls() -> CallTable:
-    """The calls of runs in that store.
+    @property
+    def answers(self) -> AnswerTable:
+        """Answers by their keys."""
+        from contrapose.tasks.store.answers import AnswerTable
 
-    Raises:
-        ConfigError: it cannot be opened.
-    """
-    from contrapose.tasks.store.calls import CallTable
+        return AnswerTable(self._engine)
 
-    return CallTable(connect(store_url()))
+    @property
+    def calls(self) -> CallTable:
+        """The calls of runs."""
+        from contrapose.tasks.store.calls import CallTable
 
+        return CallTable(self._engine)
 
-def open_checks(*, flow_run: str) -> Checks:
-    """Checks of retrained models in that store, for a new owner who works in a flow run.
+    @property
+    def forms(self) -> FormTable:
+        """In which form letters are asked."""
+        from contrapose.tasks.store.forms import FormTable
 
-    Raises:
-        ConfigError: it cannot be opened.
-    """
-    from contrapose.tasks.store.checks import Checks
+        return FormTable(self._engine)
 
-    return Checks(connect(store_url()), flow_run=flow_run)
+    @property
+    def housekeeping(self) -> Housekeeping:
+        """Care for the answers."""
+        from contrapose.tasks.store.housekeeping import Housekeeping
 
+        return Housekeeping(self._engine)
 
-def open_claims(*, again: bool = False) -> Claims:
-    """Claims of a new owner in that store; `again`: to answered questions, too.
+    @property
+    def runs(self) -> Runs:
+        """The runs."""
+        from contrapose.tasks.store.runs import Runs
 
-    Raises:
-        ConfigError: it cannot be opened.
-    """
-    from contrapose.tasks.store.claims import Claims
+        return Runs(self._engine)
 
-    return Claims(connect(store_url()), again=again)
+    def checks(self, *, flow_run: str) -> Checks:
+        """Checks of retrained models, for a new owner who works in a flow run."""
+        from contrapose.tasks.store.checks import Checks
 
+        return Checks(self._engine, flow_run=flow_run)
 
-def open_forms() -> FormTable:
-    """In which form letters are asked, in that store.
+    def claims(self, *, again: bool = False) -> Claims:
+        """Claims of a new owner; `again`: to answered questions, too."""
+        from contrapose.tasks.store.claims import Claims
 
-    Raises:
-        ConfigError: it cannot be opened.
-    """
-    from contrapose.tasks.store.forms import FormTable
-
-    return FormTable(connect(store_url()))
-
-
-def open_housekeeping() -> Housekeeping:
-    """Care for the answers in that store.
-
-    Raises:
-        ConfigError: it cannot be opened.
-    """
-    from contrapose.tasks.store.housekeeping import Housekeeping
-
-    return Housekeeping(connect(store_url()))
-
-
-def open_runs() -> Runs:
-    """The runs in that store.
-
-    Raises:
-        ConfigError: it cannot be opened.
-    """
-    from contrapose.tasks.store.runs import Runs
-
-    return Runs(connect(store_url()))
+        return Claims(self._engine, again=again)

@@ -98,6 +98,14 @@ class AnswerTable:
         return count - len(damaged), len(damaged)
 
     @patient
+    def asked_by(self, run: str, *, model: str, most: int) -> Sequence[Any]:
+        """What answers of a model took that a run asked for: question as JSON, tokens read and written, seconds."""
+        columns = (ANSWERS.c.question, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens, ANSWERS.c.seconds)
+        wanted = select(*columns).where(ANSWERS.c.run == run, ANSWERS.c.model == model).limit(most)
+        with self.reading.begin() as connection:
+            return connection.execute(wanted).all()
+
+    @patient
     def _checked(self) -> tuple[int, list[str]]:
         columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens)
         wanted = select(*columns).where(ANSWERS.c.key.not_like(f"{DAMAGED}%"))

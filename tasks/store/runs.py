@@ -235,6 +235,13 @@ class Runs:
             return RunRow(**row._mapping, latency=latency, reading=_reading(connection, run))
 
     @patient
+    def latest(self, most: int) -> list[tuple[str, str]]:
+        """Ids and configurations of the runs that were seen last, the latest first."""
+        wanted = select(RUNS.c.id, RUNS.c.config).order_by(RUNS.c.seen.desc()).limit(most)
+        with self.reading.begin() as connection:
+            return [(row.id, row.config) for row in connection.execute(wanted)]
+
+    @patient
     def spent(self, run: str) -> Usage:
         """What a run has spent so far; nothing where there is no such run."""
         wanted = select(RUNS.c.requests, RUNS.c.prompt_tokens, RUNS.c.completion_tokens).where(RUNS.c.id == run)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from disturbed import Run, asked_twice, in_flight, kill, until
 
-from contrapose.tasks.store import open_housekeeping, open_runs
+from contrapose.tasks.store import Store
 
 pytestmark = [pytest.mark.timeout(1200), pytest.mark.usefixtures("prefect_server")]
 
@@ -43,9 +43,9 @@ def test_runs_share_the_work(
     )
     assert prompts >= 60
     assert not asked_twice(endpoint.requests)
-    assert sum(held.answers for held in open_housekeeping().held()) == prompts
+    assert sum(held.answers for held in Store().housekeeping.held()) == prompts
     assert all(each.results().equals(runs[0].results()) for each in runs)
-    assert open_runs().unfinished() == []
+    assert Store().runs.unfinished() == []
 
 
 @pytest.mark.chaos

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contrapose.flows.cli import main
-from contrapose.tasks.store import open_runs
+from contrapose.tasks.store import Store
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "in_tmp", "own_store")
 
@@ -27,7 +27,7 @@ def summary(folder: Path) -> dict[str, object]:
 def started(*, seed: int, calls: int) -> str:
     """A run that was stopped by its budget; its id."""
     assert main([*ARGUMENTS, "--set", f"seed={seed}", "--max-calls", str(calls)]) == 4
-    return open_runs().unfinished()[0].id
+    return Store().runs.unfinished()[0].id
 
 
 def test_a_spent_budget_ends_incomplete_and_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,7 +79,7 @@ def test_a_resumed_run_is_finished(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_budget_of_a_resumed_run_counts_what_it_spent_before() -> None:
     run = started(seed=15, calls=30)
     assert main(["resume", run]) == 4
-    row = open_runs().get(run)
+    row = Store().runs.get(run)
     assert row is not None
     assert row.requests == 30
 
@@ -87,7 +87,7 @@ def test_the_budget_of_a_resumed_run_counts_what_it_spent_before() -> None:
 def test_asked_again_a_resumed_run_goes_on_where_it_was() -> None:
     main([*ARGUMENTS, "--set", "seed=16"])
     assert main([*ARGUMENTS, "--set", "seed=16", "--refresh", "--max-calls", "30"]) == 4
-    run = open_runs().unfinished()[0].id
+    run = Store().runs.unfinished()[0].id
     assert main(["resume", run, "--max-calls", "1000"]) in (0, 1, 3)
     usage = summary(newest())["usage"]
     assert usage["calls"] == usage["requests"] > 30  # type: ignore[index]

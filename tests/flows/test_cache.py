@@ -9,14 +9,14 @@ import pytest
 from contrapose.flows.cli import main
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.store import open_answers, open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import Keyed
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def keep(model: str, *texts: str) -> None:
-    run = open_runs().begin("run", config="{}", folder=".")
+    run = Store().runs.begin("run", config="{}", folder=".")
     usage = Usage(calls=1, prompt_tokens=10, completion_tokens=2)
     answers = [
         Keyed(
@@ -28,7 +28,7 @@ def keep(model: str, *texts: str) -> None:
         )
         for text in texts
     ]
-    open_answers().save(answers, run=run, model=model, spent=Usage(), failures=0, again=False)
+    Store().answers.save(answers, run=run, model=model, spent=Usage(), failures=0, again=False)
 
 
 def test_info_says_what_there_is_of_each_model(capsys: pytest.CaptureFixture[str]) -> None:

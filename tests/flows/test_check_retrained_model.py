@@ -15,7 +15,7 @@ from receiver import receiving
 from contrapose.tasks.core.decision import Decision
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.promotion.webhook import DELIVERY, HEADER, genuine
-from contrapose.tasks.store import open_checks
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.checks import CheckRow, OvertakenError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def check(share: float = 0.1, *, revision: str = "r2", config: Any = None, **opt
 
 
 def held(left: Mapping[str, Any]) -> CheckRow:
-    row = open_checks(flow_run="").get(left["decision"]["check"])
+    row = Store().checks(flow_run="").get(left["decision"]["check"])
     assert row is not None
     return row
 
@@ -132,7 +132,7 @@ def test_a_model_that_does_not_exist_ends_in_an_error_and_a_verdict_event(model:
     (event,) = told(key)
     assert event["verdict"] == "insufficient evidence"
     assert event["reasons"] == [f"The check failed. {caught.value}"]
-    assert open_checks(flow_run="").get(key) is None
+    assert Store().checks(flow_run="").get(key) is None
     assert not Path("out").exists()
 
 
@@ -192,7 +192,7 @@ def begun(revision: str, *, config: Any) -> RetrainedCheck:
     announced = {"model": "mock", "revision": revision, "training_run": "t1"}
     candidate = Candidate(args={}, **announced)
     key = check_key(candidate, config, baseline="", margin=0.05)
-    checks = open_checks(flow_run=revision)
+    checks = Store().checks(flow_run=revision)
     checks.begin(key, **announced)
     checks.decide(key, verdict="promote", decision="{}")
     rest = {"candidate": candidate, "baseline": "", "config": config, "margin": 0.05, "promotion": Promotion()}
@@ -225,7 +225,7 @@ def test_an_answer_that_comes_after_another_process_took_over_is_not_written(tmp
 
     check = begun("v1", config=configured())
     check.checks.decide(check.key, verdict="hold", decision="{}")
-    other = open_checks(flow_run="another")
+    other = Store().checks(flow_run="another")
     other.begin(check.key, model="mock", revision="v1", training_run="t1", again=True)
     decision = cast(Decision, {"verdict": "hold", "answer": None, "folder": str(tmp_path)})
     with pytest.raises(OvertakenError):

@@ -17,7 +17,7 @@ from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.ask import asked
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.mock import Mock, MockModel
-from contrapose.tasks.store import open_answers, open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import Keyed
 
 OPTIONS = ["--model", "mock", "--test", "add_negation", "--test", "order_bias", "--limit", "30"]
@@ -41,8 +41,8 @@ def answer_everything(config: RunConfig) -> int:
         Keyed(key=keys.of(each), answer=Answer(question=each, completion=model.completion(each), seconds=0.01))
         for each in asked(cases)
     ]
-    run = open_runs().begin("run", config=config.model_dump_json(), folder="/")
-    open_answers().save(answers, run=run, model=config.model, spent=Usage(), failures=0, again=False)
+    run = Store().runs.begin("run", config=config.model_dump_json(), folder="/")
+    Store().answers.save(answers, run=run, model=config.model, spent=Usage(), failures=0, again=False)
     return len(answers)
 
 

@@ -15,7 +15,7 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.mock import Mock
 from contrapose.tasks.promotion.candidate import Candidate
 from contrapose.tasks.promotion.settings import Promotion
-from contrapose.tasks.store import open_checks
+from contrapose.tasks.store import Store
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
@@ -32,7 +32,7 @@ def check() -> RetrainedCheck:
         config=RunConfig.model_validate({**values, "output": "out"}),
         margin=0.05,
         promotion=Promotion(),
-        checks=open_checks(flow_run=""),
+        checks=Store().checks(flow_run=""),
     )
 
 

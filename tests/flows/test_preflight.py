@@ -11,7 +11,7 @@ from contrapose.flows.cli import main, validate
 from contrapose.flows.cli.validate import check
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError, DataError
-from contrapose.tasks.store import open_runs
+from contrapose.tasks.store import Store
 
 
 def told(suite: str) -> dict[str, str]:
@@ -98,4 +98,4 @@ def test_samples_that_a_run_refuses_are_refused_alike(capsys: pytest.CaptureFixt
         said.append(capsys.readouterr().err.partition(" The evidence is in")[0].strip())
     assert said[0] == said[1]
     assert "add_negation samples" in said[0]
-    assert open_runs().unfinished() == []
+    assert Store().runs.unfinished() == []

@@ -15,7 +15,7 @@ from contrapose.flows.cli import main
 from contrapose.flows.run_context import enter, refuse_other
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
-from contrapose.tasks.store import open_runs
+from contrapose.tasks.store import Store
 
 ASKED_BACK = "Which one does this reply choose?"
 READ = "Summary A is more consistent with the article, because it repeats what was written there."
@@ -226,7 +226,7 @@ def test_a_resumed_run_counts_what_both_have_spent() -> None:
         found, _ = house.run(*priced((1, 10), (100, 1000)))
         before = house.asked
         assert (found["verdict"], before[0]) == ("incomplete", QUESTIONS)
-        (row,) = open_runs().unfinished()
+        (row,) = Store().runs.unfinished()
         limit = sum(before) + 1
         main(["resume", row.id, "--max-calls", str(limit)])
         resumed = json.loads(
@@ -241,7 +241,7 @@ def test_a_resumed_run_counts_what_both_have_spent() -> None:
 
 
 def test_another_reader_is_another_run() -> None:
-    runs = open_runs()
+    runs = Store().runs
     given = RunConfig(model="mock", reader="mock", reader_args={"reply": "A"})
     row = runs.get(runs.begin("run", config=given.model_dump_json(), folder="."))
     assert row is not None

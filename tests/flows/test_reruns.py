@@ -12,7 +12,7 @@ from store.test_runs import become_silent
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.run_context import STARTS, begin, begun
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
-from contrapose.tasks.store import open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import connect
 from contrapose.tasks.store.runs import GoingOnError, RunRow
 from contrapose.tasks.store.schema import RUNS
@@ -69,7 +69,7 @@ def test_a_run_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_outside_of_a_flow_nothing_was_begun() -> None:
-    assert begun(open_runs()) is None
+    assert begun(Store().runs) is None
 
 
 def test_a_run_that_asks_nothing_for_long_is_not_another_processes_to_resume(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +79,7 @@ def test_a_run_that_asks_nothing_for_long_is_not_another_processes_to_resume(mon
     def slow(run: Any, trials: Any) -> Any:
         become_silent(run.id)
         with pytest.raises(GoingOnError):
-            open_runs().again(run.id)
+            Store().runs.again(run.id)
         refused.append(run.id)
         return room(run, trials)
 
@@ -106,7 +106,7 @@ def test_a_run_that_another_process_took_over_meanwhile_is_not_published(
 
 def test_a_finished_run_cannot_be_resumed(own_store: str) -> None:
     run = begin(quick()).id
-    open_runs().end(run, "finished")
+    Store().runs.end(run, "finished")
     with pytest.raises(ConfigError, match="the run is finished"):
         begin(quick(), resumed=run)
     assert [row.state for row in runs(own_store)] == ["finished"]
@@ -114,7 +114,7 @@ def test_a_finished_run_cannot_be_resumed(own_store: str) -> None:
 
 def test_a_run_cannot_be_resumed_with_another_configuration() -> None:
     run = begin(quick()).id
-    open_runs().end(run, "incomplete")
+    Store().runs.end(run, "incomplete")
     other = quick().model_copy(update={"seed": 5, "suite": "other", "max_calls": 1})
     with pytest.raises(ConfigError, match="not the run's own: suite, seed;"):
         begin(other, resumed=run)

@@ -6,14 +6,14 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.forecast.experience import Past, experience_of
-from contrapose.tasks.store import open_answers, open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import Keyed
 
 USED = Usage(calls=1, prompt_tokens=9, completion_tokens=3)
 
 
 def answered(config: RunConfig, *keys: str) -> None:
-    run = open_runs().begin("run", config=config.model_dump_json(), folder="/")
+    run = Store().runs.begin("run", config=config.model_dump_json(), folder="/")
     answers = [
         Keyed(
             key=key,
@@ -25,7 +25,7 @@ def answered(config: RunConfig, *keys: str) -> None:
         )
         for key in keys
     ]
-    open_answers().save(answers, run=run, model=config.model, spent=USED, failures=0, again=False)
+    Store().answers.save(answers, run=run, model=config.model, spent=USED, failures=0, again=False)
 
 
 def test_answers_of_the_same_model_are_found(store: str) -> None:

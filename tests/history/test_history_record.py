@@ -18,7 +18,7 @@ from contrapose.tasks.core.outcome import DataSummary, ModelSummary, Outcome, Su
 from contrapose.tasks.history.dataset import append, place
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded
-from contrapose.tasks.store import open_runs
+from contrapose.tasks.store import Store
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +80,7 @@ def test_every_verdict_is_kept(verdict: str) -> None:
 def test_a_resumed_run_appears_once_with_its_last_folder() -> None:
     run = begin(config())
     finish(run, "incomplete")
-    open_runs().end(run.id, "incomplete")
+    Store().runs.end(run.id, "incomplete")
     again = begin(config(), resumed=run.id)
     remembered = remember(again, summary(again, "pass", folder=f"{run.id}-2"))
     assert [each["run_id"] for each in remembered.history.runs] == [f"{run.id}-2"]
@@ -92,7 +92,7 @@ def test_runs_of_one_name_on_two_machines_are_two(in_tmp: Path, monkeypatch: pyt
     run = begin(config())
     finish(run)
     monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{in_tmp}/another.db")
-    assert open_runs().begin(run.id, config="{}", folder=".") == run.id
+    assert Store().runs.begin(run.id, config="{}", folder=".") == run.id
     finish(run)
     assert [each["run_id"] for each in kept()] == [run.id, run.id]
 

@@ -20,7 +20,7 @@ from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import Meter, metered
 from contrapose.tasks.infer.mock import MockModel
-from contrapose.tasks.store import open_answers, open_runs
+from contrapose.tasks.store import Store
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -51,7 +51,7 @@ class Counting:
 
 
 def broker_of(run: str | None = None, **values: object) -> StoreBroker:
-    name = run or open_runs().begin("run", config="{}", folder=".")
+    name = run or Store().runs.begin("run", config="{}", folder=".")
     keys = Keys(ModelSpec(id="mock"), {"revision": "1"})
     return StoreBroker(keys, run=name, model="mock", **{"budget": Budget(), **values})  # type: ignore[arg-type]
 
@@ -141,7 +141,7 @@ def test_what_failed_is_asked_again_by_the_next_run() -> None:
 
 def test_asked_again_only_answers_of_the_same_run_count() -> None:
     put([case()], Counting())
-    run = open_runs().begin("again", config="{}", folder=".")
+    run = Store().runs.begin("again", config="{}", folder=".")
     first, second = Counting(), Counting()
     put([case()], first, run=run, again=True)
     put([case()], second, run=run, again=True)
@@ -150,11 +150,11 @@ def test_asked_again_only_answers_of_the_same_run_count() -> None:
 
 def test_a_spent_budget_leaves_the_rest_unasked_and_a_larger_one_asks_for_it() -> None:
     cases = [case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(5)]
-    run = open_runs().begin("run", config="{}", folder=".")
+    run = Store().runs.begin("run", config="{}", folder=".")
     trials = put(cases, MockModel(), run=run, budget=Budget(limits=Limits(max_calls=3)))
     assert [unasked(trial) for trial in trials] == [False, False, True, True, True]
     assert "max_calls = 3" in str(trials[2].actual.error)
-    row = open_runs().get(run)
+    row = Store().runs.get(run)
     assert row is not None
     assert row.requests == 3
     rest = put(cases, MockModel(), run=run, budget=Budget(limits=Limits(max_calls=6), spent=row.spent))
@@ -235,7 +235,7 @@ def test_answers_are_kept_when_the_model_breaks_off() -> None:
     with broker_of() as broker:
         broker.look_up([Question(kind="generate", prompt="It is.")])
     assert broker.hits == 1
-    assert open_answers().find([broker.keys.of(Question(kind="generate", prompt="It is not."))]) == {}
+    assert Store().answers.find([broker.keys.of(Question(kind="generate", prompt="It is not."))]) == {}
 
 
 def test_what_cannot_be_kept_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,7 +283,7 @@ def test_a_question_about_a_reply_that_fails_leaves_the_trial_as_it_is() -> None
 def test_questions_about_replies_are_counted_and_stop_with_the_budget() -> None:
     trials = put([case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(5)], Counting())
     about = [follow_up(trial, "actual", f"which {trial.case.id}") for trial in trials]
-    run = open_runs().begin("run", config="{}", folder=".")
+    run = Store().runs.begin("run", config="{}", folder=".")
     with metered(Meter()) as meter, broker_of(run, budget=Budget(limits=Limits(max_calls=2))) as broker:
         found = ask_back(trials, about, broker, model=MockModel)
         assert broker.stopped is not None

@@ -24,7 +24,7 @@ from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai import failures as retrying
 from contrapose.tasks.infer.openai.pool import FormFinder
-from contrapose.tasks.store import open_forms, open_housekeeping, open_runs
+from contrapose.tasks.store import Store
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -79,7 +79,7 @@ class Ran:
 
 def run(chosen: ModelSpec, cases: Sequence[Case] = CASES, *, budget: Budget | None = None, again: bool = False) -> Ran:
     """What the task does with some cases, in a run of its own."""
-    name = open_runs().begin("run", config="{}", folder=".")
+    name = Store().runs.begin("run", config="{}", folder=".")
     keys = Keys(chosen, {"revision": str(chosen.args["base_url"])})
     model = cache(lambda: OpenAI().open(chosen))
     broker = StoreBroker(keys, run=name, model=chosen.id, budget=budget or Budget(), again=again)
@@ -120,7 +120,7 @@ def test_the_first_form_that_the_endpoint_takes_is_found_with_its_first_question
     assert ran.texts <= {"A", "B"}
     assert len(server.bodies) == 12 + refused
     assert forms_asked(server)[form] == 12
-    row = open_runs().get(ran.run)
+    row = Store().runs.get(ran.run)
     assert row is not None
     assert (row.requests, row.answers, row.failures) == (12 + refused, 12, 0)
     assert asked_by(server, chosen) == 0
@@ -197,7 +197,7 @@ def test_prompts_that_are_all_refused_end_the_search(server: Endpoint) -> None:
     ran = run(spec(server), many)
     assert ran.form is None
     assert len(server.bodies) < 800
-    assert open_forms().find("") is None
+    assert Store().forms.find("") is None
     assert known_form(forms_of(OpenAI(), spec(server)), Keys(spec(server), {})) == "plain"
 
 
@@ -355,7 +355,7 @@ def killed(*_: object, **__: object) -> None:
 
 def test_forgotten_answers_take_the_form_with_them(server: Endpoint) -> None:
     run(spec(server))
-    open_housekeeping().clear(model="openai/any")
+    Store().housekeeping.clear(model="openai/any")
     server.takes = ("json_schema",)
     assert run(spec(server)).form == "json_schema"
 
@@ -383,7 +383,7 @@ def test_the_budget_holds_while_forms_are_tried(server: Endpoint) -> None:
     ran = run(spec(server), budget=Budget(limits=Limits(max_calls=2)))
     assert (ran.form, len(server.bodies)) == (None, 2)
     assert all(unasked(trial) for trial in ran.trials)
-    row = open_runs().get(ran.run)
+    row = Store().runs.get(ran.run)
     assert row is not None
     assert row.requests == 2
 

@@ -21,7 +21,7 @@ from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai.replies import odd_counts, read_reply
-from contrapose.tasks.store import open_answers, open_runs
+from contrapose.tasks.store import Store
 
 MOST = 2**31 - 1
 ODD = (-1, -(10**20), 2**31, 10**20, 10**400, 12.5, 1e300, math.nan, math.inf, -math.inf, "12", "many", True, [12], {})
@@ -68,12 +68,12 @@ def test_a_count_is_taken_as_it_is(said: object, count: int) -> None:
 
 @pytest.mark.parametrize("usage", [{"prompt_tokens": 10**20}, {"completion_tokens": 3 * 10**9}, {"prompt_tokens": -5}])
 def test_one_odd_count_loses_no_answer(store: str, usage: dict[str, object]) -> None:
-    run, keys = open_runs().begin("run", config="{}", folder="."), Keys(ModelSpec(id="mock"), {"revision": "1"})
+    run, keys = Store().runs.begin("run", config="{}", folder="."), Keys(ModelSpec(id="mock"), {"revision": "1"})
     with StoreBroker(keys, run=run, model="mock", budget=Budget()) as broker:
         answered(reply(usage=usage), broker, QUESTIONS, proper_from=1)
-    row = open_runs().get(run)
+    row = Store().runs.get(run)
     assert row is not None
-    assert len(open_answers().find([keys.of(question) for question in QUESTIONS])) == row.answers == 60
+    assert len(Store().answers.find([keys.of(question) for question in QUESTIONS])) == row.answers == 60
     # One is estimated, and the others took 12 each.
     assert 59 * 12 < row.spent.prompt_tokens + row.spent.completion_tokens < 59 * 12 + 100
     assert len(broker.warnings) == 1

@@ -14,7 +14,7 @@ from store.test_answers import keyed
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.broker import Writer
-from contrapose.tasks.store import open_answers, open_claims, open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import AnswerTable
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -30,7 +30,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def writer(away: Callable[[], bool]) -> tuple[str, Writer]:
     """A run, and a writer whose store is away now and then."""
-    table, run = open_answers(), open_runs().begin("run", config="{}", folder=".")
+    table, run = Store().answers, Store().runs.begin("run", config="{}", folder=".")
     keep = table._keep
 
     def kept(again: bool) -> Any:
@@ -39,14 +39,14 @@ def writer(away: Callable[[], bool]) -> tuple[str, Writer]:
         return keep(again)
 
     table._keep = kept  # type: ignore[method-assign]
-    return run, Writer(table, open_claims(), run=run, model="m", again=False)
+    return run, Writer(table, Store().claims(), run=run, model="m", again=False)
 
 
 def counted(run: str) -> tuple[int, int]:
     """How many answers are kept, and how many requests count against the budget."""
-    row = open_runs().get(run)
+    row = Store().runs.get(run)
     assert row is not None
-    return len(open_answers().find([each.key for each in KEYED])), row.requests
+    return len(Store().answers.find([each.key for each in KEYED])), row.requests
 
 
 def until(happened: Callable[[], object]) -> None:

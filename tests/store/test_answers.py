@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.store import open_answers, open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import AnswerTable, Keyed, is_whole, percentiles
 from contrapose.tasks.store.schema import ANSWERS
 
@@ -27,7 +27,7 @@ def keyed(number: int, text: str = "yes", **values: object) -> Keyed:
 
 
 def begin(name: str = "run") -> str:
-    return open_runs().begin(name, config="{}", folder=".")
+    return Store().runs.begin(name, config="{}", folder=".")
 
 
 def save(table: AnswerTable, *answers: Keyed, run: str, again: bool = False) -> None:
@@ -46,7 +46,7 @@ def save(table: AnswerTable, *answers: Keyed, run: str, again: bool = False) -> 
     ],
 )
 def test_what_was_kept_comes_back_as_it_was(completion: dict[str, object]) -> None:
-    table, run = open_answers(), begin()
+    table, run = Store().answers, begin()
     text = completion.pop("text", None)
     kept = keyed(1, text, **completion)  # type: ignore[arg-type]
     save(table, kept, run=run)
@@ -54,14 +54,14 @@ def test_what_was_kept_comes_back_as_it_was(completion: dict[str, object]) -> No
 
 
 def test_more_keys_than_one_statement_takes() -> None:
-    table, run = open_answers(), begin()
+    table, run = Store().answers, begin()
     answers = [keyed(number) for number in range(1201)]
     save(table, *answers, run=run)
     assert len(table.find([each.key for each in answers] + ["0" * 63 + "g"])) == 1201
 
 
 def test_the_first_answer_stays() -> None:
-    table, first, second = open_answers(), begin("first"), begin("second")
+    table, first, second = Store().answers, begin("first"), begin("second")
     save(table, keyed(1, "first"), run=first)
     save(table, keyed(1, "second"), run=second)
     found = table.find([keyed(1).key])[keyed(1).key]
@@ -69,7 +69,7 @@ def test_the_first_answer_stays() -> None:
 
 
 def test_asked_again_the_new_answer_replaces_the_old_one() -> None:
-    table, first, second = open_answers(), begin("first"), begin("second")
+    table, first, second = Store().answers, begin("first"), begin("second")
     save(table, keyed(1, "first"), run=first)
     save(table, keyed(1, "second"), run=second, again=True)
     assert table.find([keyed(1).key], run=first) == {}
@@ -77,10 +77,10 @@ def test_asked_again_the_new_answer_replaces_the_old_one() -> None:
 
 
 def test_what_a_run_spent_is_kept_with_its_answers() -> None:
-    table, run = open_answers(), begin()
+    table, run = Store().answers, begin()
     save(table, *(keyed(number) for number in range(100)), run=run)
     table.save([], run=run, model="m", spent=Usage(calls=4), failures=2, again=False)
-    row = open_runs().get(run)
+    row = Store().runs.get(run)
     assert row is not None
     assert (row.answers, row.failures) == (100, 2)
     assert row.spent == Usage(calls=104, prompt_tokens=300, completion_tokens=200)
@@ -88,12 +88,12 @@ def test_what_a_run_spent_is_kept_with_its_answers() -> None:
 
 
 def test_a_file_of_answers_is_nobody_elses(own_store: str) -> None:
-    open_answers()
+    Store()
     assert Path(own_store.removeprefix("sqlite:///")).stat().st_mode & 0o077 == 0
 
 
 def test_of_the_keys_only_those_that_are_answered_are_found() -> None:
-    table, first, second = open_answers(), begin("first"), begin("second")
+    table, first, second = Store().answers, begin("first"), begin("second")
     save(table, keyed(1), run=first)
     save(table, keyed(2), run=second)
     keys = [keyed(number).key for number in range(4)]
@@ -103,17 +103,17 @@ def test_of_the_keys_only_those_that_are_answered_are_found() -> None:
 
 
 def test_a_constrained_answer_comes_back_as_one() -> None:
-    table, run = open_answers(), begin()
+    table, run = Store().answers, begin()
     save(table, keyed(1, "A", constrained=True), keyed(2, "A"), run=run)
     found = table.find([keyed(1).key, keyed(2).key])
     assert [found[keyed(number).key].completion.constrained for number in (1, 2)] == [True, False]
 
 
 def test_what_one_run_spends_is_counted_for_no_other() -> None:
-    table, run, other = open_answers(), begin(), begin("other")
+    table, run, other = Store().answers, begin(), begin("other")
     table.save([keyed(1)], run=run, model="m", spent=Usage(calls=2, prompt_tokens=5), failures=1, again=False)
     table.save([keyed(2)], run=run, model="m", spent=Usage(calls=1, completion_tokens=7), failures=3, again=False)
-    row, beside = open_runs().get(run), open_runs().get(other)
+    row, beside = Store().runs.get(run), Store().runs.get(other)
     assert row is not None
     assert beside is not None
     assert (row.answers, row.failures, row.spent) == (2, 4, Usage(calls=3, prompt_tokens=5, completion_tokens=7))
@@ -122,7 +122,7 @@ def test_what_one_run_spends_is_counted_for_no_other() -> None:
 
 
 def test_an_answer_is_kept_with_all_that_is_known_of_it() -> None:
-    table, run = open_answers(), begin()
+    table, run = Store().answers, begin()
     kept = keyed(3)
     answer = replace(kept.answer, requests=4)
     table.save([replace(kept, answer=answer)], run=run, model="org/m", spent=Usage(), failures=0, again=False)
@@ -139,7 +139,7 @@ def test_an_answer_is_kept_with_all_that_is_known_of_it() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 20, 101])
 def test_a_percentile_is_the_latency_at_its_nearest_rank(count: int) -> None:
-    table, run = open_answers(), begin()
+    table, run = Store().answers, begin()
     save(table, *(keyed(number) for number in range(count)), run=run)
     with table.engine.begin() as connection:
         found = percentiles(connection, run, (0.0, 0.5, 0.95, 1.0))
@@ -148,6 +148,6 @@ def test_a_percentile_is_the_latency_at_its_nearest_rank(count: int) -> None:
 
 
 def test_a_run_without_answers_has_no_percentiles() -> None:
-    table, run = open_answers(), begin()
+    table, run = Store().answers, begin()
     with table.engine.begin() as connection:
         assert percentiles(connection, run, (0.5,)) == {}

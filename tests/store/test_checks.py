@@ -11,7 +11,7 @@ import pytest
 from clocks import Clocks, set_by_hand
 from sqlalchemy import update
 
-from contrapose.tasks.store import open_checks
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.checks import LEASE_SECONDS, CheckRow, Checks, OvertakenError, State
 from contrapose.tasks.store.engine import connect
 from contrapose.tasks.store.schema import CHECKS
@@ -22,7 +22,7 @@ KEY = "0" * 64
 @pytest.fixture
 def checks(store: str, monkeypatch: pytest.MonkeyPatch) -> Checks:
     monkeypatch.setattr("contrapose.tasks.store.checks.LOOK_SECONDS", 0.01)
-    return open_checks(flow_run="one")
+    return Store().checks(flow_run="one")
 
 
 def begin(checks: Checks, *, key: str = KEY, again: bool = False, wanted: bool = False) -> CheckRow:
@@ -33,13 +33,13 @@ def dead_owner() -> str:
     """An owner like ours, in a process of this machine that has ended."""
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    machine = open_checks(flow_run="").owner.rsplit(":", 2)[0]
+    machine = Store().checks(flow_run="").owner.rsplit(":", 2)[0]
     return f"{machine}:{ended.pid}:0"
 
 
 def test_one_of_ten_at_once_takes_a_check_and_the_others_wait_for_its_verdict(checks: Checks) -> None:
     def one(number: int) -> tuple[bool, str | None]:
-        own = open_checks(flow_run=str(number))
+        own = Store().checks(flow_run=str(number))
         row = begin(own)
         if row.owner == own.owner:
             own.decide(KEY, verdict="hold", decision='{"n": 1}')
@@ -55,13 +55,13 @@ def test_a_check_of_a_process_that_ended_is_taken_over_as_it_is(checks: Checks, 
     checks.decide(KEY, verdict="promote", decision='{"n": 1}')
     with connect(store).begin() as connection:
         connection.execute(update(CHECKS).values(owner=dead_owner()))
-    other = open_checks(flow_run="two")
+    other = Store().checks(flow_run="two")
     row = begin(other)
     assert (row.owner, row.state, row.decision) == (other.owner, "decided", '{"n": 1}')
     with pytest.raises(OvertakenError):
         checks.confirm(KEY)
     other.close(KEY, promoted=True)
-    assert begin(open_checks(flow_run="three")).state == "promoted"
+    assert begin(Store().checks(flow_run="three")).state == "promoted"
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def seconds_left_alone(checks: Checks, clocks: Clocks) -> float:
 
 def test_a_silent_owner_loses_a_check_and_can_no_longer_decide(checks: Checks, clocks: Clocks) -> None:
     begin(checks)
-    assert LEASE_SECONDS <= seconds_left_alone(open_checks(flow_run="two"), clocks) <= LEASE_SECONDS + 1
+    assert LEASE_SECONDS <= seconds_left_alone(Store().checks(flow_run="two"), clocks) <= LEASE_SECONDS + 1
     with pytest.raises(OvertakenError):
         checks.decide(KEY, verdict="promote", decision="{}")
     checks.release(KEY)
@@ -97,13 +97,13 @@ def test_the_check_of_a_dead_owner_is_taken_soon_after_the_clock_jumped(
     begin(checks)
     clocks.wall += jump
     soon = LEASE_SECONDS / 2
-    assert soon <= seconds_left_alone(open_checks(flow_run="two"), clocks) <= soon + 1
+    assert soon <= seconds_left_alone(Store().checks(flow_run="two"), clocks) <= soon + 1
 
 
 @pytest.mark.parametrize("jump", [3600.0, -3600.0])
 def test_an_owner_who_lives_keeps_its_check_when_the_clock_jumps(jump: float, checks: Checks, clocks: Clocks) -> None:
     begin(checks)
-    other, told = open_checks(flow_run="two"), {"model": "mock", "revision": "2", "training_run": "t"}
+    other, told = Store().checks(flow_run="two"), {"model": "mock", "revision": "2", "training_run": "t"}
     clocks.wall += jump
     for _ in range(8):
         for _ in range(int(LEASE_SECONDS / 4)):
@@ -117,7 +117,7 @@ def test_an_owner_who_lives_keeps_its_check_when_the_clock_jumps(jump: float, ch
 def test_an_owner_who_gives_signs_of_life_keeps_it(checks: Checks, store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contrapose.tasks.store.checks.LEASE_SECONDS", 2.0)
     begin(checks)
-    other = open_checks(flow_run="two")
+    other = Store().checks(flow_run="two")
     with checks.alive(KEY), ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(begin, other)
         with pytest.raises(TimeoutError):
@@ -129,21 +129,21 @@ def test_an_owner_who_gives_signs_of_life_keeps_it(checks: Checks, store: str, m
 def test_the_same_flow_run_takes_its_check_again_to_ask_a_person(checks: Checks) -> None:
     begin(checks)
     checks.decide(KEY, verdict="hold", decision="{}")
-    resumed = open_checks(flow_run="one")
+    resumed = Store().checks(flow_run="one")
     assert begin(resumed).owner == resumed.owner
 
 
 def test_a_released_check_begins_anew(checks: Checks) -> None:
     begin(checks)
     checks.release(KEY)
-    other = open_checks(flow_run="two")
+    other = Store().checks(flow_run="two")
     assert begin(other).owner == other.owner
 
 
 def test_a_decided_check_begins_again_only_where_that_is_wanted_and_a_promoted_one_never(checks: Checks) -> None:
     begin(checks)
     checks.decide(KEY, verdict="insufficient evidence", decision="{}")
-    other = open_checks(flow_run="two")
+    other = Store().checks(flow_run="two")
     assert begin(other).owner == checks.owner
     assert begin(other, again=True) == other.get(KEY)
     assert begin(other).decision is None
@@ -155,7 +155,7 @@ def test_a_decided_check_begins_again_only_where_that_is_wanted_and_a_promoted_o
 def test_a_flow_run_that_is_resumed_goes_on_with_the_check_that_it_began_again(checks: Checks) -> None:
     begin(checks, again=True)
     checks.decide(KEY, verdict="hold", decision="{}")
-    row = begin(open_checks(flow_run="one"), again=True)
+    row = begin(Store().checks(flow_run="one"), again=True)
     assert (row.state, row.decision) == ("decided", "{}")
 
 
@@ -163,12 +163,12 @@ def test_after_a_promotion_that_did_nothing_the_next_announcement_may_want_more(
     begin(checks)
     checks.decide(KEY, verdict="promote", decision="{}")
     checks.close(KEY, promoted=False)
-    other = open_checks(flow_run="two")
+    other = Store().checks(flow_run="two")
     assert begin(other).owner == checks.owner
     row = begin(other, wanted=True)
     assert (row.owner, row.state, row.decision) == (other.owner, "decided", "{}")
     other.close(KEY, promoted=True)
-    assert begin(open_checks(flow_run="three"), wanted=True).owner == other.owner
+    assert begin(Store().checks(flow_run="three"), wanted=True).owner == other.owner
 
 
 def test_a_later_promotion_among_checks_that_are_alike_is_found(checks: Checks) -> None:
@@ -210,7 +210,7 @@ def test_a_check_that_begins_again_began_later(checks: Checks) -> None:
         begin(checks, key=key)
         checks.decide(key, verdict="promote", decision="{}")
         checks.close(key, promoted=key == keys[1])
-    begin(open_checks(flow_run="two"), key=keys[0], again=True)
+    begin(Store().checks(flow_run="two"), key=keys[0], again=True)
     assert checks.newer(keys[0], alike=alike) is None
 
 
@@ -261,14 +261,14 @@ def test_each_write_is_a_sign_of_life(checks: Checks, store: str, monkeypatch: p
 def test_a_check_that_is_left_is_anybodys_at_once(checks: Checks, clocks: Clocks) -> None:
     with checks.alive(KEY):
         begin(checks)
-    assert seconds_left_alone(open_checks(flow_run="two"), clocks) == 0
+    assert seconds_left_alone(Store().checks(flow_run="two"), clocks) == 0
 
 
 def test_who_lost_a_check_leaves_it_to_the_new_owner(checks: Checks, store: str) -> None:
     begin(checks)
     with connect(store).begin() as connection:
         connection.execute(update(CHECKS).values(until=0.0))
-    other = open_checks(flow_run="two")
+    other = Store().checks(flow_run="two")
     until = begin(other).until
     checks._leave(KEY)
     row = other.get(KEY)
@@ -279,21 +279,21 @@ def test_who_lost_a_check_leaves_it_to_the_new_owner(checks: Checks, store: str)
 def test_a_check_is_begun_again_with_a_clean_sheet(checks: Checks) -> None:
     begin(checks)
     checks.decide(KEY, verdict="hold", decision="{}")
-    row = begin(open_checks(flow_run="two"), again=True)
+    row = begin(Store().checks(flow_run="two"), again=True)
     assert (row.state, row.verdict, row.decision, row.flow_run) == ("checking", None, None, "two")
 
 
 def test_only_a_promotion_that_did_nothing_is_wanted_again(checks: Checks) -> None:
     begin(checks)
     checks.decide(KEY, verdict="hold", decision="{}")
-    assert begin(open_checks(flow_run="two"), wanted=True).owner == checks.owner
+    assert begin(Store().checks(flow_run="two"), wanted=True).owner == checks.owner
 
 
 def test_a_promoted_check_is_not_taken_again_by_its_own_flow_run(checks: Checks) -> None:
     begin(checks)
     checks.decide(KEY, verdict="promote", decision="{}")
     checks.close(KEY, promoted=True)
-    assert begin(open_checks(flow_run="one")).owner == checks.owner
+    assert begin(Store().checks(flow_run="one")).owner == checks.owner
 
 
 def test_a_check_that_was_decided_is_not_forgotten(checks: Checks) -> None:
@@ -341,4 +341,4 @@ def test_a_check_that_is_done_is_nobodys_to_take_however_long_ago_that_was(check
     checks.decide(KEY, verdict="hold", decision="{}")
     with connect(store).begin() as connection:
         connection.execute(update(CHECKS).values(until=0.0))
-    assert begin(open_checks(flow_run="two")).owner == checks.owner
+    assert begin(Store().checks(flow_run="two")).owner == checks.owner

@@ -14,7 +14,7 @@ from store.test_answers import keyed
 
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.broker import RENEW_SECONDS
-from contrapose.tasks.store import open_answers, open_claims, open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.claims import GLANCE_SECONDS, LEASE_SECONDS, SILENT_SECONDS, Claims, Silence, new_owner
 from contrapose.tasks.store.engine import BUSY_SECONDS
 from contrapose.tasks.store.schema import CLAIMS
@@ -42,8 +42,8 @@ def seconds_held(claims: Claims, clocks: Clocks, *, most: float) -> float:
 
 
 def answer(number: int) -> None:
-    run = open_runs().begin("run", config="{}", folder=".")
-    open_answers().save([keyed(number)], run=run, model="m", spent=Usage(), failures=0, again=False)
+    run = Store().runs.begin("run", config="{}", folder=".")
+    Store().answers.save([keyed(number)], run=run, model="m", spent=Usage(), failures=0, again=False)
 
 
 def become(claims: Claims, **values: object) -> None:
@@ -53,7 +53,7 @@ def become(claims: Claims, **values: object) -> None:
 
 
 def test_each_key_has_one_owner() -> None:
-    first, second = open_claims(), open_claims()
+    first, second = Store().claims(), Store().claims()
     assert first.claim(KEYS[:3]) == set(KEYS[:3])
     assert second.claim(KEYS) == {KEYS[3]}
     assert second.held_by_others(KEYS) == set(KEYS[:3])
@@ -62,28 +62,28 @@ def test_each_key_has_one_owner() -> None:
 
 def test_what_is_answered_is_not_claimed() -> None:
     answer(0)
-    first, second = open_claims(), open_claims(again=True)
+    first, second = Store().claims(), Store().claims(again=True)
     assert first.claim(KEYS[:2]) == {KEYS[1]}
     assert first.held_by_others(KEYS[:2]) == set()
     assert second.claim(KEYS[:2]) == {KEYS[0]}
 
 
 def test_an_answer_ends_its_claim() -> None:
-    first, second = open_claims(), open_claims()
+    first, second = Store().claims(), Store().claims()
     first.claim(KEYS[:2])
     answer(0)
     assert second.held_by_others(KEYS) == {KEYS[1]}
 
 
 def test_released_claims_are_free() -> None:
-    first, second = open_claims(), open_claims()
+    first, second = Store().claims(), Store().claims()
     first.claim(KEYS)
     first.release()
     assert second.claim(KEYS) == set(KEYS)
 
 
 def test_a_silent_owner_loses_its_claims(clocks: Clocks) -> None:
-    first, second = open_claims(), open_claims()
+    first, second = Store().claims(), Store().claims()
     first.claim(KEYS)
     assert second.claim(KEYS) == set()
     assert LEASE_SECONDS <= seconds_held(second, clocks, most=HOUR) <= LEASE_SECONDS + 1
@@ -91,14 +91,14 @@ def test_a_silent_owner_loses_its_claims(clocks: Clocks) -> None:
 
 
 def test_who_comes_long_after_an_owner_fell_silent_waits_for_a_sign_and_no_longer(clocks: Clocks) -> None:
-    open_claims().claim(KEYS)
+    Store().claims().claim(KEYS)
     clocks.go_on(HOUR)
-    assert SILENT_SECONDS <= seconds_held(open_claims(), clocks, most=HOUR) <= SILENT_SECONDS + 1
+    assert SILENT_SECONDS <= seconds_held(Store().claims(), clocks, most=HOUR) <= SILENT_SECONDS + 1
 
 
 @pytest.mark.parametrize("jump", [HOUR, -HOUR, 400 * 24 * HOUR, -400 * 24 * HOUR])
 def test_an_owner_who_lives_keeps_its_claims_when_the_clock_jumps(jump: float, clocks: Clocks) -> None:
-    first, second = open_claims(), open_claims()
+    first, second = Store().claims(), Store().claims()
     first.claim(KEYS)
     for number in range(60):
         clocks.wall += jump if number == 5 else 0
@@ -121,13 +121,13 @@ def test_an_owner_whose_clock_is_wrong_and_who_gives_signs_lives(wrong: float, m
 
 @pytest.mark.parametrize("jump", [HOUR, -HOUR, 400 * 24 * HOUR, -400 * 24 * HOUR])
 def test_a_dead_owner_loses_its_claims_soon_after_the_clock_jumped(jump: float, clocks: Clocks) -> None:
-    open_claims().claim(KEYS)
+    Store().claims().claim(KEYS)
     clocks.wall += jump
-    assert SILENT_SECONDS <= seconds_held(open_claims(), clocks, most=HOUR) <= SILENT_SECONDS + 1
+    assert SILENT_SECONDS <= seconds_held(Store().claims(), clocks, most=HOUR) <= SILENT_SECONDS + 1
 
 
 def test_the_time_in_which_nobody_could_give_a_sign_is_no_silence(clocks: Clocks) -> None:
-    first, second = open_claims(), open_claims()
+    first, second = Store().claims(), Store().claims()
     first.claim(KEYS)
     assert second.held_by_others(KEYS) == set(KEYS)
     clocks.go_on(HOUR)
@@ -141,7 +141,7 @@ def test_what_is_renewed_while_somebody_decides_stays_its_owners(
     clocks: Clocks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # In SQLite nobody renews meanwhile: transactions that write come one after the other.
-    first, second = open_claims(), open_claims()
+    first, second = Store().claims(), Store().claims()
     first.claim(KEYS)
     clocks.go_on(HOUR)
 
@@ -156,7 +156,7 @@ def test_what_is_renewed_while_somebody_decides_stays_its_owners(
 def test_a_process_that_ended_loses_its_claims_at_once() -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    first, second = open_claims(), open_claims()
+    first, second = Store().claims(), Store().claims()
     first.claim(KEYS)
     machine = new_owner().rsplit(":", 2)[0]
     become(first, owner=f"{machine}:{ended.pid}:0")
@@ -164,7 +164,7 @@ def test_a_process_that_ended_loses_its_claims_at_once() -> None:
 
 
 def test_a_process_of_another_machine_keeps_its_claims_until_they_lapse() -> None:
-    first, second = open_claims(), open_claims()
+    first, second = Store().claims(), Store().claims()
     first.claim(KEYS)
     become(first, owner="elsewhere.example:1:0")
     assert second.claim(KEYS) == set()
@@ -201,7 +201,7 @@ def test_a_process_that_is_no_more_is_gone(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_one_claim_is_dropped_and_no_other_and_only_by_its_owner() -> None:
-    first, second = open_claims(), open_claims()
+    first, second = Store().claims(), Store().claims()
     first.claim(KEYS[:2])
     second.claim(KEYS[2:])
     first.drop(KEYS[2])
@@ -211,7 +211,7 @@ def test_one_claim_is_dropped_and_no_other_and_only_by_its_owner() -> None:
 
 
 def test_an_owner_releases_its_own_claims_alone() -> None:
-    first, second = open_claims(), open_claims()
+    first, second = Store().claims(), Store().claims()
     first.claim(KEYS[:2])
     second.claim(KEYS[2:])
     first.release()
@@ -219,7 +219,7 @@ def test_an_owner_releases_its_own_claims_alone() -> None:
 
 
 def test_a_sign_of_life_renews_the_owners_own_claims_alone(clocks: Clocks) -> None:
-    first, second, third = open_claims(), open_claims(), open_claims()
+    first, second, third = Store().claims(), Store().claims(), Store().claims()
     first.claim(KEYS[:2])
     second.claim(KEYS[2:])
     for _ in range(int(LEASE_SECONDS) + 1):
@@ -230,7 +230,7 @@ def test_a_sign_of_life_renews_the_owners_own_claims_alone(clocks: Clocks) -> No
 
 
 def test_a_claim_holds_as_long_as_its_lease(clocks: Clocks) -> None:
-    first, second = open_claims(), open_claims()
+    first, second = Store().claims(), Store().claims()
     first.claim(KEYS[:1])
     assert seconds_held(second, clocks, most=LEASE_SECONDS - 1) == LEASE_SECONDS - 1
     first.renew()
@@ -240,14 +240,14 @@ def test_a_claim_holds_as_long_as_its_lease(clocks: Clocks) -> None:
 
 def test_a_claim_to_what_was_answered_meanwhile_is_given_up() -> None:
     answer(0)
-    first, second = open_claims(), open_claims(again=True)
+    first, second = Store().claims(), Store().claims(again=True)
     first.claim(KEYS[:1])
     assert second.held_by_others(KEYS[:1]) == set()
 
 
 def test_more_claims_than_one_statement_takes() -> None:
     keys = [keyed(number).key for number in range(1201)]
-    first, second = open_claims(), open_claims()
+    first, second = Store().claims(), Store().claims()
     assert first.claim(keys) == set(keys)
     assert second.held_by_others(keys) == set(keys)
     assert second.claim(keys) == set()
@@ -256,7 +256,7 @@ def test_more_claims_than_one_statement_takes() -> None:
 def test_only_the_claims_of_a_process_that_ended_are_free() -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    first, second, third = open_claims(), open_claims(), open_claims()
+    first, second, third = Store().claims(), Store().claims(), Store().claims()
     first.claim(KEYS[:2])
     machine = new_owner().rsplit(":", 2)[0]
     become(first, owner=f"{machine}:{ended.pid}:0")

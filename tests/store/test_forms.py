@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.store import open_forms
+from contrapose.tasks.store import Store
 
 pytestmark = pytest.mark.usefixtures("store")
 
 
 def test_what_was_never_found_out_is_unknown() -> None:
-    assert open_forms().find("key") is None
+    assert Store().forms.find("key") is None
 
 
 def test_the_first_form_stays_and_a_wanted_one_replaces_it() -> None:
-    forms = open_forms()
+    forms = Store().forms
     forms.note("key", "plain", model="m", run="first", again=False)
     forms.note("key", "json_schema", model="m", run="second", again=False)
     assert forms.find("key") == "plain"
@@ -24,7 +24,7 @@ def test_the_first_form_stays_and_a_wanted_one_replaces_it() -> None:
 
 
 def test_a_form_is_known_by_its_key_and_where_that_is_asked_by_its_run() -> None:
-    forms = open_forms()
+    forms = Store().forms
     forms.note("key", "plain", model="m", run="first", again=False)
     forms.note("other", "json_schema", model="m", run="second", again=False)
     assert (forms.find("key"), forms.find("other")) == ("plain", "json_schema")

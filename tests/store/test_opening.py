@@ -12,8 +12,8 @@ from sqlalchemy.exc import OperationalError
 from store.test_answers import begin, keyed, save
 
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.store import Store
 from contrapose.tasks.store import engine as opening
-from contrapose.tasks.store import open_answers, open_housekeeping
 from contrapose.tasks.store.engine import BETWEEN_SECONDS, BUSY_SECONDS, _patiently, connect, reach, without_address
 
 
@@ -79,8 +79,8 @@ def test_a_file_that_is_broken_is_told_at_once(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_room_of_what_is_forgotten_is_given_back(own_store: str) -> None:
     """The size that is told is that of the file."""
-    care = open_housekeeping()
-    save(open_answers(), *(keyed(number, "word " * 1000) for number in range(200)), run=begin())
+    care = Store().housekeeping
+    save(Store().answers, *(keyed(number, "word " * 1000) for number in range(200)), run=begin())
     full = care.size()
     care.clear()
     assert care.size() < full / 4
@@ -92,8 +92,8 @@ def test_the_room_of_what_is_forgotten_is_given_back(own_store: str) -> None:
 
 
 def test_what_somebody_else_is_writing_keeps_no_answer_from_being_forgotten(own_store: str) -> None:
-    care = open_housekeeping()
-    save(open_answers(), keyed(1), run=begin())
+    care = Store().housekeeping
+    save(Store().answers, keyed(1), run=begin())
     reader = sqlite3.connect(own_store.removeprefix("sqlite:///"), isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM answers").fetchone()

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, create_engine
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.store import open_answers
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import connect, store_url
 from contrapose.tasks.store.patience import AWAY_SECONDS, FIRST_WAIT, LONGEST_WAIT, TRIES, AwayError, patient
 
@@ -69,11 +69,11 @@ def test_a_store_that_is_no_database_is_told(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "notes.txt").write_text("These are notes, not answers." * 100)
     monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{tmp_path / 'notes.txt'}")
     with pytest.raises(ContraposeError, match="not a database"):
-        open_answers()
+        Store()
 
 
 def test_a_store_that_is_damaged_while_it_is_used_is_told(own_store: str) -> None:
-    table = open_answers()
+    table = Store().answers
     connect(store_url()).dispose()
     path = Path(own_store.removeprefix("sqlite:///"))
     for each in path.parent.glob(f"{path.name}*"):

@@ -13,7 +13,7 @@ from store.test_answers import keyed
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.store import open_answers, open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.claims import here, new_owner, pulse
 from contrapose.tasks.store.runs import (
     ALIVE_SECONDS,
@@ -30,12 +30,12 @@ pytestmark = pytest.mark.usefixtures("store")
 
 
 def test_two_runs_of_one_name_have_ids_of_their_own() -> None:
-    runs = open_runs()
+    runs = Store().runs
     assert [runs.begin("run", config="{}", folder=".") for _ in range(3)] == ["run", "run-2", "run-3"]
 
 
 def test_a_run_is_unfinished_until_it_ends() -> None:
-    runs = open_runs()
+    runs = Store().runs
     run = runs.begin("run", config='{"seed": 1}', folder="/work")
     (row,) = runs.unfinished()
     assert (row.id, row.config, row.folder, row.state) == (run, '{"seed": 1}', "/work", "running")
@@ -46,7 +46,7 @@ def test_a_run_is_unfinished_until_it_ends() -> None:
 
 
 def test_a_finished_run_supersedes_silent_ones_that_asked_for_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs = open_runs()
+    runs = Store().runs
     old, other = runs.begin("old", config="{}", folder="."), runs.begin("other", config='{"seed": 1}', folder=".")
     new = runs.begin("new", config="{}", folder=".")
     runs.end(new, "finished")
@@ -57,11 +57,11 @@ def test_a_finished_run_supersedes_silent_ones_that_asked_for_the_same(monkeypat
 
 
 def test_an_unknown_run_is_none() -> None:
-    assert open_runs().get("nobody") is None
+    assert Store().runs.get("nobody") is None
 
 
 def test_a_run_that_is_going_on_is_not_taken_over() -> None:
-    runs = open_runs()
+    runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     with pytest.raises(ConfigError, match="another process"):
         runs.again(run)
@@ -70,7 +70,7 @@ def test_a_run_that_is_going_on_is_not_taken_over() -> None:
 def test_a_run_whose_process_has_ended_is_taken_over_at_once() -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    runs = open_runs()
+    runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     machine = new_owner().rsplit(":", 2)[0]
     with runs.engine.begin() as connection:
@@ -84,12 +84,12 @@ def test_a_run_whose_process_has_ended_is_taken_over_at_once() -> None:
 
 def test_an_unknown_run_is_not_taken_up_again() -> None:
     with pytest.raises(ConfigError, match="no such run"):
-        open_runs().again("nobody")
+        Store().runs.again("nobody")
 
 
 @pytest.mark.parametrize("state", ["finished", "superseded"])
 def test_a_run_that_came_to_its_end_is_not_taken_up_again(state: State) -> None:
-    runs = open_runs()
+    runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     runs.end(run, state)
     with pytest.raises(ConfigError, match=f"the run is {state}"):
@@ -101,14 +101,14 @@ def test_a_run_that_came_to_its_end_is_not_taken_up_again(state: State) -> None:
 
 
 def seen(run: str) -> float:
-    row = open_runs().get(run)
+    row = Store().runs.get(run)
     assert row is not None
     return row.seen
 
 
 def become_silent(run: str, *, longest: float = 10) -> None:
     """Forget a run's last sign of life, and leave it a while for another one."""
-    with open_runs().engine.begin() as connection:
+    with Store().runs.engine.begin() as connection:
         connection.execute(update(RUNS).where(RUNS.c.id == run).values(seen=1.0))
     end = time.monotonic() + longest
     while seen(run) == 1.0 and time.monotonic() < end:
@@ -122,7 +122,7 @@ def quick_pulse(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("quick_pulse")
 def test_a_living_run_is_not_taken_over_however_long_it_writes_nothing() -> None:
-    runs = open_runs()
+    runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     with runs.alive(run):
         become_silent(run)
@@ -132,7 +132,7 @@ def test_a_living_run_is_not_taken_over_however_long_it_writes_nothing() -> None
 
 @pytest.mark.usefixtures("quick_pulse")
 def test_the_signs_of_life_end_with_a_run_that_fails() -> None:
-    runs = open_runs()
+    runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     with pytest.raises(RuntimeError), runs.alive(run):
         raise RuntimeError("a wall")
@@ -147,7 +147,7 @@ def test_the_signs_of_life_end_with_a_run_that_fails() -> None:
 
 @pytest.mark.usefixtures("quick_pulse")
 def test_a_run_that_was_taken_over_is_not_kept_alive_by_who_had_it() -> None:
-    runs = open_runs()
+    runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     with runs.alive(run):
         runs.again(run, retried=True)
@@ -156,14 +156,14 @@ def test_a_run_that_was_taken_over_is_not_kept_alive_by_who_had_it() -> None:
 
 
 def row_of(run: str) -> RunRow:
-    row = open_runs().get(run)
+    row = Store().runs.get(run)
     assert row is not None
     return row
 
 
 def belongs_elsewhere(run: str, **values: object) -> None:
     """Let a run be that of another machine."""
-    with open_runs().engine.begin() as connection:
+    with Store().runs.engine.begin() as connection:
         connection.execute(update(RUNS).where(RUNS.c.id == run).values(owner="elsewhere.example:1:0", **values))
 
 
@@ -171,7 +171,7 @@ def answered(run: str, *numbers: int) -> None:
     """Keep answers that a run asked for, at three tokens read and two written each."""
     count = len(numbers)
     spent = Usage(calls=count + 1, prompt_tokens=3 * count, completion_tokens=2 * count)
-    open_answers().save([keyed(n) for n in numbers], run=run, model="m", spent=spent, failures=0, again=False)
+    Store().answers.save([keyed(n) for n in numbers], run=run, model="m", spent=spent, failures=0, again=False)
 
 
 class Clock:
@@ -199,14 +199,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_a_run_begins_with_nothing_spent_and_nothing_found(clock: Clock) -> None:
-    row = row_of(open_runs().begin("run", config="{}", folder="/work"))
+    row = row_of(Store().runs.begin("run", config="{}", folder="/work"))
     assert (row.answers, row.requests, row.failures, row.hits) == (0, 0, 0, 0)
     assert (row.started, row.seen, row.latency) == (clock.now, clock.now, {})
     assert here(row.owner)
 
 
 def test_what_is_found_in_the_store_adds_up_and_is_a_sign_of_life(clock: Clock) -> None:
-    runs = open_runs()
+    runs = Store().runs
     run, other = runs.begin("run", config="{}", folder="."), runs.begin("other", config="{}", folder=".")
     clock.now += 5
     runs.add_hits(run, 3)
@@ -216,7 +216,7 @@ def test_what_is_found_in_the_store_adds_up_and_is_a_sign_of_life(clock: Clock) 
 
 
 def test_a_run_that_goes_on_counts_the_answers_that_it_asked_for_once() -> None:
-    runs = open_runs()
+    runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     answered(run, 1, 2, 3)
     runs.add_hits(run, 4)
@@ -228,7 +228,7 @@ def test_a_run_that_goes_on_counts_the_answers_that_it_asked_for_once() -> None:
 
 
 def test_a_run_that_goes_on_is_running_and_this_processs(clock: Clock) -> None:
-    runs = open_runs()
+    runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     runs.end(run, "incomplete")
     belongs_elsewhere(run)
@@ -240,7 +240,7 @@ def test_a_run_that_goes_on_is_running_and_this_processs(clock: Clock) -> None:
 
 
 def test_a_silent_run_of_another_machine_is_taken_over_after_a_while_and_not_before(clock: Clock) -> None:
-    runs = open_runs()
+    runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     belongs_elsewhere(run)
     for seconds in (0, ALIVE_SECONDS - 0.5):
@@ -252,7 +252,7 @@ def test_a_silent_run_of_another_machine_is_taken_over_after_a_while_and_not_bef
 
 
 def test_only_an_attempt_of_this_process_is_known_to_have_ended(clock: Clock) -> None:
-    runs = open_runs()
+    runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     with pytest.raises(GoingOnError):
         runs.again(run)
@@ -263,7 +263,7 @@ def test_only_an_attempt_of_this_process_is_known_to_have_ended(clock: Clock) ->
 
 
 def test_who_takes_a_run_over_waits_as_long_as_its_owner_may_live(clock: Clock) -> None:
-    runs = open_runs()
+    runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     belongs_elsewhere(run)
     assert runs.take_over(run)
@@ -272,7 +272,7 @@ def test_who_takes_a_run_over_waits_as_long_as_its_owner_may_live(clock: Clock) 
 
 
 def test_who_takes_a_run_over_gives_up_where_its_owner_lives_on(clock: Clock) -> None:
-    runs = open_runs()
+    runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     belongs_elsewhere(run, seen=clock.now + 1000)
     with pytest.raises(GoingOnError):
@@ -281,7 +281,7 @@ def test_who_takes_a_run_over_gives_up_where_its_owner_lives_on(clock: Clock) ->
 
 
 def test_a_run_that_was_taken_over_is_not_published_by_who_had_it() -> None:
-    runs = open_runs()
+    runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     runs.confirm(run)
     runs.confirm("forgotten")
@@ -291,7 +291,7 @@ def test_a_run_that_was_taken_over_is_not_published_by_who_had_it() -> None:
 
 
 def test_only_a_finished_run_supersedes_others_and_only_of_its_folder(clock: Clock) -> None:
-    runs = open_runs()
+    runs = Store().runs
     unlike = runs.begin("unlike", config='{"seed": 1}', folder="a")
     elsewhere, old = (runs.begin(name, config="{}", folder=name) for name in ("b", "a"))
     new = runs.begin("new", config="{}", folder="a")
@@ -310,7 +310,7 @@ def test_only_a_finished_run_supersedes_others_and_only_of_its_folder(clock: Clo
 
 
 def test_what_a_run_has_spent_is_its_own() -> None:
-    runs = open_runs()
+    runs = Store().runs
     run, other = runs.begin("run", config="{}", folder="."), runs.begin("other", config="{}", folder=".")
     answered(run, 1, 2)
     answered(other, 3)
@@ -319,7 +319,7 @@ def test_what_a_run_has_spent_is_its_own() -> None:
 
 
 def test_what_a_runs_reader_has_spent_is_a_part_of_what_the_run_has() -> None:
-    runs, answers = open_runs(), open_answers()
+    runs, answers = Store().runs, Store().answers
     run, other = runs.begin("run", config="{}", folder="."), runs.begin("other", config="{}", folder=".")
     answered(run, 1, 2)
     for number in (3, 4):
@@ -332,7 +332,7 @@ def test_what_a_runs_reader_has_spent_is_a_part_of_what_the_run_has() -> None:
 
 
 def test_the_newest_unfinished_run_comes_first(clock: Clock) -> None:
-    runs = open_runs()
+    runs = Store().runs
     for name in ("first", "second", "third"):
         runs.begin(name, config="{}", folder=".")
         clock.now += 1
@@ -340,7 +340,7 @@ def test_the_newest_unfinished_run_comes_first(clock: Clock) -> None:
 
 
 def test_the_latencies_of_a_run_are_those_of_the_answers_that_it_asked_for() -> None:
-    runs = open_runs()
+    runs = Store().runs
     run, other = runs.begin("run", config="{}", folder="."), runs.begin("other", config="{}", folder=".")
     answered(other, 9000)
     answered(run, *range(1, 5))

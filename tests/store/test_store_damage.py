@@ -20,7 +20,7 @@ from contrapose.tasks.core.damage import LOGGER
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.broker import Writer
-from contrapose.tasks.store import open_answers, open_claims, open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import connect, store_url
 
 MANY = [keyed(number, "word " * (number % 60) * (20 if number % 97 == 0 else 1)) for number in range(1500)]
@@ -36,8 +36,8 @@ def warnings(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
 @pytest.fixture
 def path(own_store: str) -> Path:
     """File of a store that holds `MANY`, and that nobody has open."""
-    run = open_runs().begin("run", config='{"naïve": 1}', folder=".")
-    save(open_answers(), *MANY, run=run)
+    run = Store().runs.begin("run", config='{"naïve": 1}', folder=".")
+    save(Store().answers, *MANY, run=run)
     close()
     return Path(own_store.removeprefix("sqlite:///"))
 
@@ -49,7 +49,7 @@ def close() -> None:
 
 
 def found() -> dict[str, str | None]:
-    return {key: stored.completion.text for key, stored in open_answers().find([each.key for each in MANY]).items()}
+    return {key: stored.completion.text for key, stored in Store().answers.find([each.key for each in MANY]).items()}
 
 
 WHOLE = {each.key: each.answer.completion.text for each in MANY}
@@ -76,12 +76,12 @@ def test_what_can_be_read_of_a_damaged_store_is_rescued(
 
 
 def test_what_a_reader_has_spent_is_rescued_too(own_store: str) -> None:
-    run, path = open_runs().begin("run", config="{}", folder="."), Path(own_store.removeprefix("sqlite:///"))
+    run, path = Store().runs.begin("run", config="{}", folder="."), Path(own_store.removeprefix("sqlite:///"))
     spent = Usage(calls=9, prompt_tokens=8, completion_tokens=7)
-    open_answers().save(MANY, run=run, model="r", spent=spent, failures=0, again=False, reads=True)
+    Store().answers.save(MANY, run=run, model="r", spent=spent, failures=0, again=False, reads=True)
     close()
     path.write_bytes(bytes(100) + path.read_bytes()[100:])
-    assert (open_runs().spent(run), open_runs().read(run).spent) == (spent, spent)
+    assert (Store().runs.spent(run), Store().runs.read(run).spent) == (spent, spent)
 
 
 def test_any_flipped_bytes_give_no_other_answer(path: Path, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_the_log_alone_holds_answers_too(
     own_store: str, warnings: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = Path(own_store.removeprefix("sqlite:///"))
-    save(open_answers(), *MANY[:300], run=open_runs().begin("run", config="{}", folder="."))
+    save(Store().answers, *MANY[:300], run=Store().runs.begin("run", config="{}", folder="."))
     # As a crash leaves it: nothing of the log is in the file yet.
     kept = path.with_name("crashed.sqlite3")
     for end in ("", "-wal"):
@@ -128,7 +128,7 @@ def test_the_log_alone_holds_answers_too(
 
 def test_a_beginning_that_the_log_hides_is_noticed(own_store: str, warnings: Callable[[], list[str]]) -> None:
     path = Path(own_store.removeprefix("sqlite:///"))
-    save(open_answers(), *MANY[:300], run=open_runs().begin("run", config="{}", folder="."))
+    save(Store().answers, *MANY[:300], run=Store().runs.begin("run", config="{}", folder="."))
     log = path.with_name(f"{path.name}-wal").read_bytes()
     close()
     garbage(path)
@@ -141,7 +141,7 @@ def test_a_run_goes_on_its_budget_after_a_repair(path: Path) -> None:
     garbage_from = path.stat().st_size // 2
     content = path.read_bytes()
     path.write_bytes(content[:garbage_from])
-    row = open_runs().get("run")
+    row = Store().runs.get("run")
     assert row is not None
     assert (row.answers, row.config) == (1500, '{"naïve": 1}')
 
@@ -151,12 +151,12 @@ def test_a_foreign_file_is_left_alone(tmp_path: Path, monkeypatch: pytest.Monkey
     notes.write_text("These are notes, not answers." * 1000)
     monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{notes}")
     with pytest.raises(ContraposeError, match="not a database"):
-        open_answers()
+        Store()
     assert notes.read_text().startswith("These are notes")
 
 
 def test_an_answer_that_was_changed_on_the_disk_is_asked_again(store: str, warnings: Callable[[], list[str]]) -> None:
-    table, run = open_answers(), open_runs().begin("run", config="{}", folder=".")
+    table, run = Store().answers, Store().runs.begin("run", config="{}", folder=".")
     save(table, *MANY[:3], run=run)
     with connect(store).begin() as connection:
         connection.exec_driver_sql(
@@ -166,14 +166,14 @@ def test_an_answer_that_was_changed_on_the_disk_is_asked_again(store: str, warni
         )
     keys = [each.key for each in MANY[:3]]
     assert set(table.find(keys)) == set(keys[:2])
-    assert open_claims().claim([keys[2]]) == {keys[2]}
+    assert Store().claims().claim([keys[2]]) == {keys[2]}
     save(table, MANY[2], run=run)
     assert table.find(keys)[keys[2]].completion.text == MANY[2].answer.completion.text
     assert len(warnings()) == 1
 
 
 def test_a_store_deleted_under_way_is_made_anew_with_all_it_had(path: Path, warnings: Callable[[], list[str]]) -> None:
-    table, run = open_answers(), open_runs().begin("second", config="{}", folder=".")
+    table, run = Store().answers, Store().runs.begin("second", config="{}", folder=".")
     more = [keyed(number, "new") for number in range(5000, 5010)]
     save(table, *more[:5], run=run)
     for each in path.parent.glob(f"{path.name}*"):
@@ -182,7 +182,7 @@ def test_a_store_deleted_under_way_is_made_anew_with_all_it_had(path: Path, warn
     (told,) = warnings()
     assert "deleted under way" in told
     assert len(table.find([each.key for each in (*MANY, *more)])) == 1510
-    row = open_runs().get(run)
+    row = Store().runs.get(run)
     assert row is not None
     assert row.answers == 10
     close()
@@ -198,7 +198,7 @@ def test_two_processes_whose_store_is_deleted_go_on_with_one(path: Path, warning
     from contrapose.tasks.store.engine import reach
 
     first, second = (AnswerTable(reach(store_url())) for _ in range(2))
-    run = open_runs().begin("second", config="{}", folder=".")
+    run = Store().runs.begin("second", config="{}", folder=".")
     for table in (first, second):
         assert len(table.find([MANY[0].key])) == 1
     path.unlink()
@@ -211,11 +211,11 @@ def test_two_processes_whose_store_is_deleted_go_on_with_one(path: Path, warning
     for table in (first, second):
         table.engine.dispose()
     close()
-    assert len(open_answers().find([keyed(number).key for number in (7001, 7002, 7003)])) == 3
+    assert len(Store().answers.find([keyed(number).key for number in (7001, 7002, 7003)])) == 3
 
 
 def test_a_store_that_was_put_back_from_a_copy_keeps_what_is_newer(path: Path) -> None:
-    table, run = open_answers(), open_runs().begin("second", config="{}", folder=".")
+    table, run = Store().answers, Store().runs.begin("second", config="{}", folder=".")
     copy = path.with_name("copy")
     shutil.copy(path, copy)
     save(table, keyed(7001), run=run)
@@ -250,9 +250,9 @@ def test_answers_that_find_no_room_wait_elsewhere(
 
     slept: list[float] = []
     monkeypatch.setattr("contrapose.tasks.store.patience.time.sleep", slept.append)
-    table, run = open_answers(), open_runs().begin("run", config="{}", folder=".")
+    table, run = Store().answers, Store().runs.begin("run", config="{}", folder=".")
     fill(own_store)
-    its = Writer(table, open_claims(), run=run, model="m", again=False, reads=True)
+    its = Writer(table, Store().claims(), run=run, model="m", again=False, reads=True)
     its.put(MANY[:600])
     with pytest.raises(ContraposeError, match=r"600 questions could not be kept .* is full") as told:
         its.close()
@@ -262,10 +262,10 @@ def test_answers_that_find_no_room_wait_elsewhere(
     assert str(kept) in str(told.value)
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     close()
-    again = open_answers()
+    again = Store().answers
     take_up(again)
     assert len(again.find([each.key for each in MANY])) == 600
-    row = open_runs().get(run)
+    row = Store().runs.get(run)
     assert row is not None
     assert (row.answers, row.requests) == (row.reading.answers, row.reading.requests) == (600, 600)
     assert list(elsewhere.iterdir()) == []
@@ -279,9 +279,9 @@ def test_what_waits_goes_on_waiting_while_there_is_no_room(
 ) -> None:
     from contrapose.tasks.store.refuge import take_up
 
-    table, run = open_answers(), open_runs().begin("run", config="{}", folder=".")
+    table, run = Store().answers, Store().runs.begin("run", config="{}", folder=".")
     fill(own_store)
-    its = Writer(table, open_claims(), run=run, model="m", again=False)
+    its = Writer(table, Store().claims(), run=run, model="m", again=False)
     its.put(MANY[:600])
     with pytest.raises(ContraposeError):
         its.close()
@@ -293,7 +293,7 @@ def test_what_waits_goes_on_waiting_while_there_is_no_room(
 def test_what_somebody_else_left_is_not_taken_up(own_store: str, elsewhere: Path) -> None:
     from contrapose.tasks.store.refuge import _name, take_up
 
-    table = open_answers()
+    table = Store().answers
     planted = elsewhere / "planted"
     planted.write_text("{}")
     (elsewhere / f"{_name(own_store)}-1.json").symlink_to(planted)

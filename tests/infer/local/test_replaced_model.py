@@ -20,7 +20,7 @@ from contrapose.tasks.infer.budget import Limits
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.infer.task import Terms, infer
-from contrapose.tasks.store import open_runs
+from contrapose.tasks.store import Store
 from contrapose.tasks.tables.table import write
 
 CPU = {"dtype": "float32", "device": "cpu"}
@@ -60,14 +60,14 @@ def loss(model: TransformerModel) -> float:
 
 def put(spec: ModelSpec, identity: Mapping[str, str], *, run: str) -> None:
     """Put one case to a model, as a run does that found it to be something."""
-    open_runs().begin(run, config="{}", folder=".")
+    Store().runs.begin(run, config="{}", folder=".")
     terms = Terms(spec=spec, identity=identity, run=run, limits=Limits())
     infer.fn(label="x", cases=write([case()], Case), terms=terms)
 
 
 def asked(run: str) -> int:
     """Answers that a run asked for itself."""
-    row = open_runs().get(run)
+    row = Store().runs.get(run)
     assert row is not None
     return row.answers
 
