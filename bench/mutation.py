@@ -55,7 +55,7 @@ PACKAGES = {
         folder="tasks/store",
         tests=(
             "tests/store",
-            "tests/test_secrets.py",
+            "tests/core/test_secrets.py",
             "tests/infer/test_constrained.py",
             "tests/flows/test_cache.py",
         ),

@@ -40,7 +40,7 @@ from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.score import listed_words
 from contrapose.tasks.probes.toxic_words.screen import doubtful
 from contrapose.tasks.report.csv import inert, restored
-from contrapose.tasks.report.html.island import page_texts
+from contrapose.tasks.report.html.sample_data import page_texts
 from contrapose.tasks.text.cleaning import escape, one_line, storable, visible
 from contrapose.tasks.text.diff import mark
 from contrapose.tasks.text.inline import inline

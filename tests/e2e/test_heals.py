@@ -13,9 +13,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from core.test_damage import Damage, emptied, garbage, truncated
 from fake_endpoint import Endpoint, serving
 from prefect.settings import PREFECT_API_URL
-from test_damage import Damage, emptied, garbage, truncated
 
 from contrapose.tasks.core.damage import SUFFIX
 

@@ -30,7 +30,7 @@ from contrapose.tasks.probes.order_bias import read_choice
 from contrapose.tasks.probes.order_bias.score import taken
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.report.csv import inert, restored, storable
-from contrapose.tasks.report.html.island import page_texts
+from contrapose.tasks.report.html.sample_data import page_texts
 from contrapose.tasks.text.cleaning import escape, one_line
 from contrapose.tasks.text.diff import mark
 from contrapose.tasks.text.masking import masked

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from core.test_damage import DAMAGES, Damage
 from past_runs import past_run
-from test_damage import DAMAGES, Damage
 
 from contrapose.tasks.core.damage import SUFFIX
 from contrapose.tasks.core.history_records import PastRun

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.report.html.island import page_texts
+from contrapose.tasks.report.html.sample_data import page_texts
 from contrapose.tasks.text.cleaning import cut, one_line, storable, visible
 from contrapose.tasks.text.masking import shower
 

@@ -19,7 +19,7 @@ from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.records import Call, Calls
 from contrapose.tasks.report import html
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.html import island as packing
+from contrapose.tasks.report.html import sample_data as packing
 from contrapose.tasks.text.wording import noise
 
 

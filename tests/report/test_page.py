@@ -18,7 +18,7 @@ from paged import GLOBALS, chromium, opened, write
 from playwright.sync_api import Browser, expect
 
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.html import island
+from contrapose.tasks.report.html import sample_data
 from contrapose.tasks.text.diff import mark
 
 SAMPLES = 120
@@ -125,8 +125,8 @@ def test_toxic_words_are_revealed_by_the_switch_alone(browser: Browser, page: Pa
 def test_rows_whose_texts_did_not_fit_are_found_by_their_ids(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(island, "BLOCK", 2)
-    monkeypatch.setattr(island, "MOST_BYTES", 1)
+    monkeypatch.setattr(sample_data, "BLOCK", 2)
+    monkeypatch.setattr(sample_data, "MOST_BYTES", 1)
     file = write(report(), tmp_path / "report.html")
     with opened(browser, file) as found:
         found.page.fill("#search", "summary-003")

@@ -12,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from core.test_damage import DAMAGES, Damage, emptied, garbage
 from store.test_answers import keyed, save
-from test_damage import DAMAGES, Damage, emptied, garbage
 
 from contrapose.flows.cli import main
 from contrapose.tasks.core.damage import LOGGER

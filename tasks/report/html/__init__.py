@@ -16,8 +16,8 @@ from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.evidence import reader_of
 from contrapose.tasks.report.html.cards import Card, card
 from contrapose.tasks.report.html.head import asks, first_rows, head, line
-from contrapose.tasks.report.html.island import Island, fitting
 from contrapose.tasks.report.html.meter import tallies
+from contrapose.tasks.report.html.sample_data import SampleData, fitting
 from contrapose.tasks.report.rows import left_out, name_of, of_test, tested
 from contrapose.tasks.report.since import since
 from contrapose.tasks.text.masking import Show, shower
@@ -38,7 +38,7 @@ def render(report: Report) -> Iterator[bytes]:
     show = shower(show_toxic=report.show_toxic)
     figures = report.results.figures
     places = fitting(figures)
-    island = Island(
+    island = SampleData(
         results=report.results, places=places, show_toxic=report.show_toxic, show_langtest=report.show_langtest
     )
     stream = _template().stream(

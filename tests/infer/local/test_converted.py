@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from test_damage import DAMAGES, Damage
+from core.test_damage import DAMAGES, Damage
 
 from contrapose.tasks.core.damage import LOGGER, SUFFIX
 from contrapose.tasks.infer.local import embedded

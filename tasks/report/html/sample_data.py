@@ -33,7 +33,7 @@ OUTCOMES = ("fail", "error", "unscored", "pass")
 
 
 @dataclass(slots=True, kw_only=True)
-class Island:
+class SampleData:
     """Data of the samples, packed while the page is written: first the texts, then the columns."""
 
     results: Results
