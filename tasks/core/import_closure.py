@@ -47,10 +47,10 @@ class ModuleFile(NamedTuple):
 def code_sha256(*modules: str, memo: Path | None = None) -> str:
     """Hash of the code and data that some modules rest on: their own, and that of all they import, however far away.
 
-    Imports are found by the syntax tree, those inside functions too. Followed are those below `contrapose`, and below
-    the top package of each module that is asked for. Comments, docstrings and layout are no part of it. What is read
-    through `importlib.resources.files` is. What is imported by a name that is put together is not seen, and must be
-    among `modules`.
+    Imports are found by the syntax tree, those inside functions too, but not what only a type checker is told.
+    Followed are those below `contrapose`, and below the top package of each module that is asked for. Comments,
+    docstrings and layout are no part of it. What is read through `importlib.resources.files` is. What is imported by
+    a name that is put together is not seen, and must be among `modules`.
 
     Args:
         modules: names, as they are imported.
@@ -128,9 +128,19 @@ class _Notebook:
 
 def _read(content: bytes, place: ModuleFile) -> Notes:
     tree = ast.parse(content)
-    imports = sorted({name for node in ast.walk(tree) for name in _imports(node, place.package)})
+    imports = sorted({name for node in _run(tree) for name in _imports(node, place.package)})
     resources = sorted({tuple(each) for each in _resources(tree, place.package)})
     return Notes(code=_code(tree), imports=imports, resources=[list(each) for each in resources])
+
+
+def _run(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a tree, but for what type checkers alone are told."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+            yield from (each for other in child.orelse for each in (other, *_run(other)))
+        else:
+            yield child
+            yield from _run(child)
 
 
 def _imports(node: ast.AST, package: str) -> Iterator[str]:

@@ -80,6 +80,16 @@ def test_comments_docstrings_and_layout_are_the_same_hash(package: Path, change:
     assert not changed(package, "deep/third.py", change)
 
 
+def test_what_only_a_type_checker_is_told_is_no_import(package: Path) -> None:
+    head = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n"
+    text = head + "    from elsewhere import unused\nelse:\n    from elsewhere import seen\n"
+    (package / "task.py").write_text(text)
+    (package / "seen.py").write_text("s = 1\n")
+    import_closure._place.cache_clear()
+    assert not changed(package, "unused.py", lambda text: text + "\ny = 2\n")
+    assert changed(package, "seen.py", lambda text: text + "\nz = 3\n")
+
+
 def test_a_new_module_behind_a_name_that_was_imported_is_seen(package: Path) -> None:
     (package / "deep" / "__init__.py").write_text("from elsewhere.deep.third import third as fourth\n")
     (package / "second.py").write_text("from elsewhere.deep import fourth\n")
