@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 POOL = "contrapose"
 
 
-def deploy(wishes: DeploymentOptions) -> Iterator[str]:
+def deploy(options: DeploymentOptions) -> Iterator[str]:
     """Create the work pool if there is none, deploy everything, and update the automations.
 
     Yields:
@@ -41,9 +41,9 @@ def deploy(wishes: DeploymentOptions) -> Iterator[str]:
     url = server_url()
     with get_client(sync_client=True) as client:
         _refuse_silent(client, url)
-        blocks = find_blocks(client, wishes.notify)
+        blocks = find_blocks(client, options.notify)
         yield f"work pool {POOL}: {_pool(client)}"
-        wanted = changed(shipped(), wishes)
+        wanted = changed(shipped(), options)
         kept = {each["name"]: parameters_before(client, each) for each in wanted["deployments"]}
         wanted["deployments"] = [
             with_hosts(with_parameters(each, kept[each["name"]]), hosts_before(client, each))

@@ -88,35 +88,35 @@ def shipped() -> dict[str, Any]:
     return found
 
 
-def changed(content: Mapping[str, Any], wishes: DeploymentOptions) -> dict[str, Any]:
-    """The content of prefect.yaml with a team's wishes, the version and the working folder in it."""
-    return {**content, "deployments": [_changed(each, wishes) for each in content["deployments"]]}
+def changed(content: Mapping[str, Any], options: DeploymentOptions) -> dict[str, Any]:
+    """The content of prefect.yaml with a team's options, the version and the working folder in it."""
+    return {**content, "deployments": [_changed(each, options) for each in content["deployments"]]}
 
 
-def _changed(deployment: Mapping[str, Any], wishes: DeploymentOptions) -> dict[str, Any]:
+def _changed(deployment: Mapping[str, Any], options: DeploymentOptions) -> dict[str, Any]:
     pool = deployment["work_pool"]
-    variables = {**pool["job_variables"], "working_dir": str(Path(wishes.work_dir).resolve())}
-    variables["env"] = {**variables["env"], **wishes.environment(deployment["name"])}
+    variables = {**pool["job_variables"], "working_dir": str(Path(options.work_dir).resolve())}
+    variables["env"] = {**variables["env"], **options.environment(deployment["name"])}
     found = {**deployment, "version": version("contrapose"), "work_pool": {**pool, "job_variables": variables}}
-    found["parameters"] = _parameters(deployment, wishes)
-    if wishes.config is not None and deployment["name"] in UNATTENDED:
+    found["parameters"] = _parameters(deployment, options)
+    if options.config is not None and deployment["name"] in UNATTENDED:
         # A whole configuration has other keys than the form; the flow itself refuses what is wrong.
         found["enforce_parameter_schema"] = False
     if "schedules" in deployment:
-        times = {"cron": wishes.cron, "timezone": wishes.timezone}
+        times = {"cron": options.cron, "timezone": options.timezone}
         given = {key: value for key, value in times.items() if value is not None}
         found["schedules"] = [{**each, **given} for each in deployment["schedules"]]
     return found
 
 
-def _parameters(deployment: Mapping[str, Any], wishes: DeploymentOptions) -> dict[str, Any]:
-    given = {**deployment["parameters"], **(wishes.check if deployment["name"] == CHECK else {})}
-    if wishes.config is None:
+def _parameters(deployment: Mapping[str, Any], options: DeploymentOptions) -> dict[str, Any]:
+    given = {**deployment["parameters"], **(options.check if deployment["name"] == CHECK else {})}
+    if options.config is None:
         return given
     if deployment["name"] in UNATTENDED:
         # With every key: one that is left out would be that of a bundled suite of the same name.
-        return {**given, "config": wishes.config.model_dump(mode="json")}
-    return {**given, **_with_model(given, wishes.config)}
+        return {**given, "config": options.config.model_dump(mode="json")}
+    return {**given, **_with_model(given, options.config)}
 
 
 def _with_model(parameters: Mapping[str, Any], config: RunConfig) -> dict[str, Any]:

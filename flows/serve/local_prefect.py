@@ -30,7 +30,7 @@ STARTING = 180.0
 """Seconds that a server may take: the first time it creates its database."""
 
 
-def serve(wishes: DeploymentOptions, *, port: int | None = None) -> Iterator[str]:
+def serve(options: DeploymentOptions, *, port: int | None = None) -> Iterator[str]:
     """Server, worker and deployments, until Ctrl-C, TERM, or the terminal is closed.
 
     Yields:
@@ -43,27 +43,27 @@ def serve(wishes: DeploymentOptions, *, port: int | None = None) -> Iterator[str
     with own_port(port) as chosen, keeping(key, chosen) as kept:
         # Before Prefect is imported here; the server and the worker inherit it.
         os.environ.update(settings(chosen, key, kept))
-        yield from _serve(wishes, Guard(key=key, port=chosen, kept=str(kept)))
+        yield from _serve(options, Guard(key=key, port=chosen, kept=str(kept)))
 
 
-def _serve(wishes: DeploymentOptions, guard: Guard) -> Iterator[str]:
-    with stopping() as asked, serving_site(reports(Path(wishes.work_dir, "runs").resolve()), guard=guard) as served:
+def _serve(options: DeploymentOptions, guard: Guard) -> Iterator[str]:
+    with stopping() as asked, serving_site(reports(Path(options.work_dir, "runs").resolve()), guard=guard) as served:
         os.environ[REPORTS_URL] = served.url
         yield "starting; the first time takes a minute"
         with running(SERVER, name="server") as server:
             wait_for(server, asked, guard, "/api/health", b"true")
-            yield from _deployed(wishes, asked)
+            yield from _deployed(options, asked)
             if not asked.is_set():
                 yield from _with_worker(server, guard, asked)
     yield "stopped"
 
 
-def _deployed(wishes: DeploymentOptions, asked: Event) -> Iterator[str]:
+def _deployed(options: DeploymentOptions, asked: Event) -> Iterator[str]:
     """Deploy everything, unless somebody asks to stop."""
     if asked.is_set():
         return
     try:
-        for line in deploy(wishes):
+        for line in deploy(options):
             yield line
             if asked.is_set():
                 return

@@ -40,8 +40,8 @@ BLOCK = "00000000-0000-0000-0000-000000000001"
 AUTOMATIONS: list[dict[str, Any]] = specifications()
 
 
-def deployments(wishes: DeploymentOptions) -> dict[str, dict[str, Any]]:
-    return {each["name"]: each for each in changed(shipped(), wishes)["deployments"]}
+def deployments(options: DeploymentOptions) -> dict[str, dict[str, Any]]:
+    return {each["name"]: each for each in changed(shipped(), options)["deployments"]}
 
 
 def test_there_are_four_each_described_tagged_and_limited() -> None:
@@ -128,8 +128,8 @@ def test_what_the_check_could_not_use_is_refused_before_anything_is_deployed(giv
     assert "s3cret" not in str(caught.value)
 
 
-def environment(wishes: DeploymentOptions, name: str) -> dict[str, str]:
-    found: dict[str, str] = deployments(wishes)[name]["work_pool"]["job_variables"]["env"]
+def environment(options: DeploymentOptions, name: str) -> dict[str, str]:
+    found: dict[str, str] = deployments(options)[name]["work_pool"]["job_variables"]["env"]
     return found
 
 
