@@ -17,6 +17,7 @@ from contrapose.tasks.language.replies.decision import weigh
 from contrapose.tasks.language.replies.evidence import ReplyEvidence, evidence
 from contrapose.tasks.language.replies.known_errors import BARE, EXPLAINED, OF_OPTIONS, OF_TWO, WITH_OPTIONS, Measured
 from contrapose.tasks.language.replies.predicates import Strength, verdict
+from contrapose.tasks.language.replies.rewrites import rewritten
 from contrapose.tasks.language.replies.statements import statements
 from contrapose.tasks.language.replies.text import READ_FIRST, READ_LAST, canonical, window
 from contrapose.tasks.probes.order_bias import read_choice
@@ -475,6 +476,26 @@ VERDICTS: dict[Strength | None, tuple[str, ...]] = {
 )
 def test_what_is_said_of_a_summary_is_so_much_praise_or_blame(predicate: str, strength: Strength | None) -> None:
     assert verdict(predicate) is strength
+
+
+@pytest.mark.parametrize(
+    ("reply", "plain"),
+    [
+        ("Summary A (or B?)", "either (or B?)"),
+        ("Summary A (yes), Summary B (no)", "Summary A: correct; , Summary B: incorrect; "),
+        ("Summary A: yes", "Summary A: correct; "),
+        ("Summary B - incorrect.", "Summary B: incorrect; ."),
+        ("A yes B no", "A: correct;  B: incorrect; "),
+        ("A correct, B wrong", "A: correct; , B: incorrect; "),
+        ("A \u2611 B \u2716", "A: correct;  B: incorrect; "),
+        ("J. K. Rowling wrote it.", "Rowling wrote it."),
+        ("A. Smith wrote it.", "someone Smith wrote it."),
+        ("B, the second letter, is short.", "someone, the second letter, is short."),
+        ("B. and others wrote it.", "someone and others wrote it."),
+    ],
+)
+def test_marks_become_words_and_initials_become_nobody(reply: str, plain: str) -> None:
+    assert rewritten(reply) == plain
 
 
 OF_TOPIC = [
