@@ -83,7 +83,13 @@ def test_everything_that_the_image_copies_exists_and_reaches_the_build() -> None
 def test_everything_that_is_packaged_is_copied() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
     folders = {folder.partition("/")[0] for folder in project["tool"]["setuptools"]["package-dir"].values()}
-    files = {project["project"]["readme"], *project["project"]["license-files"], "pyproject.toml", "setup.py", "constraints.txt"}
+    files = {
+        project["project"]["readme"],
+        *project["project"]["license-files"],
+        "pyproject.toml",
+        "setup.py",
+        "constraints.txt",
+    }
     assert folders | files <= copied()
 
 

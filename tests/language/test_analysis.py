@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from contrapose.tasks.language.analysis import analyse
+from contrapose.tasks.language.odds import relative_odds
+from contrapose.tasks.language.reading import read
 
 MAIN = [
     ("The dogs that bark scare me.", "scare"),
@@ -256,6 +258,13 @@ SURE = (
     "Men often *hit it.", "The men who left *cut it.", "Everyone *cut it.",
     "As long as the war lasted, prices *rose.", "As old as the house is, it *stands.",
     "The birds that live near the sea *eat fish.",
+    "Those who sow and reap and sell *eat.", "Films *show lovely faces.", "The road to Rome *stops here.",
+    "To help *costs nothing.", "To cook drinks *pleased him.", "Those made of wood *burned.",
+    "Prices higher than that *hurt.", "He *said he was late, sat down and ate.", "He *says he works and she sleeps.",
+    "He *says the boys cook and +likes his works, and +rests.", "That he read the book *pleased us.",
+    "The need for that *is clear.", "A plan like that *works.", "Things as low as that *stopped him.",
+    "Later than that prices *rose.", "In May, that *is open.", "The week after that *was cold.",
+    "Boys that cook well *need us.", "People *help, and that was good.",
 )  # fmt: skip
 """Sentences with a star before their main verb, and a plus before the verbs of further clauses."""
 UNSURE = (
@@ -269,6 +278,9 @@ UNSURE = (
     "Until noon it *rained.", "The film, I think, *is good.", "In the sea fish *swim.", "In summer bees *hum.",
     "The deer *run.", "The sun *rose.", "The dog that barks and the cat that bites *sleep.",
     "These dry leaves *burn.", "These open doors *help.", "As soon as he left she *wept.",
+    "These *sold well.", "How to help *shows in his work.", "This *cost money.", "That play *ran for years.",
+    "The girls *sang when she ran and wrote old plays.", "That the noise stopped *helped.",
+    "The price for that *rose.", "If it rains, that *works.", "Now, that *was clean.",
 )  # fmt: skip
 """The same where another reading is not much less likely."""
 
@@ -338,3 +350,9 @@ def test_a_sentence_without_a_main_clause_of_its_own_is_not_doubtful(text: str) 
     analysis = analyse(text)
     assert analysis.clause[:4] == (-1, -1, False, ())
     assert not analysis.doubtful
+
+
+def test_a_form_that_is_always_a_verb_counts_little_more_behind_who_than_one_that_often_is() -> None:
+    who = {verb: read(f"The man who {verb} here left.") for verb in ("slept", "worked", "works")}
+    sure, likely, unlikely = (relative_odds(each, each.words.index(verb)) for verb, each in who.items())
+    assert unlikely + 1 < likely < sure < likely + 0.5

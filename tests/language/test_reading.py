@@ -7,6 +7,7 @@ import pytest
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.inflection import is_plural_phrase
 from contrapose.tasks.language.reading import UnreadableError, read
+from contrapose.tasks.language.sentence import Edit, apply
 
 
 @pytest.mark.parametrize(
@@ -99,3 +100,8 @@ def test_a_noun_phrase_is_singular_or_plural_or_may_be_either(phrase: str, plura
 )
 def test_new_words_have_the_capitals_of_those_in_whose_place_they_stand(text: str, cased: str) -> None:
     assert read(text).cased_as(0, "men") == cased
+
+
+@pytest.mark.parametrize(("first", "second"), [("never ", "also "), ("also ", "never ")])
+def test_of_two_insertions_at_one_place_the_later_one_stands_first(first: str, second: str) -> None:
+    assert apply("It rains.", [Edit(3, 3, first), Edit(3, 3, second)]) == f"It {second}{first}rains."

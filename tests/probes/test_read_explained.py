@@ -17,6 +17,8 @@ from contrapose.tasks.language.replies.decision import weigh
 from contrapose.tasks.language.replies.evidence import ReplyEvidence, evidence
 from contrapose.tasks.language.replies.known_errors import BARE, EXPLAINED, OF_OPTIONS, OF_TWO, WITH_OPTIONS, Measured
 from contrapose.tasks.language.replies.predicates import Strength, verdict
+from contrapose.tasks.language.replies.rewrites import rewritten
+from contrapose.tasks.language.replies.statements import statements
 from contrapose.tasks.language.replies.text import READ_FIRST, READ_LAST, canonical, window
 from contrapose.tasks.probes.order_bias import read_choice
 
@@ -385,6 +387,7 @@ VERDICTS: dict[Strength | None, tuple[str, ...]] = {
     ),
     Strength.PRAISE: (
         "is consistent", "does not contradict the article", "does match the article", "does reflect the source",
+        "doesn't distort the facts", "does not conflict with the text",
         "is closer to the text", "is closest to the facts", "is correct", "is correct with the article",
         "is consistent with the article", "is supported by the article", "is a correct choice",
         "is confirmed by the article", "is confirmed", "is verified", "is corroborated in the source", "is backed",
@@ -408,6 +411,7 @@ VERDICTS: dict[Strength | None, tuple[str, ...]] = {
     ),
     Strength.WRONG: (
         "is inconsistent", "is not consistent", "is not as accurate as Summary B", "was not confirmed by the text",
+        "is not fully accurate", "is not absolutely right", "would not be right", "isn't corroborated by the text",
         "is not backed by it", "does not match the article", "does not match", "does not agree",
         "doesn't match the article", "isn't accurate", "wasn't right", "is more wrong",
         "is more misleading than Summary A", "is less accurate", "is wrong", "is wrong about the year",
@@ -435,10 +439,12 @@ VERDICTS: dict[Strength | None, tuple[str, ...]] = {
         "is excluded", "appears wrong",
     ),
     Strength.REJECTED: (
+        "is not more accurate", "isn't the most accurate", "does not best match it", "is not the best match",
         "is not the answer", "is not my pick", "fails", "fails to convince", "fails to mention the year",
         "omits the year", "omits",
     ),
     None: (
+        "does not misrepresent", "is not backed", "isn't it", "is not", "is not the best", "is not easily told",
         "has", "gives", "is not better", "is not wrong", "does not contradict Summary B", "does match nothing",
         "does reflect the mood", "is more consistent than", "is better than", "is more", "is most",
         "is more like a story", "is more popular", "is most unclear", "is less of a story", "is less than perfect",
@@ -470,6 +476,52 @@ VERDICTS: dict[Strength | None, tuple[str, ...]] = {
 )
 def test_what_is_said_of_a_summary_is_so_much_praise_or_blame(predicate: str, strength: Strength | None) -> None:
     assert verdict(predicate) is strength
+
+
+@pytest.mark.parametrize(
+    ("reply", "plain"),
+    [
+        ("Summary A (or B?)", "either (or B?)"),
+        ("Summary A (yes), Summary B (no)", "Summary A: correct; , Summary B: incorrect; "),
+        ("Summary A: yes", "Summary A: correct; "),
+        ("Summary B - incorrect.", "Summary B: incorrect; ."),
+        ("A yes B no", "A: correct;  B: incorrect; "),
+        ("A correct, B wrong", "A: correct; , B: incorrect; "),
+        ("A \u2611 B \u2716", "A: correct;  B: incorrect; "),
+        ("J. K. Rowling wrote it.", "Rowling wrote it."),
+        ("A. Smith wrote it.", "someone Smith wrote it."),
+        ("B, the second letter, is short.", "someone, the second letter, is short."),
+        ("B. and others wrote it.", "someone and others wrote it."),
+    ],
+)
+def test_marks_become_words_and_initials_become_nobody(reply: str, plain: str) -> None:
+    assert rewritten(reply) == plain
+
+
+OF_TOPIC = [
+    ("Summary {x} says 12. This is wrong.", (Strength.WRONG, 19, False)),
+    ("Summary {x} says 12. This is right.", (Strength.PRAISE, 19, True)),
+    ("Summary {x} says 12. Is this wrong?", None),
+    ("Summary {x} says 12. This is wrong?", None),
+    ("Summary {x} says 12. This is right if the article is.", None),
+    ("Summary {x} says 12. This is the answer.", None),
+    ("Summary {x} says 12. This is not the answer.", None),
+    ("Summary {x} says 12. However, it says too much.", None),
+    ("Summary {x} is accurate. However, it says too much.", (Strength.REJECTED, 23, False)),
+    ("Summary {x} is accurate. Still, it says too much.", None),
+]
+"""Two sentences, and what the second, which names no letter, says of the one before it: how, where, and conceded."""
+
+
+@pytest.mark.parametrize(("x", "y"), LETTERS)
+@pytest.mark.parametrize(("reply", "said"), OF_TOPIC)
+def test_a_sentence_without_a_letter_may_be_about_the_one_before_it(
+    reply: str, said: tuple[Strength, int, bool] | None, x: str, y: str
+) -> None:
+    found = [each for each in statements(canonical(reply.format(x=x))) if each.position]
+    assert [(each.letter, (each.strength, each.position, each.conceded)) for each in found] == [
+        (x, each) for each in (said,) if each
+    ]
 
 
 def test_a_summary_that_contradicts_is_wrong_though_nothing_is_named() -> None:
