@@ -8,7 +8,8 @@ from pathlib import Path
 from platform import platform
 from typing import Any
 
-from contrapose.flows.run_context import Reader, Run
+from contrapose.flows.reader import Reader
+from contrapose.flows.run_context import Run
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price, cost_of
 from contrapose.tasks.core.errors import ContraposeError

@@ -18,7 +18,8 @@ from contrapose.flows.account import (
     remember,
     usage_summary,
 )
-from contrapose.flows.run_context import Run, idle_reader
+from contrapose.flows.reader import idle_reader
+from contrapose.flows.run_context import Run
 from contrapose.flows.steps import timed
 from contrapose.flows.trials import Trials
 from contrapose.tasks.config.prices import Price

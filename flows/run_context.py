@@ -15,6 +15,7 @@ from prefect.context import FlowRunContext
 from prefect.settings import PREFECT_API_URL
 from pydantic import ValidationError
 
+from contrapose.flows.reader import Reader, find_reader
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.prices import Price
@@ -24,66 +25,12 @@ from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.evaluate.embeddings import located
 from contrapose.tasks.infer.base import Provider
-from contrapose.tasks.infer.budget import Limits, open_budget, reader_price
+from contrapose.tasks.infer.budget import Limits, open_budget
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.report.evidence import THE_MODEL
 from contrapose.tasks.report.publish import run_id
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.runs import RunRow, Runs
-
-IDLE = (
-    "reader: {reader} is asked nothing, since no test of this run asks back; set read_with to ask, or to auto with a "
-    "model that gives no likelihoods."
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
-    """Another model than the one under test, which is asked what replies choose that could not be read."""
-
-    spec: ModelSpec
-    """The model and its settings."""
-    identity: Mapping[str, str]
-    """What its provider found it to be."""
-    price: Price | None
-    """What its tokens cost; None where it is unknown."""
-
-
-def find_reader(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Likelihoods) -> Reader | None:
-    """The reader that a run may need; None where nobody is asked back, or it is the model under test.
-
-    Raises:
-        ContraposeError: it cannot be found, or the cost is limited and what it costs is not known.
-    """
-    spec = config.reader_spec()
-    if spec is None or not any(plan.probe_settings.asks_back(likelihoods) for plan in selected):
-        return None
-    try:
-        identity = find("providers", spec.provider)().identity(spec)
-    except ContraposeError as error:
-        raise about_reader(error) from None
-    return Reader(spec=spec, identity=identity, price=reader_price(config))
-
-
-def idle_reader(config: RunConfig, *, asked: bool) -> list[str]:
-    """A warning where a reader is set whom no test of the run may ask: no error, since a suite serves several models.
-
-    Args:
-        config: the run.
-        asked: whether a test may ask it.
-    """
-    return [IDLE.format(reader=config.reader)] if config.reader and not asked else []
-
-
-def of_reader(text: str) -> str:
-    """What a provider says, told of the reader: it knows the setting that it was given as `model_args`."""
-    return text.replace("model_args", "reader_args")
-
-
-def about_reader(error: ContraposeError) -> ContraposeError:
-    """An error about a model, told of the reader."""
-    found, expected, remedy, where = map(of_reader, (error.found, error.expected, error.remedy, error.where))
-    return type(error)(found, expected=expected, remedy=remedy, where=where or "reader")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

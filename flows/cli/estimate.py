@@ -16,7 +16,7 @@ from rich.text import Text
 from contrapose.flows.cli.arguments import Verb, add_config, config_of
 from contrapose.flows.cli.preview import Preview, left_out, previews
 from contrapose.flows.cli.terminal import print_lines
-from contrapose.flows.run_context import idle_reader
+from contrapose.flows.reader import idle_reader
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ModelError

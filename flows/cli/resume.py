@@ -11,7 +11,6 @@ from contrapose.flows.cli.arguments import VERDICTS, Verb, add_budget, add_logs
 from contrapose.flows.cli.interruption import interruptible, nothing_begun
 from contrapose.flows.cli.run import add_outcome, evaluate
 from contrapose.flows.cli.terminal import print_lines
-from contrapose.flows.run_context import config_of
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.store import Store
@@ -28,6 +27,9 @@ def unfinished_config(run: str, *, budget: Mapping[str, float | None]) -> RunCon
     Raises:
         ConfigError: there is no such run, it is finished, or its folder is gone.
     """
+    # It imports Prefect, for which nobody waits who only lists unfinished runs.
+    from contrapose.flows.run_context import config_of
+
     row = unfinished_run(run)
     if not Path(row.folder).is_dir():
         raise ConfigError(

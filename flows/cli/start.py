@@ -110,11 +110,6 @@ def unwritable(folder: Path) -> str:
         return error.strerror or type(error).__name__
 
 
-# Settings of other people's libraries: no telemetry, no promotion, no noise.
-#
-# Imported for its function only: it must be called before `prefect` or any model library is imported.
-
-
 SETTINGS = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
@@ -129,10 +124,15 @@ SETTINGS = {
     "TQDM_DISABLE": "1",
     "TOKENIZERS_PARALLELISM": "false",
 }
+"""Settings of other people's libraries: no telemetry, no promotion, no noise."""
 
 
 def be_quiet(*, logs: bool) -> None:
-    """Set what the user has not set. Without `logs`, Prefect says nothing: errors are told by the command."""
+    """Set what the user has not set, before `prefect` or any model library is imported.
+
+    Args:
+        logs: whether Prefect may say what it does; otherwise it says nothing, and errors are told by the command.
+    """
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
     os.environ.setdefault("PREFECT_LOGGING_LEVEL", "INFO" if logs else "CRITICAL")

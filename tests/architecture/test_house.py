@@ -36,6 +36,22 @@ def test_the_help_imports_nothing_heavy() -> None:
     assert not loaded & set(HEAVY)
 
 
+@pytest.mark.parametrize(
+    "verb", ["preview", "estimate", "cache", "history", "compare", "resume", "list", "view", "announce"]
+)
+def test_a_verb_that_asks_no_model_imports_no_orchestrator(verb: str) -> None:
+    loaded = loaded_after(f"import contrapose.flows.cli.{verb}")
+    assert not loaded & {
+        "prefect",
+        "torch",
+        "transformers",
+        "sentence_transformers",
+        "openai",
+        "great_expectations",
+        "altair",
+    }
+
+
 def test_an_api_run_imports_no_model_library() -> None:
     loaded = loaded_after("import contrapose.flows.evaluate_model, contrapose.tasks.infer.openai")
     assert not loaded & {"torch", "transformers", "sentence_transformers", "great_expectations"}

@@ -168,13 +168,3 @@ def test_a_broken_file_is_told_beside_the_table(three: str, capsys: pytest.Captu
     (Path(three) / "x.parquet").write_bytes(b"")
     assert main(["history", "--history", three]) == 0
     assert "skipped x.parquet" in capsys.readouterr().err
-
-
-def test_neither_command_imports_what_a_run_needs() -> None:
-    import subprocess
-    import sys
-
-    names = ", ".join(f"contrapose.flows.cli.{name}" for name in ("history", "view"))
-    program = f"import sys, {names}\n"
-    heavy = "{'torch', 'prefect', 'transformers', 'great_expectations', 'altair'}"
-    subprocess.run([sys.executable, "-c", f"{program}assert not {heavy} & set(sys.modules), sys.modules"], check=True)

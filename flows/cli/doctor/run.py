@@ -49,7 +49,7 @@ def failed(name: str, error: ContraposeError) -> DoctorFinding:
 
 
 def _model(name: Literal["model", "reader"], spec: ModelSpec) -> DoctorFinding:
-    from contrapose.flows.run_context import about_reader
+    from contrapose.flows.reader import about_reader
     from contrapose.tasks.core.registry import provider
 
     try:
