@@ -11,11 +11,15 @@ from __future__ import annotations
 import hmac
 import secrets
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from threading import Lock
+from typing import Any
 from urllib.parse import parse_qs
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import PlainTextResponse
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
@@ -36,6 +40,15 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 """Of every answer of every server: nobody frames it, embeds it, or learns its address."""
+
+CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+"""Policy of what is not meant to run or to load anything."""
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+"""An ASGI application."""
 
 ELSEWHERE = "This server answers under its own address only.\n"
 FOREIGN = "This server answers its own pages only.\n"
@@ -70,7 +83,7 @@ class GuardedRequest:
 
     def values(self, name: str) -> list[str]:
         """All values of a header."""
-        return [value for each, value in self.headers if each.lower() == name]
+        return [value for header, value in self.headers if header.lower() == name]
 
     @property
     def path(self) -> str:
@@ -156,7 +169,7 @@ class Guard:
         return _among(basic(self.key), asked.values("authorization"))
 
     def _brings_cookie(self, asked: GuardedRequest) -> bool:
-        return _among(self._cookie, [part.strip() for each in asked.values("cookie") for part in each.split(";")])
+        return _among(self._cookie, [part.strip() for header in asked.values("cookie") for part in header.split(";")])
 
     @property
     def _cookie(self) -> str:
@@ -173,4 +186,47 @@ ATTRIBUTES = "Path=/; HttpOnly; SameSite=Strict"
 
 def _among(secret: str, values: Sequence[str]) -> bool:
     """Whether a secret is there; the time that a value takes does not tell how much of it was right."""
-    return any(hmac.compare_digest(secret.encode(), each.encode()) for each in values)
+    return any(hmac.compare_digest(secret.encode(), value.encode()) for value in values)
+
+
+def guarded(app: App, guard: Guard) -> App:
+    """An ASGI application that answers only what its guard lets in; a websocket it asks for the key itself."""
+
+    async def layer(scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await _http(app, guard, scope, receive, send)
+        elif scope["type"] != "websocket":
+            await app(scope, receive, send)
+        elif guard.misplaced(request_in(scope)):
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await app(scope, receive, send)
+
+    return layer
+
+
+async def _http(app: App, guard: Guard, scope: Message, receive: Receive, send: Send) -> None:
+    async def sealed(message: Message) -> None:
+        """Every answer carries the headers that keep other pages away."""
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(HEADERS)
+        await send(message)
+
+    if (answer := guard.answer(request_in(scope))) is not None:
+        of_answer = {"Cache-Control": "no-store", "Content-Security-Policy": CLOSED, **dict(answer.headers)}
+        await PlainTextResponse(answer.text, answer.status, of_answer)(scope, receive, sealed)
+        return
+    # Who was let in by a cookie brings the key from here on.
+    headers = [(name, value) for name, value in scope["headers"] if name != b"authorization"]
+    await app({**scope, "headers": [*headers, (b"authorization", basic(guard.key).encode())]}, receive, sealed)
+
+
+def request_in(scope: Message) -> GuardedRequest:
+    """What the rules look at, in the scope of an ASGI request."""
+    query = scope["query_string"].decode("latin-1")
+    return GuardedRequest(
+        method=scope.get("method", "GET"),
+        target=scope["raw_path"].decode("latin-1") + (f"?{query}" if query else ""),
+        headers=[(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]],
+        port=scope["server"][1],
+    )

@@ -8,11 +8,10 @@ the origin, and takes a cookie from a browser, which Prefect would ask for the k
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from contrapose.flows.serve.guard import HEADERS, HOST, Guard, GuardAnswer, GuardedRequest, basic
+from contrapose.flows.serve.guard import HOST, App, Guard, Message, Receive, Send, basic, guarded
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -25,11 +24,6 @@ OPEN = frozenset({"/api/health"})
 
 UI_SETTINGS = "/ui-settings"
 """Where Prefect's pages learn whether they must ask for the key."""
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 def settings(key: str, port: int) -> dict[str, str]:
@@ -81,67 +75,23 @@ def create() -> App:
     _let_actions_in(key)
     guard = Guard(key=key, port=api.port, kept=os.environ.get(KEPT, ""), open_paths=OPEN)
     app: FastAPI = create_app(final=True)
-    return guarded(app, guard)
+    return guarded(_without_login(app), guard)
 
 
-def guarded(app: App, guard: Guard) -> App:
-    """An ASGI application that answers only what its guard lets in."""
+def _without_login(app: App) -> App:
+    """Prefect's pages are told that no key is asked for: whoever sees them has been let in."""
+    from prefect.settings import PREFECT_SERVER_API_AUTH_STRING, temporary_settings
 
     async def layer(scope: Message, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await _http(app, guard, scope, receive, send)
-        elif scope["type"] != "websocket":
-            await app(scope, receive, send)
-        elif guard.misplaced(_asked(scope)):
-            await send({"type": "websocket.close", "code": 1008})
-        else:
-            # Its first message brings the key, and Prefect looks at it.
+        with temporary_settings({PREFECT_SERVER_API_AUTH_STRING: None}) if _shows_login(scope) else nullcontext():
             await app(scope, receive, send)
 
     return layer
 
 
-async def _http(app: App, guard: Guard, scope: Message, receive: Receive, send: Send) -> None:
-    async def sealed(message: Message) -> None:
-        """Every answer carries the headers that keep other pages away."""
-        if message["type"] == "http.response.start":
-            ours = {name.lower().encode(): value.encode() for name, value in HEADERS.items()}
-            theirs = [(name, value) for name, value in message["headers"] if name.lower() not in ours]
-            message = {**message, "headers": [*theirs, *ours.items()]}
-        await send(message)
-
-    if (answer := guard.answer(_asked(scope))) is not None:
-        return await _answered(answer, sealed)
-    # Who was let in by a cookie brings the key from here on.
-    headers = [(name, value) for name, value in scope["headers"] if name != b"authorization"]
-    admitted = {**scope, "headers": [*headers, (b"authorization", basic(guard.key).encode())]}
-    with _without_login() if scope["path"] == UI_SETTINGS else nullcontext():
-        await app(admitted, receive, sealed)
-    return None
-
-
-def _asked(scope: Message) -> GuardedRequest:
-    query = scope["query_string"].decode("latin-1")
-    return GuardedRequest(
-        method=scope.get("method", "GET"),
-        target=scope["raw_path"].decode("latin-1") + (f"?{query}" if query else ""),
-        headers=[(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]],
-        port=scope["server"][1],
-    )
-
-
-async def _answered(answer: GuardAnswer, send: Send) -> None:
-    headers = {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", **dict(answer.headers)}
-    sent = [(name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": answer.status, "headers": sent})
-    await send({"type": "http.response.body", "body": answer.text.encode()})
-
-
-def _without_login() -> Any:
-    """Prefect's pages are told that no key is asked for: whoever sees them has been let in."""
-    from prefect.settings import PREFECT_SERVER_API_AUTH_STRING, temporary_settings
-
-    return temporary_settings({PREFECT_SERVER_API_AUTH_STRING: None})
+def _shows_login(scope: Message) -> bool:
+    """Whether Prefect's pages ask here if they must ask for the key."""
+    return (scope["type"], scope.get("path")) == ("http", UI_SETTINGS)
 
 
 def _let_actions_in(key: str) -> None:

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import os
 import re
-import shutil
-import sys
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from io import BytesIO
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
-from contrapose.flows.serve.guard import HEADERS, HOST, Guard, GuardAnswer, GuardedRequest, new_key
+import uvicorn
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import FileResponse, PlainTextResponse, Response
+
+from contrapose.flows.serve.guard import (
+    CLOSED,
+    HOST,
+    App,
+    Guard,
+    GuardedRequest,
+    Message,
+    Receive,
+    Send,
+    guarded,
+    new_key,
+    request_in,
+)
 from contrapose.tasks.core.errors import ConfigError
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
-CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-"""Policy of what is not meant to run or to load anything."""
 
 ENCLOSED = f"{CLOSED}; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:"
 """Policy of a report: what it holds may run, and reaches nothing else. Its own policy in the page is stricter."""
@@ -48,78 +59,36 @@ Site = Callable[[str], PageReply | None]
 """From the path that was asked, as it was sent, to the reply; None where there is nothing."""
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Serves a site to whom its guard lets in."""
+def application(site: Site) -> App:
+    """The ASGI application that serves a site, to be read only."""
 
-    server: Server
-    server_version, sys_version = "contrapose", ""
-    timeout = 60
+    async def app(scope: Message, receive: Receive, send: Send) -> None:
+        response = await run_in_threadpool(_response, site, request_in(scope))
+        await response(scope, receive, send)
 
-    def __init__(self, *args: Any, site: Site, **kwargs: Any) -> None:
-        self.site, self.policy = site, CLOSED
-        super().__init__(*args, **kwargs)
-
-    def do_GET(self) -> None:
-        """The page, or 404; whoever is not let in is told so."""
-        asked = GuardedRequest(
-            method=self.command, target=self.path, headers=self.headers.items(), port=self.server.server_address[1]
-        )
-        if (answer := self.server.guard.answer(asked)) is not None:
-            return self._send_answer(answer)
-        if (found := self.site(self.path)) is None:
-            return self.send_error(404)
-        try:
-            body = BytesIO(found.content) if isinstance(found.content, bytes) else found.content.open("rb")
-        except OSError:
-            return self.send_error(404)
-        with body:
-            size = body.seek(0, 2)
-            body.seek(0)
-            self._send_head(found, size)
-            if self.command != "HEAD":
-                shutil.copyfileobj(body, self.wfile)
-        return None
-
-    do_HEAD = do_GET  # noqa: N815 (the name that http.server calls)
-
-    def _send_head(self, found: PageReply, size: int) -> None:
-        self.policy = found.policy
-        self.send_response(200)
-        self.send_header("Content-Type", found.kind)
-        self.send_header("Content-Length", str(size))
-        if found.download:
-            self.send_header("Content-Disposition", "attachment")
-        self.end_headers()
-
-    def _send_answer(self, answer: GuardAnswer) -> None:
-        text = answer.text.encode()
-        self.send_response(answer.status)
-        for name, value in (("Content-Type", TEXT), ("Content-Length", str(len(text))), *answer.headers):
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(text)
-
-    def end_headers(self) -> None:
-        """Errors, too, are sent with every header."""
-        for name, value in {**HEADERS, "Cache-Control": "no-store", "Content-Security-Policy": self.policy}.items():
-            self.send_header(name, value)
-        super().end_headers()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+    return app
 
 
-class Server(ThreadingHTTPServer):
-    """Says nothing about browsers that go away."""
+def _response(site: Site, asked: GuardedRequest) -> Response:
+    """The page, or why there is none."""
+    if asked.method not in ("GET", "HEAD"):
+        return _sealed(PlainTextResponse("Pages are read here, nothing else.\n", 405, {"Allow": "GET, HEAD"}))
+    reply = site(asked.target)
+    if reply is None or (isinstance(reply.content, Path) and not _readable(reply.content)):
+        return _sealed(PlainTextResponse("There is no such page.\n", 404))
+    headers = {"Content-Type": reply.kind, **({"Content-Disposition": "attachment"} if reply.download else {})}
+    if isinstance(reply.content, Path):
+        return _sealed(FileResponse(reply.content, headers=headers), reply.policy)
+    return _sealed(Response(reply.content, headers=headers), reply.policy)
 
-    guard: Guard
-    """Set before the first request is read."""
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A connection that broke is nobody's mistake."""
-        if not isinstance(sys.exception(), OSError):
-            super().handle_error(request, client_address)
+def _sealed(response: Response, policy: str = CLOSED) -> Response:
+    response.headers.update({"Cache-Control": "no-store", "Content-Security-Policy": policy})
+    return response
+
+
+def _readable(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.R_OK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +118,7 @@ def serving_site(site: Site, *, port: int = 0, guard: Guard | None = None) -> It
         ConfigError: the port cannot be used.
     """
     try:
-        server = Server((HOST, port), partial(Handler, site=site))
+        listening = socket.create_server((HOST, port))
     except (OSError, OverflowError):
         raise ConfigError(
             f"port {port} cannot be used",
@@ -157,15 +126,25 @@ def serving_site(site: Site, *, port: int = 0, guard: Guard | None = None) -> It
             remedy="Name another one, or none: a free one is found.",
             where="--port",
         ) from None
-    chosen = int(server.server_address[1])
-    server.guard = guard or Guard(key=new_key(), port=chosen)
-    thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    chosen = int(listening.getsockname()[1])
+    chosen_guard = guard or Guard(key=new_key(), port=chosen)
+    config = uvicorn.Config(
+        guarded(application(site), chosen_guard),
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        # Nobody stands between: what such a header says is what a page made up.
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(config)
+    thread = Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     try:
-        yield Served(url=f"http://{HOST}:{chosen}", guard=server.guard)
+        yield Served(url=f"http://{HOST}:{chosen}", guard=chosen_guard)
     finally:
-        server.shutdown()
-        server.server_close()
+        server.should_exit = True
         thread.join()
 
 

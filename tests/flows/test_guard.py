@@ -16,8 +16,7 @@ from local_ui import ask
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from contrapose.flows.serve.guard import TICKET, Guard, GuardedRequest, basic, new_key
-from contrapose.flows.serve.prefect_app import guarded
+from contrapose.flows.serve.guard import TICKET, Guard, GuardedRequest, basic, guarded, new_key
 from contrapose.flows.serve.report_server import PageReply, Served, serving_site
 
 OPEN = frozenset({"/api/health"})

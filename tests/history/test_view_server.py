@@ -120,7 +120,8 @@ def test_nothing_else_is(url: str, path: str) -> None:
 )
 def test_another_name_for_the_address_is_refused(url: str, host: str) -> None:
     status, body, _ = ask(url, "/", host=host.format(port=urlsplit(url).port))
-    assert status == 404
+    # A request that names no machine at all is no request of HTTP/1.1.
+    assert status == (404 if host else 400)
     assert b"harbour" not in body
 
 
@@ -137,7 +138,7 @@ def test_every_answer_carries_the_security_headers(url: str, path: str) -> None:
     assert headers["cross-origin-resource-policy"] == "same-origin"
     assert headers["referrer-policy"] == "no-referrer"
     assert "access-control-allow-origin" not in headers
-    assert "Python" not in headers["server"]
+    assert "server" not in headers
 
 
 def test_our_own_pages_allow_one_style_sheet_and_no_script(url: str) -> None:
@@ -159,7 +160,7 @@ def test_only_reading_is_allowed(url: str) -> None:
     assert (status, body) == (200, b"")
     assert int(headers["content-length"]) > 1000
     for method in ("POST", "PUT", "DELETE", "OPTIONS"):
-        assert ask(url, "/", method=method)[0] == 501
+        assert ask(url, "/", method=method)[0] == 405
 
 
 def test_only_this_machine_is_answered(url: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Self
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
-from contrapose.flows.serve.report_server import CLOSED
+from contrapose.flows.serve.guard import CLOSED
 from contrapose.flows.serve.view.runs import Listed
 from contrapose.tasks.history.series import Point, Series
 from contrapose.tasks.report.charts.scores import trend

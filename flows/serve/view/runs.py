@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from contrapose.flows.serve.report_server import CLOSED, ENCLOSED, HTML, TEXT, PageReply
+from contrapose.flows.serve.guard import CLOSED
+from contrapose.flows.serve.report_server import ENCLOSED, HTML, TEXT, PageReply
 from contrapose.tasks.core.comparison import judged
 from contrapose.tasks.core.outcome import SEVERITY
 from contrapose.tasks.text.masking import Show
