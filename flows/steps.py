@@ -171,7 +171,14 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     with watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key):
         for plan in run.plans:
             for chunk in chunks(plan.test, cases[plan.test], run.provider.cases_per_task):
-                asked = call(infer_task, label=chunk.label, cases=chunk.table, terms=terms(run), stopped=stopped).value
+                asked = call(
+                    infer_task,
+                    label=chunk.label,
+                    cases=cases[plan.test],
+                    rows=(chunk.first, chunk.end),
+                    terms=terms(run),
+                    stopped=stopped,
+                ).value
                 stopped = asked["stopped"]
                 answered[plan.test] = _add(answered[plan.test], asked)
     return ask_back(run, {test: _warn_of_silence(test, each) for test, each in answered.items()}, stopped=stopped)

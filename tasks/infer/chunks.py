@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from math import ceil
+from operator import itemgetter
 
-from contrapose.tasks.core.records import Case
-from contrapose.tasks.tables.table import Table, iterate, read_arrow, write
+from contrapose.tasks.tables.table import Table, batches, read_arrow
 
 MOST_CHUNKS = 200
 """Chunks of one test, so that Prefect keeps pace: its server takes in about 50 task runs a second."""
@@ -16,14 +16,14 @@ MOST_CHUNKS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """Some asked cases of one test."""
+    """Neighbouring rows of a test's cases; the skipped ones among them are not asked."""
 
-    test: str
-    """Name of the probe."""
     label: str
     """For people: which cases of the test."""
-    table: Table
-    """The cases."""
+    first: int
+    """Place of the first row, from 0."""
+    end: int
+    """Place after the last one."""
 
 
 def chunks(test: str, cases: Table, size: int) -> Iterator[Chunk]:
@@ -33,19 +33,27 @@ def chunks(test: str, cases: Table, size: int) -> Iterator[Chunk]:
     more than `size` of them is a portion of its own.
     """
     total = read_arrow(cases, columns=["skip_reason"])["skip_reason"].null_count
-    asked = (case for case in iterate(cases, Case) if case.skip_reason is None)
+    number = 1
+    for portion in portions(_places(cases), max(size, ceil(total / MOST_CHUNKS))):
+        last = number + len(portion) - 1
+        yield Chunk(label=f"{test} {number}-{last} of {total}", first=portion[0], end=portion[-1] + 1)
+        number = last + 1
+
+
+def _places(cases: Table) -> Iterator[tuple[str, int]]:
+    """Sample and row of every case that is not skipped."""
     start = 0
-    for portion in portions(asked, max(size, ceil(total / MOST_CHUNKS))):
-        end = start + len(portion)
-        yield Chunk(test=test, label=f"{test} {start + 1}-{end} of {total}", table=write(portion, Case))
-        start = end
+    for part in batches(cases, columns=["sample_id", "skip_reason"]):
+        samples, reasons = part["sample_id"].to_pylist(), part["skip_reason"].to_pylist()
+        yield from ((samples[row], start + row) for row, reason in enumerate(reasons) if reason is None)
+        start += len(part)
 
 
-def portions(cases: Iterable[Case], size: int) -> Iterator[list[Case]]:
-    """Neighbours in portions of `size`, which never part the cases of one sample."""
-    portion: list[Case] = []
-    for _, group in groupby(cases, key=lambda case: case.sample_id):
-        same = list(group)
+def portions(places: Iterable[tuple[str, int]], size: int) -> Iterator[list[int]]:
+    """The second halves of pairs, in portions of `size` neighbours that never part those with one first half."""
+    portion: list[int] = []
+    for _, group in groupby(places, key=itemgetter(0)):
+        same = [row for _, row in group]
         if portion and len(portion) + len(same) > size:
             yield portion
             portion = []

@@ -20,7 +20,7 @@ from contrapose.tasks.infer.forms import form_for, forms_of
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.probes.reading_checks import agreement
 from contrapose.tasks.store import Store
-from contrapose.tasks.tables.table import Table, read, write
+from contrapose.tasks.tables.table import Table, read, read_rows, write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +74,7 @@ class Asked(TypedDict):
 def infer(
     label: str,
     cases: Table,
+    rows: tuple[int, int],
     terms: Terms,
     stopped: str | None = None,
 ) -> Asked:
@@ -81,14 +82,16 @@ def infer(
 
     Args:
         label: which part of which test, for people.
-        cases: cases without a skip reason.
+        cases: of that test.
+        rows: places of the first of these cases, from 0, and of what comes after the last; skipped ones are left out.
         terms: who is asked, and what that may take.
         stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
     """
     notes: dict[str, str | float] = {}
 
     def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
-        chosen = read(cases, Case)
+        first, end = rows
+        chosen = [case for case in read_rows(cases, Case, first=first, end=end) if case.skip_reason is None]
         form = form_for(
             chosen, broker, model=model, forms=forms_of(find("providers", terms.spec.provider)(), terms.spec)
         )

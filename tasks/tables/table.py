@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
@@ -187,6 +188,21 @@ def batches(table: Table, *, columns: Sequence[str] | None = None, rows: int = R
         yield from regrouped(groups, rows) if table["rows"] else [empty.select(columns) if columns else empty]
 
 
+def read_rows(table: Table, kind: type[Record], *, first: int, end: int) -> list[Record]:
+    """The records in some neighbouring rows; only the row groups that hold them are read.
+
+    Args:
+        table: the reference.
+        kind: as for `iterate`.
+        first: place of the first row, from 0.
+        end: place after the last one; `first` where there are none.
+    """
+    groups = range(first // ROWS, -(-end // ROWS)) if first < end else range(0)
+    with _checked(table) as path, pq.ParquetFile(path) as file:
+        part = file.read_row_groups(list(groups), columns=schema_of(kind).names)
+    return from_arrow(part.slice(first - groups.start * ROWS, end - first), kind)
+
+
 def take(table: Table, places: Sequence[int]) -> pa.Table:
     """Some of the rows behind a reference, by ascending places; only the row groups that hold them are read."""
     with _checked(table) as path, pq.ParquetFile(path) as file:
@@ -198,25 +214,45 @@ def take(table: Table, places: Sequence[int]) -> pa.Table:
 
 @contextmanager
 def _checked(table: Table) -> Iterator[Path]:
-    """The file behind a reference, with the content that it was stored with; a remote one is fetched first."""
+    """The file behind a reference, with the content that it was stored with."""
     try:
-        with _fetched(table["uri"]) as path:
-            if sha256(path) != table["sha256"]:
-                raise _lost(table, "stored table has changed since it was written")
-            yield path
+        path = _on_this_machine(table)
+        _check(table, path)
+        yield path
     except OSError as error:
         raise _lost(table, f"stored table cannot be read ({type(error).__name__})") from error
 
 
-@contextmanager
-def _fetched(uri: str) -> Iterator[Path]:
-    files, path = fsspec.core.url_to_fs(uri)
+def _on_this_machine(table: Table) -> Path:
+    """The file behind a reference; a remote one is fetched once, and kept under the name of its content."""
+    files, path = fsspec.core.url_to_fs(table["uri"])
     if _is_local(files):
-        yield Path(path)
-        return
-    with tempfile.TemporaryDirectory() as work:
-        files.get_file(path, f"{work}/table.parquet")
-        yield Path(work) / "table.parquet"
+        return Path(path)
+    kept = home() / "tables" / f"{table['sha256']}.parquet"
+    if not kept.exists() or _digest(kept) != table["sha256"]:
+        private_folder(kept.parent)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as work:
+            fetched = Path(work) / "table.parquet"
+            files.get_file(path, str(fetched))
+            _check(table, fetched)
+            put_in_place(fetched, kept)
+    return kept
+
+
+def _check(table: Table, path: Path) -> None:
+    if _digest(path) != table["sha256"]:
+        raise _lost(table, "stored table has changed since it was written")
+
+
+def _digest(path: Path) -> str:
+    """Hash of a file's content, computed anew when the file has changed: many portions are read from one table."""
+    stat = path.stat()
+    return _digest_of(path, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+
+
+@lru_cache(maxsize=1_000)
+def _digest_of(path: Path, *_stamp: int) -> str:
+    return sha256(path)
 
 
 def _is_local(files: Any) -> bool:

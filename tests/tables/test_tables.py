@@ -15,7 +15,7 @@ from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Case, Completion, SummaryPair, TextSample, Trial, Usage
 from contrapose.tasks.tables import table as tables
 from contrapose.tasks.tables.columnar import to_arrow
-from contrapose.tasks.tables.table import batches, intact, read, take, write, write_arrow
+from contrapose.tasks.tables.table import batches, intact, read, read_rows, take, write, write_arrow
 
 CASE = Case(
     id="p/1",
@@ -162,8 +162,20 @@ def test_a_remote_table_is_read_and_checked_as_a_local_one_is(monkeypatch: pytes
     table = write([CASE], Case)
     assert table["sha256"] == local["sha256"]
     assert intact(table)
+    Path(local["uri"]).unlink()
     assert read(table, Case) == [CASE]
     with fsspec.open(table["uri"], "wb") as file:
         file.write(b"something else")
+    # What was fetched is kept under the name of its content, and is read from there.
+    assert read(table, Case) == [CASE]
+    Path(local["uri"]).unlink()
     with pytest.raises(ContraposeError, match="changed since it was written"):
         read(table, Case)
+    assert not Path(local["uri"]).exists()
+
+
+@pytest.mark.parametrize(("first", "end"), [(0, 0), (0, 1), (0, 4), (3, 5), (4, 8), (2, 10), (10, 10), (9, 10)])
+@pytest.mark.usefixtures("small_groups")
+def test_neighbouring_rows_are_read_alone(first: int, end: int) -> None:
+    records = list(samples(10))
+    assert read_rows(write(records, TextSample), TextSample, first=first, end=end) == records[first:end]

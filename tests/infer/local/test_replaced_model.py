@@ -62,7 +62,7 @@ def put(spec: ModelSpec, identity: Mapping[str, str], *, run: str) -> None:
     """Put one case to a model, as a run does that found it to be something."""
     Store().runs.begin(run, config="{}", folder=".")
     terms = Terms(spec=spec, identity=identity, run=run, limits=Limits())
-    infer.fn(label="x", cases=write([case()], Case), terms=terms)
+    infer.fn(label="x", cases=write([case()], Case), rows=(0, 1), terms=terms)
 
 
 def asked(run: str) -> int:
