@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
 from itertools import product
 from typing import Any, cast
@@ -39,9 +38,6 @@ def boundaries(sizes: np.ndarray, runs: int) -> Iterator[Finding]:
 def families(sizes: np.ndarray, runs: int) -> Iterator[Finding]:
     """Any of four tests at their boundaries, after Holm's correction."""
     cluster = labels(sizes)
-    holm([1.0])
-    # statsmodels collects garbage in each correction: 70 ms over all that is imported.
-    gc.freeze()
     for alike in CORRELATIONS:
         rng = np.random.default_rng([4, int(10 * alike)])
         drawn = [answers(rng, sizes, gate, alike, kind="beta", runs=runs) for gate in GATES[1:5]]

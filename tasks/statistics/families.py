@@ -14,25 +14,24 @@ from contrapose.tasks.statistics.shares import CONFIDENCE
 def holm(values: Sequence[float]) -> list[float]:
     """P values adjusted so that the chance of any false finding stays below the level.
 
-    Source: S. Holm, Scandinavian Journal of Statistics 6 (1979) 65-70, as in statsmodels' multipletests.
+    Not by statsmodels' multipletests, which collects garbage at every call: a second in a process as large as a run's.
+    Source: S. Holm, Scandinavian Journal of Statistics 6 (1979) 65-70.
     """
-    return _adjusted(values, "holm")
+    plain = np.asarray(values, dtype=float)
+    order = np.argsort(plain)
+    adjusted = np.empty_like(plain)
+    adjusted[order] = np.maximum.accumulate(plain[order] * np.arange(len(plain), 0, -1)).clip(max=1)
+    return [float(value) for value in adjusted]
 
 
 def benjamini_hochberg(values: Sequence[float]) -> list[float]:
     """P values adjusted so that the expected share of false findings among all findings stays below the level.
 
-    Source: Y. Benjamini, Y. Hochberg, JRSS B 57 (1995) 289-300, as in statsmodels' multipletests.
+    Source: Y. Benjamini, Y. Hochberg, JRSS B 57 (1995) 289-300, as in scipy.
     """
-    return _adjusted(values, "fdr_bh")
+    from scipy.stats import false_discovery_control
 
-
-def _adjusted(values: Sequence[float], method: str) -> list[float]:
-    if not len(values):
-        return []
-    from statsmodels.stats.multitest import multipletests
-
-    return [float(value) for value in multipletests(values, method=method)[1]]
+    return [float(value) for value in false_discovery_control(values)] if len(values) else []
 
 
 def over(p: float) -> str:

@@ -24,7 +24,12 @@ def several(run: Run, store: str, folder: Path, count: int) -> list[Run]:
 
 
 @pytest.mark.parametrize(
-    ("count", "takes"), [(2, ""), (2, "json_schema"), pytest.param(4, "", marks=pytest.mark.chaos)]
+    ("count", "takes"),
+    [
+        (2, ""),
+        pytest.param(2, "json_schema", marks=pytest.mark.slow),
+        pytest.param(4, "", marks=pytest.mark.chaos),
+    ],
 )
 def test_runs_share_the_work(
     count: int, takes: str, run: Run, store: str, tmp_path: Path, note: Callable[..., None]

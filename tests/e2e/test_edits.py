@@ -16,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("prefect_server", "in_tmp")
 EDITS = [name for name in registry.PROBES if not registry.probe(name).by_default]
 
 
+@pytest.mark.slow
 def test_every_edit_runs_with_its_control() -> None:
     named = [part for name in EDITS for part in ("--test", name)]
     main(

@@ -61,6 +61,7 @@ def test_nothing_is_scored_when_the_model_answers_with_nothing(
     assert pq.read_table(folder / "order_bias-completions.parquet").num_rows == 10
 
 
+@pytest.mark.slow
 def test_a_users_suite_stops_a_run_that_was_published_before(capsys: pytest.CaptureFixture[str]) -> None:
     expectation = {"type": "expect_column_mean_to_be_between", "kwargs": {"column": "eval_score", "min_value": 0.99}}
     Path("mine.yaml").write_text(yaml.safe_dump({"table": "results", "expectations": [expectation]}))

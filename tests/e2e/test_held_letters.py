@@ -23,6 +23,7 @@ def run(endpoint: Endpoint, out: Path, *more: str) -> dict[str, Any]:
     return {name: json.loads((folder / f"{name}.json").read_text()) for name in ("manifest", "summary")}
 
 
+@pytest.mark.slow
 def test_letters_are_held_to_and_nothing_is_asked_twice(tmp_path: Path) -> None:
     with serving() as endpoint:
         endpoint.takes = ("json_schema",)

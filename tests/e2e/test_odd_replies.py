@@ -27,6 +27,7 @@ def summary(content: bytes, out: Path, *more: str) -> tuple[dict[str, Any], int]
     return json.loads(written.read_text()), sum(head.startswith(b"POST") for head in server.headers)
 
 
+@pytest.mark.slow
 def test_replies_without_text_are_paid_once_and_pass_nothing(tmp_path: Path) -> None:
     content = reply(None, finish_reason="length", usage={"prompt_tokens": 9, "completion_tokens": 10**20})
     found, asked = summary(content, tmp_path)

@@ -242,6 +242,7 @@ def test_a_probe_of_another_package_is_described_validated_and_shown(contrapose:
     assert told["passed"] == told["scored"] > 20
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server")
 def test_a_provider_of_another_package_is_estimated_checked_and_listed(contrapose: Command) -> None:
     chosen = ["--model", "longest", "--test", "shouting", "--limit", "30"]

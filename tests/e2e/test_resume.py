@@ -55,6 +55,7 @@ def test_a_resumed_run_has_the_results_of_one_that_never_stopped(monkeypatch: py
         assert (resumed / name).read_bytes() == (whole / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_resumed_run_starts_in_the_folder_it_was_started_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = started(seed=13, calls=30)
     (tmp_path / "elsewhere").mkdir()
@@ -64,6 +65,7 @@ def test_a_resumed_run_starts_in_the_folder_it_was_started_in(tmp_path: Path, mo
     assert len(list((tmp_path / "runs").glob("[!.]*"))) == 2
 
 
+@pytest.mark.slow
 def test_a_resumed_run_is_finished(capsys: pytest.CaptureFixture[str]) -> None:
     run = started(seed=14, calls=30)
     main(["resume"])
@@ -76,6 +78,7 @@ def test_a_resumed_run_is_finished(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no unfinished runs begin with" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_budget_of_a_resumed_run_counts_what_it_spent_before() -> None:
     run = started(seed=15, calls=30)
     assert main(["resume", run]) == 4
@@ -84,6 +87,7 @@ def test_the_budget_of_a_resumed_run_counts_what_it_spent_before() -> None:
     assert row.requests == 30
 
 
+@pytest.mark.slow
 def test_asked_again_a_resumed_run_goes_on_where_it_was() -> None:
     main([*ARGUMENTS, "--set", "seed=16"])
     assert main([*ARGUMENTS, "--set", "seed=16", "--refresh", "--max-calls", "30"]) == 4

@@ -60,6 +60,7 @@ def outcomes(folder: Path) -> list[tuple[str, str, str]]:
     return list(zip(rows["outcome"], rows["result_step"], rows["swapped_step"], strict=True))
 
 
+@pytest.mark.slow
 def test_an_always_right_model_that_speaks_in_riddles_passes(riddler: Endpoint) -> None:
     code, folder = run(riddler)
     assert outcomes(folder) == [("AB", "asked", "asked")] * PAIRS

@@ -80,6 +80,7 @@ def test_a_second_run_asks_nothing_and_says_the_same() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_tmp")
 def test_refresh_asks_again() -> None:
     run("--set", "seed=8")
@@ -87,6 +88,7 @@ def test_refresh_asks_again() -> None:
     assert json.loads((folder / "summary.json").read_text())["usage"]["from_store"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_tmp")
 def test_another_threshold_judges_anew_without_asking_again() -> None:
     run("--set", "seed=9", "--test", "add_negation")
@@ -102,6 +104,7 @@ def test_another_threshold_judges_anew_without_asking_again() -> None:
     assert summary["usage"]["from_store"] > summary["usage"]["calls"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_tmp")
 def test_emptied_tables_are_computed_again() -> None:
     from contrapose.tasks.tables.table import storage
@@ -121,6 +124,7 @@ def test_json_prints_the_summary_and_nothing_else(capsys: pytest.CaptureFixture[
     assert json.loads(out) == json.loads((folder / "summary.json").read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_tmp")
 def test_exit_zero_returns_zero_on_any_verdict() -> None:
     code, folder = run("--exit-zero", "--set", "tests.defaults.min_pass_rate=1", "--set", "tests.defaults.gate=rate")
@@ -170,6 +174,7 @@ def test_the_same_suite_runs_through_an_endpoint(server: Endpoint) -> None:
     assert set(server.asked.values()) == {1}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_tmp")
 def test_an_endpoint_that_always_fails_ends_incomplete_and_is_asked_again_later(server: Endpoint) -> None:
     arguments = ["run", "--model", "openai/any", "--limit", "4", "--test", "order_bias", "--out", "out"]

@@ -26,6 +26,7 @@ JUDGED = ("control", "effects", "gates", "verdict", "reason", "reached", "missed
 """What controls are for: besides the noise, the contrast rate, which decides with the pass rate."""
 
 
+@pytest.mark.slow
 def test_controls_are_asked_and_change_no_rate(capsys: pytest.CaptureFixture[str]) -> None:
     summary, cases, results = run("with")
     printed = " ".join(capsys.readouterr().out.split())

@@ -10,6 +10,7 @@ import pytest
 from contrapose.flows.cli import main
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "test", "cases", "refused"),
     [

@@ -21,6 +21,7 @@ RUN = ["run", "--model", "mock", "--limit", "6", "--out", "out"]
 in_process = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
 
+@pytest.mark.slow
 @in_process
 def test_json_is_all_that_standard_output_holds(capsys: pytest.CaptureFixture[str]) -> None:
     main([*RUN, "--json"])
@@ -30,6 +31,7 @@ def test_json_is_all_that_standard_output_holds(capsys: pytest.CaptureFixture[st
     assert printed.err == ""
 
 
+@pytest.mark.slow
 @in_process
 def test_quiet_is_the_verdict_alone(capsys: pytest.CaptureFixture[str]) -> None:
     code = main([*RUN, "--quiet"])

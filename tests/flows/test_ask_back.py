@@ -83,6 +83,7 @@ def test_a_model_that_reads_badly_is_asked_nothing_more_and_overrules_no_rule() 
     assert doubts(summary) == []
 
 
+@pytest.mark.slow
 def test_a_model_that_may_read_well_enough_is_asked_and_doubted() -> None:
     wrong: list[str] = []
 
@@ -97,12 +98,14 @@ def test_a_model_that_may_read_well_enough_is_asked_and_doubted() -> None:
     assert summary["tests"][0]["figures"]["AA"] == 12
 
 
+@pytest.mark.slow
 def test_that_nothing_could_be_checked_is_told() -> None:
     (summary,) = run(Endpoint(says=lambda prompt: "A" if ASKED_BACK in prompt else UNREAD))
     (doubt,) = doubts(summary)
     assert "is unknown: rules could read none to check it by" in doubt
 
 
+@pytest.mark.slow
 def test_nobody_is_asked_back_where_everything_was_read() -> None:
     endpoint = Endpoint(says=lambda _: READ)
     (summary,) = run(endpoint)

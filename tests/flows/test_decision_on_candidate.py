@@ -46,6 +46,7 @@ def weights(monkeypatch: pytest.MonkeyPatch, looks: Mapping[bool, list[str]]) ->
     monkeypatch.setattr(Mock, "identity", identity)
 
 
+@pytest.mark.slow
 def test_a_candidate_replaced_by_the_baseline_while_that_ran_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     weights(monkeypatch, {False: [BASELINE, BASELINE], True: [CANDIDATE, BASELINE]})
     with pytest.raises(ModelError, match="replaced meanwhile: its weights was"):

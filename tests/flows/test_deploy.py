@@ -75,6 +75,7 @@ def test_a_file_named_like_a_bundled_suite_is_deployed_as_it_is(tmp_path: Path) 
     assert opened(nightly["parameters"]["config"]) == config
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server")
 def test_prefect_fills_nothing_in_that_looks_like_its_templates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -198,6 +199,7 @@ def test_a_block_that_sends_to_where_credentials_are_handed_out_is_refused() -> 
     assert "s3cret" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server")
 def test_what_was_set_before_stays_where_nothing_is_said_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
     from prefect.client.orchestration import get_client

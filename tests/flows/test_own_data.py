@@ -41,6 +41,7 @@ def test_all_rows_are_judged_and_a_cached_load_still_tells_what_was_left_out(
     assert manifest["data"]["add_toxic_words"] == first["data"]
 
 
+@pytest.mark.slow
 def test_whose_limit_it_was_is_told_of_a_cached_load_too(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = stored(in_tmp, good=9, blank=0)
     suite = in_tmp / "own.yaml"

@@ -87,6 +87,7 @@ def test_a_look_at_the_output_folder_makes_nothing(tmp_path: Path) -> None:
 EXPECTATION = {"type": "expect_column_values_to_not_match_regex", "kwargs": {"column": "text", "regex": "blue"}}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 def test_samples_that_a_run_refuses_are_refused_alike(capsys: pytest.CaptureFixture[str]) -> None:
     Path("rows.jsonl").write_text('{"text": "The sky is blue."}\n{"text": "Grass is green."}\n')

@@ -123,6 +123,7 @@ def test_what_the_answers_took_is_told(meter: Meter, words: str) -> None:
     assert answers_in_words(meter) == words
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server", "in_tmp", "own_store")
 def test_the_artifact_ends_with_all_done_and_what_it_took() -> None:
     options = ["--limit", "9", "--exit-zero", "--set", "suite=watched"]

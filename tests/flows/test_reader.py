@@ -104,6 +104,7 @@ def test_the_reader_is_asked_and_named_and_paid_once() -> None:
     served(body)
 
 
+@pytest.mark.slow
 def test_a_reader_that_reads_badly_is_named_and_asked_nothing_more() -> None:
     def body(house: House) -> None:
         found, _ = house.run()
@@ -114,6 +115,7 @@ def test_a_reader_that_reads_badly_is_named_and_asked_nothing_more() -> None:
     served(body, says=lambda prompt: "B" if READ in prompt else "A")
 
 
+@pytest.mark.slow
 def test_a_reader_that_fails_leaves_replies_unread_and_the_run_complete() -> None:
     with serving(Endpoint(says=spoken)) as model, serving(Endpoint(fail=True)) as reader:
         house = House(model, reader)
@@ -124,6 +126,7 @@ def test_a_reader_that_fails_leaves_replies_unread_and_the_run_complete() -> Non
     assert any("were not asked about either (reader: openai/judge): " in each for each in found["warnings"])
 
 
+@pytest.mark.slow
 def test_a_model_of_another_provider_may_read() -> None:
     def body(house: House) -> None:
         chosen = ["--suite", "full", "--test", "order_bias", "--limit", "12", "--model", "openai/any", "--out", "out"]
@@ -138,6 +141,7 @@ def test_a_model_of_another_provider_may_read() -> None:
     served(body)
 
 
+@pytest.mark.slow
 def test_a_doubtful_reader_is_named_beside_the_verdict() -> None:
     with serving(Endpoint(says=lambda _: UNREAD)) as model, serving(Endpoint(says=lambda _: "A")) as reader:
         found, folder = House(model, reader).run()
@@ -160,6 +164,7 @@ def test_limits_count_what_both_take(limit: str, most: int) -> None:
     served(body)
 
 
+@pytest.mark.slow
 def test_the_cost_is_that_of_both_at_their_own_prices() -> None:
     def body(house: House) -> None:
         found, folder = house.run(*priced((1, 10), (100, 1000)))
@@ -175,6 +180,7 @@ def test_the_cost_is_that_of_both_at_their_own_prices() -> None:
     served(body)
 
 
+@pytest.mark.slow
 def test_a_limit_of_the_cost_holds_for_the_sum() -> None:
     def body(house: House) -> None:
         most = 0.1
@@ -219,6 +225,7 @@ def test_a_readers_key_goes_to_no_host_that_is_not_named_beside_it(monkeypatch: 
     assert "quartz" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_a_resumed_run_counts_what_both_have_spent() -> None:
     """The model fails once, so that the run is incomplete when the reader has been paid."""
 
@@ -249,6 +256,7 @@ def test_another_reader_is_another_run() -> None:
         refuse_other(given.model_copy(update={"reader": "embedded"}), row)
 
 
+@pytest.mark.slow
 def test_a_reader_whom_nobody_asks_is_told_and_not_looked_for(capsys: pytest.CaptureFixture[str]) -> None:
     chosen = ["--suite", "quickstart", "--test", "order_bias", "--limit", "2", "--model", "mock", "--out", "out"]
     main(["run", *chosen, "--set", "reader=openai/judge"])
@@ -278,6 +286,7 @@ def test_estimate_prices_what_may_be_asked_back_at_the_readers_price(capsys: pyt
     served(body)
 
 
+@pytest.mark.slow
 def test_runs_with_different_readers_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
     def body(house: House) -> None:
         (_, one), (_, two) = (

@@ -55,6 +55,7 @@ def test_a_retry_goes_on_with_the_same_run(own_store: str, monkeypatch: pytest.M
     assert [each.name for each in Path("runs").iterdir() if each.name == row.id] == [row.id]
 
 
+@pytest.mark.slow
 def test_a_run_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     entered: list[int] = []
 
@@ -72,6 +73,7 @@ def test_outside_of_a_flow_nothing_was_begun() -> None:
     assert begun(Store().runs) is None
 
 
+@pytest.mark.slow
 def test_a_run_that_asks_nothing_for_long_is_not_another_processes_to_resume(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contrapose.tasks.store.runs.PULSE_SECONDS", 0.05)
     refused, room = [], CORRIDOR["evaluate"]

@@ -59,10 +59,12 @@ def digests(indices: range) -> set[str]:
     return {out.strip() for out, _ in made}
 
 
+@pytest.mark.slow
 def test_a_few_thousand_texts(real: tuple[str, ...]) -> None:
     assert failures(range(FEW), real) == []
 
 
+@pytest.mark.slow
 def test_outputs_are_the_same_in_every_process_and_order() -> None:
     assert len(digests(range(FEW, FEW + 1_000))) == 1
 

@@ -6,11 +6,13 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.language.replies.known_errors import IN_OTHER_WORDS
+from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.order_bias import OrderBiasSettings
 from contrapose.tasks.probes.order_bias.reply import read_choice
 
@@ -18,13 +20,20 @@ GOLDEN = Path(__file__).parent.parent / "golden" / "replies_other_words.jsonl"
 SWAPPED = {"A": "B", "B": "A", None: None}
 
 
+def at_once(texts: list[str]) -> Embed:
+    """The default embedding model, for which these texts are computed together; any other text when it is asked for."""
+    embed = embedder(RunConfig.model_fields["embedding_model"].default)
+    known = dict(zip(texts, embed(texts), strict=True))
+    return lambda asked: np.stack([known[text] if text in known else embed([text])[0] for text in asked])
+
+
 def counted() -> Counter[tuple[str, str]]:
     """How often each letter that is meant, or none, is read as which, in both orders."""
-    embed = embedder(RunConfig.model_fields["embedding_model"].default)
+    rows = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+    embed = at_once([row[name] for row in rows for name in ("reply", "option_a", "option_b")])
     settings = OrderBiasSettings()
     found: Counter[tuple[str, str]] = Counter()
-    for line in GOLDEN.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
+    for row in rows:
         first, second, meant = row["option_a"], row["option_b"], row["choice"]
         for a, b, choice in ((first, second, meant), (second, first, SWAPPED[meant])):
             read = read_choice(

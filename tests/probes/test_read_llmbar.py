@@ -39,6 +39,7 @@ def test_the_known_error_is_what_is_measured(measured: Measured, explains: bool,
         assert (known.replies, known.missed, known.misread) == (found.total(), found["missed"], found["wrong"])
 
 
+@pytest.mark.slow
 def test_with_the_letters_swapped_the_reading_swaps(shared_data: Path) -> None:
     swapped = {"Summary A": "Summary B", "Summary B": "Summary A"}
     other = {"A": "B", "B": "A", None: None}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from contrapose.tasks.statistics.families import benjamini_hochberg, discordant, holm, mcnemar, wilcoxon
 
@@ -31,6 +33,16 @@ def test_holm_and_benjamini_hochberg_by_hand() -> None:
     assert holm(values) == pytest.approx([0.03, 0.06, 0.06])
     assert benjamini_hochberg(values) == pytest.approx([0.03, 0.04, 0.04])
     assert holm([]) == []
+
+
+@settings(max_examples=50)
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_holm_and_benjamini_hochberg_are_those_of_statsmodels(values: list[float]) -> None:
+    from statsmodels.stats.multitest import multipletests
+
+    for own, method in ((holm, "holm"), (benjamini_hochberg, "fdr_bh")):
+        theirs = multipletests(values, method=method)[1] if values else []
+        assert own(values) == pytest.approx(list(theirs), rel=1e-12)
 
 
 def test_pairs_that_differ_are_told_apart_by_who_alone_was_right() -> None:

@@ -84,6 +84,7 @@ def test_what_a_reader_has_spent_is_rescued_too(own_store: str) -> None:
     assert (Store().runs.spent(run), Store().runs.read(run).spent) == (spent, spent)
 
 
+@pytest.mark.slow
 def test_any_flipped_bytes_give_no_other_answer(path: Path, tmp_path: Path) -> None:
     copy, rng = tmp_path / "whole", random.Random(1)
     shutil.copy(path, copy)
