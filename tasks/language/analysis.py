@@ -150,8 +150,8 @@ def question_start(s: Sentence, start: int) -> int | None:
         return start
     if not s.tags[start] & _FRONTED and not _names_somebody(s, start):
         return None
-    found = _after_comma(s, start)
-    return _after_fronted(s, start) if found is None and s.asks else found
+    behind_comma = _after_comma(s, start)
+    return _after_fronted(s, start) if behind_comma is None and s.asks else behind_comma
 
 
 def _after_comma(s: Sentence, start: int) -> int | None:

@@ -74,7 +74,7 @@ def find_clause(s: Sentence, start: int) -> Clause:
             return Clause(start, i, not s.tags[i] & f.AUX, (), BEAM)
         at = i + 1
     if -1 in mains:
-        mains[-1] += ending(s, found=False)
+        mains[-1] += ending(s, has_verb=False)
     return _clause(s, start, max(mains, key=mains.__getitem__), (), mains)
 
 
@@ -85,12 +85,12 @@ def _opens(tags: list[int], start: int, end: int) -> bool:
 
 def _candidates(s: Sentence, start: int) -> list[int]:
     """Indices of the words that may be finite verbs, judged by the words next to them alone."""
-    found = []
+    candidates = []
     for i in range(start, len(s.tags)):
         tag = s.tags[i]
         if tag & VERBAL and (tag & f.AUX or _may_be_finite(s, i, start)):
-            found.append(i)
-    return found
+            candidates.append(i)
+    return candidates
 
 
 def _may_be_finite(s: Sentence, i: int, start: int) -> bool:
@@ -124,15 +124,15 @@ def _weigh(s: Sentence, i: int, start: int, mains: dict[int, float]) -> dict[int
     lost = unexplained(s, i) if i + 1 == len(s.tags) else 0.0
     if odds == NEVER and not lost:
         return mains
-    found = {main: each - lost for main, each in mains.items()} if lost else dict(mains)
+    weighed = {main: total - lost for main, total in mains.items()} if lost else dict(mains)
     if odds != NEVER:
-        for main, each in mains.items():
+        for main, total in mains.items():
             if main < 0:
-                found[i] = each + main_odds(s, i, start, odds)
+                weighed[i] = total + main_odds(s, i, start, odds)
             else:
-                found[main] = max(found[main], each + (odds + UNLICENSED))
-    prune(found)
-    return found
+                weighed[main] = max(weighed[main], total + (odds + UNLICENSED))
+    prune(weighed)
+    return weighed
 
 
 def _states(mains: dict[int, float]) -> States:
@@ -144,7 +144,7 @@ def _decide(s: Sentence, start: int, states: States) -> Clause:
     further: tuple[int, ...] = ()
     verb, most = -1, -math.inf
     for (main, others, waiting, inner, _), odds in states.items():
-        total = odds + ending(s, found=main >= 0, waiting=len(waiting), inner=inner)
+        total = odds + ending(s, has_verb=main >= 0, waiting=len(waiting), inner=inner)
         mains[main] = max(total, mains.get(main, total))
         if total > most:
             verb, further, most = main, others, total
@@ -153,7 +153,7 @@ def _decide(s: Sentence, start: int, states: States) -> Clause:
 
 def _clause(s: Sentence, start: int, main: int, others: tuple[int, ...], mains: dict[int, float]) -> Clause:
     """The clause with the main verb `main`, likelier than all others in `mains`."""
-    rivals = [odds for each, odds in mains.items() if each != main]
+    rivals = [odds for verb, odds in mains.items() if verb != main]
     margin = mains[main] - max(rivals) if rivals else BEAM
     return Clause(start, main, main >= 0 and not s.tags[main] & f.AUX, others, margin)
 
@@ -163,7 +163,7 @@ def _only(s: Sentence, i: int, start: int) -> Clause:
     odds = finite_odds(s, i, start)
     if s.tags[i] & f.AUX and odds > BEAM:
         return Clause(start, i, False, (), BEAM)
-    margin = main_odds(s, i, start, odds) - ending(s, found=False)
+    margin = main_odds(s, i, start, odds) - ending(s, has_verb=False)
     if margin <= 0:
         return _NO_CLAUSE
     return Clause(start, i, not s.tags[i] & f.AUX, (), margin)

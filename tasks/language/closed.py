@@ -92,15 +92,15 @@ PLURAL_PRONOUNS = words("i you we they these those both many few several")
 @cache
 def table() -> dict[str, int]:
     """Every word of a closed class, in lower case with straight apostrophes, and its flags."""
-    found: dict[str, int] = {}
+    flags: dict[str, int] = {}
     for flag, listed in _CLASSES.items():
         for word in words(listed):
-            found[word] = found.get(word, 0) | flag
+            flags[word] = flags.get(word, 0) | flag
     for ending, hosts in _CLITICS.items():
         for host in hosts.split():
-            found[host + ending] = f.CLITIC | (found.get(host, 0) & (f.SUBJ | f.WH | f.REL))
-    found["that's"] = f.CLITIC | f.SUBJ
-    found["cannot"] = f.NEG | f.MODAL
+            flags[host + ending] = f.CLITIC | (flags.get(host, 0) & (f.SUBJ | f.WH | f.REL))
+    flags["that's"] = f.CLITIC | f.SUBJ
+    flags["cannot"] = f.NEG | f.MODAL
     for word in NT_HOSTS:
-        found[word] = f.NEG | found.get(NT_HOSTS[word], f.MODAL)
-    return found
+        flags[word] = f.NEG | flags.get(NT_HOSTS[word], f.MODAL)
+    return flags

@@ -36,8 +36,8 @@ class Seen(dict[str, Token]):
         """Note what a new spelling is."""
         if len(self) >= MOST_SEEN:
             self.clear()
-        found = self[spelled] = token(spelled)
-        return found
+        new = self[spelled] = token(spelled)
+        return new
 
 
 @cache

@@ -62,15 +62,15 @@ _ENDS = re.compile(r"[.!][\s)\"'*_]*$|^(?=[a-z]|[AB]\b[^,;.!?\n]{1,80}[,.;] )(?:
 _VERB = re.compile(VERB)
 
 
-def left_over(text: str, found: Sequence[Statement]) -> str | None:
+def left_over(text: str, stated: Sequence[Statement]) -> str | None:
     """The letter that is left when the other is plainly said to be wrong; None when that is not all a reply says.
 
     Args:
         text: a canonical reply.
-        found: what it states, none of which chooses a letter.
+        stated: what it states, none of which chooses a letter.
     """
-    wrong = {each.letter for each in found}
-    if len(wrong) != 1 or None in wrong or all(each.strength is not Strength.WRONG for each in found):
+    wrong = {statement.letter for statement in stated}
+    if len(wrong) != 1 or None in wrong or all(statement.strength is not Strength.WRONG for statement in stated):
         return None
     rejected = next(iter(wrong))
     other = "A" if rejected == "B" else "B"
@@ -88,7 +88,7 @@ def left_over(text: str, found: Sequence[Statement]) -> str | None:
 
 def _concedes(text: str, other: str) -> bool:
     """Whether something is said in favour of the rejected letter after all."""
-    return any(re.search(rf"\b{other}\b", found[0]) is None for found in _CONCEDES.finditer(text))
+    return any(re.search(rf"\b{other}\b", concession[0]) is None for concession in _CONCEDES.finditer(text))
 
 
 def _is_spoken_against(text: str, letter: str) -> bool:

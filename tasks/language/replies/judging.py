@@ -98,14 +98,14 @@ class Judged(NamedTuple):
 def judgements(clause: str) -> Iterator[Judged]:
     """Every word of praise or blame in a clause, except in what is told of the event."""
     judged = _TOLD.sub(r"\g<claim>\g<says>\g<gives> ", clause)
-    for found in (_MANNER if _WITHIN.match(judged) else _JUDGED).finditer(judged):
-        yield _turned(found, judged)
+    for match in (_MANNER if _WITHIN.match(judged) else _JUDGED).finditer(judged):
+        yield _turned(match, judged)
 
 
 def ranking(clause: str) -> Judged | None:
     """Whether a clause sets what it speaks of above something else, or below it."""
-    found = _RANKED.search(clause)
-    return _turned(found, clause) if found else None
+    match = _RANKED.search(clause)
+    return _turned(match, clause) if match else None
 
 
 def is_denied(before: str) -> bool:
@@ -113,6 +113,6 @@ def is_denied(before: str) -> bool:
     return _NOT.search(before[-_REACH:]) is not None
 
 
-def _turned(found: re.Match[str], clause: str) -> Judged:
-    denied = is_denied(clause[: found.start()]) or _NONE.match(clause, found.end()) is not None
-    return Judged(is_good=bool(found["good"]) != denied, is_plain=not denied)
+def _turned(match: re.Match[str], clause: str) -> Judged:
+    denied = is_denied(clause[: match.start()]) or _NONE.match(clause, match.end()) is not None
+    return Judged(is_good=bool(match["good"]) != denied, is_plain=not denied)

@@ -70,28 +70,28 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
             if place is None
             else _chosen(place, "letter", "the letter alone")
         )
-    text = _JOINED.sub(lambda found: found[0].replace("\n", " "), marked(clean(seen), labels, options))
+    text = _JOINED.sub(lambda match: match[0].replace("\n", " "), marked(clean(seen), labels, options))
     if CLASH in text:
         return _unparsed("a letter with the text of another option")
     parts = [*sentences(text)]
     said = [[*stated(sentence, start, brief=len(parts) < 3)] for start, sentence in parts]
-    found = [each for several in ([*headed(text, options)], *said) for each in several]
-    if not any(each.plainness is Plainness.NAMED for each in (said or [[]])[0]):
-        found = [each for each in found if each.plainness > Plainness.NAMED]
-    return _decided([each for each in found if fits(text, each, options)], text, len(options))
+    statements = [statement for several in ([*headed(text, options)], *said) for statement in several]
+    if not any(statement.plainness is Plainness.NAMED for statement in (said or [[]])[0]):
+        statements = [statement for statement in statements if statement.plainness > Plainness.NAMED]
+    return _decided([statement for statement in statements if fits(text, statement, options)], text, len(options))
 
 
-def _decided(found: Sequence[LabelledStatement], text: str, count: int) -> Chosen:
+def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> Chosen:
     """Let the plainest statements decide, if they agree and nothing is said against them."""
-    if not found:
+    if not statements:
         return _unparsed("no choice found")
-    top = max(each.plainness for each in found)
-    plainest = [each for each in found if each.plainness == top]
-    last = max(plainest, key=lambda each: each.position)
+    top = max(statement.plainness for statement in statements)
+    plainest = [statement for statement in statements if statement.plainness == top]
+    last = max(plainest, key=lambda statement: statement.position)
     rivals = {
-        each.place
-        for each in found
-        if each.plainness == top or top < Plainness.CONCLUDED or each.position > last.position
+        statement.place
+        for statement in statements
+        if statement.plainness == top or top < Plainness.CONCLUDED or statement.position > last.position
     }
     if rivals != {last.place} or last.place in ruled_out(text) or wondered(text, last.position) - {last.place}:
         return _unparsed("contradictory")
@@ -100,7 +100,7 @@ def _decided(found: Sequence[LabelledStatement], text: str, count: int) -> Chose
     if last.place >= count:
         return _unparsed("a letter that labels no option")
     how = ("names the option", "states the choice", "concludes with the choice")[top]
-    return _chosen(last.place, "pattern" if any(each.by_letter for each in plainest) else "restated", how)
+    return _chosen(last.place, "pattern" if any(statement.by_letter for statement in plainest) else "restated", how)
 
 
 def _chosen(index: int, step: Step, reason: str) -> Chosen:

@@ -158,8 +158,8 @@ def verdict(predicate: str) -> Strength | None:
     """
     predicate = _IN_LINE.sub("consistent with", _ARTICLE.sub("", predicate).lower())
     predicate = _AGAINST.sub("contradicts", _AT_ODDS.sub("inconsistent with", predicate))
-    if found := _THE_ONE_THAT.match(predicate):
-        inner = verdict(predicate[found.end() :])
+    if described := _THE_ONE_THAT.match(predicate):
+        inner = verdict(predicate[described.end() :])
         if inner is not None:
             return Strength.CHOICE if inner is Strength.PRAISE else inner
     if any(pattern.match(predicate) for pattern in (_PICKED, _BETTER_JOB, _CHOSEN)):

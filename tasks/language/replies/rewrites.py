@@ -34,8 +34,8 @@ _OPENS = (
 _NAMES = r"(?i:output|response|assistant)"
 
 
-def _as_summary(found: re.Match[str]) -> str:
-    return f"Summary {(found[1] or found[2]).upper()}"
+def _as_summary(match: re.Match[str]) -> str:
+    return f"Summary {(match[1] or match[2]).upper()}"
 
 
 # A trailing ^ marks a letter that cannot be the English article, such as "(a)" or "**A**".
@@ -287,7 +287,7 @@ def without_asides(sentence: str) -> str:
     """
     plain = _COMPARED.sub(",", sentence).replace(",,", ",")
     for aside in _ASIDES:
-        plain = aside.sub(lambda found: found["named"] + " ", plain)
+        plain = aside.sub(lambda match: match["named"] + " ", plain)
     return plain
 
 

@@ -97,7 +97,7 @@ def canonical(text: str) -> str:
     text = _spaced(unicodedata.normalize("NFKC", text).translate(_PLAIN))
     # What stood between blanks may be gone now, and a long run of them costs time in all that follows.
     text = _LONG_GAP.sub(lambda gap: "\n\n\n" if "\n" in gap[0] else "   ", rewritten(in_english(text)))
-    text = _LOWER_CASE.sub(lambda found: found.group()[:-1] + found.group()[-1].upper(), text)
+    text = _LOWER_CASE.sub(lambda match: match.group()[:-1] + match.group()[-1].upper(), text)
     text = by_source(text)
     text = _CONCLUDES.sub(f" ; {FINALLY} ", text)
     return _PAIR.sub(PAIR, text).strip()

@@ -92,8 +92,8 @@ def _chance(
     if scorer != "choice":
         return None
     band = settings.band("choice")
-    found = guess(len(sample.options), upper=band and band[1], by_likelihood=by_likelihood)
-    return found and (found.stays if stays else found.changes)
+    guesser = guess(len(sample.options), upper=band and band[1], by_likelihood=by_likelihood)
+    return guesser and (guesser.stays if stays else guesser.changes)
 
 
 def expected_pass(part: pa.Table, settings: AnswerSettings, *, stays: bool = False) -> np.ndarray:

@@ -101,14 +101,14 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
     if "pass" not in results or results.empty:
         return []
     scores, scorer = numbers(results["eval_score"]), results["scorer"].astype(str)
-    found = [
+    scored = [
         Measure(name=f"mean_eval_score_{name}", values=np.where(scorer == name, scores, np.nan))
         for name in sorted(set(scorer))
     ]
     read = results["chosen_before"].notna() & results["chosen_after"].notna()
     right = numbers(results["right_before"])
     return [
-        *found,
+        *scored,
         Measure(
             name="choice_changed", share=True, values=where(read, results["chosen_before"] != results["chosen_after"])
         ),
@@ -185,8 +185,8 @@ def contrast(results: pd.DataFrame, wanted: float) -> Sequence[Criterion]:
 
 def _twins(results: pd.DataFrame, controls: pd.DataFrame) -> pd.DataFrame:
     """For each row the control of its sample, in the order of the rows; nothing where there is none."""
-    told = controls.drop_duplicates(ASKED).set_index(ASKED)[["control", "answer_changed", "chance"]]
-    return told.reindex(pd.MultiIndex.from_frame(results[ASKED]))
+    answers = controls.drop_duplicates(ASKED).set_index(ASKED)[["control", "answer_changed", "chance"]]
+    return answers.reindex(pd.MultiIndex.from_frame(results[ASKED]))
 
 
 def _chance(cases: pd.DataFrame, twins: pd.DataFrame) -> float | None:
@@ -213,8 +213,8 @@ class Changes:
         forms = [form(str(text)) for text in known["original"]]
         self._asked.update(forms)
         self._changed.update(name for name, changed in zip(forms, known["answer_changed"], strict=True) if changed)
-        told = known[known["right_before"].notna()]
-        self._right.update(_fate(*each) for each in zip(told["right_before"], told["gold_lost"], strict=True))
+        judged = known[known["right_before"].notna()]
+        self._right.update(_fate(*was) for was in zip(judged["right_before"], judged["gold_lost"], strict=True))
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
         """Bars of what changed, and of the right answers where they are known."""

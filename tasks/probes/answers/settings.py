@@ -105,6 +105,6 @@ class AnswerSettings(ReadSettings):
     def band(self, scorer: str) -> Band | None:
         """The band of a scorer; None where it could not be taken from the controls, or was not yet."""
         if isinstance(self.threshold, Thresholds):
-            found: Band | None = getattr(self.threshold, scorer)
-            return found
+            own: Band | None = getattr(self.threshold, scorer)
+            return own
         return None if self.threshold == "auto" else self.threshold

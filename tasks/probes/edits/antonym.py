@@ -95,14 +95,14 @@ def _other_degree(s: Sentence, k: int) -> str:
 
 def _opposite(s: Sentence, k: int, *, the: bool) -> str:
     """The opposite of adjective `k`."""
-    found = opposites().get(s.words[k])
-    if found is None or (found.base in BARE and s.word(k + 1) in _COMPLEMENTS):
+    opposite = opposites().get(s.words[k])
+    if opposite is None or (opposite.base in BARE and s.word(k + 1) in _COMPLEMENTS):
         raise NoPredicateError("no_antonym")
-    if the and found.degree == "positive":
+    if the and opposite.degree == "positive":
         raise NoPredicateError("no_predicate_adjective")  # "the rich" are people
-    if found.word in s.words:
+    if opposite.word in s.words:
         raise NoPredicateError("antonym_in_text")
-    return found.word
+    return opposite.word
 
 
 def _confidence(a: Analysis) -> str:
@@ -167,10 +167,10 @@ def _behind_subject(s: Sentence, be: int) -> int:
         raise NoPredicateError("alternative_question")
     if not s.tags[be] & f.BE:
         raise NoPredicateError("no_predicate_adjective")
-    found = inverted_predicate(s, be)
-    if found is None:
+    predicate = inverted_predicate(s, be)
+    if predicate is None:
         raise NoPredicateError("wh_subject_boundary")
-    return found
+    return predicate
 
 
 def _asked_verb(s: Sentence, wh: int) -> int:

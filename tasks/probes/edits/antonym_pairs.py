@@ -99,14 +99,14 @@ class Opposite(NamedTuple):
 @cache
 def opposites() -> dict[str, Opposite]:
     """Every known form of an adjective, in lower case, and its opposite."""
-    found: dict[str, Opposite] = {}
+    table: dict[str, Opposite] = {}
     for base, other in sorted(_pairs()):
-        found[base] = Opposite(other, base, "positive")
+        table[base] = Opposite(other, base, "positive")
         if base in _INFLECTED:
             own, theirs = _forms(base), (comparative(other, unless=base), superlative(other, unless=base))
-            found[own[0]] = Opposite(theirs[0], base, "comparative")
-            found[own[1]] = Opposite(theirs[1], base, "superlative")
-    return found
+            table[own[0]] = Opposite(theirs[0], base, "comparative")
+            table[own[1]] = Opposite(theirs[1], base, "superlative")
+    return table
 
 
 def comparative(base: str, *, unless: str = "") -> str:

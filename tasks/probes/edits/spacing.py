@@ -59,12 +59,12 @@ class Spacing(TextEdit):
 def _double(text: str, rng: random.Random) -> str:
     gaps = list(_GAP.finditer(text))
     chosen = rng.sample(gaps, max(1, len(gaps) // 4)) if gaps else []
-    return apply(text, [Edit(found.start(), found.end(), "  ") for found in chosen])
+    return apply(text, [Edit(gap.start(), gap.end(), "  ") for gap in chosen])
 
 
 def _before_mark(text: str, rng: random.Random) -> str:
     marks = list(_MARK.finditer(text))
-    return apply(text, [Edit(found.start(), found.start(), " ") for found in rng.sample(marks, min(1, len(marks)))])
+    return apply(text, [Edit(mark.start(), mark.start(), " ") for mark in rng.sample(marks, min(1, len(marks)))])
 
 
 def _trailing(text: str, rng: random.Random) -> str:

@@ -51,14 +51,14 @@ def _verb(s: Sentence, aux: int) -> int:
     """The first word of the predicate behind the subject."""
     tag = s.tags[aux]
     if tag & f.BE:
-        found = inverted_predicate(s, aux)
+        verb = inverted_predicate(s, aux)
     elif tag & f.HAVE:
-        found = inverted_participle(s, aux)
+        verb = inverted_participle(s, aux)
     else:
-        found = inverted_verb(s, aux)
-    if found is None:
+        verb = inverted_verb(s, aux)
+    if verb is None:
         raise SkipError("wh_subject_boundary")
-    return found
+    return verb
 
 
 def _statement(s: Sentence, start: int, first: int, verb: int, sure: Confidence) -> EditPlan:

@@ -112,17 +112,17 @@ def _have(s: Sentence, aux: int, *, adjunct: bool) -> EditPlan:
     k = after_adverbs(s, aux)
     if not adjunct and not s.tag(k) & f.NP_START and not s.tag(k) & f.NAME:
         return after_auxiliary(s, aux, aux)
-    found = inverted_participle(s, aux)
-    if found is None and adjunct:
+    participle = inverted_participle(s, aux)
+    if participle is None and adjunct:
         raise SkipError("wh_subject_boundary")
-    return after_auxiliary(s, aux, aux) if found is None else low(s, found)
+    return after_auxiliary(s, aux, aux) if participle is None else low(s, participle)
 
 
 def _base(s: Sentence, aux: int) -> int:
-    found = inverted_verb(s, aux)
-    if found is None:
+    verb = inverted_verb(s, aux)
+    if verb is None:
         raise SkipError("wh_subject_boundary")
-    return found
+    return verb
 
 
 def _asked(s: Sentence, wh: int, verb: int) -> int:
@@ -214,10 +214,10 @@ def _object_gap(s: Sentence, i: int) -> int | None:
 
 def be_predicate(s: Sentence, be: int) -> int:
     """Index of the predicate behind an inverted "be" and its subject, or a refusal."""
-    found = inverted_predicate(s, be)
-    if found is None:
+    predicate = inverted_predicate(s, be)
+    if predicate is None:
         raise SkipError("wh_subject_boundary")
-    return found
+    return predicate
 
 
 def low(s: Sentence, at: int) -> EditPlan:

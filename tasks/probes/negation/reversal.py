@@ -139,8 +139,8 @@ def _require_reversible_question(s: Sentence, start: int) -> None:
         raise SkipError("quantifier_only")
     for i in range(wh + 2, len(s.words)):
         before = i - 2 if s.tags[i - 1] & f.PREP else i - 1
-        told = s.tags[before] & f.BREAK and s.words[i] not in _NEVER_RELATIVE
-        if s.tags[i] & f.WH and s.tags[before] & _SEVERAL_ASK and not told:
+        is_aside = s.tags[before] & f.BREAK and s.words[i] not in _NEVER_RELATIVE
+        if s.tags[i] & f.WH and s.tags[before] & _SEVERAL_ASK and not is_aside:
             raise SkipError("several_questions")
 
 
@@ -237,10 +237,10 @@ def _is_order(s: Sentence, i: int, word: str, *, first: bool) -> bool:
 def _question_words(a: Analysis) -> list[int]:
     """Where a statement that ends in a question mark asks: "The moon is made of | what?"."""
     s = a.sentence
-    found = [i for i, tag in enumerate(s.tags) if tag & f.WH]
-    if not found:
+    asking = [i for i, tag in enumerate(s.tags) if tag & f.WH]
+    if not asking:
         raise SkipError("asks_nothing")
-    at = found[-1]
+    at = asking[-1]
     if s.words[at] in _CAUSES or s.word(at + 1) == "reason":
         raise SkipError("why_question")
     verb = a.clause.verb

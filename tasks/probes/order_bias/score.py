@@ -53,7 +53,7 @@ class Read(NamedTuple):
 
 def read_replies(trials: Sequence[Trial], settings: PairReading, *, embed: Embed) -> list[Read]:
     """The choices of trials under both orders; all replies that need embeddings share one batch."""
-    replies = [each for trial in trials for each in _replies(trial)]
+    replies = [reply for trial in trials for reply in _replies(trial)]
     asked = [(reply.text or "", options) for _, reply, options in replies]
     read = [held(reply) or read_words(reply.text or "", option_a=a, option_b=b) for _, reply, (a, b) in replies]
     unread = [index for index, choice in enumerate(read) if needs_meaning(choice)]
@@ -66,7 +66,7 @@ def read_replies(trials: Sequence[Trial], settings: PairReading, *, embed: Embed
         for choice, (_, reply, options) in zip(read, replies, strict=True)
     ]
     both = zip(meant[::2], meant[1::2], strict=True)
-    return [Read(*each) for each in zip(read[::2], read[1::2], both, strict=True)]
+    return [Read(*both_sides) for both_sides in zip(read[::2], read[1::2], both, strict=True)]
 
 
 def held(reply: Completion) -> LetterChoice | None:
@@ -78,8 +78,8 @@ def held(reply: Completion) -> LetterChoice | None:
 
 def follow_ups(trials: Sequence[Trial], settings: PairReading, *, embed: Embed) -> list[FollowUp]:
     """Questions about the replies that neither rules nor embeddings could read, and about those that rules read."""
-    chosen = [choice for each in read_replies(trials, settings, embed=embed) for choice in (each.first, each.second)]
-    replies = [(trial, *each) for trial in trials for each in _replies(trial)]
+    chosen = [choice for pair in read_replies(trials, settings, embed=embed) for choice in (pair.first, pair.second)]
+    replies = [(trial, *reply) for trial in trials for reply in _replies(trial)]
     asked = []
     for (trial, side, reply, options), choice in zip(replies, chosen, strict=True):
         if (right := None if trial.case.control else known(reply, choice.choice, choice.step)) is not None:
@@ -170,7 +170,7 @@ def _in_words(trial: Trial, likeliest: LetterChoice) -> dict[str, str | bool | N
 
 def _unread(read: Read) -> str:
     named = ("original", read.first), ("swapped", read.second)
-    reasons = "; ".join(f"{name}: {each.reason}" for name, each in named if each.choice is None)
+    reasons = "; ".join(f"{name}: {choice.reason}" for name, choice in named if choice.choice is None)
     return f"No choice could be read ({reasons})."
 
 
@@ -187,8 +187,8 @@ def _control_score(trial: Trial, read: Read) -> Score:
     if first.choice is None and second.choice is None:
         return Score(value=None, passed=None, reason="Neither reply names a choice.", columns=columns)
     same = first.choice == second.choice
-    told = f"stayed {first.choice}" if same else f"changed from {first.choice or 'none'} to {second.choice or 'none'}"
-    reason = f"The choice {told} under a question that means the same."
+    course = f"stayed {first.choice}" if same else f"changed from {first.choice or 'none'} to {second.choice or 'none'}"
+    reason = f"The choice {course} under a question that means the same."
     open_ = first.choice is None or second.choice is None
     return Score(value=float(same), passed=same, reason=reason, undecided=open_, columns=columns)
 
@@ -220,10 +220,10 @@ def _debiased(trial: Trial) -> dict[str, Value]:
 
 def _lead_of_a(reply: Completion) -> float | None:
     """The log-likelihood of A minus that of B, in nats; None when the two are not both finite."""
-    given = reply.option_loglikelihoods
-    if given is None or len(given) != 2:
+    loglikelihoods = reply.option_loglikelihoods
+    if loglikelihoods is None or len(loglikelihoods) != 2:
         return None
-    lead = given[0] - given[1]
+    lead = loglikelihoods[0] - loglikelihoods[1]
     return lead if math.isfinite(lead) else None
 
 

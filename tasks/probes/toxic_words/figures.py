@@ -153,5 +153,5 @@ class Tiers:
 
 
 def _mean(outcome: Outcome, tier: str) -> Quantity | None:
-    found = outcome["estimates"].get(f"mean_added_{tier}")
-    return Quantity(value=found["value"], interval=found["interval"]) if found else None
+    estimate = outcome["estimates"].get(f"mean_added_{tier}")
+    return Quantity(value=estimate["value"], interval=estimate["interval"]) if estimate else None

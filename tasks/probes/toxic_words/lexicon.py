@@ -178,7 +178,7 @@ def _by_head(phrases: Iterable[ListedPhrase]) -> dict[str, tuple[ListedPhrase, .
     grouped = defaultdict[str, list[ListedPhrase]](list)
     for phrase in sorted(phrases, key=lambda phrase: -len(phrase.words)):
         grouped[phrase.words[0]].append(phrase)
-    return {head: tuple(found) for head, found in grouped.items()}
+    return {head: tuple(group) for head, group in grouped.items()}
 
 
 def _by_trigger(phrases: Iterable[ListedPhrase], triggers: frozenset[str]) -> dict[str, frozenset[str]]:
@@ -193,7 +193,7 @@ def _by_skeleton(words: Iterable[str]) -> dict[str, tuple[tuple[str, Runs], ...]
     grouped = defaultdict[str, list[tuple[str, Runs]]](list)
     for word in sorted(words):
         grouped["".join(letter for letter, _ in runs(word))].append((word, runs(word)))
-    return {skeleton: tuple(found) for skeleton, found in grouped.items()}
+    return {skeleton: tuple(group) for skeleton, group in grouped.items()}
 
 
 def _by_ends(words: Mapping[str, Term]) -> dict[tuple[str, str, int], tuple[str, ...]]:
@@ -201,7 +201,7 @@ def _by_ends(words: Mapping[str, Term]) -> dict[tuple[str, str, int], tuple[str,
     for word in sorted(words, key=lambda word: _LIKELIEST.index(words[word].tier)):
         if len(word) >= 4:
             grouped[word[0], word[-1], len(word)].append(word)
-    return {ends: tuple(found) for ends, found in grouped.items()}
+    return {ends: tuple(group) for ends, group in grouped.items()}
 
 
 def _rarest(phrase: tuple[str, ...], words: Mapping[str, Term]) -> str:
@@ -228,8 +228,8 @@ def slips(words: Mapping[str, Listed], *, never: Container[str]) -> dict[str, Li
         words: the listed words that people recognize in spite of a slip.
         never: what is a word, a name or a code of its own.
     """
-    found = {slip: words[word] for word in sorted(words) for slip in (*_swapped(word), *_dropped(word))}
-    return {slip: meant for slip, meant in found.items() if slip not in words and slip not in never}
+    meanings = {slip: words[word] for word in sorted(words) for slip in (*_swapped(word), *_dropped(word))}
+    return {slip: meant for slip, meant in meanings.items() if slip not in words and slip not in never}
 
 
 def _swapped(word: str) -> Iterator[str]:

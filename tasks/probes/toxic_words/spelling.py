@@ -63,8 +63,8 @@ def _lettered(word: str, book: Lexicon) -> str | None:
         if reading in book.words:
             return reading
         # Digits alone are not stretched: "#ff5555" is a color.
-        if found := TRIPLE.search(word) and _stretched(reading, book):
-            return found
+        if stretched := TRIPLE.search(word) and _stretched(reading, book):
+            return stretched
     return None
 
 
