@@ -103,22 +103,9 @@ class Picture(Protocol):
 
     def add(self, rows: pd.DataFrame) -> None:
         """Count some rows: cases without their controls, whole, in the order of the results."""
-        ...
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
         """What all rows together come to; nothing where there is nothing to show."""
-        ...
-
-
-class NoPicture:
-    """The picture of a probe whose card shows what every card shows, and nothing else."""
-
-    def add(self, rows: pd.DataFrame) -> None:
-        """Count nothing."""
-
-    def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """No panels."""
-        return []
 
 
 def shares(counts: Mapping[str, int]) -> tuple[PanelShare, ...]:

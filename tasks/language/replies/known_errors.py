@@ -69,16 +69,6 @@ class KnownError:
     misread: int
     """How many were read as another letter; of replies that choose none, as any."""
 
-    @property
-    def missed_share(self) -> float:
-        """Share left unread, 0 to 1."""
-        return self.missed / self.replies
-
-    @property
-    def misread_share(self) -> float:
-        """Share read as another letter, 0 to 1."""
-        return self.misread / self.replies
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:

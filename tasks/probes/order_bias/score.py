@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
-from contrapose.tasks.core.records import Completion, FollowUp, Score, Side, Trial
+from pydantic import Field, FiniteFloat
+
+from contrapose.tasks.core.records import Completion, FollowUp, Likelihoods, Score, Side, Trial
 from contrapose.tasks.language.replies.text import window
 from contrapose.tasks.probes.asking_back import can_be_asked, declines, follow_up
-from contrapose.tasks.probes.base import Embed
+from contrapose.tasks.probes.base import Embed, Embeds
 from contrapose.tasks.probes.in_words import in_words_columns
 from contrapose.tasks.probes.order_bias.reply import Letter, LetterChoice, nearer, needs_meaning, read_words, said
+from contrapose.tasks.probes.read_with import ReadSettings
 from contrapose.tasks.probes.reading_checks import check_columns, known
 
 Value = str | float | int | bool | None
@@ -26,18 +29,28 @@ _MEANING = {
 }
 
 
-class PairReading(Protocol):
-    """The settings that reading a reply needs."""
+class OrderBiasSettings(ReadSettings):
+    """Settings of order_bias."""
 
-    @property
-    def similarity_threshold(self) -> float:
-        """Smallest cosine at which a sentence is taken as meant."""
-        ...
+    of_scoring: ClassVar[frozenset[str]] = ReadSettings.of_scoring | {"similarity_threshold", "margin", "calibration"}
 
-    @property
-    def margin(self) -> float:
-        """Smallest lead in cosine over the other sentence."""
-        ...
+    similarity_threshold: FiniteFloat = Field(
+        default=0.85,
+        ge=0,
+        le=1,
+        description="Smallest cosine at which a reply in other words means a summary.",
+    )
+    margin: FiniteFloat = Field(default=0.05, ge=0, le=1, description="Smallest lead in cosine over the other summary.")
+    calibration: FiniteFloat = Field(
+        default=0.2,
+        gt=0,
+        lt=1,
+        description="Share of the pairs from which the letters' own pull is learned, to be taken out of the others.",
+    )
+
+    def embeds(self, likelihoods: Likelihoods) -> Embeds:
+        """Any reply that is read may say in other words which summary it means."""
+        return "none" if self.by_likelihood(likelihoods) else "all"
 
 
 class Read(NamedTuple):
@@ -51,7 +64,7 @@ class Read(NamedTuple):
     """Of each reply the sentence with the larger cosine; None where no embeddings were computed."""
 
 
-def read_replies(trials: Sequence[Trial], settings: PairReading, *, embed: Embed) -> list[Read]:
+def read_replies(trials: Sequence[Trial], settings: OrderBiasSettings, *, embed: Embed) -> list[Read]:
     """The choices of trials under both orders; all replies that need embeddings share one batch."""
     replies = [reply for trial in trials for reply in _replies(trial)]
     asked = [(reply.text or "", options) for _, reply, options in replies]
@@ -76,7 +89,7 @@ def held(reply: Completion) -> LetterChoice | None:
     return LetterChoice(choice="A" if reply.text == "A" else "B", step="constrained", reason="held to the letters")
 
 
-def follow_ups(trials: Sequence[Trial], settings: PairReading, *, embed: Embed) -> list[FollowUp]:
+def follow_ups(trials: Sequence[Trial], settings: OrderBiasSettings, *, embed: Embed) -> list[FollowUp]:
     """Questions about the replies that neither rules nor embeddings could read, and about those that rules read."""
     chosen = [choice for pair in read_replies(trials, settings, embed=embed) for choice in (pair.first, pair.second)]
     replies = [(trial, *reply) for trial in trials for reply in _replies(trial)]
@@ -96,12 +109,9 @@ def _declined(reply: Completion, choice: LetterChoice) -> bool:
 
 def _replies(trial: Trial) -> tuple[tuple[Side, Completion, tuple[str, ...]], ...]:
     """Both replies, with the options as they stood in their prompts."""
-    return ("expected", trial.expected, trial.case.options), ("actual", trial.actual, _second_order(trial))
-
-
-def _second_order(trial: Trial) -> tuple[str, ...]:
-    """The options as the second prompt has them: swapped, but not in a control."""
-    return trial.case.options if trial.case.control else trial.case.options[::-1]
+    options = trial.case.options
+    swapped = options if trial.case.control else options[::-1]
+    return ("expected", trial.expected, options), ("actual", trial.actual, swapped)
 
 
 def _cosines(asked: Sequence[tuple[str, tuple[str, ...]]], embed: Embed) -> list[tuple[float, float]]:
@@ -137,7 +147,7 @@ def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score
     outcome = f"{first}{second}" if first and second else UNPARSED
     passed = outcome == "AB"
     columns: dict[str, Value] = {
-        **_sentences(trial),
+        **trial.case.details,
         "result": first or "",
         "swapped_result": second or "",
         "outcome": outcome,
@@ -150,7 +160,9 @@ def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score
             (reply, choice.choice, choice.step, options)
             for (_, reply, options), choice in zip(_replies(trial), (read.first, read.second), strict=True)
         ),
-        "langtest_pass": _langtest(trial, read),
+        "langtest_pass": passes(
+            taken(trial.expected.text or "", nearer=read.meant[0]), taken(trial.actual.text or "", nearer=read.meant[1])
+        ),
     }
     return Score(
         value=float(passed),
@@ -174,16 +186,10 @@ def _unread(read: Read) -> str:
     return f"No choice could be read ({reasons})."
 
 
-def _langtest(trial: Trial, read: Read) -> bool | None:
-    """Its verdict on the same replies; its documents give no score."""
-    first, second = read.meant
-    return passes(taken(trial.expected.text or "", nearer=first), taken(trial.actual.text or "", nearer=second))
-
-
 def _control_score(trial: Trial, read: Read) -> Score:
     """The order is the same in both prompts, and so there is no outcome such as AB."""
     first, second, _ = read
-    columns: dict[str, Value] = {**_sentences(trial), "result": first.choice or "", "result_step": first.step}
+    columns: dict[str, Value] = {**trial.case.details, "result": first.choice or "", "result_step": first.step}
     if first.choice is None and second.choice is None:
         return Score(value=None, passed=None, reason="Neither reply names a choice.", columns=columns)
     same = first.choice == second.choice
@@ -196,12 +202,7 @@ def _control_score(trial: Trial, read: Read) -> Score:
 def without_likelihoods(trial: Trial) -> Score:
     """A trial whose log-likelihoods are missing or not finite: unscored."""
     reason = "The log-likelihoods of A and B are not both finite."
-    return Score(value=None, passed=None, reason=reason, columns=_sentences(trial))
-
-
-def _sentences(trial: Trial) -> dict[str, Value]:
-    """The columns that the case's details hold."""
-    return dict(trial.case.details)
+    return Score(value=None, passed=None, reason=reason, columns=dict(trial.case.details))
 
 
 def _debiased(trial: Trial) -> dict[str, Value]:
@@ -241,13 +242,11 @@ def taken(reply: str, *, nearer: Letter | None = None) -> Letter | None:
         nearer: letter of the sentence whose embedding is nearer to the reply's.
     """
     begins = _BEGINS.match(reply)
-    if begins is None:
-        return nearer
-    return "A" if begins[1] == "A" else "B"
+    return nearer if begins is None else "A" if begins[1] == "A" else "B"
 
 
 def passes(first: Letter | None, second: Letter | None) -> bool | None:
-    """Its table: A, then B. None unless both letters are known.
+    """LangTest's verdict on the same replies, for its documents give no score: A, then B; None unless both are known.
 
     A known wrong letter would be enough to fail, but a known right one is not enough to pass: cases with one letter
     would then count only where it is wrong.
