@@ -61,14 +61,15 @@ def find_clause(s: Sentence, start: int) -> Clause:
     verbs = _candidates(s, start)
     if not verbs:
         return _contracted(s, start)
-    if len(verbs) == 1 and not _opens(s.tags, start, verbs[0]):
+    if len(verbs) == 1 and not any(tag & OPENERS for tag in s.tags[start : verbs[0]]):
         return _only(s, verbs[0], start)
     mains, joint = {-1: 0.0}, last_joint(s)
     at = start
     for i in verbs:
         turn = _turn(s, at, i)
         if turn is not None:
-            return _decide(s, start, search(s, start, turn, verbs, _states(mains)))
+            states: States = {(main, (), (), False, -1): odds for main, odds in mains.items()}
+            return _decide(s, start, search(s, start, turn, verbs, states))
         mains = _weigh(s, i, start, mains)
         if len(mains) == 1 and i in mains and i > joint:
             return Clause(start, i, not s.tags[i] & f.AUX, (), BEAM)
@@ -78,19 +79,10 @@ def find_clause(s: Sentence, start: int) -> Clause:
     return _clause(s, start, max(mains, key=mains.__getitem__), (), mains)
 
 
-def _opens(tags: list[int], start: int, end: int) -> bool:
-    """Whether an opener stands from `start` on, before `end`."""
-    return any(tag & OPENERS for tag in tags[start:end])
-
-
 def _candidates(s: Sentence, start: int) -> list[int]:
     """Indices of the words that may be finite verbs, judged by the words next to them alone."""
-    candidates = []
-    for i in range(start, len(s.tags)):
-        tag = s.tags[i]
-        if tag & VERBAL and (tag & f.AUX or _may_be_finite(s, i, start)):
-            candidates.append(i)
-    return candidates
+    verbal = ((i, s.tags[i]) for i in range(start, len(s.tags)) if s.tags[i] & VERBAL)
+    return [i for i, tag in verbal if tag & f.AUX or _may_be_finite(s, i, start)]
 
 
 def _may_be_finite(s: Sentence, i: int, start: int) -> bool:
@@ -133,10 +125,6 @@ def _weigh(s: Sentence, i: int, start: int, mains: dict[int, float]) -> dict[int
                 weighed[main] = max(weighed[main], total + (odds + UNLICENSED))
     prune(weighed)
     return weighed
-
-
-def _states(mains: dict[int, float]) -> States:
-    return {(main, (), (), False, -1): odds for main, odds in mains.items()}
 
 
 def _decide(s: Sentence, start: int, states: States) -> Clause:

@@ -133,11 +133,9 @@ def form_of(s: Sentence, verb: int, subject: int) -> int:
     tag = s.tags[verb]
     if tag & f.THIRD:
         return f.THIRD
-    if not tag & f.PAST:
-        return f.BASE
-    if not tag & f.BASE:
-        return f.PAST
-    return _base_or_past(s, verb, subject)
+    if tag & f.PAST and tag & f.BASE:
+        return _base_or_past(s, verb, subject)
+    return f.PAST if tag & f.PAST else f.BASE
 
 
 def _base_or_past(s: Sentence, verb: int, subject: int) -> int:

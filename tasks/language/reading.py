@@ -135,18 +135,14 @@ def _closer(mark: str, text: str, match: re.Match[str]) -> str:
     if mark in "”»)]":
         raise UnreadableError("unbalanced_quotes")
     if mark in "'\u2018":
-        return _SINGLE[mark] if _opens(text, match) else ""
+        before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+        return _SINGLE[mark] if after.strip() and not before.strip() else ""
     return _CLOSERS[mark]
 
 
 def _breaks(mark: str, text: str, match: re.Match[str]) -> bool:
     """Whether a mark stands between phrases: a comma or a dash, but not the comma of "1,000"."""
     return mark in BREAKS and not text[match.end() : match.end() + 1].isdigit()
-
-
-def _opens(text: str, match: re.Match[str]) -> bool:
-    before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
-    return not before.strip() and bool(after.strip())
 
 
 # Reads a text that is one sentence of words and commas, as most are: one look-up for each piece between spaces.

@@ -175,7 +175,6 @@ class _Verb:
 
 
 _SUBJECT = f.NOUN | f.SUBJ | f.NAME | f.QUANT | f.ING | f.QUOTED | f.WH | f.NUMBER
-_VERBAL = f.FINITE | f.AUX
 
 
 def main_odds(s: Sentence, i: int, start: int, odds: float) -> float:
@@ -201,7 +200,7 @@ def behind_relative(s: Sentence, i: int) -> float:
     k = before_adverbs(s, i)
     if s.tags[i] & f.AUX or not s.tag(before_adverbs(s, k)) & f.REL:
         return 0.0
-    completed = s.tag(i + 1) & f.ADJ and s.tag(i + 2) & _VERBAL
+    completed = s.tag(i + 1) & f.ADJ and s.tag(i + 2) & VERBAL
     return -5.0 if completed or takes_complement(s, k) else -1.0
 
 
@@ -233,12 +232,8 @@ def ending(s: Sentence, *, has_verb: bool, waiting: int = 0, inner: bool = False
 
 def _subject(s: Sentence, i: int, start: int) -> float:
     """Log-odds lost where no word before could be a subject, and the verb is no order either."""
-    tags = s.tags
-    if i == start or tags[i] & f.BASE:
+    if i == start or s.tags[i] & f.BASE or any(tag & _SUBJECT for tag in s.tags[start:i]):
         return 0.0
-    for k in range(start, i):
-        if tags[k] & _SUBJECT:
-            return 0.0
     return -4.0
 
 

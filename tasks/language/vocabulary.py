@@ -157,8 +157,7 @@ def _rows() -> Iterator[tuple[str, str, list[str]]]:
 def _usual() -> Iterator[tuple[str, str]]:
     """Word and its most frequent Penn Treebank tag, from TextBlob's lexicon."""
     with (_package("textblob") / "en" / "en-lexicon.txt").open(encoding="utf-8") as lines:
-        for line in lines:
-            columns = line.split()
+        for columns in map(str.split, lines):
             if len(columns) == 2:  # others are comments
                 yield columns[0], columns[1]
 

@@ -56,17 +56,13 @@ def stated(sentence: str, start: int, *, brief: bool) -> Iterator[LabelledStatem
     """
     for pattern in (*clauses.ANYWHERE, *clauses.BY_LETTER, *clauses.NAMES, *(clauses.LOOSE if brief else ())):
         for match in pattern.finditer(sentence):
-            by_letter = re.match(LETTER, match["mark"]) is not None
-            named = not by_letter and pattern not in clauses.ANYWHERE
+            named = pattern not in clauses.ANYWHERE and not re.match(LETTER, match["mark"])
             if clauses.AND_ALSO.match(sentence, match.end("mark")) or _is_taken_back(match, sentence):
                 continue
             if not _is_doubted(match, sentence) and not (named and _names_several(match, sentence)):
-                yield LabelledStatement(
-                    place=place_of(match["mark"]),
-                    plainness=Plainness.NAMED if named else _plainness(sentence[: match.start("mark")]),
-                    position=start + match.start("mark"),
-                    by_letter=by_letter,
-                )
+                concludes = clauses.CONCLUDES.search(sentence[: match.start("mark")])
+                stated_so = Plainness.CONCLUDED if concludes else Plainness.STATED
+                yield _statement(match, Plainness.NAMED if named else stated_so, start=start)
 
 
 def _is_doubted(match: re.Match[str], sentence: str) -> bool:
@@ -90,10 +86,6 @@ def _names_several(match: re.Match[str], sentence: str) -> bool:
     reason = re.search(r"\b(?:because|since|as)\b", sentence[match.end("mark") :])
     said = sentence[: match.end("mark") + reason.start()] if reason else sentence
     return {place_of(mark) for mark in re.findall(MARK, said)} != {place_of(match["mark"])}
-
-
-def _plainness(before: str) -> Plainness:
-    return Plainness.CONCLUDED if clauses.CONCLUDES.search(before) else Plainness.STATED
 
 
 def ruled_out(text: str) -> set[int]:
@@ -176,11 +168,7 @@ def headed(text: str, options: Sequence[str]) -> Iterator[LabelledStatement]:
     before, _, last = text.rpartition("\n")
     end = re.fullmatch(rf"(?:(?i:option|choice) )?\(?(?P<mark>{LETTER}|{TEXT})\)?\W{{0,3}}", last)
     if end and before and not _is_last_entry(before, place_of(end["mark"])):
-        position = len(before) + 1 + end.start("mark")
-        by_letter = re.match(LETTER, end["mark"]) is not None
-        yield LabelledStatement(
-            place=place_of(end["mark"]), plainness=Plainness.CONCLUDED, position=position, by_letter=by_letter
-        )
+        yield _statement(end, Plainness.CONCLUDED, start=len(before) + 1)
 
 
 def _is_last_entry(before: str, place: int) -> bool:
@@ -189,9 +177,12 @@ def _is_last_entry(before: str, place: int) -> bool:
     return bool(listed and place not in listed) or _LISTED.search(before.rpartition("\n")[2]) is not None
 
 
-def _statement(head: re.Match[str], plainness: Plainness) -> LabelledStatement:
+def _statement(match: re.Match[str], plainness: Plainness, *, start: int = 0) -> LabelledStatement:
+    """The choice of the mark in a match, whose text begins at `start` of the reply."""
+    mark = match["mark"]
+    by_letter = re.match(LETTER, mark) is not None
     return LabelledStatement(
-        place=place_of(head["mark"]), plainness=plainness, position=head.start("mark"), by_letter=True
+        place=place_of(mark), plainness=plainness, position=start + match.start("mark"), by_letter=by_letter
     )
 
 

@@ -65,11 +65,9 @@ def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chos
 def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     if lone := _LONE.fullmatch(seen):
         place = {label.upper(): place for place, label in enumerate(labels)}.get(lone[1].upper())
-        return (
-            _unparsed("a letter that labels no option")
-            if place is None
-            else _chosen(place, "letter", "the letter alone")
-        )
+        if place is None:
+            return _unparsed("a letter that labels no option")
+        return Chosen(index=place, step="letter", reason="the letter alone")
     text = _JOINED.sub(lambda match: match[0].replace("\n", " "), marked(clean(seen), labels, options))
     if CLASH in text:
         return _unparsed("a letter with the text of another option")
@@ -100,11 +98,8 @@ def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> 
     if last.place >= count:
         return _unparsed("a letter that labels no option")
     how = ("names the option", "states the choice", "concludes with the choice")[top]
-    return _chosen(last.place, "pattern" if any(statement.by_letter for statement in plainest) else "restated", how)
-
-
-def _chosen(index: int, step: Step, reason: str) -> Chosen:
-    return Chosen(index=index, step=step, reason=reason)
+    by_letter = any(statement.by_letter for statement in plainest)
+    return Chosen(index=last.place, step="pattern" if by_letter else "restated", reason=how)
 
 
 def _unparsed(reason: str) -> Chosen:

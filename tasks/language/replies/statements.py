@@ -115,11 +115,8 @@ def _in_sentence(sentence: ReplySentence) -> Iterator[Statement]:
     for position, (clause, after) in enumerate(_clauses(_without_lead_in(plain)), start=sentence.position):
         concluding = concluding or clause.startswith(FINALLY)
         opens = position == sentence.position or concluding or alone
-        said = (
-            None
-            if _names_the_wrong_one(clause, before)
-            else _in_clause(clause.removeprefix(FINALLY).strip(), opens=opens)
-        )
+        bare = clause.removeprefix(FINALLY).strip()
+        said = None if _names_the_wrong_one(clause, before) else _in_clause(bare, opens=opens)
         before = clause
         if said and not _is_introduced(said, after):
             # "A, then B": once a letter stood alone, the next one that does contradicts it.
@@ -131,7 +128,7 @@ def _in_sentence(sentence: ReplySentence) -> Iterator[Statement]:
         elif _LETTER.search(clause):
             last = _told_of(clause)
         elif last and last[0]:
-            judged = _taken_up(clause.removeprefix(FINALLY).strip(), last[1])
+            judged = _taken_up(bare, last[1])
             if judged is not None:
                 yield Statement(last[0], judged, position, conceded=True)
             # "B says 120, the article 12, which is right": whatever comes between may be what "which" means.
@@ -228,7 +225,8 @@ def _led_into(clause: str, *, opens: bool) -> tuple[str | None, Strength] | None
 
 def _roundabout(clause: str, only: Strength | None = None) -> tuple[str, Strength] | None:
     """The letter that a clause leads up to, if it says this of it."""
-    clause = whole_of_part(clause)
+    # A clause that ends in a part of a summary is of the summary: "refutes B's claim that …".
+    clause = _ENDS_IN_PART.sub(lambda part: part["owned"] or part["held"], clause, count=1)
     for pattern, group, strength in _ROUNDABOUT:
         if only in (None, strength) and (match := pattern.match(clause)):
             return match[group], strength
@@ -346,11 +344,6 @@ _OF_FACTS = re.compile(
 )
 _WITHIN = 120
 """Characters between a part and what is said of it: "the claim in Summary B that the mayor resigned"."""
-
-
-def whole_of_part(clause: str) -> str:
-    """A clause that ends in a part of a summary, with the summary in its place: "refutes B's claim that …"."""
-    return _ENDS_IN_PART.sub(lambda part: part["owned"] or part["held"], clause, count=1)
 
 
 def of_part(clause: str) -> tuple[str, Strength] | None:

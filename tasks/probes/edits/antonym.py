@@ -41,7 +41,7 @@ class Antonym(TextEdit):
                 return Edited(reason="no_antonym")
             analysis = analyse_sentence(sentence)
             edit = _turned(analysis, predicate_of(analysis))
-        except (UnreadableError, NoPredicateError) as error:
+        except UnreadableError as error:
             return Edited(reason=error.reason)
         return Edited(text=apply(text, [edit]), confidence=_confidence(analysis))
 
@@ -121,13 +121,8 @@ _LINKING = words(
 _SUBJECT_QUESTIONS = words("which what who")
 
 
-class NoPredicateError(Exception):
+class NoPredicateError(UnreadableError):
     """Raised where no predicate can be told; `reason` says why."""
-
-    def __init__(self, reason: str) -> None:
-        """Keep the reason."""
-        super().__init__(reason)
-        self.reason = reason
 
 
 def predicate_of(a: Analysis) -> int:

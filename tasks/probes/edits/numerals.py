@@ -128,17 +128,12 @@ def _is_name(chunk: NumberPart, *, first: bool) -> bool:
 
 def _goes_on(parts: list[NumberPart], i: int, *, spelled: bool) -> bool:
     """Whether a number stands right beside it, as in "555 0134", "10 000", "2 1/2" or "thirty two"."""
-    alike = _is_numeral if spelled else _has_digit
+
+    def alike(part: NumberPart) -> bool:
+        return part.word in _NUMERALS if spelled else any(map(str.isdigit, part.core))
+
     before = i > 0 and not parts[i - 1].marks and alike(parts[i - 1])
     return before or (i + 1 < len(parts) and not parts[i].marks and alike(parts[i + 1]))
-
-
-def _has_digit(chunk: NumberPart) -> bool:
-    return any(map(str.isdigit, chunk.core))
-
-
-def _is_numeral(chunk: NumberPart) -> bool:
-    return chunk.word in _TENS or chunk.word in SPELLED
 
 
 SPELLED = (
@@ -146,6 +141,7 @@ SPELLED = (
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
 """The numbers from two to twenty: all take a plural, so one may stand for another."""
+_NUMERALS = _TENS.union(SPELLED)
 _PLAIN = re.compile(r"(0|[1-9]\d{0,6}|[1-9]\d{0,2}(?:,\d{3})+)(?:\.(\d{1,6}))?")
 _YEARS = range(1000, 2101)
 _LATEST = 1995
