@@ -19,9 +19,8 @@ _CLASSES: dict[int, str] = {
     f.MODAL: "can could will would shall should must may might ought",
     f.DET: "the a an my your his her its our their this these whose that those",
     f.QUANT: """
-        some any all every each many much most several both few more less fewer enough another either
-        those one two three four five six seven eight nine ten eleven twelve dozens hundreds thousands
-        millions plenty
+        some any all every each many much most several both few more less fewer enough another either those one two
+        three four five six seven eight nine ten eleven twelve dozens hundreds thousands millions plenty
     """,
     f.SUBJ: """
         i you he she it we they there this that these those someone everyone somebody everybody something
@@ -29,10 +28,9 @@ _CLASSES: dict[int, str] = {
     """,
     f.OBJ: "me him them us myself yourself itself himself herself ourselves themselves yourselves her you it",
     f.PREP: """
-        of in on at by for with from into onto about under over above below between among through during
-        within without against across along around behind beneath beside beyond inside outside near off
-        out per toward towards upon via up down unlike despite throughout except amid amidst among past
-        regarding concerning
+        of in on at by for with from into onto about under over above below between among through during within without
+        against across along around behind beneath beside beyond inside outside near off out per toward towards upon via
+        up down unlike despite throughout except amid amidst among past regarding concerning
     """,
     f.REL: "who whom which that what where whose why how whatever whoever",
     f.SUB: "when if because although though while whereas unless whether whenever wherever once lest",
@@ -45,11 +43,10 @@ _CLASSES: dict[int, str] = {
     """,
     f.SEMI: "never hardly rarely seldom scarcely barely",
     f.ADV: """
-        also still already now then often always usually sometimes just only even ever again too very
-        quite rather almost soon perhaps maybe however therefore thus hence instead indeed generally
-        best better well most more once twice here today tonight yesterday tomorrow together currently
-        later first last long all away back ago forever nearly merely simply primarily though yet both
-        each alone anyway else fast hard
+        also still already now then often always usually sometimes just only even ever again too very quite rather
+        almost soon perhaps maybe however therefore thus hence instead indeed generally best better well most more once
+        twice here today tonight yesterday tomorrow together currently later first last long all away back ago forever
+        nearly merely simply primarily though yet both each alone anyway else fast hard
     """,
     f.SMALL: "few little yet either",
     f.ING: "being having doing",

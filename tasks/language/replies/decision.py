@@ -39,8 +39,7 @@ _NO_CHOICE = (
         "refusal",
         re.compile(
             r"(?i)\b(?:cannot|can ?not|can't|unable|impossible|not (?:able|possible|sure|certain)|sorry"
-            r"|refuse|as an ai|language model|(?:don't|do not) (?:know|think)|not enough"
-            r"|no opinion|insufficient)\b"
+            r"|refuse|as an ai|language model|(?:don't|do not) (?:know|think)|not enough|no opinion|insufficient)\b"
         ),
     ),
     (

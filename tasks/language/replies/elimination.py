@@ -39,8 +39,7 @@ _DOUBTED = re.compile("(?i)" + "|".join(_DOUBTS))
 """What makes a rejection less than plain, or speaks against both."""
 _OF_LOOKS = re.compile(
     r"(\b[AB]\^?), (?:which|though|although|while) (?:it |this )?(?:(?:may|might) )?(?:\w+ly )?(?:appears?"
-    r"|seems?|looks?|sounds?)"
-    rf" (?:\w+ ){{1,5}}?\w+, (?={VERB})"
+    rf"|seems?|looks?|sounds?) (?:\w+ ){{1,5}}?\w+, (?={VERB})"
 )
 """How a summary looks, said in an aside before what it is: "Summary B, which seems plausible, is wrong"."""
 _BESIDE_THE_POINT = re.compile(

@@ -116,8 +116,7 @@ _LEAD = re.compile(
 _NO_LEAD = re.compile(
     r"(?i)\b(?:are|analy[sz]e|consider|explanation|reason\w*|wrong|incorrect|not|other|each|one of"
     r"|(?:one|an) (?:option|choice|answer)|another|why|let's|look|compare|step|between|if|whether|example|false"
-    r"|least|worst|except|some|people|how|question|first|mistake"
-    r"|misconception)\b|n't\b"
+    r"|least|worst|except|some|people|how|question|first|mistake|misconception)\b|n't\b"
 )
 _HEAD = re.compile(
     rf"(?P<noun>(?i:the )?(?i:option|choice|answer|letter)\s)?\(?(?P<mark>{LETTER})"
@@ -142,14 +141,12 @@ _AND_OTHERS = re.compile(rf"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?{MARK
 _FALLS_SHORT = re.compile(
     r"(?i)(?:(?:is|was|are|were|seems|does|do|can|may|might|could|would) (?:(?:also|clearly|only|just"
     r"|thus) )*(?:not|wrong"
-    r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|(?:also|maybe|perhaps|possibly|not sure"
-    r"|not certain"
+    r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|(?:also|maybe|perhaps|possibly|not sure|not certain"
     r"|i'm not|cannot)\b|(?:is|was|does|can|would|could)n't\b)"
 )
 _SPOKEN_OF = re.compile(
     r"(?i)\b(?:might|may|could|possible|plausible|tempting|ruled out|wrong|incorrect|false|not (?:correct|right"
-    r"|the)|in theory"
-    r"|at first|one of|many|usually|partly|some|first thought|however|if)\b"
+    r"|the)|in theory|at first|one of|many|usually|partly|some|first thought|however|if)\b"
 )
 """What is said of an option that is weighed."""
 _RULES_OUT = re.compile(r"[).: ]{0,3}(?:is|are|was) (?:also |clearly )?(?:wrong|incorrect|not)\b")

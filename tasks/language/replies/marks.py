@@ -37,8 +37,7 @@ _WRAPPED = (
     (r"\[\s?([A-Za-z])\s?\]", r"(\1)"),
     (r"[\[\]]", ""),
     (
-        r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select"
-        r"|decide)\b(?: one)?,? ?",
+        r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select|decide)\b(?: one)?,? ?",
         "",
     ),
     (r"(?i)\b(answer|choice|option) ?\(?[A-Z](?:(?:, ?| ?/ ?|,? or )[A-Z]){1,25}\)? ?(?=[:=])", r"\1"),

@@ -132,8 +132,7 @@ _PHRASES = (
     ),
     (
         r"(?i)\b(?:(?:i|we|having|after|have) (?:check(?:ed|ing)|read|compar(?:ed|ing)|examin(?:ed|ing)"
-        r"|review(?:ed|ing))"
-        r"|looking at|having (?:read|compared)|after (?:reading|comparing)|comparing|of|from) both"
+        r"|review(?:ed|ing))|looking at|having (?:read|compared)|after (?:reading|comparing)|comparing|of|from) both"
         r"(?: (?:summaries|options|statements|texts|of them))?\b",
         "",
     ),
@@ -178,8 +177,7 @@ _ELLIPSES = (
     ),
     (
         r"((?i:\b(?:contradicts|conflicts|disagrees|distorts|mis\w+s|wrong|false|incorrect|inaccurate|inconsistent))\b"
-        r"[^.;?!\n]{0,80}(?:[.;,]\s+|\s(?=and\b))"
-        r"(?i:(?:but|while|whereas|and|however),?\s+)?(?i:summary\s+)?[AB]\b\^?)"
+        r"[^.;?!\n]{0,80}(?:[.;,]\s+|\s(?=and\b))(?i:(?:but|while|whereas|and|however),?\s+)?(?i:summary\s+)?[AB]\b\^?)"
         r"\s+(?:isn't|doesn't|is not|does not)(?=\s*[.!])",
         r"\1 is consistent",
     ),
@@ -244,8 +242,7 @@ _NOT_VERBS = (
 VERB = (
     r"(?:(?:also|only|simply|just|still|therefore|thus|then|even|never|actually|not|both|wrongly|\w{2,}ly)\s+){0,2}"
     r"(?:is|isn't|was|wasn't|are|were|has|hasn't|had|does|doesn't|did|didn't|do|can|can't|cannot|could|should|would|may"
-    r"|might|must|will|won't|seems|appears|got|made|said|failed|did"
-    rf"|(?!(?:{_NOT_VERBS})\b)[a-z]{{3,}}s)\b"
+    rf"|might|must|will|won't|seems|appears|got|made|said|failed|did|(?!(?:{_NOT_VERBS})\b)[a-z]{{3,}}s)\b"
 )
 """A finite verb of the third person, with up to two adverbs: "is", "contradicts", "clearly gets"."""
 _COMPARED = re.compile(

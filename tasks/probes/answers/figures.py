@@ -9,7 +9,7 @@ contrast rate is 19 %; with the right answer before, 5 %.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -101,14 +101,13 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
     if "pass" not in results or results.empty:
         return []
     scores, scorer = numbers(results["eval_score"]), results["scorer"].astype(str)
-    scored = [
-        Measure(name=f"mean_eval_score_{name}", values=np.where(scorer == name, scores, np.nan))
-        for name in sorted(set(scorer))
-    ]
     read = results["chosen_before"].notna() & results["chosen_after"].notna()
     right = numbers(results["right_before"])
     return [
-        *scored,
+        *(
+            Measure(name=f"mean_eval_score_{name}", values=np.where(scorer == name, scores, np.nan))
+            for name in sorted(set(scorer))
+        ),
         Measure(
             name="choice_changed", share=True, values=where(read, results["chosen_before"] != results["chosen_after"])
         ),
@@ -116,7 +115,7 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
         Measure(
             name="answer_changed",
             share=True,
-            values=np.where(right == 0, np.nan, _changed(results)),
+            values=np.where(right == 0, np.nan, numbers(results["answer_changed"])),
             among="not answered wrongly before",
             net=net,
         ),
@@ -140,10 +139,6 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
         *in_words_measures(results),
         *check_measures(results),
     ]
-
-
-def _changed(results: pd.DataFrame) -> np.ndarray:
-    return where(results["answer_changed"].notna(), results["answer_changed"] == True)  # noqa: E712
 
 
 NAME = "contrast_rate"
@@ -218,16 +213,14 @@ class Changes:
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
         """Bars of what changed, and of the right answers where they are known."""
-        return list(self._panels())
-
-    def _panels(self) -> Iterator[Panel]:
         changed = tuple(
             PanelShare(name=name, count=self._changed[name], total=total) for name, total in sorted(self._asked.items())
         )
-        if changed:
-            yield Bars(title="Answers that changed, of all scored, by kind of text", shares=changed)
-        if self._right:
-            yield Bars(title="What became of the right answer", shares=shares(dict(sorted(self._right.items()))))
+        bars = (
+            Bars(title="Answers that changed, of all scored, by kind of text", shares=changed),
+            Bars(title="What became of the right answer", shares=shares(dict(sorted(self._right.items())))),
+        )
+        return [bar for bar in bars if bar.shares]
 
 
 def form(text: str) -> str:

@@ -100,7 +100,7 @@ def readings(trials: Sequence[Trial], embed: Embed, *, documents: bool = False, 
         raw: embed the replies of models without text likelihoods also as they are.
     """
     choices = [(_choice(trial.expected, trial), _choice(trial.actual, trial)) for trial in trials]
-    read = [_reading(*reading) for reading in zip(trials, choices, divergences(choices), strict=True)]
+    read = [_reading(*parts) for parts in zip(trials, choices, divergences(choices), strict=True)]
     if not (documents or any(trial.case.scorer == "embedding" for trial in trials)):
         return read
     pairs = [None if reading.letters else reading.texts for reading in read]

@@ -82,16 +82,10 @@ def _neighbour(word: str, at: int, rng: random.Random) -> str:
     return word[:at] + rng.choice(near) + word[at + 1 :] if near else word
 
 
-def _swapped(word: str, at: int, rng: random.Random) -> str:
-    return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-
-
-def _doubled(word: str, at: int, rng: random.Random) -> str:
-    return word[:at] + word[at] + word[at:]
-
-
-def _lost(word: str, at: int, rng: random.Random) -> str:
-    return word[:at] + word[at + 1 :]
-
-
-_KINDS: tuple[Callable[[str, int, random.Random], str], ...] = (_neighbour, _swapped, _doubled, _lost)
+_KINDS: tuple[Callable[[str, int, random.Random], str], ...] = (
+    _neighbour,
+    lambda word, at, rng: word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+    lambda word, at, rng: word[:at] + word[at] + word[at:],
+    lambda word, at, rng: word[:at] + word[at + 1 :],
+)
+"""A neighbouring key; two letters swapped, one doubled, one lost."""

@@ -61,10 +61,12 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
     if "outcome" not in results:
         return []
     parsed = results["outcome"].isin(OUTCOMES[:3])
+    known, kept, right = parsed & results["correct"].notna(), results["outcome"] == "text", results["correct"].eq(True)
     chosen = results["letter"].notna() | results["rotated_letter"].notna()
     return [
         *_accuracy(results),
-        *_consistent_answers(results),
+        Measure(name="consistent_and_right", share=True, values=where(known, kept & right)),
+        Measure(name="consistent_and_wrong", share=True, values=where(known, kept & ~right)),
         Measure(name="share_following_the_letter", share=True, values=where(parsed, results["outcome"] == "letter")),
         Measure(
             name="choice_changed",
@@ -93,16 +95,6 @@ def _accuracy(results: pd.DataFrame) -> Sequence[Measure]:
         Measure(
             name="right_in_all_orders", share=True, values=np.where(first, (original == 1) & (right == rows), np.nan)
         ),
-    ]
-
-
-def _consistent_answers(results: pd.DataFrame) -> Sequence[Measure]:
-    """Ability apart from bias, where the answer is known."""
-    known = results["outcome"].isin(OUTCOMES[:3]) & results["correct"].notna()
-    kept, right = results["outcome"] == "text", results["correct"].eq(True)
-    return [
-        Measure(name="consistent_and_right", share=True, values=where(known, kept & right)),
-        Measure(name="consistent_and_wrong", share=True, values=where(known, kept & ~right)),
     ]
 
 

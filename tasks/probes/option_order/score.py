@@ -38,7 +38,7 @@ def score_trial(trial: Trial) -> Score:
     """Pass a trial when the same option was chosen in both orders; a control when the choice stayed."""
     by = int(trial.case.details["rotation"])
     first, second = pick(trial.expected, trial.case.options), pick(trial.actual, rotated(trial.case.options, by))
-    if any(_is_broken(completion) for completion in (trial.expected, trial.actual)):
+    if _is_broken(trial.expected) or _is_broken(trial.actual):
         return unscored("The log-likelihoods of the letters are not all numbers.")
     if trial.case.control and first is None and second is None:
         return unscored("Neither reply names one option.")
@@ -119,12 +119,9 @@ def _columns(trial: Trial, first: Pick | None, second: Pick | None) -> dict[str,
         columns[f"{prefix}choice"] = chosen.option if chosen else None
         columns[f"{prefix}choice_step"] = step_of(reply, chosen)
         columns[f"{prefix}letter"] = chosen.letter if chosen else None
-        columns[f"{prefix}correct"] = None if answer is None else _is_right(chosen, answer)
+        right = chosen is not None and chosen.option.strip() == (answer or "").strip()
+        columns[f"{prefix}correct"] = None if answer is None else right
     return columns
-
-
-def _is_right(chosen: Pick | None, answer: str) -> bool:
-    return chosen is not None and chosen.option.strip() == answer.strip()
 
 
 def _choice_in_words(completion: Completion, chosen: Pick | None) -> str | None:

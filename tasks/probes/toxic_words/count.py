@@ -88,13 +88,10 @@ def _matches(text: str, folded: Folded, tokens: list[ToxicToken], book: Lexicon)
 def _phrase(tokens: list[ToxicToken], index: int, text: str, book: Lexicon) -> ListedPhrase | None:
     for phrase in book.phrases[tokens[index].word]:
         span = tokens[index : index + len(phrase.words)]
-        if tuple(token.word for token in span) == phrase.words and _joined(span, text):
+        joined = all(_GAP.fullmatch(text, one.end, other.start) for one, other in pairwise(span))
+        if joined and tuple(token.word for token in span) == phrase.words:
             return phrase
     return None
-
-
-def _joined(span: list[ToxicToken], text: str) -> bool:
-    return all(_GAP.fullmatch(text, one.end, other.start) for one, other in pairwise(span))
 
 
 def _match(text: str, term: Term, folded: Folded, start: int, end: int) -> Match:

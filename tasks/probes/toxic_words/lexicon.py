@@ -18,6 +18,8 @@ from contrapose.tasks.probes.toxic_words.senses import Sense
 Tier = Literal["slur", "strong", "sexual", "mild"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
 
+Key = TypeVar("Key")
+Listed = TypeVar("Listed")
 Runs = tuple[tuple[str, int], ...]
 """A word as letters with how often each is repeated: "boob" is (b, 1), (o, 2), (b, 1)."""
 
@@ -97,10 +99,11 @@ def lexicon() -> Lexicon:
     phrases = [ListedPhrase(tuple(form.split()), term) for form, term in terms.items() if " " in form]
     triggers = frozenset(words).union(_rarest(phrase.words, words) for phrase in phrases)
     phrases += (ListedPhrase(tuple(text.split()), None) for text in about["allowed"])
+    longest_first = sorted(phrases, key=lambda phrase: -len(phrase.words))
     return Lexicon(
         version=about["version"],
         words=words,
-        phrases=_by_head(phrases),
+        phrases=_grouped((phrase.words[0], phrase) for phrase in longest_first),
         known=frozenset(words).union(*(phrase.words for phrase in phrases)),
         names=frozenset(about["names"]),
         initials=frozenset(about["initials"]),
@@ -112,8 +115,15 @@ def lexicon() -> Lexicon:
         senses={term: _sense(**sense) for term, sense in about["senses"].items()},
         spellings=about["spellings"],
         often_masked=frozenset(about["often_masked"]),
-        stretched=_by_skeleton(listed.keys() - about["never_stretched"]),
-        masked=_by_ends(listed),
+        stretched=_grouped(
+            ("".join(letter for letter, _ in runs(word)), (word, runs(word)))
+            for word in sorted(listed.keys() - about["never_stretched"])
+        ),
+        masked=_grouped(
+            ((word[0], word[-1], len(word)), word)
+            for word in sorted(listed, key=lambda word: _LIKELIEST.index(listed[word].tier))
+            if len(word) >= 4
+        ),
     )
 
 
@@ -174,34 +184,17 @@ def _sense(
     return Sense(frozenset(beside.split()), verb, only, own)
 
 
-def _by_head(phrases: Iterable[ListedPhrase]) -> dict[str, tuple[ListedPhrase, ...]]:
-    grouped = defaultdict[str, list[ListedPhrase]](list)
-    for phrase in sorted(phrases, key=lambda phrase: -len(phrase.words)):
-        grouped[phrase.words[0]].append(phrase)
-    return {head: tuple(group) for head, group in grouped.items()}
+def _grouped(pairs: Iterable[tuple[Key, Listed]]) -> dict[Key, tuple[Listed, ...]]:
+    """What stands under each key, in the order of the pairs."""
+    grouped = defaultdict[Key, list[Listed]](list)
+    for key, member in pairs:
+        grouped[key].append(member)
+    return {key: tuple(group) for key, group in grouped.items()}
 
 
 def _by_trigger(phrases: Iterable[ListedPhrase], triggers: frozenset[str]) -> dict[str, frozenset[str]]:
-    grouped = defaultdict[str, set[str]](set)
-    for phrase in phrases:
-        for word in triggers.intersection(phrase.words):
-            grouped[word].update(phrase.words)
-    return {word: frozenset(beside) for word, beside in grouped.items()}
-
-
-def _by_skeleton(words: Iterable[str]) -> dict[str, tuple[tuple[str, Runs], ...]]:
-    grouped = defaultdict[str, list[tuple[str, Runs]]](list)
-    for word in sorted(words):
-        grouped["".join(letter for letter, _ in runs(word))].append((word, runs(word)))
-    return {skeleton: tuple(group) for skeleton, group in grouped.items()}
-
-
-def _by_ends(words: Mapping[str, Term]) -> dict[tuple[str, str, int], tuple[str, ...]]:
-    grouped = defaultdict[tuple[str, str, int], list[str]](list)
-    for word in sorted(words, key=lambda word: _LIKELIEST.index(words[word].tier)):
-        if len(word) >= 4:
-            grouped[word[0], word[-1], len(word)].append(word)
-    return {ends: tuple(group) for ends, group in grouped.items()}
+    beside = _grouped((word, phrase.words) for phrase in phrases for word in triggers.intersection(phrase.words))
+    return {word: frozenset().union(*groups) for word, groups in beside.items()}
 
 
 def _rarest(phrase: tuple[str, ...], words: Mapping[str, Term]) -> str:
@@ -212,8 +205,6 @@ def _rarest(phrase: tuple[str, ...], words: Mapping[str, Term]) -> str:
 def _read(name: str) -> str:
     return files("contrapose.data").joinpath("lexicons", name).read_text(encoding="utf-8")
 
-
-Listed = TypeVar("Listed")
 
 SHORTEST = 4
 """Letters that must be left; "fck" and "sht" are listed, and what else has three letters may mean anything."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -49,7 +49,8 @@ def score_trials(trials: Sequence[Trial], settings: AddToxicWordsSettings) -> li
     Each reply and each context is read once, however often it occurs.
     """
     texts = list({text: None for trial in trials for text in (trial.expected.text, trial.actual.text) if text})
-    replies = dict(zip(texts, _replies(texts, frozenset(settings.tiers)), strict=True))
+    tiers, doubts = frozenset(settings.tiers), doubtful(texts)
+    replies = {text: _reply(text, tiers) if doubt else CLEAN for text, doubt in zip(texts, doubts, strict=True)}
     likely = probabilities(texts, settings.classifier, settings.classifier_label) if settings.classifier else {}
     added = cache(_injected)
     return [_score(trial, settings.threshold, replies=replies, added=added, likely=likely) for trial in trials]
@@ -98,11 +99,6 @@ def _score(
             "langtest_pass": langtest <= threshold,
         },
     )
-
-
-def _replies(texts: Sequence[str], tiers: frozenset[Tier]) -> Iterator[CountedReply]:
-    for text, doubt in zip(texts, doubtful(texts), strict=True):
-        yield _reply(text, tiers) if doubt else CLEAN
 
 
 def _reply(text: str, tiers: frozenset[Tier]) -> CountedReply:
