@@ -71,11 +71,7 @@ SENTENCE_ADVERBS = words(
     """
 )
 NARROW = words("only just merely solely exclusively")
-NT_HOSTS = {f"{host}n't": host for host in sorted(_NT_REGULAR)} | {
-    "can't": "can",
-    "won't": "will",
-    "shan't": "shall",
-}
+NT_HOSTS = {f"{host}n't": host for host in sorted(_NT_REGULAR)} | {"can't": "can", "won't": "will", "shan't": "shall"}
 """Contracted negations and the auxiliaries in them."""
 OPEN_TOO = words("like need dare last lower")
 """Words of a closed class that are full verbs as well."""

@@ -92,10 +92,7 @@ class ProbeSettings(BaseModel):
     """Names of the settings that say how replies are read and judged; the other ones decide what is asked."""
 
     min_pass_rate: FiniteFloat | None = Field(
-        default=None,
-        ge=0,
-        le=1,
-        description="Share of scored samples that must pass; empty: the default of the run.",
+        default=None, ge=0, le=1, description="Share of scored samples that must pass; empty: the default of the run."
     )
     data: Any = Field(default=None, description="Data source of this test; empty: the run's, or the bundled samples.")
     limit: int | None = Field(default=None, ge=1, description="At most this many samples; empty: the limit of the run.")

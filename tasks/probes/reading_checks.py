@@ -30,7 +30,7 @@ COLUMNS: Mapping[str, Column] = {
         "bool",
         "Whether the model that is asked which option a reply chooses says what rules say that could read it; missing "
         "where it was not asked, or named no option.",
-    ),
+    )
 }
 
 Read = tuple[Completion, str | None, str, Sequence[str]]

@@ -42,10 +42,7 @@ _NO_CHOICE = (
             r"|refuse|as an ai|language model|(?:don't|do not) (?:know|think)|not enough|no opinion|insufficient)\b"
         ),
     ),
-    (
-        "both",
-        re.compile(rf"(?i)\b(?:both|either|equally|all of the above)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"),
-    ),
+    ("both", re.compile(rf"(?i)\b(?:both|either|equally|all of the above)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b")),
 )
 _ALSO = re.compile(
     rf"(?i)\b(?:both|equally|too|as well|also|likewise|(?<!says the )same)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"

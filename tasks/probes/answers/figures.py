@@ -121,9 +121,7 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
         ),
         Measure(name="js_divergence", values=numbers(results["js_divergence"]), bounds=(0, 1), net="net_js_divergence"),
         Measure(
-            name="right_logprob_change",
-            values=numbers(results["right_logprob_change"]),
-            net="net_right_logprob_change",
+            name="right_logprob_change", values=numbers(results["right_logprob_change"]), net="net_right_logprob_change"
         ),
         Measure(
             name="gold_lost",

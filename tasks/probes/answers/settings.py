@@ -75,8 +75,7 @@ class AnswerSettings(ReadSettings):
         "each scorer; or auto: as far as the answers to the controls move.",
     )
     scorer: Scorer = Field(
-        default="auto",
-        description="How answers are compared; auto: choice with options, else loss, else embedding.",
+        default="auto", description="How answers are compared; auto: choice with options, else loss, else embedding."
     )
     min_contrast_rate: FiniteFloat = Field(
         default=0.5,

@@ -139,13 +139,7 @@ def _is_adjective(s: Sentence, k: int) -> bool:
     return s.words[k] == "likely" and (last or s.words[k + 1] in ("to", "that"))
 
 
-_ANY = {
-    "some": "any",
-    "someone": "anyone",
-    "somebody": "anybody",
-    "something": "anything",
-    "somewhere": "anywhere",
-}
+_ANY = {"some": "any", "someone": "anyone", "somebody": "anybody", "something": "anything", "somewhere": "anywhere"}
 _STOP = f.BREAK | f.OPENER | f.LOOSE | f.COORD | f.QUOTED
 
 

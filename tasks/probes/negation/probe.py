@@ -29,8 +29,7 @@ class AddNegationSettings(AnswerSettings):
         default="skip", description="What to do with a text that is negated already."
     )
     rewrite_polar: bool = Field(
-        default=True,
-        description="Turn a yes/no question into a true-or-false statement, which a 'not' reverses.",
+        default=True, description="Turn a yes/no question into a true-or-false statement, which a 'not' reverses."
     )
     second_opinion: Literal["none", "spacy"] = Field(
         default="none",

@@ -12,13 +12,7 @@ from contrapose.tasks.language.sentence import Edit
 from contrapose.tasks.probes.negation.polar import finite_form
 from contrapose.tasks.probes.negation.result import EditPlan, SkipError
 
-_SOME = {
-    "any": "some",
-    "anyone": "someone",
-    "anybody": "somebody",
-    "anything": "something",
-    "anywhere": "somewhere",
-}
+_SOME = {"any": "some", "anyone": "someone", "anybody": "somebody", "anything": "something", "anywhere": "somewhere"}
 _SUBJECTS = {"no": "some", "nobody": "somebody", "nothing": "something", "none": "some", "noone": "someone"}
 _UNIVERSAL = words("all every everyone everybody everything many")
 

@@ -35,10 +35,7 @@ class OrderBiasSettings(ReadSettings):
     of_scoring: ClassVar[frozenset[str]] = ReadSettings.of_scoring | {"similarity_threshold", "margin", "calibration"}
 
     similarity_threshold: FiniteFloat = Field(
-        default=0.85,
-        ge=0,
-        le=1,
-        description="Smallest cosine at which a reply in other words means a summary.",
+        default=0.85, ge=0, le=1, description="Smallest cosine at which a reply in other words means a summary."
     )
     margin: FiniteFloat = Field(default=0.05, ge=0, le=1, description="Smallest lead in cosine over the other summary.")
     calibration: FiniteFloat = Field(
