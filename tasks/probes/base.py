@@ -25,6 +25,8 @@ Embeds = Literal["none", "without_options", "all"]
 """Which samples may have replies that a test reads by embedding."""
 
 ColumnType = Literal["string", "float", "int", "bool"]
+Value = str | float | int | bool | None
+"""What a row holds in a column."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,5 @@ def _is_spoken_against(text: str, letter: str) -> bool:
 
 
 def _speaks_against(clause: str, named: re.Match[str]) -> bool:
-    rest = clause[named.end() :].removeprefix(":").strip().lower()
-    begins = patterns.ALONE.match(clause) is not None
-    rest = _CLEARS.sub("", rest)
-    return bool(patterns.DENIED.search(rest) or (begins and rest and not _VERB.match(rest)) or (begins and not rest))
+    rest = _CLEARS.sub("", clause[named.end() :].removeprefix(":").strip().lower())
+    return bool(patterns.DENIED.search(rest) or (patterns.ALONE.match(clause) and not _VERB.match(rest)))

@@ -93,11 +93,6 @@ def ruled_out(text: str) -> set[int]:
     return {place_of(match["first"] or match["second"]) for match in clauses.RULED_OUT.finditer(text)}
 
 
-def declines(text: str, position: int) -> bool:
-    """Whether a reply ends by choosing nothing after all: "B. cone. But it depends."."""
-    return clauses.DECLINES.search(text, position) is not None
-
-
 def wondered(text: str, position: int) -> set[int]:
     """Positions of the options that are considered after a choice: "B. Or maybe C?"."""
     return {place_of(match["mark"] or match["also"]) for match in clauses.ALSO.finditer(text, position)}

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from contrapose.tasks.language.replies.clauses import DECLINES
 from contrapose.tasks.language.replies.decision import NEXT
 from contrapose.tasks.language.replies.labelled import (
     LabelledStatement,
     Plainness,
-    declines,
     fits,
     headed,
     ruled_out,
@@ -93,7 +93,7 @@ def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> 
     }
     if rivals != {last.place} or last.place in ruled_out(text) or wondered(text, last.position) - {last.place}:
         return _unparsed("contradictory")
-    if declines(text, last.position):
+    if DECLINES.search(text, last.position):  # "B. cone. But it depends."
         return _unparsed("refusal")
     if last.place >= count:
         return _unparsed("a letter that labels no option")

@@ -149,8 +149,6 @@ def with_any(s: Sentence, i: int, edits: tuple[Edit, ...], confidence: Confidenc
     Raises:
         SkipError: several of them follow, which one "not" would not reverse plainly.
     """
-    if _ANY.keys().isdisjoint(s.words[i + 1 :]):
-        return EditPlan(edits, (), confidence, kind)
     if sum(word in _ANY for word in s.words[i + 1 :]) > 1:
         raise SkipError("quantifier_only")
     for k in range(i + 1, len(s.words)):

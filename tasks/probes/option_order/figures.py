@@ -13,6 +13,7 @@ from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.language.replies.known_errors import step_figures
 from contrapose.tasks.probes.base import Measure, letters
 from contrapose.tasks.probes.in_words import in_words_measures
+from contrapose.tasks.probes.option_order.score import NO_CHOICE
 from contrapose.tasks.probes.panels import Bars, Panel, pattern, shares
 from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.values import where
@@ -130,8 +131,6 @@ SENTENCES = {
     "other": "changes to another option and another letter: neither content nor position decides.",
 }
 """By what the choice followed."""
-WITHOUT_CHOICE = ("unparsed", "tied")
-"""A reply named no option; two letters were as likely."""
 
 
 class Rotations:
@@ -161,7 +160,7 @@ class Rotations:
         if not self._outcomes:
             return []
         followed = {name: self._outcomes[name] for name in SENTENCES}
-        untold = {name: self._outcomes[name] for name in WITHOUT_CHOICE}
+        untold = {name: self._outcomes[name] for name in NO_CHOICE}
         sentence = pattern(followed, SENTENCES, without_choice=sum(untold.values()))
         if sum(untold.values()) <= sum(followed.values()):
             chosen = ", ".join(f"{letter} {self._letters[letter]:,}" for letter in sorted(self._letters))
@@ -171,6 +170,6 @@ class Rotations:
                 title="What the choice followed",
                 shares=shares({**followed, **untold}),
                 sentence=sentence,
-                figures=frozenset(f"outcome_{name}" for name in (*SENTENCES, *WITHOUT_CHOICE)),
+                figures=frozenset(f"outcome_{name}" for name in (*SENTENCES, *NO_CHOICE)),
             )
         ]

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contrapose.tasks.core.records import Completion, FollowUp, Score, Trial
-from contrapose.tasks.probes.base import letters, unscored
+from contrapose.tasks.probes.base import Value, letters, unscored
 from contrapose.tasks.probes.choices import about, checks, in_words, read_choice, step_of
 
-Value = str | float | int | bool | None
-
-
 NO_CHOICE = ("unparsed", "tied")
-"""Outcomes of a pair without two choices: it fails, and a verdict leaves it open."""
+"""Outcomes of a pair without two choices, where a reply names no option or two letters are as likely: it fails, and a
+verdict leaves it open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,13 +12,12 @@ from pydantic import Field, FiniteFloat
 from contrapose.tasks.core.records import Completion, FollowUp, Likelihoods, Score, Side, Trial
 from contrapose.tasks.language.replies.text import window
 from contrapose.tasks.probes.asking_back import can_be_asked, declines, follow_up
-from contrapose.tasks.probes.base import Embed, Embeds
+from contrapose.tasks.probes.base import Embed, Embeds, Value
 from contrapose.tasks.probes.in_words import in_words_columns
 from contrapose.tasks.probes.order_bias.reply import Letter, LetterChoice, nearer, needs_meaning, read_words, said
 from contrapose.tasks.probes.read_with import ReadSettings
 from contrapose.tasks.probes.reading_checks import check_columns, known
 
-Value = str | float | int | bool | None
 UNPARSED = "unparsed"
 """Outcome of a pair in which a reply names no choice: the documents' table fails it, and a verdict leaves it open."""
 _MEANING = {

@@ -90,7 +90,11 @@ class Lexicon:
 def lexicon() -> Lexicon:
     """The lexicon that ships with the package. Source: `data/lexicons/toxic.csv` and `toxic.json`."""
     about = json.loads(_read("toxic.json"))
-    terms = dict(_terms(csv.DictReader(_read("toxic.csv").splitlines())))
+    terms = {
+        form: Term(row["term"], cast(Tier, row["tier"]))
+        for row in csv.DictReader(_read("toxic.csv").splitlines())
+        for form in inflect(row["term"], row["inflect"])
+    }
     listed = {form: term for form, term in terms.items() if " " not in form}
     shortened = {short: listed[form] for short, form in about["shortened"].items()}
     words = (
@@ -151,13 +155,6 @@ def _plural(term: str) -> str:
     if re.search(r"[^aeiou]y$", term):
         return f"{term[:-1]}ies"
     return f"{term}es" if re.search(r"(?:[sxz]|ch|sh)$", term) else f"{term}s"
-
-
-def _terms(rows: Iterable[Mapping[str, str]]) -> Iterator[tuple[str, Term]]:
-    for row in rows:
-        term = Term(row["term"], cast(Tier, row["tier"]))
-        for form in inflect(row["term"], row["inflect"]):
-            yield form, term
 
 
 def _unmistakable(listed: Mapping[str, Term], about: Mapping[str, Any]) -> dict[str, Term]:
