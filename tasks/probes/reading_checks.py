@@ -57,15 +57,9 @@ def agreement(trials: Mapping[str, Trial], follow_ups: Iterable[FollowUp]) -> tu
         trials: with what the model said, by the id of their case.
         follow_ups: about replies that rules read.
     """
-    agreed = [
-        answer == follow_up.known
-        for follow_up in follow_ups
-        if (
-            answer := answered(
-                getattr(trials[follow_up.case_id], follow_up.side).asked_back, trials[follow_up.case_id].case.options
-            )
-        )
-    ]
+    about = [(trials[follow_up.case_id], follow_up) for follow_up in follow_ups]
+    answers = [answered(getattr(trial, asked.side).asked_back, trial.case.options) for trial, asked in about]
+    agreed = [answer == asked.known for answer, (_, asked) in zip(answers, about, strict=True) if answer]
     return sum(agreed), len(agreed)
 
 

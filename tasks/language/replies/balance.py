@@ -129,7 +129,6 @@ def _other(letter: str | None) -> str:
 # "Summary A says $5,000 and Summary B says $50,000. The article gives the fine as $5,000." Of the numbers and names
 # that only one of the two is said to tell, the article must be said to tell some of the one and none of the other.
 
-
 _SOURCE = r"(?:the|this|original|source) (?:\w+ )?(?:article|text|source|passage|report|story)\b"
 _TELLS = (
     r"(?:says?|said|states?|claims?|reports?|mentions?|asserts?|suggests?|implies|describes?|indicates?|notes?|writes?"

@@ -127,9 +127,8 @@ def _weigh(text: str, one_is_right: bool) -> WeighedReply:
 
 def _is_only_granted(chosen: Sequence[Statement], stated: Sequence[Statement]) -> bool:
     """Whether all praise is granted beside another point, and nothing is said against the other letter."""
-    return all(statement.conceded for statement in chosen) and not any(
-        statement.strength <= Strength.REJECTED for statement in stated
-    )
+    rejects = any(statement.strength <= Strength.REJECTED for statement in stated)
+    return not rejects and all(statement.conceded for statement in chosen)
 
 
 def _closed(stated: list[Statement], text: str) -> list[Statement]:
@@ -141,12 +140,9 @@ def _closed(stated: list[Statement], text: str) -> list[Statement]:
     closing = _CLOSING.fullmatch(line.strip())
     if not (closing and stated and stated[-1].letter == closing[1] and not _ANSWERED.search(before)):
         return stated
-    listed = any(statement.strength is Strength.LINE and statement.letter != closing[1] for statement in stated)
-    return (
-        stated
-        if listed
-        else [*stated[:-1], replace(stated[-1], strength=max(stated[-1].strength, Strength.CONCLUSION))]
-    )
+    if any(statement.strength is Strength.LINE and statement.letter != closing[1] for statement in stated):
+        return stated
+    return [*stated[:-1], replace(stated[-1], strength=max(stated[-1].strength, Strength.CONCLUSION))]
 
 
 def _without_headings(chosen: list[Statement]) -> list[Statement]:

@@ -232,7 +232,6 @@ def rewritten(text: str) -> str:
 # "Summary B, which says 120, is wrong" is about what stands after the second comma. An aside is taken out where a verb
 # follows it; where none does, the letter before it chooses nothing, unless what follows plainly gives a reason.
 
-
 _NAMED = rf"(?:{NOUN})?\b[AB](?![\w'])\^?"
 _ASIDE_LETTER = r"\b[AB](?![\w'])"
 _NOT_VERBS = (

@@ -23,7 +23,6 @@ _ROUNDABOUT = (
 )
 """Clauses that lead up to the letter, its group, and how plainly they choose it."""
 
-
 _LETTER = re.compile(r"\b[AB](?![\w'])")
 _THE_ONE_THAT = re.compile(
     r"(?i)\bthe (?:one|summary|option|version|text|statement) (?:that|which) (?!i\b|we\b|i'd\b)"

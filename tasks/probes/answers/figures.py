@@ -63,19 +63,13 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
         return {}
     choices = int((results["chosen_before"].notna() & results["chosen_after"].notna()).sum())
     letters = int((results["letters_only"] == True).sum())  # noqa: E712
+    choosing = results[results["option_count"].notna()]
     return {
         **({"choices": choices} if choices else {}),
         **({"letter_only_replies": letters} if letters else {}),
         **_thresholds(results),
-        **_steps(results),
+        **step_figures(choosing[name] for name in ("chosen_before_step", "chosen_after_step")),
     }
-
-
-def _steps(results: pd.DataFrame) -> dict[str, float]:
-    """How the choices among options were read."""
-    names = ("chosen_before_step", "chosen_after_step")
-    choosing = results[results["option_count"].notna()]
-    return step_figures(choosing[name] for name in names) if set(names) <= set(choosing.columns) else {}
 
 
 def _thresholds(results: pd.DataFrame) -> dict[str, float]:
@@ -207,7 +201,7 @@ class Changes:
         self._asked.update(forms)
         self._changed.update(name for name, changed in zip(forms, known["answer_changed"], strict=True) if changed)
         judged = known[known["right_before"].notna()]
-        self._right.update(_fate(*was) for was in zip(judged["right_before"], judged["gold_lost"], strict=True))
+        self._right.update(map(_fate, judged["right_before"], judged["gold_lost"]))
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
         """Bars of what changed, and of the right answers where they are known."""

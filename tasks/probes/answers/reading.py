@@ -31,8 +31,10 @@ def reply_text(completion: Completion, choice: Choice | None, options: Sequence[
     return ((completion.text or "") if choice is None else options[choice.index]).lower().strip()
 
 
-def raw_pair(trial: Trial) -> EmbeddedPair:
-    """Both replies as they are, in lower case and stripped."""
+def _raw_pair(trial: Trial) -> EmbeddedPair | None:
+    """Both replies as they are, in lower case and stripped; None where the model gives likelihoods of texts."""
+    if trial.case.details.get("likelihoods") not in ("none", "choices"):
+        return None
     return EmbeddedPair(*((completion.text or "").lower().strip() for completion in (trial.expected, trial.actual)))
 
 
@@ -104,7 +106,7 @@ def readings(trials: Sequence[Trial], embed: Embed, *, documents: bool = False, 
     if not (documents or any(trial.case.scorer == "embedding" for trial in trials)):
         return read
     pairs = [None if reading.letters else reading.texts for reading in read]
-    as_they_are = [raw_pair(trial) if raw and _remote(trial) else None for trial in trials]
+    as_they_are = [_raw_pair(trial) if raw else None for trial in trials]
     measured = distances([*pairs, *as_they_are, *_dealt(trials, pairs)], embed)
     size = len(read)
     return [
@@ -134,12 +136,8 @@ def _dealt(trials: Sequence[Trial], pairs: Sequence[EmbeddedPair | None]) -> lis
 
 def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
     """Questions about replies whose choice is what is scored."""
-    return [
-        question
-        for trial in trials
-        if trial.case.scorer == "choice"
-        for question in about(trial, changed=trial.case.options)
-    ]
+    chosen = (trial for trial in trials if trial.case.scorer == "choice")
+    return [question for trial in chosen for question in about(trial, changed=trial.case.options)]
 
 
 def divergences(pairs: Sequence[Choices]) -> list[float | None]:
@@ -174,8 +172,3 @@ def _reading(trial: Trial, choices: Choices, divergence: float | None) -> Readin
     texts = EmbeddedPair(reply_text(trial.expected, before, options), reply_text(trial.actual, after, options))
     letters = before is None and after is None and letters_only(texts)
     return Reading(trial=trial, before=before, after=after, divergence=divergence, texts=texts, letters=letters)
-
-
-def _remote(trial: Trial) -> bool:
-    """Whether the model gives no likelihoods of texts, as those behind an API."""
-    return trial.case.details.get("likelihoods") in ("none", "choices")

@@ -77,17 +77,13 @@ def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
 
 def _is_tied(completion: Completion) -> bool:
     """Whether no letter leads, which low precision makes common: no choice, though something could be read."""
-    loglikelihoods = completion.option_loglikelihoods
-    return (
-        loglikelihoods is not None
-        and len(loglikelihoods) > 1
-        and sum(value == max(loglikelihoods) for value in loglikelihoods) > 1
-    )
+    values = completion.option_loglikelihoods or ()
+    return sum(value == max(values) for value in values) > 1
 
 
 def _is_broken(completion: Completion) -> bool:
-    loglikelihoods = completion.option_loglikelihoods
-    return loglikelihoods is not None and not (loglikelihoods and all(math.isfinite(value) for value in loglikelihoods))
+    values = completion.option_loglikelihoods
+    return values is not None and not (values and all(math.isfinite(value) for value in values))
 
 
 def _outcome(first: Pick | None, second: Pick | None) -> str:

@@ -32,7 +32,6 @@ from contrapose.tasks.probes.order_bias.score import (
     likelier,
     read_replies,
     scored,
-    without_likelihoods,
 )
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import by_likelihood
@@ -190,7 +189,8 @@ class OrderBias:
 def _by_labels(trial: Trial, settings: OrderBiasSettings) -> Score:
     first, second = likelier(trial.expected), likelier(trial.actual)
     if first is None or second is None:
-        return without_likelihoods(trial)
+        reason = "The log-likelihoods of A and B are not both finite."
+        return Score(value=None, passed=None, reason=reason, columns=dict(trial.case.details))
     return scored(trial, Read(first, second), calibrates=calibrates(trial.case.sample_id, settings.calibration))
 
 

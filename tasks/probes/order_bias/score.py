@@ -195,12 +195,6 @@ def _control_score(trial: Trial, read: Read) -> Score:
     return Score(value=float(same), passed=same, reason=reason, undecided=open_, columns=columns)
 
 
-def without_likelihoods(trial: Trial) -> Score:
-    """A trial whose log-likelihoods are missing or not finite: unscored."""
-    reason = "The log-likelihoods of A and B are not both finite."
-    return Score(value=None, passed=None, reason=reason, columns=dict(trial.case.details))
-
-
 def _debiased(trial: Trial) -> dict[str, Value]:
     """Content s = (m1 + m2)/2 and position b = (m1 - m2)/2, in nats; b is the pull of the letter A."""
     first, second = _lead_of_a(trial.expected), _lead_of_a(trial.actual)
