@@ -78,12 +78,11 @@ def _thresholds(results: pd.DataFrame) -> dict[str, float]:
     return {f"{end}_{scorer}": float(own.loc[scorer, end]) for scorer in own.index for end in ends}
 
 
-def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence[Measure]:
+def measures(results: pd.DataFrame) -> Sequence[Measure]:
     """What is a mean over trials.
 
     Args:
         results: cases and controls.
-        net: name of the effect: answers changed, beyond those that a control changes.
 
     Returns:
         The mean eval_score of each scorer; with options how often the choice changed, was right before, and how far
@@ -111,7 +110,7 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
             share=True,
             values=np.where(right == 0, np.nan, numbers(results["answer_changed"])),
             among="not answered wrongly before",
-            net=net,
+            net="net_sensitivity",  # answers changed, beyond those that a control changes
         ),
         Measure(name="js_divergence", values=numbers(results["js_divergence"]), bounds=(0, 1), net="net_js_divergence"),
         Measure(
