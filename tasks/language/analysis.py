@@ -108,9 +108,7 @@ def _orders_at(s: Sentence, start: int) -> bool:
 
 def _is_order(s: Sentence, subject: int, clause: Clause) -> bool:
     verb = clause.verb
-    if verb == subject:
-        return clause.lexical
-    return s.words[subject:verb] in (["always"], ["please"])
+    return clause.lexical if verb == subject else s.words[subject:verb] in (["always"], ["please"])
 
 
 _FILLERS = words(
@@ -148,10 +146,10 @@ def question_start(s: Sentence, start: int) -> int | None:
     """Index of the question word or inverted auxiliary; None when the sentence holds no question of its own."""
     if _asks_at(s, start):
         return start
-    if not s.tags[start] & _FRONTED and not _names_somebody(s, start):
+    if not s.tags[start] & _FRONTED and s.word(start + 1) != ",":  # "Anna, is it late?"
         return None
-    found = _after_comma(s, start)
-    return _after_fronted(s, start) if found is None and s.asks else found
+    behind_comma = _after_comma(s, start)
+    return _after_fronted(s, start) if behind_comma is None and s.asks else behind_comma
 
 
 def _after_comma(s: Sentence, start: int) -> int | None:
@@ -162,10 +160,8 @@ def _after_comma(s: Sentence, start: int) -> int | None:
 
 def _after_fronted(s: Sentence, start: int) -> int | None:
     """A question word and its auxiliary behind a fronted clause without a comma; None when there is none."""
-    for i in range(start, len(s.words) - 1):
-        if s.tags[i] & f.WH and is_finite_aux(s, i + 1) and not s.tags[i - 1] & f.PREP:
-            return i
-    return None
+    asking = (i for i in range(start, len(s.words) - 1) if s.tags[i] & f.WH and not s.tags[i - 1] & f.PREP)
+    return next((i for i in asking if is_finite_aux(s, i + 1)), None)
 
 
 def subject_start(s: Sentence, start: int, verb: int) -> int:
@@ -193,8 +189,3 @@ def _asks_at(s: Sentence, i: int) -> bool:
     if tag & f.WH or (tag & _PIED and s.tag(i + 1) & f.WH):
         return True
     return not tag & f.CLITIC and is_finite_aux(s, i)
-
-
-def _names_somebody(s: Sentence, start: int) -> bool:
-    """Whether a single word is addressed: "Anna, is it late?"."""
-    return s.word(start + 1) == ","

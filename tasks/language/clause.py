@@ -61,36 +61,28 @@ def find_clause(s: Sentence, start: int) -> Clause:
     verbs = _candidates(s, start)
     if not verbs:
         return _contracted(s, start)
-    if len(verbs) == 1 and not _opens(s.tags, start, verbs[0]):
+    if len(verbs) == 1 and not any(tag & OPENERS for tag in s.tags[start : verbs[0]]):
         return _only(s, verbs[0], start)
     mains, joint = {-1: 0.0}, last_joint(s)
     at = start
     for i in verbs:
         turn = _turn(s, at, i)
         if turn is not None:
-            return _decide(s, start, search(s, start, turn, verbs, _states(mains)))
+            states: States = {(main, (), (), False, -1): odds for main, odds in mains.items()}
+            return _decide(s, start, search(s, start, turn, verbs, states))
         mains = _weigh(s, i, start, mains)
         if len(mains) == 1 and i in mains and i > joint:
             return Clause(start, i, not s.tags[i] & f.AUX, (), BEAM)
         at = i + 1
     if -1 in mains:
-        mains[-1] += ending(s, found=False)
+        mains[-1] += ending(s, has_verb=False)
     return _clause(s, start, max(mains, key=mains.__getitem__), (), mains)
-
-
-def _opens(tags: list[int], start: int, end: int) -> bool:
-    """Whether an opener stands from `start` on, before `end`."""
-    return any(tag & OPENERS for tag in tags[start:end])
 
 
 def _candidates(s: Sentence, start: int) -> list[int]:
     """Indices of the words that may be finite verbs, judged by the words next to them alone."""
-    found = []
-    for i in range(start, len(s.tags)):
-        tag = s.tags[i]
-        if tag & VERBAL and (tag & f.AUX or _may_be_finite(s, i, start)):
-            found.append(i)
-    return found
+    verbal = ((i, s.tags[i]) for i in range(start, len(s.tags)) if s.tags[i] & VERBAL)
+    return [i for i, tag in verbal if tag & f.AUX or _may_be_finite(s, i, start)]
 
 
 def _may_be_finite(s: Sentence, i: int, start: int) -> bool:
@@ -124,19 +116,15 @@ def _weigh(s: Sentence, i: int, start: int, mains: dict[int, float]) -> dict[int
     lost = unexplained(s, i) if i + 1 == len(s.tags) else 0.0
     if odds == NEVER and not lost:
         return mains
-    found = {main: each - lost for main, each in mains.items()} if lost else dict(mains)
+    weighed = {main: total - lost for main, total in mains.items()} if lost else dict(mains)
     if odds != NEVER:
-        for main, each in mains.items():
+        for main, total in mains.items():
             if main < 0:
-                found[i] = each + main_odds(s, i, start, odds)
+                weighed[i] = total + main_odds(s, i, start, odds)
             else:
-                found[main] = max(found[main], each + (odds + UNLICENSED))
-    prune(found)
-    return found
-
-
-def _states(mains: dict[int, float]) -> States:
-    return {(main, (), (), False, -1): odds for main, odds in mains.items()}
+                weighed[main] = max(weighed[main], total + (odds + UNLICENSED))
+    prune(weighed)
+    return weighed
 
 
 def _decide(s: Sentence, start: int, states: States) -> Clause:
@@ -144,7 +132,7 @@ def _decide(s: Sentence, start: int, states: States) -> Clause:
     further: tuple[int, ...] = ()
     verb, most = -1, -math.inf
     for (main, others, waiting, inner, _), odds in states.items():
-        total = odds + ending(s, found=main >= 0, waiting=len(waiting), inner=inner)
+        total = odds + ending(s, has_verb=main >= 0, waiting=len(waiting), inner=inner)
         mains[main] = max(total, mains.get(main, total))
         if total > most:
             verb, further, most = main, others, total
@@ -153,7 +141,7 @@ def _decide(s: Sentence, start: int, states: States) -> Clause:
 
 def _clause(s: Sentence, start: int, main: int, others: tuple[int, ...], mains: dict[int, float]) -> Clause:
     """The clause with the main verb `main`, likelier than all others in `mains`."""
-    rivals = [odds for each, odds in mains.items() if each != main]
+    rivals = [odds for verb, odds in mains.items() if verb != main]
     margin = mains[main] - max(rivals) if rivals else BEAM
     return Clause(start, main, main >= 0 and not s.tags[main] & f.AUX, others, margin)
 
@@ -163,7 +151,7 @@ def _only(s: Sentence, i: int, start: int) -> Clause:
     odds = finite_odds(s, i, start)
     if s.tags[i] & f.AUX and odds > BEAM:
         return Clause(start, i, False, (), BEAM)
-    margin = main_odds(s, i, start, odds) - ending(s, found=False)
+    margin = main_odds(s, i, start, odds) - ending(s, has_verb=False)
     if margin <= 0:
         return _NO_CLAUSE
     return Clause(start, i, not s.tags[i] & f.AUX, (), margin)

@@ -19,9 +19,8 @@ _CLASSES: dict[int, str] = {
     f.MODAL: "can could will would shall should must may might ought",
     f.DET: "the a an my your his her its our their this these whose that those",
     f.QUANT: """
-        some any all every each many much most several both few more less fewer enough another either
-        those one two three four five six seven eight nine ten eleven twelve dozens hundreds thousands
-        millions plenty
+        some any all every each many much most several both few more less fewer enough another either those one two
+        three four five six seven eight nine ten eleven twelve dozens hundreds thousands millions plenty
     """,
     f.SUBJ: """
         i you he she it we they there this that these those someone everyone somebody everybody something
@@ -29,10 +28,9 @@ _CLASSES: dict[int, str] = {
     """,
     f.OBJ: "me him them us myself yourself itself himself herself ourselves themselves yourselves her you it",
     f.PREP: """
-        of in on at by for with from into onto about under over above below between among through during
-        within without against across along around behind beneath beside beyond inside outside near off
-        out per toward towards upon via up down unlike despite throughout except amid amidst among past
-        regarding concerning
+        of in on at by for with from into onto about under over above below between among through during within without
+        against across along around behind beneath beside beyond inside outside near off out per toward towards upon via
+        up down unlike despite throughout except amid amidst among past regarding concerning
     """,
     f.REL: "who whom which that what where whose why how whatever whoever",
     f.SUB: "when if because although though while whereas unless whether whenever wherever once lest",
@@ -45,11 +43,10 @@ _CLASSES: dict[int, str] = {
     """,
     f.SEMI: "never hardly rarely seldom scarcely barely",
     f.ADV: """
-        also still already now then often always usually sometimes just only even ever again too very
-        quite rather almost soon perhaps maybe however therefore thus hence instead indeed generally
-        best better well most more once twice here today tonight yesterday tomorrow together currently
-        later first last long all away back ago forever nearly merely simply primarily though yet both
-        each alone anyway else fast hard
+        also still already now then often always usually sometimes just only even ever again too very quite rather
+        almost soon perhaps maybe however therefore thus hence instead indeed generally best better well most more once
+        twice here today tonight yesterday tomorrow together currently later first last long all away back ago forever
+        nearly merely simply primarily though yet both each alone anyway else fast hard
     """,
     f.SMALL: "few little yet either",
     f.ING: "being having doing",
@@ -74,11 +71,7 @@ SENTENCE_ADVERBS = words(
     """
 )
 NARROW = words("only just merely solely exclusively")
-NT_HOSTS = {f"{host}n't": host for host in sorted(_NT_REGULAR)} | {
-    "can't": "can",
-    "won't": "will",
-    "shan't": "shall",
-}
+NT_HOSTS = {f"{host}n't": host for host in sorted(_NT_REGULAR)} | {"can't": "can", "won't": "will", "shan't": "shall"}
 """Contracted negations and the auxiliaries in them."""
 OPEN_TOO = words("like need dare last lower")
 """Words of a closed class that are full verbs as well."""
@@ -92,15 +85,15 @@ PLURAL_PRONOUNS = words("i you we they these those both many few several")
 @cache
 def table() -> dict[str, int]:
     """Every word of a closed class, in lower case with straight apostrophes, and its flags."""
-    found: dict[str, int] = {}
+    flags: dict[str, int] = {}
     for flag, listed in _CLASSES.items():
         for word in words(listed):
-            found[word] = found.get(word, 0) | flag
+            flags[word] = flags.get(word, 0) | flag
     for ending, hosts in _CLITICS.items():
         for host in hosts.split():
-            found[host + ending] = f.CLITIC | (found.get(host, 0) & (f.SUBJ | f.WH | f.REL))
-    found["that's"] = f.CLITIC | f.SUBJ
-    found["cannot"] = f.NEG | f.MODAL
+            flags[host + ending] = f.CLITIC | (flags.get(host, 0) & (f.SUBJ | f.WH | f.REL))
+    flags["that's"] = f.CLITIC | f.SUBJ
+    flags["cannot"] = f.NEG | f.MODAL
     for word in NT_HOSTS:
-        found[word] = f.NEG | found.get(NT_HOSTS[word], f.MODAL)
-    return found
+        flags[word] = f.NEG | flags.get(NT_HOSTS[word], f.MODAL)
+    return flags

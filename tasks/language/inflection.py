@@ -133,11 +133,9 @@ def form_of(s: Sentence, verb: int, subject: int) -> int:
     tag = s.tags[verb]
     if tag & f.THIRD:
         return f.THIRD
-    if not tag & f.PAST:
-        return f.BASE
-    if not tag & f.BASE:
-        return f.PAST
-    return _base_or_past(s, verb, subject)
+    if tag & f.PAST and tag & f.BASE:
+        return _base_or_past(s, verb, subject)
+    return f.PAST if tag & f.PAST else f.BASE
 
 
 def _base_or_past(s: Sentence, verb: int, subject: int) -> int:
@@ -149,9 +147,9 @@ def _base_or_past(s: Sentence, verb: int, subject: int) -> int:
         return f.PAST
     if base_of(word, f.PAST) != word:
         return f.PAST if word in _RATHER_PAST else f.BASE
-    if any(each in _PAST_TIME or _is_year(each) for each in s.words):
+    if any(other in _PAST_TIME or _is_year(other) for other in s.words):
         return f.PAST
-    if any(each in _PRESENT_TIME for each in s.words):
+    if any(other in _PRESENT_TIME for other in s.words):
         return f.BASE
     return f.PAST if s.words[subject] in ("i", "we", "they", "you") else f.BASE
 

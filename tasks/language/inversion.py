@@ -50,24 +50,24 @@ def inverted_participle(s: Sentence, have: int) -> int | None:
 
 def _best(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | None]) -> int | None:
     """The likeliest place behind the subject; None when no place is likely, or two are as likely."""
-    found: list[tuple[float, int]] = []
+    places: list[tuple[float, int]] = []
     inside = False  # a relative clause of the subject, whose verb has not come yet
     for i in range(aux + 2, len(s.words)):
         if inside:
             inside = not (is_finite_aux(s, i) or (s.tags[i] & f.FINITE and relative_odds(s, i) > 0))
             continue
-        if not found and s.words[i] in ("that", "who", "which"):
+        if not places and s.words[i] in ("that", "who", "which"):
             inside = True
             continue
-        if s.tags[i] & _STOP and s.words[i] != "like" and not (s.words[i] == "," and not found):
+        if s.tags[i] & _STOP and s.words[i] != "like" and not (s.words[i] == "," and not places):
             break
         value = odds(s, i, aux)
         if value is not None:
-            found.append((value, i))
-    if not found:
+            places.append((value, i))
+    if not places:
         return None
-    best, at = max(found, key=lambda each: (each[0], -each[1]))
-    rivals = [value for value, i in found if i != at]
+    best, at = max(places, key=lambda place: (place[0], -place[1]))
+    rivals = [value for value, i in places if i != at]
     return at if best >= _LEAST and (not rivals or best - max(rivals) >= _MARGIN) else None
 
 

@@ -57,7 +57,7 @@ def agreement(s: Sentence, i: int, start: int) -> float:
     if not tag & _INFLECTED:
         return 0.0  # of auxiliaries there are few, and a past form agrees with all
     if s.tags[start] & FRONTED:
-        start = _after_comma(s, start, i)
+        start = next((k + 1 for k in range(start, i) if s.words[k] == ","), start)
     plural = is_plural_phrase(s, start, before_adverbs(s, i, start))
     odds = 0.0 if tag & f.PAST else NEVER
     if tag & f.THIRD:
@@ -68,11 +68,6 @@ def agreement(s: Sentence, i: int, start: int) -> float:
     if tag & f.BASE:
         odds = max(odds, -0.3 if plural is None else 1.5 if plural else -4.0)
     return odds
-
-
-def _after_comma(s: Sentence, start: int, end: int) -> int:
-    """Where the subject starts behind a fronted phrase that a comma ends."""
-    return next((k + 1 for k in range(start, end) if s.words[k] == ","), start)
 
 
 def _of_auxiliary(s: Sentence, i: int) -> float:
@@ -99,7 +94,6 @@ _SET = f.CLOSED | f.QUOTED | f.NAME
 _OBJECT = f.DET | f.OBJ | f.QUOTED
 _SUBJECT = f.QUANT | f.SUBJ
 _PHRASE = f.PREP | f.LOOSE
-_COMPOUND = f.NOUN | f.ADJ
 _THIRD_OR_PAST = f.THIRD | f.PAST
 _TAKES_OF = words(
     """
@@ -150,7 +144,7 @@ def _at_end(s: Sentence, i: int) -> float:
     before, form = s.tags[i - 1], s.tags[i]
     if form & f.BASE and before & f.PLURAL and not before & f.NAME:
         return 0.0  # "Dogs bark."
-    compound = before & _COMPOUND and not before & f.CLOSED
+    compound = before & _NOMINAL and not before & f.CLOSED
     return -2.5 if compound and form & f.NOUN and not form & f.USUALLY_VERB else 0.0
 
 
@@ -206,9 +200,7 @@ def _behind_closed(s: Sentence, i: int, k: int, start: int) -> float:
     word, tag, form = s.words[k], s.tags[k], s.tags[i]
     if word in _NOMINATIVE:
         return 5.0
-    if tag & f.AUX and (tag & _HELPED or is_finite_aux(s, k)):
-        return NEVER
-    if tag & f.TO:
+    if tag & f.TO or (tag & f.AUX and (tag & _HELPED or is_finite_aux(s, k))):
         return NEVER
     if tag & f.SUBJ:
         direct = k == start or s.tags[k - 1] & _OPENS

@@ -52,13 +52,13 @@ def last_joint(s: Sentence) -> int:
     return max((i for i, tag in enumerate(s.tags) if tag & JOINTS), default=-1)
 
 
-def prune(found: dict[_Key, float]) -> None:
+def prune(readings: dict[_Key, float]) -> None:
     """Drop the readings that are much less likely than the best."""
-    floor = max(found.values()) - BEAM
-    if len(found) > _MOST_STATES:
-        floor = max(floor, sorted(found.values())[-_MOST_STATES])
-    for key in [key for key, odds in found.items() if odds < floor]:
-        del found[key]
+    floor = max(readings.values()) - BEAM
+    if len(readings) > _MOST_STATES:
+        floor = max(floor, sorted(readings.values())[-_MOST_STATES])
+    for key in [key for key, odds in readings.items() if odds < floor]:
+        del readings[key]
 
 
 def _settled(states: States) -> bool:
@@ -69,11 +69,11 @@ def _settled(states: States) -> bool:
 
 def _join(states: States, i: int, *, comma: bool) -> States:
     """A comma or "and": a further verb may follow."""
-    found: States = {}
+    reached: States = {}
     for (main, others, waiting, inner, _), odds in states.items():
         state = (main, others, waiting, inner, i)
-        found[state] = max(found.get(state, NEVER), odds - 1.0 if comma and waiting else odds)
-    return found
+        reached[state] = max(reached.get(state, NEVER), odds - 1.0 if comma and waiting else odds)
+    return reached
 
 
 def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
@@ -83,35 +83,35 @@ def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
     if opener is None and verb is None:
         return states
     lost = unexplained(s, i) if i + 1 == len(s.tags) else 0.0
-    found: States = {} if opener is not None and opener.passes == NO else dict(states)
+    reached: States = {} if opener is not None and opener.passes == NO else dict(states)
     if lost:
-        found = {state: odds - lost for state, odds in found.items()}
+        reached = {state: odds - lost for state, odds in reached.items()}
     if opener is not None:
         at = i + (not tag & NOMINAL)
         stuck = tag & (f.DET | f.SUBJ) and i > start and not s.tags[start] & FRONTED
         for state, odds in states.items():
             if stuck and state[0] < 0 and not state[2]:
-                found[state] = odds - 1.5  # two noun phrases in a row, and no verb yet: "the cake my mother …"
-            _open(found, state, odds, opener.opens, opener.passes, at)
+                reached[state] = odds - 1.5  # two noun phrases in a row, and no verb yet: "the cake my mother …"
+            _open(reached, state, odds, opener.opens, opener.passes, at)
     if verb is not None:
         for state, odds in states.items():
-            verb.read(found, state, odds)
-    prune(found)
-    return found
+            verb.read(reached, state, odds)
+    prune(reached)
+    return reached
 
 
-def _open(found: States, state: State, odds: float, opens: float, passes: float, at: int) -> None:
+def _open(reached: States, state: State, odds: float, opens: float, passes: float, at: int) -> None:
     main, others, waiting, inner, joint = state
     if passes not in (NO, 0.0):
-        found[state] = odds + passes
+        reached[state] = odds + passes
     if len(waiting) < _DEEPEST:
-        _keep(found, (main, others, (*waiting, at), inner, joint), odds + opens)
+        _keep(reached, (main, others, (*waiting, at), inner, joint), odds + opens)
     elif passes == NO:
-        _keep(found, state, odds)
+        _keep(reached, state, odds)
 
 
-def _keep(found: States, state: State, odds: float) -> None:
-    found[state] = max(found.get(state, NEVER), odds)
+def _keep(reached: States, state: State, odds: float) -> None:
+    reached[state] = max(reached.get(state, NEVER), odds)
 
 
 class _Verb:
@@ -125,43 +125,43 @@ class _Verb:
         self._main: float | None = None
         self._inner: dict[int, float] = {}
 
-    def read(self, found: States, state: State, odds: float) -> None:
+    def read(self, reached: States, state: State, odds: float) -> None:
         """Add the states that `state`, whose log-odds are `odds`, leads to when this is a finite verb."""
         if state[2]:
-            self._as_inner(found, state, odds)
+            self._as_inner(reached, state, odds)
             return
         if self._odds is None:
             self._odds = finite_odds(self.s, self.i, self.start)
         if self._odds == NEVER:
             return
         if state[0] < 0:
-            self._as_main(found, state, odds, self._odds)
+            self._as_main(reached, state, odds, self._odds)
         elif state[4] == -1:
-            _keep(found, state, odds + (self._odds + UNLICENSED))
+            _keep(reached, state, odds + (self._odds + UNLICENSED))
         else:
-            self._as_further(found, state, odds, self._odds)
+            self._as_further(reached, state, odds, self._odds)
 
-    def _as_further(self, found: States, state: State, odds: float, finite: float) -> None:
+    def _as_further(self, reached: States, state: State, odds: float, finite: float) -> None:
         main, others, waiting, inner, joint = state
         gain = finite + joined(self.s, self.i, joint, main) + (0.5 if others else -0.5)
         if inner:
-            _keep(found, (main, others, waiting, inner, -1), odds + gain)
+            _keep(reached, (main, others, waiting, inner, -1), odds + gain)
             gain -= 1.0
-        _keep(found, (main, (*others, self.i), waiting, False, -1), odds + gain)
+        _keep(reached, (main, (*others, self.i), waiting, False, -1), odds + gain)
 
-    def _as_main(self, found: States, state: State, odds: float, finite: float) -> None:
+    def _as_main(self, reached: States, state: State, odds: float, finite: float) -> None:
         _, others, waiting, inner, _ = state
         s, i = self.s, self.i
         if self._main is None:
             self._main = main_odds(s, i, self.start, finite)
         main = self._main + (behind_relative(s, i) if inner else 0.0)
-        _keep(found, (i, others, waiting, False, -1), odds + main)
+        _keep(reached, (i, others, waiting, False, -1), odds + main)
         if s.tags[i] & f.EMBED:
-            _keep(found, (i, others, (i + 1,), False, -1), odds + (main - 1.0))
+            _keep(reached, (i, others, (i + 1,), False, -1), odds + (main - 1.0))
         if inner and s.tag(i - 1) & f.COORD:
-            _keep(found, (-1, others, waiting, inner, -1), odds + (finite - 0.5))
+            _keep(reached, (-1, others, waiting, inner, -1), odds + (finite - 0.5))
 
-    def _as_inner(self, found: States, state: State, odds: float) -> None:
+    def _as_inner(self, reached: States, state: State, odds: float) -> None:
         main, others, waiting, _, _ = state
         begin = waiting[-1]
         gain = self._inner.get(begin)
@@ -169,13 +169,12 @@ class _Verb:
             gain = self._inner[begin] = inner_odds(self.s, self.i, begin)
         if gain == NEVER:
             return
-        _keep(found, (main, others, waiting[:-1], True, -1), odds + gain)
+        _keep(reached, (main, others, waiting[:-1], True, -1), odds + gain)
         if self.s.tags[self.i] & f.EMBED:
-            _keep(found, (main, others, (*waiting[:-1], self.i + 1), True, -1), odds + (gain - 2.0))
+            _keep(reached, (main, others, (*waiting[:-1], self.i + 1), True, -1), odds + (gain - 2.0))
 
 
 _SUBJECT = f.NOUN | f.SUBJ | f.NAME | f.QUANT | f.ING | f.QUOTED | f.WH | f.NUMBER
-_VERBAL = f.FINITE | f.AUX
 
 
 def main_odds(s: Sentence, i: int, start: int, odds: float) -> float:
@@ -201,7 +200,7 @@ def behind_relative(s: Sentence, i: int) -> float:
     k = before_adverbs(s, i)
     if s.tags[i] & f.AUX or not s.tag(before_adverbs(s, k)) & f.REL:
         return 0.0
-    completed = s.tag(i + 1) & f.ADJ and s.tag(i + 2) & _VERBAL
+    completed = s.tag(i + 1) & f.ADJ and s.tag(i + 2) & VERBAL
     return -5.0 if completed or takes_complement(s, k) else -1.0
 
 
@@ -221,10 +220,10 @@ def unexplained(s: Sentence, i: int) -> float:
     return 2.0 if s.closed and past and before & f.NOUN else 0.0
 
 
-def ending(s: Sentence, *, found: bool, waiting: int = 0, inner: bool = False) -> float:
+def ending(s: Sentence, *, has_verb: bool, waiting: int = 0, inner: bool = False) -> float:
     """Log-odds of a sentence that ends with its main verb found or not, and `waiting` clauses still without one."""
     missing = (-5.0 if s.closed else -1.5) * waiting
-    if found:
+    if has_verb:
         return missing
     dependent = inner or waiting  # "Because it rained." is no sentence
     long = -0.5 if len(s.words) > 3 else 0.0
@@ -233,12 +232,8 @@ def ending(s: Sentence, *, found: bool, waiting: int = 0, inner: bool = False) -
 
 def _subject(s: Sentence, i: int, start: int) -> float:
     """Log-odds lost where no word before could be a subject, and the verb is no order either."""
-    tags = s.tags
-    if i == start or tags[i] & f.BASE:
+    if i == start or s.tags[i] & f.BASE or any(tag & _SUBJECT for tag in s.tags[start:i]):
         return 0.0
-    for k in range(start, i):
-        if tags[k] & _SUBJECT:
-            return 0.0
     return -4.0
 
 

@@ -75,9 +75,6 @@ class Edit(NamedTuple):
 
 def apply(text: str, edits: Sequence[Edit]) -> str:
     """The text with non-overlapping edits made; every other character stays. What is put in stands before a word."""
-    if len(edits) == 1:
-        (edit,) = edits
-        return text[: edit.start] + edit.new + text[edit.end :]
-    for edit in sorted(edits, key=lambda each: each[:2], reverse=True):
+    for edit in sorted(edits, key=lambda edit: edit[:2], reverse=True):
         text = text[: edit.start] + edit.new + text[edit.end :]
     return text

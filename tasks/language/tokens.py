@@ -36,8 +36,7 @@ class Seen(dict[str, Token]):
         """Note what a new spelling is."""
         if len(self) >= MOST_SEEN:
             self.clear()
-        found = self[spelled] = token(spelled)
-        return found
+        return self.setdefault(spelled, token(spelled))
 
 
 @cache

@@ -26,35 +26,31 @@ VERB_ENDINGS = ("ize", "ise", "ify", "ate")
 _VERB_ENDINGS_S = ("izes", "ises", "ifies", "ates")
 _EMBEDDING = words(
     """
-    know think believe say claim argue state show prove mean suggest find see hear feel notice realize
-    hope wish guess assume expect fear discover learn remember forget decide ensure explain imply
-    indicate report announce reveal predict conclude demonstrate confirm understand imagine insist
-    note observe estimate tell ask wonder warn watch let make help require propose doubt dream
-    consider convince inform persuade want suspect deny admit agree teach
+    know think believe say claim argue state show prove mean suggest find see hear feel notice realize hope wish guess
+    assume expect fear discover learn remember forget decide ensure explain imply indicate report announce reveal
+    predict conclude demonstrate confirm understand imagine insist note observe estimate tell ask wonder warn watch let
+    make help require propose doubt dream consider convince inform persuade want suspect deny admit agree teach
     """
 )
 # Nouns that are verbs in the dictionary, but so seldom that the words around them must ask for it.
 _RARE_VERBS = words(
     """
-    water animal human mouse cat dog eye leg arm hand foot head nose mouth tooth brain heart skin tree
-    wood leaf root seed fruit bird cow pig horse bear duck fox rat ant bug worm rock stone sand metal
-    iron gold silver glass air wind sun moon star earth planet ocean river lake sea island mountain
-    city town country state king queen man woman girl boy child father mother parent brother sister
-    baby friend doctor police army weather summer winter spring minute second hour day week month year
-    time morning night car train boat truck plane road room house home door window table chair box
-    bottle cup book paper pen page story word letter number line point side top bottom back front
-    ball game team group color colour shoe weight sugar salt oil gas ice egg milk meat bread people must mom dad
-    body blood type kind sort case fact idea reason way system area field land ground shape size key
-    science church temperature
-    third fourth fifth sixth career season fame media culture solo keyboard drum metre meter litre liter
+    water animal human mouse cat dog eye leg arm hand foot head nose mouth tooth brain heart skin tree wood leaf root
+    seed fruit bird cow pig horse bear duck fox rat ant bug worm rock stone sand metal iron gold silver glass air wind
+    sun moon star earth planet ocean river lake sea island mountain city town country state king queen man woman girl
+    boy child father mother parent brother sister baby friend doctor police army weather summer winter spring minute
+    second hour day week month year time morning night car train boat truck plane road room house home door window table
+    chair box bottle cup book paper pen page story word letter number line point side top bottom back front ball game
+    team group color colour shoe weight sugar salt oil gas ice egg milk meat bread people must mom dad body blood type
+    kind sort case fact idea reason way system area field land ground shape size key science church temperature third
+    fourth fifth sixth career season fame media culture solo keyboard drum metre meter litre liter
     """
 )
 _PLURAL_ONLY = words("people police cattle bacteria data media offspring goods clothes")
 _VERB_ONLY = words("equals includes contains means")
 _SINGULAR_ONLY = words(
     """
-    news physics mathematics economics politics ethics linguistics genetics athletics gymnastics measles diabetes
-    rabies
+    news physics mathematics economics politics ethics linguistics genetics athletics gymnastics measles diabetes rabies
     """
 )
 _PLURAL_TOO = words(
@@ -81,37 +77,37 @@ class Vocabulary:
 @cache
 def vocabulary() -> Vocabulary:
     """The vocabulary, read once a process."""
-    found = Vocabulary({}, {flag: {} for flag in _FORMS["verb"]}, {})
+    known = Vocabulary({}, {flag: {} for flag in _FORMS["verb"]}, {})
     fixes = _overrides()
     for word, kind, spelled in _rows():
-        found.flags[word] = found.flags.get(word, 0) | _BASES.get(kind, 0)
+        known.flags[word] = known.flags.get(word, 0) | _BASES.get(kind, 0)
         if kind == "verb":
             spelled[1] = "/".join(filter(None, (fixes.get(word), spelled[1] or spelled[0])))
-            _add_verb(found, word, spelled)
+            _add_verb(known, word, spelled)
             continue
         for flag, form in zip(_FORMS.get(kind, ()), spelled, strict=False):
             if form:
                 first = form.split("/")[0].lower()
-                found.flags[first] = found.flags.get(first, 0) | flag
+                known.flags[first] = known.flags.get(first, 0) | flag
     for word, tag in _usual():
-        if word in found.flags:
-            found.flags[word] |= _USUALLY.get(tag[:2], 0) | (f.PLURAL if tag == "NNS" else 0)
-    for word, each in found.flags.items():
-        if each & f.ADV and each & (f.ADJ | f.NOUN | f.FINITE):
-            manner = ends_as_adverb(word) and not each & f.FINITE and word not in _NOT_ADVERBS
-            found.flags[word] = each & ~(f.NOUN if manner else f.ADV)
+        if word in known.flags:
+            known.flags[word] |= _USUALLY.get(tag[:2], 0) | (f.PLURAL if tag == "NNS" else 0)
+    for word, flags in known.flags.items():
+        if flags & f.ADV and flags & (f.ADJ | f.NOUN | f.FINITE):
+            manner = ends_as_adverb(word) and not flags & f.FINITE and word not in _NOT_ADVERBS
+            known.flags[word] = flags & ~(f.NOUN if manner else f.ADV)
     for word in _PLURAL_ONLY:
-        found.flags[word] = found.flags[word] & ~f.SINGULAR | f.PLURAL
+        known.flags[word] = known.flags[word] & ~f.SINGULAR | f.PLURAL
     for word in _VERB_ONLY:
-        found.flags[word] = found.flags[word] & ~(f.NOUN | f.USUALLY_NOUN) | f.USUALLY_VERB
+        known.flags[word] = known.flags[word] & ~(f.NOUN | f.USUALLY_NOUN) | f.USUALLY_VERB
     for word in _SINGULAR_ONLY:
-        found.flags[word] = found.flags[word] & ~f.PLURAL | f.SINGULAR
+        known.flags[word] = known.flags[word] & ~f.PLURAL | f.SINGULAR
     for word in _PLURAL_TOO:
-        found.flags[word] |= f.PLURAL
-    for word in _RARE_VERBS & found.verbs.keys():
-        for form in (word, *found.verbs[word]):
-            found.flags[form] |= f.RARELY_VERB
-    return found
+        known.flags[word] |= f.PLURAL
+    for word in _RARE_VERBS & known.verbs.keys():
+        for form in (word, *known.verbs[word]):
+            known.flags[form] |= f.RARELY_VERB
+    return known
 
 
 def look_up(word: str) -> int:
@@ -119,8 +115,8 @@ def look_up(word: str) -> int:
     known = vocabulary().flags.get(word)
     if known is not None:
         return known
-    found = _guess(word)
-    return found & ~f.NOUN | f.ADV if ends_as_adverb(word) and not found & f.FINITE else found
+    guessed = _guess(word)
+    return guessed & ~f.NOUN | f.ADV if ends_as_adverb(word) and not guessed & f.FINITE else guessed
 
 
 def ends_as_adverb(word: str) -> bool:
@@ -128,17 +124,17 @@ def ends_as_adverb(word: str) -> bool:
     return word.endswith("ly") and len(word) > 4
 
 
-def _add_verb(found: Vocabulary, base: str, spelled: list[str]) -> None:
+def _add_verb(known: Vocabulary, base: str, spelled: list[str]) -> None:
     """Note every spelling of every form; the first is the one to write."""
-    forms = [sorted(each.lower().split("/"), key=lambda form: "-" in form) for each in spelled]
-    found.verbs.setdefault(base, (forms[0][0], forms[1][0], forms[2][0], forms[3][0]))
+    forms = [sorted(spelling.lower().split("/"), key=lambda form: "-" in form) for spelling in spelled]
+    known.verbs.setdefault(base, (forms[0][0], forms[1][0], forms[2][0], forms[3][0]))
     embed = f.EMBED if base in _EMBEDDING else 0
-    found.flags[base] |= embed
+    known.flags[base] |= embed
     for flag, spellings in zip(_FORMS["verb"], forms, strict=True):
         for form in filter(None, spellings):
-            found.flags[form] = found.flags.get(form, 0) | flag | embed
-            if "-" in found.bases[flag].setdefault(form, base):
-                found.bases[flag][form] = base
+            known.flags[form] = known.flags.get(form, 0) | flag | embed
+            if "-" in known.bases[flag].setdefault(form, base):
+                known.bases[flag][form] = base
 
 
 def _overrides() -> dict[str, str]:
@@ -157,10 +153,9 @@ def _rows() -> Iterator[tuple[str, str, list[str]]]:
 def _usual() -> Iterator[tuple[str, str]]:
     """Word and its most frequent Penn Treebank tag, from TextBlob's lexicon."""
     with (_package("textblob") / "en" / "en-lexicon.txt").open(encoding="utf-8") as lines:
-        for line in lines:
-            found = line.split()
-            if len(found) == 2:  # others are comments
-                yield found[0], found[1]
+        for columns in map(str.split, lines):
+            if len(columns) == 2:  # others are comments
+                yield columns[0], columns[1]
 
 
 def _package(name: str) -> Path:

@@ -79,12 +79,12 @@ def declines(reply: str, reason: str | None = None) -> bool:
     return (weigh(canonical(seen)).reason if reason is None else reason) in DECLINES
 
 
-def answered(told: str | None, options: Sequence[str]) -> str | None:
+def answered(answer: str | None, options: Sequence[str]) -> str | None:
     """The letter that the model answered with, or `none`; None where it said anything else, or nothing.
 
     Marks and a leading "Answer:" are left aside. "None" is no answer where an option of that name could be meant.
     """
-    words = re.findall(r"[^\W_]+", spoken(told or "")[:QUOTED_FIRST])
+    words = re.findall(r"[^\W_]+", spoken(answer or "")[:QUOTED_FIRST])
     words = words[1:] if len(words) == 2 and words[0].casefold() == "answer" else words
     if len(words) != 1:
         return None

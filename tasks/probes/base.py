@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol
@@ -24,6 +25,8 @@ Embeds = Literal["none", "without_options", "all"]
 """Which samples may have replies that a test reads by embedding."""
 
 ColumnType = Literal["string", "float", "int", "bool"]
+Value = str | float | int | bool | None
+"""What a row holds in a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +94,7 @@ class ProbeSettings(BaseModel):
     """Names of the settings that say how replies are read and judged; the other ones decide what is asked."""
 
     min_pass_rate: FiniteFloat | None = Field(
-        default=None,
-        ge=0,
-        le=1,
-        description="Share of scored samples that must pass; empty: the default of the run.",
+        default=None, ge=0, le=1, description="Share of scored samples that must pass; empty: the default of the run."
     )
     data: Any = Field(default=None, description="Data source of this test; empty: the run's, or the bundled samples.")
     limit: int | None = Field(default=None, ge=1, description="At most this many samples; empty: the limit of the run.")
@@ -163,18 +163,15 @@ class Probe(Protocol):
         Returns:
             At least one case: a sample that cannot be perturbed is one case with its `skip_reason`.
         """
-        ...
 
     def control(self, case: Case, sample: Any, settings: Any, *, rng: random.Random) -> Case | None:
         """The case's twin, which changes the wording at the same place and keeps the meaning; None if there is none."""
-        ...
 
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
         """Score trials, one Score each in the same order. Trials with an error are never passed in.
 
         A control passes when the answer stayed as it was.
         """
-        ...
 
     def expected_pass(self, part: pa.Table, settings: Any) -> np.ndarray:
         """Whether each row should have passed, by its score and the settings alone: validation holds rows against it.
@@ -186,15 +183,12 @@ class Probe(Protocol):
         Returns:
             (rows,) float64: 1 or 0; NaN where the score does not tell.
         """
-        ...
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Counts, p values and the like over the results of one run. Controls are never passed in."""
-        ...
 
     def picture(self) -> Picture:
         """A new count over result rows, for what the test's card shows besides what every card shows."""
-        ...
 
     def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
         """What a verdict needs besides the pass rate, so that no guess, and no silence, is enough for it.
@@ -203,7 +197,6 @@ class Probe(Protocol):
             results: cases and controls, those in error too.
             settings: of the test.
         """
-        ...
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Figures that are means over result rows: each gets an interval, and some are also held against the controls.
@@ -211,7 +204,6 @@ class Probe(Protocol):
         Args:
             results: cases and controls (column `control`), without rows in error.
         """
-        ...
 
 
 class AsksBack(Protocol):
@@ -223,7 +215,6 @@ class AsksBack(Protocol):
         The answers come back in the trials that are scored, as `Completion.asked_back`. Questions about replies that
         were read say so (`FollowUp.known`); few of them are asked, to tell how well the model reads.
         """
-        ...
 
 
 def rng_for(seed: int, sample_id: str, probe: str) -> random.Random:
@@ -245,6 +236,11 @@ def with_options(text: str, options: Sequence[str], *, ask: str = "Answer:") -> 
 def lettered(options: Sequence[str]) -> str:
     """Options as people and models read them, a line each."""
     return "\n".join(f"{letter}. {option}" for letter, option in zip(letters(len(options)), options, strict=True))
+
+
+def spaced(text: str) -> str:
+    """A text as equality sees it: spacing makes no difference; case does, since "Aa" and "aa" are two genotypes."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def control_of(case: Case, *, perturbed: str, prompt: str, **changes: Any) -> Case:

@@ -107,7 +107,6 @@ class ReadChoice(Protocol):
     @property
     def step(self) -> str:
         """`likelihood`, or the step that read the reply."""
-        ...
 
 
 def step_of(completion: Completion, choice: ReadChoice | None) -> str:

@@ -103,22 +103,9 @@ class Picture(Protocol):
 
     def add(self, rows: pd.DataFrame) -> None:
         """Count some rows: cases without their controls, whole, in the order of the results."""
-        ...
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
         """What all rows together come to; nothing where there is nothing to show."""
-        ...
-
-
-class NoPicture:
-    """The picture of a probe whose card shows what every card shows, and nothing else."""
-
-    def add(self, rows: pd.DataFrame) -> None:
-        """Count nothing."""
-
-    def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """No panels."""
-        return []
 
 
 def shares(counts: Mapping[str, int]) -> tuple[PanelShare, ...]:
@@ -140,10 +127,10 @@ def pattern(counts: Mapping[str, int], sentences: Mapping[str, str], *, without_
     if without_choice > decided:
         return f"Most pairs lack a choice in one order or both ({without_choice:,} of {pairs:,})."
     commonest = max(sentences, key=lambda name: counts[name])
-    told = _mostly(counts[commonest] / decided, sentences[commonest])
+    sentence = _mostly(counts[commonest] / decided, sentences[commonest])
     if not without_choice:
-        return told
-    return f"Among the {decided:,} of {pairs:,} pairs with a choice each time, {told[0].lower()}{told[1:]}"
+        return sentence
+    return f"Among the {decided:,} of {pairs:,} pairs with a choice each time, {sentence[0].lower()}{sentence[1:]}"
 
 
 def _mostly(share: float, sentence: str) -> str:

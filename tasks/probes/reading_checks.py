@@ -30,7 +30,7 @@ COLUMNS: Mapping[str, Column] = {
         "bool",
         "Whether the model that is asked which option a reply chooses says what rules say that could read it; missing "
         "where it was not asked, or named no option.",
-    ),
+    )
 }
 
 Read = tuple[Completion, str | None, str, Sequence[str]]
@@ -57,29 +57,27 @@ def agreement(trials: Mapping[str, Trial], follow_ups: Iterable[FollowUp]) -> tu
         trials: with what the model said, by the id of their case.
         follow_ups: about replies that rules read.
     """
-    agreed = [
-        told == each.known
-        for each in follow_ups
-        if (told := answered(getattr(trials[each.case_id], each.side).asked_back, trials[each.case_id].case.options))
-    ]
+    about = [(trials[follow_up.case_id], follow_up) for follow_up in follow_ups]
+    answers = [answered(getattr(trial, asked.side).asked_back, trial.case.options) for trial, asked in about]
+    agreed = [answer == asked.known for answer, (_, asked) in zip(answers, about, strict=True) if answer]
     return sum(agreed), len(agreed)
 
 
-def reads_badly(agreed: int, told: int) -> bool:
+def reads_badly(agreed: int, answers: int) -> bool:
     """Whether a model that agrees in `LEAST_AGREEMENT` would hardly have agreed in so few (exact binomial test)."""
     from scipy.stats import binom
 
-    return told > 0 and float(binom.cdf(agreed, told, LEAST_AGREEMENT)) < RARE
+    return answers > 0 and float(binom.cdf(agreed, answers, LEAST_AGREEMENT)) < RARE
 
 
 def check_columns(read: Iterable[Read]) -> dict[str, bool | None]:
     """Whether the model reads the replies of a case as the rules do; left out where it was asked about none of them."""
-    found = [
-        told == right
+    agreed = [
+        answer == right
         for reply, letter, step, options in read
-        if (told := answered(reply.asked_back, options)) and (right := known(reply, letter, step))
+        if (answer := answered(reply.asked_back, options)) and (right := known(reply, letter, step))
     ]
-    return {"asked_agrees": all(found)} if found else {}
+    return {"asked_agrees": all(agreed)} if agreed else {}
 
 
 def check_measures(results: pd.DataFrame) -> Sequence[Measure]:

@@ -22,7 +22,7 @@ def where(known: pd.Series | np.ndarray, values: object) -> np.ndarray:
 def texts_of(part: pa.Table, name: str) -> Any:
     """(rows,) of objects: a column's texts; those that are missing are empty."""
     column = part[name].to_numpy() if name in part.column_names else np.full(part.num_rows, None)
-    return np.array(["" if each is None else each for each in column], dtype=object)
+    return np.array(["" if text is None else text for text in column], dtype=object)
 
 
 def numbers_of(part: pa.Table, name: str) -> np.ndarray:

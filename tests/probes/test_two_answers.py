@@ -113,15 +113,13 @@ def test_nearly_equal_choices_are_never_further_apart_than_equal_ones_by_roundin
 @pytest.mark.parametrize(("options", "changes"), [(2, 0.5), (4, 0.75), (1, None), (0, None)])
 def test_a_guesser_of_options_changes_as_often_as_there_are_others(options: int, changes: float | None) -> None:
     found = guess(options, upper=0.2, by_likelihood=False)
-    assert (None if found is None else found.changes) == changes
-    if found is not None:
-        assert found.stays == 1 - found.changes
-        assert guess(options, upper=None, by_likelihood=True) == found
+    assert found == changes
+    assert guess(options, upper=None, by_likelihood=True) == found
 
 
 def test_a_guesser_of_likelihoods_changes_more_often_the_narrower_the_band() -> None:
     found = [guess(3, upper=upper, by_likelihood=True) for upper in (0.05, 0.2, 0.99)]
-    changes = [each.changes for each in found if each]
+    changes = [changed for changed in found if changed]
     assert 1 > changes[0] > changes[1] > changes[2] == pytest.approx(2 / 3)
 
 

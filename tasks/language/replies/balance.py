@@ -90,8 +90,8 @@ def implied(text: str) -> str | None:
     said = list(evidence(text))
     if not said:
         return tells_the_same(text)
-    ranked = {each.letter if each.is_good else _other(each.letter) for each in said if each.ranks}
-    net = {letter: _net([each for each in said if each.letter == letter and not each.ranks]) for letter in "AB"}
+    ranked = {remark.letter if remark.is_good else _other(remark.letter) for remark in said if remark.ranks}
+    net = {letter: _net([remark for remark in said if remark.letter == letter and not remark.ranks]) for letter in "AB"}
     for letter in "AB":
         speaks_for = net[letter] == "good" or ranked == {letter}
         if speaks_for and net[_other(letter)] == "bad" and net[letter] in ("good", None) and ranked <= {letter}:
@@ -103,21 +103,21 @@ def _explains(text: str) -> bool:
     """Whether a reply calls a letter a summary and holds more than a bare judgement, which is for the strict rules."""
     if len(text.split()) <= _BARE or not _CALLED.search(text) or _OTHER_THINGS.search(text):
         return False
-    return sum(1 for each in sentences(text) for _ in pieces(each.text)) > 1
+    return sum(1 for sentence in sentences(text) for _ in pieces(sentence.text)) > 1
 
 
 def _net(said: Sequence[ReplyEvidence]) -> str | None:
     """How a letter comes off; what follows a "but" counts for more than what was granted before it."""
-    signs = [each.is_good for each in said]
+    signs = [remark.is_good for remark in said]
     turns = [place for place in range(1, len(said)) if said[place].turned and signs[place] != signs[place - 1]]
     last = said[turns[-1] :] if turns else said
     if not last:
         return None
-    if len({each.is_good for each in last}) > 1:
+    if len({remark.is_good for remark in last}) > 1:
         return "mixed"
     if not last[0].is_good:
         return "bad"
-    return "good" if any(each.is_plain for each in last) else "not bad"
+    return "good" if any(remark.is_plain for remark in last) else "not bad"
 
 
 def _other(letter: str | None) -> str:
@@ -128,7 +128,6 @@ def _other(letter: str | None) -> str:
 #
 # "Summary A says $5,000 and Summary B says $50,000. The article gives the fine as $5,000." Of the numbers and names
 # that only one of the two is said to tell, the article must be said to tell some of the one and none of the other.
-
 
 _SOURCE = r"(?:the|this|original|source) (?:\w+ )?(?:article|text|source|passage|report|story)\b"
 _TELLS = (
@@ -159,17 +158,17 @@ def tells_the_same(text: str) -> str | None:
     Args:
         text: a canonical reply; the time is linear in its length.
     """
-    told: dict[str, set[str]] = defaultdict(set)
+    facts_of: dict[str, set[str]] = defaultdict(set)
     for sentence in sentences(text):
-        found = list(_SPEAKS.finditer(sentence.text))
-        ends = [each.start() for each in found[1:]] + [len(sentence.text)]
-        for each, end in zip(found, ends, strict=False):
-            content = sentence.text[each.end() : end]
+        tellers = list(_SPEAKS.finditer(sentence.text))
+        ends = [teller.start() for teller in tellers[1:]] + [len(sentence.text)]
+        for teller, end in zip(tellers, ends, strict=False):
+            content = sentence.text[teller.end() : end]
             if sentence.stop == "?" or _DENIES.search(content):
                 return None
             facts = {fact.lower().strip(".,'") for fact in _FACT.findall(content)}
-            told[each["letter"] or each["within"] or "article"] |= facts
-    shared = {one: (told[one] - told[other]) & told["article"] for one, other in (("A", "B"), ("B", "A"))}
-    if not (told["A"] and told["B"]) or bool(shared["A"]) == bool(shared["B"]):
+            facts_of[teller["letter"] or teller["within"] or "article"] |= facts
+    shared = {one: (facts_of[one] - facts_of[other]) & facts_of["article"] for one, other in (("A", "B"), ("B", "A"))}
+    if not (facts_of["A"] and facts_of["B"]) or bool(shared["A"]) == bool(shared["B"]):
         return None
     return "A" if shared["A"] else "B"

@@ -29,8 +29,7 @@ _FURTHER = (
 )
 """How a sentence goes on after a letter; after an option's text such words may belong to it."""
 _WAVERS = (
-    r"(?:(?:or|but|if|unless|maybe|perhaps|possibly|nor|although|though|however)\b|(?:and |then "
-    r"|also )*" + _OTHER + ")"
+    r"(?:(?:or|but|if|unless|maybe|perhaps|possibly|nor|although|though|however)\b|(?:and |then |also )*" + _OTHER + ")"
 )
 _END = (
     rf"(?=[\s\")]{{0,3}}(?:$|[.!;]|,(?!\s?{_WAVERS})|\([^()]{{0,200}}\)|:(?!\s?{_OTHER})|\s?[-\u2013\u2014]+\s"
@@ -59,8 +58,7 @@ _LEADS = r"(?:that|think|believe|therefore|thus|so|hence|say|means|find|but|as|o
 _PRAISED = (
     r"(?:(?:the|my) (?:most )?(?:\w+ly )?(?:most |single |one |only )?"
     rf"(?:{_BEST}|answer|accurate|appropriate)|(?:(?!usual|possib|part|hard|near|suppos|seeming|alleged"
-    rf"|potential)[a-z]+ly )?(?:correct|right|best|accurate|appropriate)|the one"
-    r"|our (?:answer|choice)|most [a-z]+)\b"
+    rf"|potential)[a-z]+ly )?(?:correct|right|best|accurate|appropriate)|the one|our (?:answer|choice)|most [a-z]+)\b"
     r"(?! (?:only|in (?:saying|some|theory|part)|about|that|which|of|given|if|except|but|or|and)\b)"
 )
 ANYWHERE = tuple(
@@ -73,8 +71,7 @@ ANYWHERE = tuple(
         rf"^(?i:{_SO})[,:]? (?:(?i:it|this|that|the \w+){_BE} )?{_ONE}{_END}",
         rf"(?i:[,;] |\band ){_SO}[,:]? {_ONE}{_END}",
         rf"(?i:\b(?:this|that|which|it)(?: \w+ly)? (?:matches|corresponds to|points to|leads to|means)) (?:the "
-        rf"|answer )?"
-        rf"(?=(?i:option|choice)\b){_ONE}{_END}",
+        rf"|answer )?(?=(?i:option|choice)\b){_ONE}{_END}",
         rf"{_BE}{_MANNER} (?:the |answer )?(?=(?i:option|choice)\b){_ONE}{_END}",
         rf"^{_SURELY},? {_ONE}(?:,? {_SURELY})?[.!]?$",
         rf"^{_ONE},? {_SURELY}[.!]?$",
@@ -127,11 +124,9 @@ DOUBT = re.compile(
     r"(?i)\b(?:if|whether|unless|suppos\w+|assum\w+|could|might|may|maybe|perhaps|possibl[ey]|either|neither|nor|both"
     r"|some|someone|people|others?|they|your|nobody|claim\w*|argu\w*|never|no|none|cannot|except|incorrect|wrong"
     r"|false|least|less|worst|opposite|unlike|tempt\w*|at first|initially|thought|eliminat\w+|rul\w+ out|avoid"
-    r"|example|one of|pretend|hardly|while|although|though|whereas|even|unable|between|format|previous|each"
-    r"|consider\w*"
+    r"|example|one of|pretend|hardly|while|although|though|whereas|even|unable|between|format|previous|each|consider\w*"
     r"|first|second|third|fourth|fifth|(?:next|last) (?:one|option|choice|answer)|another|student\w*|given answer"
-    r"|(?:one|an) (?:option|choice|answer))\b"
-    r"|\bnot\b|n't\b"
+    r"|(?:one|an) (?:option|choice|answer))\b|\bnot\b|n't\b"
 )
 """What denies, doubts or distances a choice in its own clause."""
 CONDITION = re.compile(
@@ -140,8 +135,7 @@ CONDITION = re.compile(
 )
 """What does so from anywhere in the sentence."""
 TAKES_BACK = re.compile(
-    r"(?i)\b(?:but|except|unless|though|although|only|many|some|others|people|theory|opposite|wrong|worst|least"
-    r"|usually"
+    r"(?i)\b(?:but|except|unless|though|although|only|many|some|others|people|theory|opposite|wrong|worst|least|usually"
     r"|not)\b|n't\b"
 )
 """What, behind a choice that is no more than praise, leaves it open: "is the best in theory, but"."""
@@ -153,8 +147,7 @@ LED_UP = re.compile(rf":?\s*{_NOUN}\(?\s*$")
 """What stands between a clause and the option that it leads up to."""
 DECLINES = re.compile(
     r"(?i)\b(?:it (?:really |all )?depends|(?:cannot|can't|unable to) (?:decide|say|tell|choose|determine)"
-    r"|hard to (?:say|tell)"
-    r"|more (?:information|context|details) (?:is|are) (?:needed|required))\b"
+    r"|hard to (?:say|tell)|more (?:information|context|details) (?:is|are) (?:needed|required))\b"
 )
 """What chooses nothing."""
 CLAUSE = re.compile(r"[,;:]\s|\s[-\u2013\u2014]\s|\sbut\s")
@@ -170,8 +163,7 @@ RULED_OUT = re.compile(
 AND_ALSO = re.compile(rf"\)?\.?(?: ?\([^()]{{0,200}}\))?,? (?:and|or|as well as|plus|&) (?:also )?{_OTHER}")
 """A second option on a par with the first."""
 ALSO = re.compile(
-    r"(?i:\b(?:or|maybe|perhaps|possibly|(?:might|may|could)(?: also| well)? be|actually,?"
-    r"|alternatively,?)) (?:also )?"
+    r"(?i:\b(?:or|maybe|perhaps|possibly|(?:might|may|could)(?: also| well)? be|actually,?|alternatively,?)) (?:also )?"
     rf"(?:is it )?{_NOUN}\(?(?P<mark>{LETTER})"
     rf"|(?P<also>{LETTER})\)? (?:is|may|might|could)(?: be)? (?:also|possible|equally)\b"
 )

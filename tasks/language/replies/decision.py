@@ -39,14 +39,10 @@ _NO_CHOICE = (
         "refusal",
         re.compile(
             r"(?i)\b(?:cannot|can ?not|can't|unable|impossible|not (?:able|possible|sure|certain)|sorry"
-            r"|refuse|as an ai|language model|(?:don't|do not) (?:know|think)|not enough"
-            r"|no opinion|insufficient)\b"
+            r"|refuse|as an ai|language model|(?:don't|do not) (?:know|think)|not enough|no opinion|insufficient)\b"
         ),
     ),
-    (
-        "both",
-        re.compile(rf"(?i)\b(?:both|either|equally|all of the above)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"),
-    ),
+    ("both", re.compile(rf"(?i)\b(?:both|either|equally|all of the above)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b")),
 )
 _ALSO = re.compile(
     rf"(?i)\b(?:both|equally|too|as well|also|likewise|(?<!says the )same)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"
@@ -101,22 +97,22 @@ def weigh(text: str, *, one_is_right: bool = False) -> WeighedReply:
 
 def _weigh(text: str, one_is_right: bool) -> WeighedReply:
     """Let the strongest statements decide, if they agree."""
-    found = _closed(list(statements(text)), text)
-    wrong = {each.letter for each in found if each.strength is Strength.WRONG}
+    stated = _closed(list(statements(text)), text)
+    wrong = {statement.letter for statement in stated if statement.strength is Strength.WRONG}
     chosen = _without_headings(
         [
-            each
-            for each in found
-            if each.strength > Strength.REJECTED
-            and not (each.strength is Strength.PRAISE and each.conceded and each.letter in wrong)
+            statement
+            for statement in stated
+            if statement.strength > Strength.REJECTED
+            and not (statement.strength is Strength.PRAISE and statement.conceded and statement.letter in wrong)
         ]
     )
     if not chosen:
-        left = left_over(_NEVERTHELESS.sub("", text), found) if one_is_right else None
-        return WeighedReply(letter=left, reason=_LEFT_OVER) if left else _undecided(_why_not(text, found))
-    top = max(each.strength for each in chosen)
-    last = [each for each in chosen if each.strength == top][-1]
-    if _is_contradicted(last, chosen, found) or _is_doubted(last, text):
+        left = left_over(_NEVERTHELESS.sub("", text), stated) if one_is_right else None
+        return WeighedReply(letter=left, reason=_LEFT_OVER) if left else _undecided(_why_not(text, stated))
+    top = max(statement.strength for statement in chosen)
+    last = [statement for statement in chosen if statement.strength == top][-1]
+    if _is_contradicted(last, chosen, stated) or _is_doubted(last, text):
         return _undecided("both" if top <= Strength.PRAISE else "contradictory")
     if top == Strength.LINE and _ASKS_THE_OTHER_WAY.search(text):
         return _undecided("no choice found")
@@ -124,57 +120,62 @@ def _weigh(text: str, one_is_right: bool) -> WeighedReply:
         return _undecided("both")
     if top == Strength.PRAISE and _ALSO.search(_NEVERTHELESS.sub("", text)):
         return _undecided("both")
-    if top == Strength.PRAISE and _is_only_granted(chosen, found):
+    if top == Strength.PRAISE and _is_only_granted(chosen, stated):
         return _undecided("no choice found")
     return WeighedReply(letter=last.letter, reason=_DECIDED[top].format(last.letter))
 
 
-def _is_only_granted(chosen: Sequence[Statement], found: Sequence[Statement]) -> bool:
+def _is_only_granted(chosen: Sequence[Statement], stated: Sequence[Statement]) -> bool:
     """Whether all praise is granted beside another point, and nothing is said against the other letter."""
-    return all(each.conceded for each in chosen) and not any(each.strength <= Strength.REJECTED for each in found)
+    rejects = any(statement.strength <= Strength.REJECTED for statement in stated)
+    return not rejects and all(statement.conceded for statement in chosen)
 
 
-def _closed(found: list[Statement], text: str) -> list[Statement]:
+def _closed(stated: list[Statement], text: str) -> list[Statement]:
     """The statements, with an answer on a line of its own at the end raised to a conclusion from what was weighed.
 
     A letter below another lone letter, or a second "Answer:", concludes nothing: it is a list, or a change of mind.
     """
     before, _, line = text.rpartition("\n")
     closing = _CLOSING.fullmatch(line.strip())
-    if not (closing and found and found[-1].letter == closing[1] and not _ANSWERED.search(before)):
-        return found
-    listed = any(each.strength is Strength.LINE and each.letter != closing[1] for each in found)
-    return found if listed else [*found[:-1], replace(found[-1], strength=max(found[-1].strength, Strength.CONCLUSION))]
+    if not (closing and stated and stated[-1].letter == closing[1] and not _ANSWERED.search(before)):
+        return stated
+    if any(statement.strength is Strength.LINE and statement.letter != closing[1] for statement in stated):
+        return stated
+    return [*stated[:-1], replace(stated[-1], strength=max(stated[-1].strength, Strength.CONCLUSION))]
 
 
 def _without_headings(chosen: list[Statement]) -> list[Statement]:
     """Leave out letters that only head a passage each ("A. … B. …") when something plainer is said."""
-    lines = {each.letter for each in chosen if each.strength == Strength.LINE}
-    plain = [each for each in chosen if each.strength != Strength.LINE]
-    listed = len(lines) == 2 and any(each.strength > Strength.LINE for each in plain)
+    lines = {statement.letter for statement in chosen if statement.strength == Strength.LINE}
+    plain = [statement for statement in chosen if statement.strength != Strength.LINE]
+    listed = len(lines) == 2 and any(statement.strength > Strength.LINE for statement in plain)
     return plain if listed else chosen
 
 
-def _is_contradicted(last: Statement, chosen: Sequence[Statement], found: Sequence[Statement]) -> bool:
+def _is_contradicted(last: Statement, chosen: Sequence[Statement], stated: Sequence[Statement]) -> bool:
     """Whether the letter is also rejected, or the other one chosen as plainly, or chosen in an afterthought.
 
     A conclusion overrules what came before it, and only that.
     """
     conclusive = last.strength >= Strength.CONCLUSION
     denied = any(
-        each.strength <= Strength.REJECTED
-        and (each.position >= last.position or not conclusive)
-        and (each.letter == last.letter or _declined(each, last))
-        for each in found
+        statement.strength <= Strength.REJECTED
+        and (statement.position >= last.position or not conclusive)
+        and (statement.letter == last.letter or _declined(statement, last))
+        for statement in stated
     )
     top_is_plain = last.strength in (Strength.LINE, Strength.CHOICE)
-    rivals = [each for each in chosen if each.letter != last.letter]
-    plain = [each for each in rivals if each.strength >= Strength.LINE]
+    rivals = [statement for statement in chosen if statement.letter != last.letter]
+    plain = [statement for statement in rivals if statement.strength >= Strength.LINE]
     return (
         denied
-        or any(each.strength is last.strength for each in rivals)
-        or any(not conclusive or each.position > last.position for each in plain)
-        or (top_is_plain and any(each.strength is Strength.PRAISE and not each.conceded for each in rivals))
+        or any(statement.strength is last.strength for statement in rivals)
+        or any(not conclusive or statement.position > last.position for statement in plain)
+        or (
+            top_is_plain
+            and any(statement.strength is Strength.PRAISE and not statement.conceded for statement in rivals)
+        )
     )
 
 
@@ -202,8 +203,8 @@ def _is_listed(text: str, letter: str | None) -> bool:
     return re.search(rf"\b{other}(?:\.|\^)\s+(?=[a-z])|\d[.)]\s*{other}\b", text) is not None
 
 
-def _why_not(text: str, found: Sequence[Statement]) -> str:
-    if {each.letter for each in found if each.strength <= Strength.REJECTED} >= {"A", "B"}:
+def _why_not(text: str, stated: Sequence[Statement]) -> str:
+    if {statement.letter for statement in stated if statement.strength <= Strength.REJECTED} >= {"A", "B"}:
         return "neither"
     return next((name for name, pattern in _NO_CHOICE if pattern.search(text)), "no choice found")
 

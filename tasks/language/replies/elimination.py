@@ -39,8 +39,7 @@ _DOUBTED = re.compile("(?i)" + "|".join(_DOUBTS))
 """What makes a rejection less than plain, or speaks against both."""
 _OF_LOOKS = re.compile(
     r"(\b[AB]\^?), (?:which|though|although|while) (?:it |this )?(?:(?:may|might) )?(?:\w+ly )?(?:appears?"
-    r"|seems?|looks?|sounds?)"
-    rf" (?:\w+ ){{1,5}}?\w+, (?={VERB})"
+    rf"|seems?|looks?|sounds?) (?:\w+ ){{1,5}}?\w+, (?={VERB})"
 )
 """How a summary looks, said in an aside before what it is: "Summary B, which seems plausible, is wrong"."""
 _BESIDE_THE_POINT = re.compile(
@@ -62,15 +61,15 @@ _ENDS = re.compile(r"[.!][\s)\"'*_]*$|^(?=[a-z]|[AB]\b[^,;.!?\n]{1,80}[,.;] )(?:
 _VERB = re.compile(VERB)
 
 
-def left_over(text: str, found: Sequence[Statement]) -> str | None:
+def left_over(text: str, stated: Sequence[Statement]) -> str | None:
     """The letter that is left when the other is plainly said to be wrong; None when that is not all a reply says.
 
     Args:
         text: a canonical reply.
-        found: what it states, none of which chooses a letter.
+        stated: what it states, none of which chooses a letter.
     """
-    wrong = {each.letter for each in found}
-    if len(wrong) != 1 or None in wrong or all(each.strength is not Strength.WRONG for each in found):
+    wrong = {statement.letter for statement in stated}
+    if len(wrong) != 1 or None in wrong or all(statement.strength is not Strength.WRONG for statement in stated):
         return None
     rejected = next(iter(wrong))
     other = "A" if rejected == "B" else "B"
@@ -88,7 +87,7 @@ def left_over(text: str, found: Sequence[Statement]) -> str | None:
 
 def _concedes(text: str, other: str) -> bool:
     """Whether something is said in favour of the rejected letter after all."""
-    return any(re.search(rf"\b{other}\b", found[0]) is None for found in _CONCEDES.finditer(text))
+    return any(re.search(rf"\b{other}\b", concession[0]) is None for concession in _CONCEDES.finditer(text))
 
 
 def _is_spoken_against(text: str, letter: str) -> bool:
@@ -102,7 +101,5 @@ def _is_spoken_against(text: str, letter: str) -> bool:
 
 
 def _speaks_against(clause: str, named: re.Match[str]) -> bool:
-    rest = clause[named.end() :].removeprefix(":").strip().lower()
-    begins = patterns.ALONE.match(clause) is not None
-    rest = _CLEARS.sub("", rest)
-    return bool(patterns.DENIED.search(rest) or (begins and rest and not _VERB.match(rest)) or (begins and not rest))
+    rest = _CLEARS.sub("", clause[named.end() :].removeprefix(":").strip().lower())
+    return bool(patterns.DENIED.search(rest) or (patterns.ALONE.match(clause) and not _VERB.match(rest)))

@@ -92,10 +92,10 @@ def evidence(text: str) -> Iterator[ReplyEvidence]:
 def pieces(sentence: str) -> Iterator[tuple[str, str]]:
     """Each clause of a sentence, after the word that joins it to what stands before it."""
     start, joint = 0, ""
-    for found in _PIECES.finditer(sentence):
-        yield joint, sentence[start : found.start()].strip()
-        joint = next((word for word in (found["after"], found["word"], found["and"]) if word), found[0]).strip().lower()
-        start = found.end()
+    for match in _PIECES.finditer(sentence):
+        yield joint, sentence[start : match.start()].strip()
+        joint = next((word for word in (match["after"], match["word"], match["and"]) if word), match[0]).strip().lower()
+        start = match.end()
     yield joint, sentence[start:].strip()
 
 
@@ -126,7 +126,7 @@ class _Reader:
         """The letter that ended the clause before as what another is compared with, and which "which" means."""
         self.last: ReplyEvidence | None = None
         """What was said last of a letter."""
-        self.told: str | None = None
+        self.described: str | None = None
         """The letter of which the sentence before only told something, without judging it."""
         self.alone = False
         """Whether the sentence at hand names only one letter."""
@@ -135,33 +135,33 @@ class _Reader:
 
     def read(self, sentence: ReplySentence) -> Iterator[ReplyEvidence]:
         """What one sentence says."""
-        told = before = self.told if _TURNS.match(sentence.text) else None
-        self.alone = len({_letter(found[0]) for found in _MENTION.finditer(sentence.text)}) == 1
+        described = before = self.described if _TURNS.match(sentence.text) else None
+        self.alone = len({_letter(mention[0]) for mention in _MENTION.finditer(sentence.text)}) == 1
         contrasts, shared = _CONTRASTS.match(sentence.text), _SHARED.search(sentence.text)
         is_granted = _ALL_GRANTED.match(sentence.text) is not None
         for piece in self._pieces(sentence.text):
             against = _AGAINST.match(piece.joint) is not None
-            opposed = against or (contrasts and not piece.opens) or (piece.turned and told == before)
-            if told and opposed and _SOURCE_TELLS.match(piece.text) and not shared:
-                yield ReplyEvidence(letter=told, is_good=False, turned=True)
-            found = [each for each in self._of_piece(piece) if each.turned or not is_granted]
-            yield from found
-            self.last = next((each for each in reversed(found) if each.letter), self.last)
+            opposed = against or (contrasts and not piece.opens) or (piece.turned and described == before)
+            if described and opposed and _SOURCE_TELLS.match(piece.text) and not shared:
+                yield ReplyEvidence(letter=described, is_good=False, turned=True)
+            remarks = [remark for remark in self._of_piece(piece) if remark.turned or not is_granted]
+            yield from remarks
+            self.last = next((remark for remark in reversed(remarks) if remark.letter), self.last)
             names = set(piece.names)
-            if not found and against and self.source_spoke and names == {self.subject}:
+            if not remarks and against and self.source_spoke and names == {self.subject}:
                 yield ReplyEvidence(letter=self.subject, is_good=False, turned=True)
             if names:
-                only_told = len(names) == 1 and not found and not any(judgements(piece.text))
-                told = self.subject if only_told else None
+                only_told = len(names) == 1 and not remarks and not any(judgements(piece.text))
+                described = self.subject if only_told else None
             self.source_spoke = _SOURCE_TELLS.match(piece.text) is not None or (self.source_spoke and not names)
-        self.told = told
+        self.described = described
 
     def _pieces(self, sentence: str) -> Iterator[_ClausePiece]:
         turned = False
         for place, (joint, text) in enumerate(pieces(sentence)):
             text = self._spelt_out(text.removeprefix(FINALLY).strip())
-            names = [_letter(found[0]) for found in _MENTION.finditer(text)]
-            self.order = [*[each for each in self.order if each not in names], *dict.fromkeys(names)]
+            names = [_letter(mention[0]) for mention in _MENTION.finditer(text)]
+            self.order = [*[letter for letter in self.order if letter not in names], *dict.fromkeys(names)]
             turned = turned or (place == 0 and _TURNS.match(text) is not None)
             turns = turned or _TURNS.match(joint) is not None
             yield _ClausePiece(joint=joint, text=text, names=names, opens=place == 0, turned=turns)
@@ -174,15 +174,15 @@ class _Reader:
         return _OTHER_ONE.sub(f"Summary {'A' if self.subject == 'B' else 'B'}", text) if self.subject else text
 
     def _of_piece(self, piece: _ClausePiece) -> Iterator[ReplyEvidence]:
-        found = self._set_apart(piece)
-        if found is not None:
-            yield from found
+        remarks = self._set_apart(piece)
+        if remarks is not None:
+            yield from remarks
             return
         plain = set_apart.RIVAL.sub("the rival", piece.text)
         if piece.joint == "which" and self.rival:
             yield from _about(self.rival, plain, piece)
             return
-        about = {_letter(found[0]) for found in _MENTION.finditer(plain)}
+        about = {_letter(mention[0]) for mention in _MENTION.finditer(plain)}
         letter: str | None = None
         if len(about) == 1:
             letter = self.subject = about.pop()
@@ -198,18 +198,18 @@ class _Reader:
     def _set_apart(self, piece: _ClausePiece) -> list[ReplyEvidence] | None:
         """What a clause says that sets one letter apart from the other; None where it does not."""
         text, turned = piece.text, piece.turned
-        found: list[ReplyEvidence] = []
+        remarks: list[ReplyEvidence] = []
         if lacks := set_apart.LACKS.search(text):
             self.subject = _letter(lacks["letter"])
-            found.append(ReplyEvidence(letter=self.subject, is_good=is_denied(text[: lacks.start()]), turned=True))
+            remarks.append(ReplyEvidence(letter=self.subject, is_good=is_denied(text[: lacks.start()]), turned=True))
         if backed := set_apart.BACKED.search(text):
             self.subject = _letter(backed["letter"])
             is_good = not is_denied(text[: backed.start()])
-            found.append(ReplyEvidence(letter=self.subject, is_good=is_good, turned=turned))
+            remarks.append(ReplyEvidence(letter=self.subject, is_good=is_good, turned=turned))
         elif self.source_spoke and len(set(piece.names)) == 1 and set_apart.SAYS_THE_SAME.search(text):
             self.subject = piece.names[0]
-            found.append(ReplyEvidence(letter=self.subject, is_good=True, turned=turned))
-        return found or self._preferred(piece) or self._referred(piece)
+            remarks.append(ReplyEvidence(letter=self.subject, is_good=True, turned=turned))
+        return remarks or self._preferred(piece) or self._referred(piece)
 
     def _preferred(self, piece: _ClausePiece) -> list[ReplyEvidence] | None:
         """The letter that is preferred, passed over or ruled out."""
@@ -217,15 +217,15 @@ class _Reader:
         if self.subject and set_apart.NOT_THAT_ONE.match(text):
             return [ReplyEvidence(letter=self.subject, is_good=False, ranks=True, turned=piece.turned)]
         for pattern in set_apart.PASSED_OVER:
-            if found := pattern.search(text):
-                self.subject = _letter(found["letter"])
+            if match := pattern.search(text):
+                self.subject = _letter(match["letter"])
                 return [ReplyEvidence(letter=self.subject, is_good=False, ranks=True, turned=piece.turned)]
-        if self.alone and (found := set_apart.RULED_OUT.search(text)):
-            self.subject = _letter(found["letter"] or found["contrary"])
+        if self.alone and (match := set_apart.RULED_OUT.search(text)):
+            self.subject = _letter(match["letter"] or match["contrary"])
             return [ReplyEvidence(letter=self.subject, is_good=False, ranks=True, turned=piece.turned)]
         for pattern in set_apart.PREFERRED:
-            if (found := pattern.search(text)) and not is_denied(text[: found.start()]):
-                self.subject = _letter(found["letter"])
+            if (match := pattern.search(text)) and not is_denied(text[: match.start()]):
+                self.subject = _letter(match["letter"])
                 return [ReplyEvidence(letter=self.subject, is_good=True, ranks=True, turned=piece.turned)]
         return None
 
@@ -233,9 +233,9 @@ class _Reader:
         """What a clause says by taking up what was said before: "B does not", "as the article does"."""
         if self.subject and piece.joint == "which" and set_apart.TAKES_BACK.match(piece.text):
             return [ReplyEvidence(letter=self.subject, is_good=False, turned=True)]
-        if found := set_apart.ELLIPSIS.match(piece.text):
-            self.subject, last = _letter(found["letter"]), self.last
-            if last and last.letter != self.subject and bool(found["denied"]) == (last.is_plain or not last.is_good):
+        if match := set_apart.ELLIPSIS.match(piece.text):
+            self.subject, last = _letter(match["letter"]), self.last
+            if last and last.letter != self.subject and bool(match["denied"]) == (last.is_plain or not last.is_good):
                 return [ReplyEvidence(letter=self.subject, is_good=not last.is_good, turned=True)]
             return []
         if self.subject and (beside := set_apart.LIKE_SOURCE.match(piece.text)):
@@ -248,9 +248,9 @@ def _about(letter: str | None, text: str, piece: _ClausePiece) -> Iterator[Reply
     if letter and (ranked := ranking(text)):
         yield ReplyEvidence(letter=letter, is_good=ranked.is_good, ranks=True, turned=piece.turned)
         return
-    for each in judgements(text):
-        is_plain = each.is_plain or not each.is_good
-        yield ReplyEvidence(letter=letter, is_good=each.is_good, turned=piece.turned, is_plain=is_plain)
+    for judgement in judgements(text):
+        is_plain = judgement.is_plain or not judgement.is_good
+        yield ReplyEvidence(letter=letter, is_good=judgement.is_good, turned=piece.turned, is_plain=is_plain)
 
 
 def _goes_on(text: str, piece: _ClausePiece) -> bool:

@@ -13,8 +13,7 @@ _GOOD = (
     r"|reliable|trustworthy|dependable|fine|ok|okay|spot on|model of accuracy|match(?:es|ed)?|agrees?|agreed|aligns?"
     r"|aligned|reflects?|reflected|captures?|captured|conveys?|conveyed|preserves?|preserved|sticks? to|keeps? to"
     r"|stays? (?:close|with)|in (?:line|accordance|agreement) with|(?:is|are|'s)(?: \w+)? in the"
-    r" (?:article|text|source)"
-    r"|(?:found|stated|mentioned|said|present|given|described|reported)(?: \w+)? (?:in|by) the"
+    r" (?:article|text|source)|(?:found|stated|mentioned|said|present|given|described|reported)(?: \w+)? (?:in|by) the"
     rf"|(?:what|as|how) {_ARTICLE} (?:\w+ly )?(?:says|states|reports|describes|presents|puts|has it|mentions|gives|does"
     r"|itself|goes)"
 )
@@ -29,8 +28,7 @@ _BAD = (
     r"|overstat\w+|understat\w+|disqualif\w+|bad|found wanting|faulted|refuted?|refutes|denied|problem (?:with|is)"
     r"|rules? (?:\w+ )?out|ruled out|departs? from|deviates? from|differs? from|nowhere|no (?:mention|basis|evidence)"
     r"|(?:is|are|was|were|do|does|did)(?:n't| not) (?:\w+ )?(?:what|mentioned|stated|said|found|present|in the"
-    r"|part of the)"
-    r"|(?:article|text|source|passage|report) (?:does|did)(?:n't| not) (?:\w+ )?"
+    r"|part of the)|(?:article|text|source|passage|report) (?:does|did)(?:n't| not) (?:\w+ )?"
     r"(?:mention|state|say|bring up|support|back|contain|report)"
     r"|not (?:mentioned|stated|found|present|supported)|never (?:mentioned|mentions|says|states)"
     r"|(?:ok|okay|fine|right|correct|accurate|consistent) (?:un)?till?"
@@ -98,14 +96,14 @@ class Judged(NamedTuple):
 def judgements(clause: str) -> Iterator[Judged]:
     """Every word of praise or blame in a clause, except in what is told of the event."""
     judged = _TOLD.sub(r"\g<claim>\g<says>\g<gives> ", clause)
-    for found in (_MANNER if _WITHIN.match(judged) else _JUDGED).finditer(judged):
-        yield _turned(found, judged)
+    for match in (_MANNER if _WITHIN.match(judged) else _JUDGED).finditer(judged):
+        yield _turned(match, judged)
 
 
 def ranking(clause: str) -> Judged | None:
     """Whether a clause sets what it speaks of above something else, or below it."""
-    found = _RANKED.search(clause)
-    return _turned(found, clause) if found else None
+    match = _RANKED.search(clause)
+    return _turned(match, clause) if match else None
 
 
 def is_denied(before: str) -> bool:
@@ -113,6 +111,6 @@ def is_denied(before: str) -> bool:
     return _NOT.search(before[-_REACH:]) is not None
 
 
-def _turned(found: re.Match[str], clause: str) -> Judged:
-    denied = is_denied(clause[: found.start()]) or _NONE.match(clause, found.end()) is not None
-    return Judged(is_good=bool(found["good"]) != denied, is_plain=not denied)
+def _turned(match: re.Match[str], clause: str) -> Judged:
+    denied = is_denied(clause[: match.start()]) or _NONE.match(clause, match.end()) is not None
+    return Judged(is_good=bool(match["good"]) != denied, is_plain=not denied)

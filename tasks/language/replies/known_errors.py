@@ -39,16 +39,16 @@ def step_figures(columns: Iterable[pd.Series]) -> dict[str, float]:
         return {}
     counted = steps.where(steps.notna() & steps.ne("unparsed"), UNREAD).value_counts()
     others = sorted(set(counted.index) - {*STEPS, UNREAD})
-    found = {f"{READ_BY}{step}": float(counted[step] / len(steps)) for step in (*STEPS, *others) if step in counted}
-    return {**found, UNREAD: float(counted.get(UNREAD, 0) / len(steps))}
+    shares = {f"{READ_BY}{step}": float(counted[step] / len(steps)) for step in (*STEPS, *others) if step in counted}
+    return {**shares, UNREAD: float(counted.get(UNREAD, 0) / len(steps))}
 
 
 def step_shares(figures: Mapping[str, float | int | None]) -> dict[str, float]:
     """Out of a test's figures the shares of the steps, by names for people, then of the unread; empty without any."""
     named = {name.removeprefix(READ_BY): value for name, value in figures.items() if name.startswith(READ_BY)}
-    told = {STEPS.get(step, step): float(value) for step, value in named.items() if value is not None}
+    shares = {STEPS.get(step, step): float(value) for step, value in named.items() if value is not None}
     unread = figures.get(UNREAD)
-    return told if unread is None else {**told, UNREAD: float(unread)}
+    return shares if unread is None else {**shares, UNREAD: float(unread)}
 
 
 def any_read_by(steps: Iterable[str], figures: Mapping[str, float | int | None]) -> bool:
@@ -68,16 +68,6 @@ class KnownError:
     """How many of them were left unread."""
     misread: int
     """How many were read as another letter; of replies that choose none, as any."""
-
-    @property
-    def missed_share(self) -> float:
-        """Share left unread, 0 to 1."""
-        return self.missed / self.replies
-
-    @property
-    def misread_share(self) -> float:
-        """Share read as another letter, 0 to 1."""
-        return self.misread / self.replies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

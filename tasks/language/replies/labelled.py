@@ -55,60 +55,47 @@ def stated(sentence: str, start: int, *, brief: bool) -> Iterator[LabelledStatem
         brief: whether the reply is a sentence or two.
     """
     for pattern in (*clauses.ANYWHERE, *clauses.BY_LETTER, *clauses.NAMES, *(clauses.LOOSE if brief else ())):
-        for found in pattern.finditer(sentence):
-            by_letter = re.match(LETTER, found["mark"]) is not None
-            named = not by_letter and pattern not in clauses.ANYWHERE
-            if clauses.AND_ALSO.match(sentence, found.end("mark")) or _is_taken_back(found, sentence):
+        for match in pattern.finditer(sentence):
+            named = pattern not in clauses.ANYWHERE and not re.match(LETTER, match["mark"])
+            if clauses.AND_ALSO.match(sentence, match.end("mark")) or _is_taken_back(match, sentence):
                 continue
-            if not _is_doubted(found, sentence) and not (named and _names_several(found, sentence)):
-                yield LabelledStatement(
-                    place=place_of(found["mark"]),
-                    plainness=Plainness.NAMED if named else _plainness(sentence[: found.start("mark")]),
-                    position=start + found.start("mark"),
-                    by_letter=by_letter,
-                )
+            if not _is_doubted(match, sentence) and not (named and _names_several(match, sentence)):
+                concludes = clauses.CONCLUDES.search(sentence[: match.start("mark")])
+                stated_so = Plainness.CONCLUDED if concludes else Plainness.STATED
+                yield _statement(match, Plainness.NAMED if named else stated_so, start=start)
 
 
-def _is_doubted(found: re.Match[str], sentence: str) -> bool:
+def _is_doubted(match: re.Match[str], sentence: str) -> bool:
     """Whether the words before the mark deny, doubt or suppose the choice; those of an earlier clause only suppose."""
-    if clauses.INSTEAD.search(found[0]):
+    if clauses.INSTEAD.search(match[0]):
         return False
-    before = sentence[: found.start("mark")]
-    breaks = [each.end() for each in clauses.CLAUSE.finditer(clauses.LED_UP.sub("", before) + " ")]
-    doubtful = (before[breaks[-1] if breaks else 0 :], before[found.start() :])
+    before = sentence[: match.start("mark")]
+    breaks = [clause.end() for clause in clauses.CLAUSE.finditer(clauses.LED_UP.sub("", before) + " ")]
+    doubtful = (before[breaks[-1] if breaks else 0 :], before[match.start() :])
     return any((clauses.CONDITION.search(before), *map(clauses.DOUBT.search, doubtful)))
 
 
-def _is_taken_back(found: re.Match[str], sentence: str) -> bool:
+def _is_taken_back(match: re.Match[str], sentence: str) -> bool:
     """Whether praise ("B is the best …") goes on to say that it is not the choice."""
-    praises = found.end() > found.end("mark") + 2 and found.re not in clauses.ANYWHERE
-    return praises and clauses.TAKES_BACK.search(sentence, found.end()) is not None
+    praises = match.end() > match.end("mark") + 2 and match.re not in clauses.ANYWHERE
+    return praises and clauses.TAKES_BACK.search(sentence, match.end()) is not None
 
 
-def _names_several(found: re.Match[str], sentence: str) -> bool:
+def _names_several(match: re.Match[str], sentence: str) -> bool:
     """Whether another option is named beside the one in question, in other words than a reason."""
-    reason = re.search(r"\b(?:because|since|as)\b", sentence[found.end("mark") :])
-    said = sentence[: found.end("mark") + reason.start()] if reason else sentence
-    return {place_of(each) for each in re.findall(MARK, said)} != {place_of(found["mark"])}
-
-
-def _plainness(before: str) -> Plainness:
-    return Plainness.CONCLUDED if clauses.CONCLUDES.search(before) else Plainness.STATED
+    reason = re.search(r"\b(?:because|since|as)\b", sentence[match.end("mark") :])
+    said = sentence[: match.end("mark") + reason.start()] if reason else sentence
+    return {place_of(mark) for mark in re.findall(MARK, said)} != {place_of(match["mark"])}
 
 
 def ruled_out(text: str) -> set[int]:
     """Positions of the options that a reply says are wrong."""
-    return {place_of(found["first"] or found["second"]) for found in clauses.RULED_OUT.finditer(text)}
-
-
-def declines(text: str, position: int) -> bool:
-    """Whether a reply ends by choosing nothing after all: "B. cone. But it depends."."""
-    return clauses.DECLINES.search(text, position) is not None
+    return {place_of(match["first"] or match["second"]) for match in clauses.RULED_OUT.finditer(text)}
 
 
 def wondered(text: str, position: int) -> set[int]:
     """Positions of the options that are considered after a choice: "B. Or maybe C?"."""
-    return {place_of(found["mark"] or found["also"]) for found in clauses.ALSO.finditer(text, position)}
+    return {place_of(match["mark"] or match["also"]) for match in clauses.ALSO.finditer(text, position)}
 
 
 _CHATTER = re.compile(
@@ -124,8 +111,7 @@ _LEAD = re.compile(
 _NO_LEAD = re.compile(
     r"(?i)\b(?:are|analy[sz]e|consider|explanation|reason\w*|wrong|incorrect|not|other|each|one of"
     r"|(?:one|an) (?:option|choice|answer)|another|why|let's|look|compare|step|between|if|whether|example|false"
-    r"|least|worst|except|some|people|how|question|first|mistake"
-    r"|misconception)\b|n't\b"
+    r"|least|worst|except|some|people|how|question|first|mistake|misconception)\b|n't\b"
 )
 _HEAD = re.compile(
     rf"(?P<noun>(?i:the )?(?i:option|choice|answer|letter)\s)?\(?(?P<mark>{LETTER})"
@@ -150,14 +136,12 @@ _AND_OTHERS = re.compile(rf"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?{MARK
 _FALLS_SHORT = re.compile(
     r"(?i)(?:(?:is|was|are|were|seems|does|do|can|may|might|could|would) (?:(?:also|clearly|only|just"
     r"|thus) )*(?:not|wrong"
-    r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|(?:also|maybe|perhaps|possibly|not sure"
-    r"|not certain"
+    r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|(?:also|maybe|perhaps|possibly|not sure|not certain"
     r"|i'm not|cannot)\b|(?:is|was|does|can|would|could)n't\b)"
 )
 _SPOKEN_OF = re.compile(
     r"(?i)\b(?:might|may|could|possible|plausible|tempting|ruled out|wrong|incorrect|false|not (?:correct|right"
-    r"|the)|in theory"
-    r"|at first|one of|many|usually|partly|some|first thought|however|if)\b"
+    r"|the)|in theory|at first|one of|many|usually|partly|some|first thought|however|if)\b"
 )
 """What is said of an option that is weighed."""
 _RULES_OUT = re.compile(r"[).: ]{0,3}(?:is|are|was) (?:also |clearly )?(?:wrong|incorrect|not)\b")
@@ -171,27 +155,26 @@ def headed(text: str, options: Sequence[str]) -> Iterator[LabelledStatement]:
     lead = _LEAD.match(text, start)
     if lead and not _NO_LEAD.search(lead["last"]):
         start = lead.end()
-    if (found := _HEAD.match(text, start)) and not _is_listed(text, found) and _opens(found, options):
-        yield _statement(found, Plainness.STATED)
+    if (head := _HEAD.match(text, start)) and not _is_listed(text, head) and _opens(head, options):
+        yield _statement(head, Plainness.STATED)
     before, _, last = text.rpartition("\n")
     end = re.fullmatch(rf"(?:(?i:option|choice) )?\(?(?P<mark>{LETTER}|{TEXT})\)?\W{{0,3}}", last)
     if end and before and not _is_last_entry(before, place_of(end["mark"])):
-        position = len(before) + 1 + end.start("mark")
-        by_letter = re.match(LETTER, end["mark"]) is not None
-        yield LabelledStatement(
-            place=place_of(end["mark"]), plainness=Plainness.CONCLUDED, position=position, by_letter=by_letter
-        )
+        yield _statement(end, Plainness.CONCLUDED, start=len(before) + 1)
 
 
 def _is_last_entry(before: str, place: int) -> bool:
     """Whether the last line belongs to a list: letters headed lines before it, and its own did not yet."""
-    listed = {place_of(each["first"]) for each in _ENTRY.finditer(before) if each["first"]}
+    listed = {place_of(entry["first"]) for entry in _ENTRY.finditer(before) if entry["first"]}
     return bool(listed and place not in listed) or _LISTED.search(before.rpartition("\n")[2]) is not None
 
 
-def _statement(found: re.Match[str], plainness: Plainness) -> LabelledStatement:
+def _statement(match: re.Match[str], plainness: Plainness, *, start: int = 0) -> LabelledStatement:
+    """The choice of the mark in a match, whose text begins at `start` of the reply."""
+    mark = match["mark"]
+    by_letter = re.match(LETTER, mark) is not None
     return LabelledStatement(
-        place=place_of(found["mark"]), plainness=plainness, position=found.start("mark"), by_letter=True
+        place=place_of(mark), plainness=plainness, position=start + match.start("mark"), by_letter=by_letter
     )
 
 
@@ -201,25 +184,25 @@ def _is_listed(text: str, head: re.Match[str]) -> bool:
     explained = _HEADING.search(text, head.end("mark"))
     until = explained.start() if explained else len(text)
     entries = _ENTRY.finditer(text, head.end("mark"), until)
-    others = (each for each in entries if place_of(each["first"] or each["inline"]) != place)
-    return any(not _RULES_OUT.match(text, each.end()) for each in others)
+    others = (entry for entry in entries if place_of(entry["first"] or entry["inline"]) != place)
+    return any(not _RULES_OUT.match(text, other.end()) for other in others)
 
 
-def _opens(found: re.Match[str], options: Sequence[str]) -> bool:
+def _opens(head: re.Match[str], options: Sequence[str]) -> bool:
     """Whether what follows the letter lets it be the answer: nothing, its text or words of it, or a reason."""
-    sep, rest, place = found["sep"].strip(), found["rest"].strip(), place_of(found["mark"])
+    sep, rest, place = head["sep"].strip(), head["rest"].strip(), place_of(head["mark"])
     if _AND_OTHERS.match(rest) or _FALLS_SHORT.match(rest):
         return False
-    if re.match(BOTH, found["mark"]):
+    if re.match(BOTH, head["mark"]):
         goes_on = re.match(r"[a-z,]", rest) is not None
-        return not (goes_on and ((found["noun"] and sep != ".") or _SPOKEN_OF.search(_FIRST.split(rest)[0])))
+        return not (goes_on and ((head["noun"] and sep != ".") or _SPOKEN_OF.search(_FIRST.split(rest)[0])))
     if not rest or _REASON.match(rest):
         return True
     if place >= len(options) or _is_anothers(rest, place, options):
         return False
     if sep in {".", ").", ")"}:
         return _is_no_name(rest, place, options)
-    spelt = sep == ":" and found["noun"] and not rest[0].islower()
+    spelt = sep == ":" and head["noun"] and not rest[0].islower()
     return spelt or (bool(sep) and _shares(rest, place, options))
 
 
@@ -246,10 +229,10 @@ def _is_anothers(rest: str, place: int, options: Sequence[str]) -> bool:
     own = len(said & _words(options[place]))
     return bool(said) and any(
         len(said & words) > own and said <= words
-        for words in (_words(each) for i, each in enumerate(options) if i != place)
+        for words in (_words(option) for i, option in enumerate(options) if i != place)
     )
 
 
 def _words(text: str) -> set[str]:
     """The words that carry meaning, roughly: those of four letters or more, and numbers."""
-    return {each for each in re.findall(r"\w+", plain(text).casefold()) if len(each) > 3 or each.isdigit()}
+    return {word for word in re.findall(r"\w+", plain(text).casefold()) if len(word) > 3 or word.isdigit()}

@@ -37,8 +37,7 @@ _WRAPPED = (
     (r"\[\s?([A-Za-z])\s?\]", r"(\1)"),
     (r"[\[\]]", ""),
     (
-        r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select"
-        r"|decide)\b(?: one)?,? ?",
+        r"(?i)\bif (?:i|one) (?:had|have|were|must)(?: to)? (?:choose|pick|guess|answer|select|decide)\b(?: one)?,? ?",
         "",
     ),
     (r"(?i)\b(answer|choice|option) ?\(?[A-Z](?:(?:, ?| ?/ ?|,? or )[A-Z]){1,25}\)? ?(?=[:=])", r"\1"),
@@ -114,7 +113,7 @@ def marked(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
     text = _numbered(_with_texts(text, options), labels)
     places = {label.upper(): place for place, label in enumerate(labels)}
     for pattern in _NAMES:
-        text = pattern.sub(lambda found: _named(found, places), text)
+        text = pattern.sub(lambda match: _named(match, places), text)
     for joined in (_agreed, _clashing):
         text = _TEXT_FIRST.sub(joined, _LETTERED.sub(joined, text))
     return text
@@ -135,7 +134,7 @@ def plain(text: str) -> str:
 def _with_texts(text: str, options: Sequence[str]) -> str:
     """The longest texts first, so that "iron ore" is not read as "iron"; case counts where nothing else differs."""
     texts = [plain(option) for option in options]
-    folded = [each.casefold() for each in texts]
+    folded = [bare.casefold() for bare in texts]
     for place in sorted(range(len(texts)), key=lambda place: -len(texts[place])):
         if texts.count(texts[place]) > 1 or (len(texts[place]) < 2 and not texts[place].isdigit()):
             continue
@@ -153,35 +152,35 @@ def _with_texts(text: str, options: Sequence[str]) -> str:
 def _numbered(text: str, labels: Sequence[str]) -> str:
     """The text with "the third option" and "option 3" as "Option C"."""
 
-    def lettered(found: re.Match[str]) -> str:
-        word = next(filter(None, found.groups())).lower()
+    def lettered(match: re.Match[str]) -> str:
+        word = next(filter(None, match.groups())).lower()
         index = next((i for i, words in enumerate(_ORDINALS) if word in words.split("|")), len(labels))
-        return f"Option {labels[index]}" if index < len(labels) else found[0]
+        return f"Option {labels[index]}" if index < len(labels) else match[0]
 
     return _NUMBERED.sub(lettered, _NTH.sub(lettered, text))
 
 
-def _named(found: re.Match[str], places: dict[str, int]) -> str:
-    group = "letter" if found["letter"] else "spelt"
-    start, end = found.start(group) - found.start(), found.end(group) - found.start()
-    mark = chr(_LETTERS + places.get(found[group].upper(), _FOREIGN))
-    return found[0][:start] + mark + found[0][end:]
+def _named(match: re.Match[str], places: dict[str, int]) -> str:
+    group = "letter" if match["letter"] else "spelt"
+    start, end = match.start(group) - match.start(), match.end(group) - match.start()
+    mark = chr(_LETTERS + places.get(match[group].upper(), _FOREIGN))
+    return match[0][:start] + mark + match[0][end:]
 
 
-def _agreed(found: re.Match[str]) -> str:
+def _agreed(match: re.Match[str]) -> str:
     """One mark for a letter and its own option's text."""
-    place = place_of(found["letter"])
-    own = place == place_of(found["text"]) and not _goes_on(found)
-    opens = found.groupdict().get("end") == "" and "." in found["between"]
-    return chr(_BOTH + place) + ("." if opens else found.groupdict().get("end") or "") if own else found[0]
+    place = place_of(match["letter"])
+    own = place == place_of(match["text"]) and not _goes_on(match)
+    opens = match.groupdict().get("end") == "" and "." in match["between"]
+    return chr(_BOTH + place) + ("." if opens else match.groupdict().get("end") or "") if own else match[0]
 
 
-def _clashing(found: re.Match[str]) -> str:
+def _clashing(match: re.Match[str]) -> str:
     """A clash for a letter and another option's text, unless they only stand in one list or the text is a subject."""
-    listed = not found["between"].strip(" ,") or "ption" in found["between"]
-    return found[0] if listed or _goes_on(found) else CLASH + (found.groupdict().get("end") or "")
+    listed = not match["between"].strip(" ,") or "ption" in match["between"]
+    return match[0] if listed or _goes_on(match) else CLASH + (match.groupdict().get("end") or "")
 
 
-def _goes_on(found: re.Match[str]) -> bool:
+def _goes_on(match: re.Match[str]) -> bool:
     """Whether the text opens a sentence of its own on the next line."""
-    return found.groupdict().get("end") == "" and "\n" in found["between"]
+    return match.groupdict().get("end") == "" and "\n" in match["between"]

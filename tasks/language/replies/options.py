@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from contrapose.tasks.language.replies.clauses import DECLINES
 from contrapose.tasks.language.replies.decision import NEXT
 from contrapose.tasks.language.replies.labelled import (
     LabelledStatement,
     Plainness,
-    declines,
     fits,
     headed,
     ruled_out,
@@ -65,46 +65,41 @@ def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chos
 def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     if lone := _LONE.fullmatch(seen):
         place = {label.upper(): place for place, label in enumerate(labels)}.get(lone[1].upper())
-        return (
-            _unparsed("a letter that labels no option")
-            if place is None
-            else _chosen(place, "letter", "the letter alone")
-        )
-    text = _JOINED.sub(lambda found: found[0].replace("\n", " "), marked(clean(seen), labels, options))
+        if place is None:
+            return _unparsed("a letter that labels no option")
+        return Chosen(index=place, step="letter", reason="the letter alone")
+    text = _JOINED.sub(lambda match: match[0].replace("\n", " "), marked(clean(seen), labels, options))
     if CLASH in text:
         return _unparsed("a letter with the text of another option")
     parts = [*sentences(text)]
     said = [[*stated(sentence, start, brief=len(parts) < 3)] for start, sentence in parts]
-    found = [each for several in ([*headed(text, options)], *said) for each in several]
-    if not any(each.plainness is Plainness.NAMED for each in (said or [[]])[0]):
-        found = [each for each in found if each.plainness > Plainness.NAMED]
-    return _decided([each for each in found if fits(text, each, options)], text, len(options))
+    statements = [statement for several in ([*headed(text, options)], *said) for statement in several]
+    if not any(statement.plainness is Plainness.NAMED for statement in (said or [[]])[0]):
+        statements = [statement for statement in statements if statement.plainness > Plainness.NAMED]
+    return _decided([statement for statement in statements if fits(text, statement, options)], text, len(options))
 
 
-def _decided(found: Sequence[LabelledStatement], text: str, count: int) -> Chosen:
+def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> Chosen:
     """Let the plainest statements decide, if they agree and nothing is said against them."""
-    if not found:
+    if not statements:
         return _unparsed("no choice found")
-    top = max(each.plainness for each in found)
-    plainest = [each for each in found if each.plainness == top]
-    last = max(plainest, key=lambda each: each.position)
+    top = max(statement.plainness for statement in statements)
+    plainest = [statement for statement in statements if statement.plainness == top]
+    last = max(plainest, key=lambda statement: statement.position)
     rivals = {
-        each.place
-        for each in found
-        if each.plainness == top or top < Plainness.CONCLUDED or each.position > last.position
+        statement.place
+        for statement in statements
+        if statement.plainness == top or top < Plainness.CONCLUDED or statement.position > last.position
     }
     if rivals != {last.place} or last.place in ruled_out(text) or wondered(text, last.position) - {last.place}:
         return _unparsed("contradictory")
-    if declines(text, last.position):
+    if DECLINES.search(text, last.position):  # "B. cone. But it depends."
         return _unparsed("refusal")
     if last.place >= count:
         return _unparsed("a letter that labels no option")
     how = ("names the option", "states the choice", "concludes with the choice")[top]
-    return _chosen(last.place, "pattern" if any(each.by_letter for each in plainest) else "restated", how)
-
-
-def _chosen(index: int, step: Step, reason: str) -> Chosen:
-    return Chosen(index=index, step=step, reason=reason)
+    by_letter = any(statement.by_letter for statement in plainest)
+    return Chosen(index=last.place, step="pattern" if by_letter else "restated", reason=how)
 
 
 def _unparsed(reason: str) -> Chosen:

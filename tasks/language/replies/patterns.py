@@ -99,22 +99,18 @@ FALLS_SHORT = re.compile(r"(?i)(?:but|yet|except|though|although|however)\b")
 UNDECIDED = re.compile(
     r"(?i)\b(?:if|whether|unless|suppos\w+|assum\w+|could|might|maybe|perhaps|possibl[ey]|either|neither|nor|both|some"
     r"|someone|people|others?|they|your? (?:answer|reply|choice|response)"
-    r"|nobody|claim\w*|argu\w*|said|says|told|thought|example|pretend|cannot|can't"
-    r"|unable|never|no|avoid|odd|before"
+    r"|nobody|claim\w*|argu\w*|said|says|told|thought|example|pretend|cannot|can't|unable|never|no|avoid|odd|before"
     r"|first (?:guess|thought|impression|instinct|choice|pick)|previous|earlier|sample"
-    r"|last (?:answer|question|time)|opposite|options|choices|format|except|but"
-    r"|hardly|allegedly|supposedly)\b|\b[AB]\b"
+    r"|last (?:answer|question|time)|opposite|options|choices|format|except|but|hardly|allegedly|supposedly)\b|\b[AB]\b"
 )
 DENIED = re.compile(
     r"(?i)\bnot\b|n't\b|\b(?:wrong|incorrect|inconsistent|inaccurate|unsupported|unfaithful|untrue|misleading|flawed|false|worse|worst"
     r"|less|least|contradict\w*|disagree\w*|conflict\w*|differ\w*|fail\w*|errors?|mistake\w*|problem|reject\w*)\b"
 )
 CONDITION = re.compile(
-    r"(?i)\b(?:if|whether|unless|suppos(?:e|ing)|assum(?:e|ing)|had it|were it|provided (?:that|the)"
-    r"|as long as)\b"
+    r"(?i)\b(?:if|whether|unless|suppos(?:e|ing)|assum(?:e|ing)|had it|were it|provided (?:that|the)|as long as)\b"
     r"|\baccording to (?:one|another|some|an?|my)\b|\bwould (?:be|have been) (?:\w+ ){1,3}had\b"
-    r"|^(?:had|were)\b.*\bwould\b"
-    r"|^(?:should (?:the|it|this|that|they|he|she)|when (?:it|the))\b"
+    r"|^(?:had|were)\b.*\bwould\b|^(?:should (?:the|it|this|that|they|he|she)|when (?:it|the))\b"
 )
 REASON = re.compile(r"(?i)\s*:\s*(?:because|since|as|it|this|the (?:article|text|passage|source|summary))\b")
 DEFINES = re.compile(
@@ -156,8 +152,7 @@ DECLINES = re.compile(
     rf"(?i:(?:[^:=]{{0,60}}\b(?:answer|choice)\s*(?:is\b|:)\s*)?(?:both|neither|either|none|{PAIR})\b"
     r"(?:\s+(?:of them|of the above|summaries|summary|one|a|b))*\^?"
     r"(?:$|\s+(?:is|are)\s+(?:\w+ly\s+)?(?:consistent|correct|right|accurate|true|fine|good|wrong|incorrect"
-    r"|inconsistent)))"
-    r"|(?i:it depends|(?:i\s+)?(?:(?:don't|do not)\s+know|(?:cannot|can't|am unable to)\s+"
+    r"|inconsistent)))|(?i:it depends|(?:i\s+)?(?:(?:don't|do not)\s+know|(?:cannot|can't|am unable to)\s+"
     r"(?:tell|say|determine|decide|choose|answer)"
     r"|(?:i'm |am )?not sure)|(?:it|that)(?:\s+isn't|(?:\s+is|'s)\s+(?:not|wrong|incorrect))$)"
     rf"|(?i:or|maybe|perhaps|possibly|also|no)\s+{SUBJECT}(?=\^?$)"
@@ -166,8 +161,7 @@ DECLINES = re.compile(
 _OPENING = (
     r"(?:in|for|as|to(?! be\b)|without|from|given|based on|no|by|after"
     r"|according to(?= (?:the|this|that|what|its|our) (?!\w*(?:comment|model|review|colleague|expert|judge|read)))"
-    r"|considering|looking at"
-    r"|on (?:second|closer|further)|upon)\s"
+    r"|considering|looking at|on (?:second|closer|further)|upon)\s"
     r"(?![^,:]{0,60}\b(?:example|instance|some|others|theory|case of|no case|first|other|otherwise)\b)"
     r"(?-i:(?![^,:]{0,60}\b[AB]\b))[\w' ]{1,50}(?=[,:])"
 )
@@ -176,8 +170,7 @@ _REMARK = (
     r"|question|true or|option|other"
     r"|example|task|format|instruct|prompt|first|initial|possib|if|whether|not|no|wrong|false|incorrect|error|mistake"
     r"|suppos|assum|to be|verif|wonder|decide|some|people|critic|reader|user|student|statement|opposite|might"
-    r"|may|could|doubt|rumou?r)|n't\b))"
-    r"(?:[\w'-]+,? ){1,9}[\w'-]+(?=: ?(?-i:Summary [AB]) \w)"
+    r"|may|could|doubt|rumou?r)|n't\b))(?:[\w'-]+,? ){1,9}[\w'-]+(?=: ?(?-i:Summary [AB]) \w)"
 )
 """A few words before a colon and a statement: "A quick check: Summary B gets the year wrong"."""
 LEAD_IN = re.compile(
@@ -194,10 +187,8 @@ LEAD_IN = re.compile(
     r"|assess(?:ed)?|found)(?: that)?"
     r"|(?:an?|my|the|this|our) (?:\w+ ){0,2}(?:comparison|reading|analysis|look|check|review|evaluation|examination)"
     r" (?:(?:of|at|with|through) the \w+ )?(?:shows|reveals|suggests|indicates|means|confirms"
-    r"|makes (?:it )?clear)(?: that)?"
-    r"|from the (?:article|text|source),?(?= (?:it|we|i)\b)"
-    r"|(?:it (?:follows|seems|appears)(?: to me)?(?! to be)"
-    r"|it(?: is|'s) (?:clear|evident|obvious|apparent)"
+    r"|makes (?:it )?clear)(?: that)?|from the (?:article|text|source),?(?= (?:it|we|i)\b)"
+    r"|(?:it (?:follows|seems|appears)(?: to me)?(?! to be)|it(?: is|'s) (?:clear|evident|obvious|apparent)"
     r"|(?:this|that|which) (?:means|suggests|indicates|shows))(?: that)?"
     r"|(?:i(?: am|'m) (?:\w+ly |pretty |quite |very )?|pretty )(?:confident|sure|certain)(?: that)?"
     r"|(?:that|this|which)(?: is|'s) why|(?:my|the) (?:\w+ )?(?:objection|point|reason|fact) is that"

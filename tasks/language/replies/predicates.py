@@ -158,8 +158,8 @@ def verdict(predicate: str) -> Strength | None:
     """
     predicate = _IN_LINE.sub("consistent with", _ARTICLE.sub("", predicate).lower())
     predicate = _AGAINST.sub("contradicts", _AT_ODDS.sub("inconsistent with", predicate))
-    if found := _THE_ONE_THAT.match(predicate):
-        inner = verdict(predicate[found.end() :])
+    if described := _THE_ONE_THAT.match(predicate):
+        inner = verdict(predicate[described.end() :])
         if inner is not None:
             return Strength.CHOICE if inner is Strength.PRAISE else inner
     if any(pattern.match(predicate) for pattern in (_PICKED, _BETTER_JOB, _CHOSEN)):
@@ -298,8 +298,7 @@ def _has(rest: list[str]) -> Strength | None:
 
 _NOWHERE = re.compile(
     r"(?:is|was|are) (?:nowhere|(?:not|never) (?:\w+ly )?(?:what|(?:(?:in|mentioned|stated|said|supported|found"
-    r"|reported"
-    r"|present|backed|confirmed|borne)\b)))"
+    r"|reported|present|backed|confirmed|borne)\b)))"
     r"(?: \w+){0,3} the (?:article|text|source|passage|original)\b(?: (?:says?|states?|reports?|itself))?$"
 )
 """How something told is said to be no part of the article."""
@@ -311,19 +310,15 @@ _ADDS = re.compile(
 )
 _WRONG_ONE = re.compile(
     r"(?:\w+ly )?(?:attributes|gives|names|places|puts|cites|quotes|identifies|uses|reports|credits|blames"
-    r"|assigns|locates"
-    r"|dates|has|gets|lists|ascribes|picks|provides|contains) (?:(?!not\b"
-    r"|no\b)[\w']+ ){0,6}?the wrong (?!impression|idea|kind|sort|way)\w+"
-    r"(?: (?:of|for|in|at|to|as)\b|$)"
+    r"|assigns|locates|dates|has|gets|lists|ascribes|picks|provides|contains) (?:(?!not\b"
+    r"|no\b)[\w']+ ){0,6}?the wrong (?!impression|idea|kind|sort|way)\w+(?: (?:of|for|in|at|to|as)\b|$)"
 )
 """The wrong person, place or time is named: "attributes the quote to the wrong minister"."""
 _ALTERS = re.compile(
     r"(?:\w+ly )?(?:alters|changes|twists|garbles|flips|reverses|inverts|misunderstands) (?:an? |the |one )?(?:\w+ )?"
-    r"(?:facts?|meaning|sense|outcome|details?)\b(?! (?:of|in) (?:summary|[ab])\b)"
-    r"|mistakes (?:[\w']+ ){1,5}for "
+    r"(?:facts?|meaning|sense|outcome|details?)\b(?! (?:of|in) (?:summary|[ab])\b)|mistakes (?:[\w']+ ){1,5}for "
     r"|(?:\w+ly )?(?:turns|has|gets) (?:it|this|that|things|(?:the )?\w+) (?:upside down|backwards?"
-    r"|(?:the wrong )?way round"
-    r"|on its head|around the wrong way|into its opposite)$"
+    r"|(?:the wrong )?way round|on its head|around the wrong way|into its opposite)$"
 )
 _DENIED_THERE = re.compile(
     r"(?:\w+ly )?(?:says|states|asserts|claims|reports|tells) (?:something|things|what) (?:that )?the"

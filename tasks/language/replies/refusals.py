@@ -82,10 +82,10 @@ def reply_kind(reply: str) -> ReplyKind:
 def is_refusal(reply: str) -> bool:
     """Whether a reply refuses, or a filter stands in its place."""
     opening = reply.lstrip()[:OPENING].translate(_PLAIN).lower()
-    sentences = [each.strip() for each in _SENTENCE.findall(opening)][:SENTENCES]
+    sentences = [sentence.strip() for sentence in _SENTENCE.findall(opening)][:SENTENCES]
     if _QUOTED.match(opening):
         return False
-    return any(_is_refusing(each) for each in sentences) and not _SAID.search(opening)
+    return any(_is_refusing(sentence) for sentence in sentences) and not _SAID.search(opening)
 
 
 def _is_refusing(sentence: str) -> bool:

@@ -34,8 +34,8 @@ _OPENS = (
 _NAMES = r"(?i:output|response|assistant)"
 
 
-def _as_summary(found: re.Match[str]) -> str:
-    return f"Summary {(found[1] or found[2]).upper()}"
+def _as_summary(match: re.Match[str]) -> str:
+    return f"Summary {(match[1] or match[2]).upper()}"
 
 
 # A trailing ^ marks a letter that cannot be the English article, such as "(a)" or "**A**".
@@ -132,8 +132,7 @@ _PHRASES = (
     ),
     (
         r"(?i)\b(?:(?:i|we|having|after|have) (?:check(?:ed|ing)|read|compar(?:ed|ing)|examin(?:ed|ing)"
-        r"|review(?:ed|ing))"
-        r"|looking at|having (?:read|compared)|after (?:reading|comparing)|comparing|of|from) both"
+        r"|review(?:ed|ing))|looking at|having (?:read|compared)|after (?:reading|comparing)|comparing|of|from) both"
         r"(?: (?:summaries|options|statements|texts|of them))?\b",
         "",
     ),
@@ -178,8 +177,7 @@ _ELLIPSES = (
     ),
     (
         r"((?i:\b(?:contradicts|conflicts|disagrees|distorts|mis\w+s|wrong|false|incorrect|inaccurate|inconsistent))\b"
-        r"[^.;?!\n]{0,80}(?:[.;,]\s+|\s(?=and\b))"
-        r"(?i:(?:but|while|whereas|and|however),?\s+)?(?i:summary\s+)?[AB]\b\^?)"
+        r"[^.;?!\n]{0,80}(?:[.;,]\s+|\s(?=and\b))(?i:(?:but|while|whereas|and|however),?\s+)?(?i:summary\s+)?[AB]\b\^?)"
         r"\s+(?:isn't|doesn't|is not|does not)(?=\s*[.!])",
         r"\1 is consistent",
     ),
@@ -234,7 +232,6 @@ def rewritten(text: str) -> str:
 # "Summary B, which says 120, is wrong" is about what stands after the second comma. An aside is taken out where a verb
 # follows it; where none does, the letter before it chooses nothing, unless what follows plainly gives a reason.
 
-
 _NAMED = rf"(?:{NOUN})?\b[AB](?![\w'])\^?"
 _ASIDE_LETTER = r"\b[AB](?![\w'])"
 _NOT_VERBS = (
@@ -244,8 +241,7 @@ _NOT_VERBS = (
 VERB = (
     r"(?:(?:also|only|simply|just|still|therefore|thus|then|even|never|actually|not|both|wrongly|\w{2,}ly)\s+){0,2}"
     r"(?:is|isn't|was|wasn't|are|were|has|hasn't|had|does|doesn't|did|didn't|do|can|can't|cannot|could|should|would|may"
-    r"|might|must|will|won't|seems|appears|got|made|said|failed|did"
-    rf"|(?!(?:{_NOT_VERBS})\b)[a-z]{{3,}}s)\b"
+    rf"|might|must|will|won't|seems|appears|got|made|said|failed|did|(?!(?:{_NOT_VERBS})\b)[a-z]{{3,}}s)\b"
 )
 """A finite verb of the third person, with up to two adverbs: "is", "contradicts", "clearly gets"."""
 _COMPARED = re.compile(
@@ -287,7 +283,7 @@ def without_asides(sentence: str) -> str:
     """
     plain = _COMPARED.sub(",", sentence).replace(",,", ",")
     for aside in _ASIDES:
-        plain = aside.sub(lambda found: found["named"] + " ", plain)
+        plain = aside.sub(lambda match: match["named"] + " ", plain)
     return plain
 
 

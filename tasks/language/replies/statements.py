@@ -23,7 +23,6 @@ _ROUNDABOUT = (
 )
 """Clauses that lead up to the letter, its group, and how plainly they choose it."""
 
-
 _LETTER = re.compile(r"\b[AB](?![\w'])")
 _THE_ONE_THAT = re.compile(
     r"(?i)\bthe (?:one|summary|option|version|text|statement) (?:that|which) (?!i\b|we\b|i'd\b)"
@@ -53,13 +52,19 @@ def statements(text: str) -> Iterator[Statement]:
     for sentence in sentences(text):
         said: list[Statement] = []
         if sentence.stop != "?" and not patterns.CONDITION.search(sentence.text):
-            said = [each for each in _in_sentence(sentence) if not _is_cut_off(each, sentence, discussed=discussed)]
+            said = [
+                statement
+                for statement in _in_sentence(sentence)
+                if not _is_cut_off(statement, sentence, discussed=discussed)
+            ]
             yield from said
         if topic and _LETTER.search(sentence.text) is None:
             yield from _of_topic(topic, sentence, praised=praised)
         topic = _topic(sentence.text)
-        praised = any(each.strength is Strength.PRAISE for each in said)
-        discussed = discussed or (topic is not None and all(each.strength is not Strength.LINE for each in said))
+        praised = any(statement.strength is Strength.PRAISE for statement in said)
+        discussed = discussed or (
+            topic is not None and all(statement.strength is not Strength.LINE for statement in said)
+        )
 
 
 def _of_topic(topic: str, sentence: ReplySentence, *, praised: bool) -> Iterator[Statement]:
@@ -75,14 +80,14 @@ def _of_topic(topic: str, sentence: ReplySentence, *, praised: bool) -> Iterator
 def _topic(sentence: str) -> str | None:
     """The only letter of a sentence that begins with it, and which "it" in the next one means."""
     named = set(_LETTER.findall(sentence))
-    found = patterns.ALONE.match(_without_lead_in(sentence))
-    return found[2] if found and len(named) == 1 else None
+    subject = patterns.ALONE.match(_without_lead_in(sentence))
+    return subject[2] if subject and len(named) == 1 else None
 
 
 def _of_pronoun(sentence: str) -> Strength | None:
     """What a sentence that begins with "this" or "it" says of what the one before it was about."""
-    found = patterns.PRONOUN.match(_without_lead_in(sentence).removeprefix(FINALLY).strip())
-    return verdict(found.string[found.end() :]) if found else None
+    pronoun = patterns.PRONOUN.match(_without_lead_in(sentence).removeprefix(FINALLY).strip())
+    return verdict(pronoun.string[pronoun.end() :]) if pronoun else None
 
 
 def _is_cut_off(said: Statement, sentence: ReplySentence, *, discussed: bool) -> bool:
@@ -98,8 +103,8 @@ def _is_cut_off(said: Statement, sentence: ReplySentence, *, discussed: bool) ->
 
 def _in_sentence(sentence: ReplySentence) -> Iterator[Statement]:
     text = without_asides(sentence.text)
-    if found := patterns.NOT_BUT.search(text):
-        yield Statement(found[2], Strength.CHOICE, sentence.position)
+    if contrast := patterns.NOT_BUT.search(text):
+        yield Statement(contrast[2], Strength.CHOICE, sentence.position)
         return
     concluding, alone = False, False
     last: tuple[str | None, Strength | None] | None = None
@@ -109,11 +114,8 @@ def _in_sentence(sentence: ReplySentence) -> Iterator[Statement]:
     for position, (clause, after) in enumerate(_clauses(_without_lead_in(plain)), start=sentence.position):
         concluding = concluding or clause.startswith(FINALLY)
         opens = position == sentence.position or concluding or alone
-        said = (
-            None
-            if _names_the_wrong_one(clause, before)
-            else _in_clause(clause.removeprefix(FINALLY).strip(), opens=opens)
-        )
+        bare = clause.removeprefix(FINALLY).strip()
+        said = None if _names_the_wrong_one(clause, before) else _in_clause(bare, opens=opens)
         before = clause
         if said and not _is_introduced(said, after):
             # "A, then B": once a letter stood alone, the next one that does contradicts it.
@@ -125,7 +127,7 @@ def _in_sentence(sentence: ReplySentence) -> Iterator[Statement]:
         elif _LETTER.search(clause):
             last = _told_of(clause)
         elif last and last[0]:
-            judged = _taken_up(clause.removeprefix(FINALLY).strip(), last[1])
+            judged = _taken_up(bare, last[1])
             if judged is not None:
                 yield Statement(last[0], judged, position, conceded=True)
             # "B says 120, the article 12, which is right": whatever comes between may be what "which" means.
@@ -151,15 +153,15 @@ def _rival_at_end(clause: str, said: tuple[str | None, Strength]) -> tuple[str, 
 
 def _told_of(clause: str) -> tuple[str | None, Strength | None] | None:
     """The letter that a clause only tells something of, which the next one may judge: "B says 120, which is wrong"."""
-    found = patterns.ALONE.match(_without_lead_in(clause))
-    return (found[2], None) if found and len(_LETTER.findall(clause)) == 1 else None
+    subject = patterns.ALONE.match(_without_lead_in(clause))
+    return (subject[2], None) if subject and len(_LETTER.findall(clause)) == 1 else None
 
 
 def _clauses(text: str) -> list[tuple[str, str]]:
     """Each clause of a sentence, with what follows it."""
-    found = list(patterns.CLAUSES.finditer(text))
-    starts = [0, *(each.end() for each in found)]
-    ends = [*(each.start() for each in found), len(text)]
+    joints = list(patterns.CLAUSES.finditer(text))
+    starts = [0, *(joint.end() for joint in joints)]
+    ends = [*(joint.start() for joint in joints), len(text)]
     return [(text[start:end].strip(), text[end : end + 200]) for start, end in zip(starts, ends, strict=True)]
 
 
@@ -183,8 +185,8 @@ def _taken_up(clause: str, strength: Strength | None) -> Strength | None:
     """What a clause without a letter adds about the one before it: "B says 12, which is wrong"."""
     if strength is Strength.PRAISE and patterns.FALLS_SHORT.match(clause):
         return Strength.REJECTED if patterns.DENIED.search(clause) else None
-    found = patterns.PRONOUN.match(clause)
-    judged = verdict(clause[found.end() :]) if found else None
+    pronoun = patterns.PRONOUN.match(clause)
+    judged = verdict(clause[pronoun.end() :]) if pronoun else None
     if judged is None or judged > Strength.PRAISE:
         return None
     return judged if strength is None or judged <= Strength.REJECTED else None
@@ -216,40 +218,41 @@ def _led_into(clause: str, *, opens: bool) -> tuple[str | None, Strength] | None
         return chosen
     if part := of_part(clause):
         return part
-    found = patterns.ALONE.match(clause)
-    return _about(found, clause, opens=opens) if found else _stated(clause)
+    subject = patterns.ALONE.match(clause)
+    return _about(subject, clause, opens=opens) if subject else _stated(clause)
 
 
 def _roundabout(clause: str, only: Strength | None = None) -> tuple[str, Strength] | None:
     """The letter that a clause leads up to, if it says this of it."""
-    clause = whole_of_part(clause)
+    # A clause that ends in a part of a summary is of the summary: "refutes B's claim that …".
+    clause = _ENDS_IN_PART.sub(lambda part: part["owned"] or part["held"], clause, count=1)
     for pattern, group, strength in _ROUNDABOUT:
-        if only in (None, strength) and (found := pattern.match(clause)):
-            return found[group], strength
+        if only in (None, strength) and (match := pattern.match(clause)):
+            return match[group], strength
     return None
 
 
 def _stated(clause: str) -> tuple[str, Strength] | None:
-    found = next(filter(None, (pattern.match(clause) for pattern in patterns.STATED)), None)
-    return _screened(found, clause) if found else None
+    choice = next(filter(None, (pattern.match(clause) for pattern in patterns.STATED)), None)
+    return _screened(choice, clause) if choice else None
 
 
 def _without_lead_in(text: str) -> str:
-    found = patterns.LEAD_IN.match(text)
-    return text[found.end() :] if found else text
+    lead_in = patterns.LEAD_IN.match(text)
+    return text[lead_in.end() :] if lead_in else text
 
 
-def _about(found: re.Match[str], clause: str, *, opens: bool) -> tuple[str, Strength] | None:
+def _about(subject: re.Match[str], clause: str, *, opens: bool) -> tuple[str, Strength] | None:
     """A clause that begins with the letter: a verdict on it, a label, or the letter alone."""
-    letter, rest = found[2], clause[found.end() :]
+    letter, rest = subject[2], clause[subject.end() :]
     judged = _judged(rest)
-    if judged is Strength.WRONG and patterns.ANSWER.match(found[0]):
+    if judged is Strength.WRONG and patterns.ANSWER.match(subject[0]):
         judged = Strength.REJECTED
     if judged is not None:
-        return letter, Strength.CHOICE if found["only"] and judged is Strength.PRAISE else judged
-    reasoned = found[0] == letter and patterns.REASON.match(rest) and not patterns.DENIED.search(rest)
+        return letter, Strength.CHOICE if subject["only"] and judged is Strength.PRAISE else judged
+    reasoned = subject[0] == letter and patterns.REASON.match(rest) and not patterns.DENIED.search(rest)
     labels = rest.lstrip().startswith(":") and not reasoned
-    marked = found[0].endswith("^") and not patterns.DEFINES.match(rest) and not patterns.TELLS.match(rest.lstrip())
+    marked = subject[0].endswith("^") and not patterns.DEFINES.match(rest) and not patterns.TELLS.match(rest.lstrip())
     ends = (re.match(patterns.END, rest) and not _is_blamed(rest)) or marked
     return (letter, Strength.LINE) if opens and ends and not labels else None
 
@@ -259,7 +262,7 @@ def _judged(rest: str) -> Strength | None:
     labelled = patterns.LABELS.match(rest)
     if labelled is None:
         said = (verdict(part) for part in patterns.AND_VERB.split(rest.strip(), maxsplit=2))
-        return next((each for each in said if each is not None), None)
+        return next((strength for strength in said if strength is not None), None)
     body = rest[labelled.end() :]
     judged = verdict(body)
     return verdict(f"is {body}") if judged is None else judged
@@ -271,17 +274,17 @@ def _is_blamed(rest: str) -> bool:
     return bool(inside and patterns.DENIED.search(inside[1]) and not re.search(r"\b[AB]\b|the other\b", inside[1]))
 
 
-def _screened(found: re.Match[str], clause: str) -> tuple[str, Strength] | None:
+def _screened(choice: re.Match[str], clause: str) -> tuple[str, Strength] | None:
     """A choice in so many words, unless the words before the letter doubt or deny it."""
-    before = clause[: found.start(1)]
+    before = clause[: choice.start(1)]
     if patterns.UNDECIDED.search(before):
         return None
     if described := _THE_ONE_THAT.search(before):
         judged = verdict(described["predicate"])
         if judged is None:
             return None
-        return found[1], judged if judged <= Strength.REJECTED else Strength.CHOICE
-    return found[1], Strength.REJECTED if patterns.DENIED.search(before) else Strength.CHOICE
+        return choice[1], judged if judged <= Strength.REJECTED else Strength.CHOICE
+    return choice[1], Strength.REJECTED if patterns.DENIED.search(before) else Strength.CHOICE
 
 
 _FORM = (
@@ -342,11 +345,6 @@ _WITHIN = 120
 """Characters between a part and what is said of it: "the claim in Summary B that the mayor resigned"."""
 
 
-def whole_of_part(clause: str) -> str:
-    """A clause that ends in a part of a summary, with the summary in its place: "refutes B's claim that …"."""
-    return _ENDS_IN_PART.sub(lambda found: found["owned"] or found["held"], clause, count=1)
-
-
 def of_part(clause: str) -> tuple[str, Strength] | None:
     """The letter of the summary whose part a clause begins with, and what is said of the part.
 
@@ -355,13 +353,13 @@ def of_part(clause: str) -> tuple[str, Strength] | None:
     Args:
         clause: of a canonical reply; the time is linear in its length.
     """
-    found = next(filter(None, (pattern.match(clause) for pattern in _PARTS)), None)
-    if found is None:
+    part = next(filter(None, (pattern.match(clause) for pattern in _PARTS)), None)
+    if part is None:
         return None
-    rest = clause[found.end() :]
+    rest = clause[part.end() :]
     said = {_said(rest, verb) for verb in _VERB.finditer(rest[:_WITHIN])} - {None}
     judged = said.pop() if len(said) == 1 else None
-    return (found["letter"], judged) if judged in (Strength.WRONG, Strength.PRAISE) else None
+    return (part["letter"], judged) if judged in (Strength.WRONG, Strength.PRAISE) else None
 
 
 def _said(rest: str, verb: re.Match[str]) -> Strength | None:

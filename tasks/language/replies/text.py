@@ -15,15 +15,12 @@ READ_FIRST, READ_LAST = 4_000, 1_000
 _BEFORE_VERB = rf"(?:{STOP}|(?=\s+(?:is|does|agrees|matches|fits|contradicts)\b))"
 # Lower-case letters count only where no article could stand: before a stop, or as the name of a summary.
 _LOWER_CASE = re.compile(
-    r"(?<![\w'])[ab](?=\^)"
-    rf"|(?mi:(?<!\bin )\b(?:summary|option|choice|answer) [ab]\b{_BEFORE_VERB})"
-    rf"|(?mi:\b(?:answer|choice|option)(?:\s+is)?\s?[:=]\s?[ab]\b{STOP})"
-    r"|\bis (?:[ab](?=\s*[.!])|b(?=\s*$))"
+    rf"(?<![\w'])[ab](?=\^)|(?mi:(?<!\bin )\b(?:summary|option|choice|answer) [ab]\b{_BEFORE_VERB})"
+    rf"|(?mi:\b(?:answer|choice|option)(?:\s+is)?\s?[:=]\s?[ab]\b{STOP})|\bis (?:[ab](?=\s*[.!])|b(?=\s*$))"
 )
 _CONCLUDES = re.compile(
     r"(?i)(?<!not )\b(?:therefore|thus|hence|consequently|in conclusion|to conclude|to sum up|ultimately"
-    r"|overall)\b[,:]?"
-    r"|(?:^|(?<=[,.;:!\n]))\s{0,3}(?:and )?so\b(?! (?:is|does|are|was)\b)[,:]?"
+    r"|overall)\b[,:]?|(?:^|(?<=[,.;:!\n]))\s{0,3}(?:and )?so\b(?! (?:is|does|are|was)\b)[,:]?"
     r"|\bso (?=(?:the|my) (?:correct )?(?:answer|choice)\b|summary [ab]\b)"
 )
 _PAIR = re.compile(
@@ -97,7 +94,7 @@ def canonical(text: str) -> str:
     text = _spaced(unicodedata.normalize("NFKC", text).translate(_PLAIN))
     # What stood between blanks may be gone now, and a long run of them costs time in all that follows.
     text = _LONG_GAP.sub(lambda gap: "\n\n\n" if "\n" in gap[0] else "   ", rewritten(in_english(text)))
-    text = _LOWER_CASE.sub(lambda found: found.group()[:-1] + found.group()[-1].upper(), text)
+    text = _LOWER_CASE.sub(lambda match: match.group()[:-1] + match.group()[-1].upper(), text)
     text = by_source(text)
     text = _CONCLUDES.sub(f" ; {FINALLY} ", text)
     return _PAIR.sub(PAIR, text).strip()
@@ -129,8 +126,7 @@ _CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 _REWRITES = (
     (rf"(?i)\b(?:(?:la|le|die|a|o|het|de)\s)?(?:{_ANSWER})(?:\s\w+)?(?:{_IS})", "answer: "),
     (
-        r"(?:答案|回答|答え|正解|정답|답변|답|선택)"
-        r"(?:应该是|应为|是|为|為|は|은|는)?\s?:?\s?(?=\W{0,3}[A-Za-z])",
+        r"(?:答案|回答|答え|正解|정답|답변|답|선택)(?:应该是|应为|是|为|為|は|은|는)?\s?:?\s?(?=\W{0,3}[A-Za-z])",
         "answer: ",
     ),
     (r"[选選](?:择|擇|項|项)?\s?(?=\W{0,3}[A-Za-z])", "I choose "),
@@ -157,6 +153,7 @@ _DENIES = r"(?:not|never|no|n't|nothing|rather|instead|only|without|but|omits|fa
 _ANY = r"(?:(?!\b[AB]\b)[^.;!?\n]){0,150}?"
 _WITHIN = rf"(?:(?!\b[AB]\b|\b{_DENIES}|n't\b)[^.;:!?\n]){{1,150}}?"
 """What the article tells, without another summary and without a denial that could reach further."""
+_RETOLD = rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN})"
 _SUMMARY = rf"((?:{NOUN})?\b[AB](?![\w']))\^?"
 _SAYS = (
     r"(?: (?:also |\w+ly )?(?:says|states|reports|does|mentions|notes|has it|describes|puts it|indicates|claims)"
@@ -168,22 +165,11 @@ _AGREES = r"\1. \2 agrees with the article"
 _REFERRING = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
+        (rf"{_RETOLD},? {_PLAINLY}(?:as|what|how) {_SUMMARY}{_SAYS}{_ENDS}", _AGREES),
+        (rf"{_RETOLD},? {_PLAINLY}(?:as (?:does|in)|(?:and )?so does) {_SUMMARY}{_ENDS}", _AGREES),
+        (rf"{_RETOLD}, which is (?:also )?(?:the|what) (?:\w+ ){{1,3}}?(?:in|by|of) {_SUMMARY}{_ENDS}", _AGREES),
         (
-            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? {_PLAINLY}(?:as|what|how) {_SUMMARY}{_SAYS}{_ENDS}",
-            _AGREES,
-        ),
-        (
-            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? {_PLAINLY}(?:as (?:does|in)|(?:and )?so does) "
-            rf"{_SUMMARY}{_ENDS}",
-            _AGREES,
-        ),
-        (
-            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}), which is (?:also )?(?:the|what) (?:\w+ ){{1,3}}?(?:in|by|of) "
-            rf"{_SUMMARY}{_ENDS}",
-            _AGREES,
-        ),
-        (
-            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN})[,;.] (?i:and |so |which )?{_SUMMARY} "
+            rf"{_RETOLD}[,;.] (?i:and |so |which )?{_SUMMARY} "
             r"(?:\w+ly )?(?:reflects|matches|agrees with|captures|repeats|conveys|preserves) (?:this|that|it)"
             r"(?: \w+ly)?" + _ENDS,
             _AGREES,
@@ -191,8 +177,7 @@ _REFERRING = tuple(
         (
             rf"({_SUMMARY} {_TELLS}{_WITHIN}), (?:just |exactly )?as (?:is )?(?:\w+ly )?"
             r"(?:stated|reported|described|mentioned|confirmed|given|written|noted) (?:in|by) the (?:article"
-            r"|text|source"
-            rf"|passage){_ENDS}",
+            rf"|text|source|passage){_ENDS}",
             r"\1, which is what the article says",
         ),
         (
@@ -201,13 +186,11 @@ _REFERRING = tuple(
             r"the article contradicts \1. ",
         ),
         (
-            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? (?:contrary to|in contrast (?:to|with)|unlike)(?: what)? "
-            rf"{_SUMMARY}{_SAYS}?{_ENDS}",
+            rf"{_RETOLD},? (?:contrary to|in contrast (?:to|with)|unlike)(?: what)? {_SUMMARY}{_SAYS}?{_ENDS}",
             r"\1. The article contradicts \2",
         ),
         (
-            rf"({_OPENS}{_ARTICLE} {_TELLS}{_WITHIN}),? (?:and )?(?:not"
-            rf"|rather than) (?:(?!\b[AB]\b)[^,.;:!?\n]){{1,60}}?"
+            rf"{_RETOLD},? (?:and )?(?:not|rather than) (?:(?!\b[AB]\b)[^,.;:!?\n]){{1,60}}?"
             rf" as (?:{_SUMMARY} (?:wrongly |incorrectly )?(?:claims|says|states|suggests|has it|reports)"
             rf"|(?:claimed|stated|suggested|said|reported) (?:by|in) {_SUMMARY}){_ENDS}",
             r"\1. The article contradicts \2\3",
@@ -219,10 +202,7 @@ _REFERRING = tuple(
             rf"(?!{_ANY} (?:also|too|same|as well|so|agrees?|either|if|may|might|both|more|[AB])\b)",
             r"\1. The article contradicts \2. The article says ",
         ),
-        (
-            rf"{_OPENS}(?i:in) {_SUMMARY}, (?i:the|its|his|her|their) (?=\w)",
-            r"\1's ",
-        ),
+        (rf"{_OPENS}(?i:in) {_SUMMARY}, (?i:the|its|his|her|their) (?=\w)", r"\1's "),
     )
 )
 _NEEDED = re.compile(r"(?i)\b(?:article|text|source|passage|original)\b|\bin (?:summary )?[ab]\b")

@@ -1,9 +1,8 @@
-"""The case of a changed text: two prompts, with options where the sample has them, and how a guesser fares."""
+"""How a changed text is scored, which rows should pass, and how a guesser fares."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -11,10 +10,10 @@ import pyarrow as pa
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Likelihoods, LossOf, TextSample
 from contrapose.tasks.probes.answers.settings import AnswerSettings, Scorer
-from contrapose.tasks.probes.base import letters, with_options
 from contrapose.tasks.probes.values import numbers_of, texts_of, truths_of
 
-_LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "prompt"}
+LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "prompt"}
+"""Of which text the scorers by loss need the loss."""
 
 
 def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, where: str) -> str:
@@ -25,7 +24,7 @@ def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, 
     """
     if scorer == "auto":
         return "choice" if sample.options else "loss" if likelihoods == "all" else "embedding"
-    if scorer in _LOSS_OF and likelihoods != "all":
+    if scorer in LOSS_OF and likelihoods != "all":
         raise ConfigError(
             f"scorer {scorer!r} with a provider that gives no log-likelihoods of texts",
             expected="a scorer that works on replies alone",
@@ -35,65 +34,16 @@ def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, 
     return scorer
 
 
-def text_case(
-    sample: TextSample,
-    *,
-    probe: str,
-    version: str,
-    original: str,
-    perturbed: str | None,
-    skip_reason: str | None,
-    confidence: str | None,
-    scorer: str,
-    likelihoods: Likelihoods,
-    by_likelihood: bool,
-    settings: AnswerSettings,
-    stays: bool = False,
-) -> Case:
-    """The case of one changed text; skipped as `no_options` where the scorer is `choice` and there are none.
-
-    With `documents_scores` a model that can is also asked for the loss that the design documents compare. A case
-    passes when its answer changed, or, with `stays`, when it did not.
-    """
-    no_options = scorer == "choice" and not sample.options
-    if no_options:
-        original, perturbed, skip_reason, confidence = sample.text, None, "no_options", None
-    return Case(
-        id=f"{probe}/{sample.id}",
-        sample_id=sample.id,
-        probe=probe,
-        version=version,
-        original=original,
-        perturbed=perturbed,
-        original_prompt=with_options(original, sample.options),
-        perturbed_prompt=None if perturbed is None else with_options(perturbed, sample.options),
-        scorer=scorer,
-        asks="choose" if scorer == "choice" and by_likelihood else "generate",
-        loss_of=_LOSS_OF.get(scorer, "expected_result" if settings.documents_scores and likelihoods == "all" else None),
-        labels=letters(len(sample.options)),
-        options=sample.options,
-        skip_reason=skip_reason,
-        confidence=confidence,
-        chance=_chance(sample, settings, scorer, stays=stays, by_likelihood=by_likelihood),
-        slice=sample.slice,
-        cluster=sample.cluster,
-        details={"likelihoods": likelihoods} | ({} if sample.answer is None else {"answer": sample.answer}),
-    )
-
-
 def stays_by_chance(case: Case, *, stays: bool) -> float | None:
     """Probability that a guesser's answer to the control of a case stays as it was, which is when a control passes."""
     return case.chance if case.chance is None or stays else 1 - case.chance
 
 
-def _chance(
-    sample: TextSample, settings: AnswerSettings, scorer: str, *, stays: bool, by_likelihood: bool
-) -> float | None:
-    if scorer != "choice":
-        return None
+def chance_of(sample: TextSample, settings: AnswerSettings, *, stays: bool, by_likelihood: bool) -> float | None:
+    """Probability that a guesser among the sample's options passes; None without options."""
     band = settings.band("choice")
-    found = guess(len(sample.options), upper=band and band[1], by_likelihood=by_likelihood)
-    return found and (found.stays if stays else found.changes)
+    changes = guess(len(sample.options), upper=band and band[1], by_likelihood=by_likelihood)
+    return 1 - changes if changes is not None and stays else changes
 
 
 def expected_pass(part: pa.Table, settings: AnswerSettings, *, stays: bool = False) -> np.ndarray:
@@ -132,20 +82,8 @@ DRAWS = 20_000
 SEED = 20
 
 
-class Guess(NamedTuple):
-    """A model that guesses among the options."""
-
-    changes: float
-    """Probability that its answer counts as changed."""
-
-    @property
-    def stays(self) -> float:
-        """Probability that its answer counts as the same."""
-        return 1 - self.changes
-
-
-def guess(options: int, *, upper: float | None, by_likelihood: bool) -> Guess | None:
-    """A model that draws both its answers evenly, whatever is asked; None without options.
+def guess(options: int, *, upper: float | None, by_likelihood: bool) -> float | None:
+    """Probability that the answers of a model that draws both evenly count as changed; None without options.
 
     Args:
         options: to choose from.
@@ -157,8 +95,8 @@ def guess(options: int, *, upper: float | None, by_likelihood: bool) -> Guess | 
         return None
     other = 1 - 1 / options
     if upper is None or not by_likelihood:
-        return Guess(other)
-    return Guess(other + _moved(options, upper))
+        return other
+    return other + _moved(options, upper)
 
 
 @cache

@@ -9,7 +9,7 @@ contrast rate is 19 %; with the right answer before, 5 %.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -63,19 +63,13 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
         return {}
     choices = int((results["chosen_before"].notna() & results["chosen_after"].notna()).sum())
     letters = int((results["letters_only"] == True).sum())  # noqa: E712
+    choosing = results[results["option_count"].notna()]
     return {
         **({"choices": choices} if choices else {}),
         **({"letter_only_replies": letters} if letters else {}),
         **_thresholds(results),
-        **_steps(results),
+        **step_figures(choosing[name] for name in ("chosen_before_step", "chosen_after_step")),
     }
-
-
-def _steps(results: pd.DataFrame) -> dict[str, float]:
-    """How the choices among options were read."""
-    names = ("chosen_before_step", "chosen_after_step")
-    choosing = results[results["option_count"].notna()]
-    return step_figures(choosing[name] for name in names) if set(names) <= set(choosing.columns) else {}
 
 
 def _thresholds(results: pd.DataFrame) -> dict[str, float]:
@@ -84,12 +78,11 @@ def _thresholds(results: pd.DataFrame) -> dict[str, float]:
     return {f"{end}_{scorer}": float(own.loc[scorer, end]) for scorer in own.index for end in ends}
 
 
-def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence[Measure]:
+def measures(results: pd.DataFrame) -> Sequence[Measure]:
     """What is a mean over trials.
 
     Args:
         results: cases and controls.
-        net: name of the effect: answers changed, beyond those that a control changes.
 
     Returns:
         The mean eval_score of each scorer; with options how often the choice changed, was right before, and how far
@@ -101,14 +94,13 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
     if "pass" not in results or results.empty:
         return []
     scores, scorer = numbers(results["eval_score"]), results["scorer"].astype(str)
-    found = [
-        Measure(name=f"mean_eval_score_{name}", values=np.where(scorer == name, scores, np.nan))
-        for name in sorted(set(scorer))
-    ]
     read = results["chosen_before"].notna() & results["chosen_after"].notna()
     right = numbers(results["right_before"])
     return [
-        *found,
+        *(
+            Measure(name=f"mean_eval_score_{name}", values=np.where(scorer == name, scores, np.nan))
+            for name in sorted(set(scorer))
+        ),
         Measure(
             name="choice_changed", share=True, values=where(read, results["chosen_before"] != results["chosen_after"])
         ),
@@ -116,15 +108,13 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
         Measure(
             name="answer_changed",
             share=True,
-            values=np.where(right == 0, np.nan, _changed(results)),
+            values=np.where(right == 0, np.nan, numbers(results["answer_changed"])),
             among="not answered wrongly before",
-            net=net,
+            net="net_sensitivity",  # answers changed, beyond those that a control changes
         ),
         Measure(name="js_divergence", values=numbers(results["js_divergence"]), bounds=(0, 1), net="net_js_divergence"),
         Measure(
-            name="right_logprob_change",
-            values=numbers(results["right_logprob_change"]),
-            net="net_right_logprob_change",
+            name="right_logprob_change", values=numbers(results["right_logprob_change"]), net="net_right_logprob_change"
         ),
         Measure(
             name="gold_lost",
@@ -140,10 +130,6 @@ def measures(results: pd.DataFrame, *, net: str = "net_sensitivity") -> Sequence
         *in_words_measures(results),
         *check_measures(results),
     ]
-
-
-def _changed(results: pd.DataFrame) -> np.ndarray:
-    return where(results["answer_changed"].notna(), results["answer_changed"] == True)  # noqa: E712
 
 
 NAME = "contrast_rate"
@@ -185,8 +171,8 @@ def contrast(results: pd.DataFrame, wanted: float) -> Sequence[Criterion]:
 
 def _twins(results: pd.DataFrame, controls: pd.DataFrame) -> pd.DataFrame:
     """For each row the control of its sample, in the order of the rows; nothing where there is none."""
-    told = controls.drop_duplicates(ASKED).set_index(ASKED)[["control", "answer_changed", "chance"]]
-    return told.reindex(pd.MultiIndex.from_frame(results[ASKED]))
+    answers = controls.drop_duplicates(ASKED).set_index(ASKED)[["control", "answer_changed", "chance"]]
+    return answers.reindex(pd.MultiIndex.from_frame(results[ASKED]))
 
 
 def _chance(cases: pd.DataFrame, twins: pd.DataFrame) -> float | None:
@@ -213,21 +199,19 @@ class Changes:
         forms = [form(str(text)) for text in known["original"]]
         self._asked.update(forms)
         self._changed.update(name for name, changed in zip(forms, known["answer_changed"], strict=True) if changed)
-        told = known[known["right_before"].notna()]
-        self._right.update(_fate(*each) for each in zip(told["right_before"], told["gold_lost"], strict=True))
+        judged = known[known["right_before"].notna()]
+        self._right.update(map(_fate, judged["right_before"], judged["gold_lost"]))
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
         """Bars of what changed, and of the right answers where they are known."""
-        return list(self._panels())
-
-    def _panels(self) -> Iterator[Panel]:
         changed = tuple(
             PanelShare(name=name, count=self._changed[name], total=total) for name, total in sorted(self._asked.items())
         )
-        if changed:
-            yield Bars(title="Answers that changed, of all scored, by kind of text", shares=changed)
-        if self._right:
-            yield Bars(title="What became of the right answer", shares=shares(dict(sorted(self._right.items()))))
+        bars = (
+            Bars(title="Answers that changed, of all scored, by kind of text", shares=changed),
+            Bars(title="What became of the right answer", shares=shares(dict(sorted(self._right.items())))),
+        )
+        return [bar for bar in bars if bar.shares]
 
 
 def form(text: str) -> str:

@@ -31,9 +31,11 @@ def reply_text(completion: Completion, choice: Choice | None, options: Sequence[
     return ((completion.text or "") if choice is None else options[choice.index]).lower().strip()
 
 
-def raw_pair(trial: Trial) -> EmbeddedPair:
-    """Both replies as they are, in lower case and stripped."""
-    return EmbeddedPair(*((each.text or "").lower().strip() for each in (trial.expected, trial.actual)))
+def _raw_pair(trial: Trial) -> EmbeddedPair | None:
+    """Both replies as they are, in lower case and stripped; None where the model gives likelihoods of texts."""
+    if trial.case.details.get("likelihoods") not in ("none", "choices"):
+        return None
+    return EmbeddedPair(*((completion.text or "").lower().strip() for completion in (trial.expected, trial.actual)))
 
 
 def letters_only(pair: EmbeddedPair) -> bool:
@@ -100,17 +102,17 @@ def readings(trials: Sequence[Trial], embed: Embed, *, documents: bool = False, 
         raw: embed the replies of models without text likelihoods also as they are.
     """
     choices = [(_choice(trial.expected, trial), _choice(trial.actual, trial)) for trial in trials]
-    read = [_reading(*each) for each in zip(trials, choices, divergences(choices), strict=True)]
+    read = [_reading(*parts) for parts in zip(trials, choices, divergences(choices), strict=True)]
     if not (documents or any(trial.case.scorer == "embedding" for trial in trials)):
         return read
-    pairs = [None if each.letters else each.texts for each in read]
-    as_they_are = [raw_pair(trial) if raw and _remote(trial) else None for trial in trials]
-    found = distances([*pairs, *as_they_are, *_dealt(trials, pairs)], embed)
+    pairs = [None if reading.letters else reading.texts for reading in read]
+    as_they_are = [_raw_pair(trial) if raw else None for trial in trials]
+    measured = distances([*pairs, *as_they_are, *_dealt(trials, pairs)], embed)
     size = len(read)
     return [
-        replace(each, distance=distance, raw_distance=raw_distance, dealt_distance=dealt)
-        for each, distance, raw_distance, dealt in zip(
-            read, found[:size], found[size : 2 * size], found[2 * size :], strict=True
+        replace(reading, distance=distance, raw_distance=raw_distance, dealt_distance=dealt)
+        for reading, distance, raw_distance, dealt in zip(
+            read, measured[:size], measured[size : 2 * size], measured[2 * size :], strict=True
         )
     ]
 
@@ -134,9 +136,8 @@ def _dealt(trials: Sequence[Trial], pairs: Sequence[EmbeddedPair | None]) -> lis
 
 def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
     """Questions about replies whose choice is what is scored."""
-    return [
-        each for trial in trials if trial.case.scorer == "choice" for each in about(trial, changed=trial.case.options)
-    ]
+    chosen = (trial for trial in trials if trial.case.scorer == "choice")
+    return [question for trial in chosen for question in about(trial, changed=trial.case.options)]
 
 
 def divergences(pairs: Sequence[Choices]) -> list[float | None]:
@@ -146,7 +147,7 @@ def divergences(pairs: Sequence[Choices]) -> list[float | None]:
     """
     from scipy.spatial.distance import jensenshannon
 
-    found: list[float | None] = [None] * len(pairs)
+    bits: list[float | None] = [None] * len(pairs)
     sizes: dict[int, list[int]] = {}
     for place, (before, after) in enumerate(pairs):
         if before is not None and after is not None:
@@ -157,8 +158,8 @@ def divergences(pairs: Sequence[Choices]) -> list[float | None]:
         with np.errstate(invalid="ignore"):
             values = np.nan_to_num(jensenshannon(shares[:, 0], shares[:, 1], axis=1, base=2) ** 2)
         for place, value in zip(places, np.clip(values, 0.0, 1.0).tolist(), strict=True):
-            found[place] = value
-    return found
+            bits[place] = value
+    return bits
 
 
 def _choice(completion: Completion, trial: Trial) -> Choice | None:
@@ -171,8 +172,3 @@ def _reading(trial: Trial, choices: Choices, divergence: float | None) -> Readin
     texts = EmbeddedPair(reply_text(trial.expected, before, options), reply_text(trial.actual, after, options))
     letters = before is None and after is None and letters_only(texts)
     return Reading(trial=trial, before=before, after=after, divergence=divergence, texts=texts, letters=letters)
-
-
-def _remote(trial: Trial) -> bool:
-    """Whether the model gives no likelihoods of texts, as those behind an API."""
-    return trial.case.details.get("likelihoods") in ("none", "choices")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from contrapose.tasks.core.records import Case, Completion, Score, Trial
 from contrapose.tasks.probes.answers.reading import Reading, readings
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, AnswerSettings, Band, Thresholds
-from contrapose.tasks.probes.base import Embed
+from contrapose.tasks.probes.base import Embed, Value
 from contrapose.tasks.probes.choices import Choice, checks, in_words, step_of
 
 
@@ -196,7 +196,7 @@ def _log_share(values: Sequence[float], place: int) -> float:
     return values[place] - top - math.log(math.fsum(math.exp(value - top) for value in values))
 
 
-Columns = dict[str, str | float | int | bool | None]
+Columns = dict[str, Value]
 
 
 def choice_columns(reading: Reading) -> Columns:

@@ -75,8 +75,7 @@ class AnswerSettings(ReadSettings):
         "each scorer; or auto: as far as the answers to the controls move.",
     )
     scorer: Scorer = Field(
-        default="auto",
-        description="How answers are compared; auto: choice with options, else loss, else embedding.",
+        default="auto", description="How answers are compared; auto: choice with options, else loss, else embedding."
     )
     min_contrast_rate: FiniteFloat = Field(
         default=0.5,
@@ -105,6 +104,6 @@ class AnswerSettings(ReadSettings):
     def band(self, scorer: str) -> Band | None:
         """The band of a scorer; None where it could not be taken from the controls, or was not yet."""
         if isinstance(self.threshold, Thresholds):
-            found: Band | None = getattr(self.threshold, scorer)
-            return found
+            own: Band | None = getattr(self.threshold, scorer)
+            return own
         return None if self.threshold == "auto" else self.threshold

@@ -41,7 +41,7 @@ class Antonym(TextEdit):
                 return Edited(reason="no_antonym")
             analysis = analyse_sentence(sentence)
             edit = _turned(analysis, predicate_of(analysis))
-        except (UnreadableError, NoPredicateError) as error:
+        except UnreadableError as error:
             return Edited(reason=error.reason)
         return Edited(text=apply(text, [edit]), confidence=_confidence(analysis))
 
@@ -95,14 +95,14 @@ def _other_degree(s: Sentence, k: int) -> str:
 
 def _opposite(s: Sentence, k: int, *, the: bool) -> str:
     """The opposite of adjective `k`."""
-    found = opposites().get(s.words[k])
-    if found is None or (found.base in BARE and s.word(k + 1) in _COMPLEMENTS):
+    opposite = opposites().get(s.words[k])
+    if opposite is None or (opposite.base in BARE and s.word(k + 1) in _COMPLEMENTS):
         raise NoPredicateError("no_antonym")
-    if the and found.degree == "positive":
+    if the and opposite.degree == "positive":
         raise NoPredicateError("no_predicate_adjective")  # "the rich" are people
-    if found.word in s.words:
+    if opposite.word in s.words:
         raise NoPredicateError("antonym_in_text")
-    return found.word
+    return opposite.word
 
 
 def _confidence(a: Analysis) -> str:
@@ -121,13 +121,8 @@ _LINKING = words(
 _SUBJECT_QUESTIONS = words("which what who")
 
 
-class NoPredicateError(Exception):
+class NoPredicateError(UnreadableError):
     """Raised where no predicate can be told; `reason` says why."""
-
-    def __init__(self, reason: str) -> None:
-        """Keep the reason."""
-        super().__init__(reason)
-        self.reason = reason
 
 
 def predicate_of(a: Analysis) -> int:
@@ -167,10 +162,10 @@ def _behind_subject(s: Sentence, be: int) -> int:
         raise NoPredicateError("alternative_question")
     if not s.tags[be] & f.BE:
         raise NoPredicateError("no_predicate_adjective")
-    found = inverted_predicate(s, be)
-    if found is None:
+    predicate = inverted_predicate(s, be)
+    if predicate is None:
         raise NoPredicateError("wh_subject_boundary")
-    return found
+    return predicate
 
 
 def _asked_verb(s: Sentence, wh: int) -> int:

@@ -27,24 +27,23 @@ _BOTH_WAYS = words(
     formal/informal fortunate/unfortunate frequent/infrequent friendly/unfriendly full/empty generous/stingy good/bad
     grateful/ungrateful guilty/innocent happy/unhappy harmful/harmless healthy/unhealthy helpful/unhelpful high/low
     honest/dishonest horizontal/vertical hospitable/inhospitable hot/cold important/unimportant inferior/superior
-    internal/external introverted/extroverted junior/senior large/small lazy/hardworking legal/illegal
-    legible/illegible lenient/strict liquid/solid literate/illiterate logical/illogical loud/quiet loyal/disloyal
-    lucky/unlucky magnetic/nonmagnetic major/minor male/female mandatory/optional manual/automatic mature/immature
-    maximal/minimal metallic/nonmetallic mobile/immobile moral/immoral mortal/immortal necessary/unnecessary
-    obedient/disobedient objective/subjective official/unofficial opaque/transparent open/closed
-    optimistic/pessimistic organic/inorganic patient/impatient peaceful/violent perfect/imperfect permanent/temporary
-    pleasant/unpleasant plural/singular polite/rude popular/unpopular positive/negative possible/impossible
-    powerful/powerless practical/impractical precise/imprecise predictable/unpredictable present/absent
-    probable/improbable productive/unproductive profitable/unprofitable public/private qualitative/quantitative
-    rational/irrational realistic/unrealistic reasonable/unreasonable regular/irregular relevant/irrelevant
-    reliable/unreliable renewable/nonrenewable responsible/irresponsible reversible/irreversible ripe/unripe
-    rough/smooth rural/urban safe/unsafe sane/insane satisfactory/unsatisfactory secure/insecure selfish/unselfish
-    sensitive/insensitive sharp/blunt shy/outgoing significant/insignificant similar/dissimilar slow/fast
-    soluble/insoluble stable/unstable strong/weak stupid/smart successful/unsuccessful sudden/gradual
-    sufficient/insufficient suitable/unsuitable symmetric/asymmetric symmetrical/asymmetrical
-    sympathetic/unsympathetic tight/loose tolerant/intolerant true/false typical/atypical urgent/nonurgent
-    useful/useless usual/unusual valid/invalid visible/invisible voluntary/involuntary warm/cool wasteful/economical
-    wet/dry wide/narrow wild/tame willing/unwilling wise/foolish worthy/unworthy likely/unlikely
+    internal/external introverted/extroverted junior/senior large/small lazy/hardworking legal/illegal legible/illegible
+    lenient/strict liquid/solid literate/illiterate logical/illogical loud/quiet loyal/disloyal lucky/unlucky
+    magnetic/nonmagnetic major/minor male/female mandatory/optional manual/automatic mature/immature maximal/minimal
+    metallic/nonmetallic mobile/immobile moral/immoral mortal/immortal necessary/unnecessary obedient/disobedient
+    objective/subjective official/unofficial opaque/transparent open/closed optimistic/pessimistic organic/inorganic
+    patient/impatient peaceful/violent perfect/imperfect permanent/temporary pleasant/unpleasant plural/singular
+    polite/rude popular/unpopular positive/negative possible/impossible powerful/powerless practical/impractical
+    precise/imprecise predictable/unpredictable present/absent probable/improbable productive/unproductive
+    profitable/unprofitable public/private qualitative/quantitative rational/irrational realistic/unrealistic
+    reasonable/unreasonable regular/irregular relevant/irrelevant reliable/unreliable renewable/nonrenewable
+    responsible/irresponsible reversible/irreversible ripe/unripe rough/smooth rural/urban safe/unsafe sane/insane
+    satisfactory/unsatisfactory secure/insecure selfish/unselfish sensitive/insensitive sharp/blunt shy/outgoing
+    significant/insignificant similar/dissimilar slow/fast soluble/insoluble stable/unstable strong/weak stupid/smart
+    successful/unsuccessful sudden/gradual sufficient/insufficient suitable/unsuitable symmetric/asymmetric
+    symmetrical/asymmetrical sympathetic/unsympathetic tight/loose tolerant/intolerant true/false typical/atypical
+    urgent/nonurgent useful/useless usual/unusual valid/invalid visible/invisible voluntary/involuntary warm/cool
+    wasteful/economical wet/dry wide/narrow wild/tame willing/unwilling wise/foolish worthy/unworthy likely/unlikely
     """
 )
 _ONE_WAY = words(
@@ -99,14 +98,14 @@ class Opposite(NamedTuple):
 @cache
 def opposites() -> dict[str, Opposite]:
     """Every known form of an adjective, in lower case, and its opposite."""
-    found: dict[str, Opposite] = {}
+    table: dict[str, Opposite] = {}
     for base, other in sorted(_pairs()):
-        found[base] = Opposite(other, base, "positive")
+        table[base] = Opposite(other, base, "positive")
         if base in _INFLECTED:
             own, theirs = _forms(base), (comparative(other, unless=base), superlative(other, unless=base))
-            found[own[0]] = Opposite(theirs[0], base, "comparative")
-            found[own[1]] = Opposite(theirs[1], base, "superlative")
-    return found
+            table[own[0]] = Opposite(theirs[0], base, "comparative")
+            table[own[1]] = Opposite(theirs[1], base, "superlative")
+    return table
 
 
 def comparative(base: str, *, unless: str = "") -> str:

@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.language.replies.known_errors import OF_OPTIONS, Measured
-from contrapose.tasks.probes.answers.case import expected_pass, scorer_for, stays_by_chance, text_case
+from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for, stays_by_chance
 from contrapose.tasks.probes.answers.figures import COLUMNS, Changes, contrast, figures, measures
 from contrapose.tasks.probes.answers.reading import follow_ups
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, with_options
+from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, letters, with_options
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import by_likelihood
 
@@ -36,6 +36,8 @@ class Edited:
     """Why it was skipped; None when it was not."""
     confidence: str | None = None
     """`high` or `medium`: how sure the change is to do what it should; None when the text was skipped."""
+    original: str | None = None
+    """What the original prompt must say in the text's place; None: the text itself."""
 
 
 class TextEdit:
@@ -62,28 +64,51 @@ class TextEdit:
         """The changed text, or the reason why there is none."""
         raise NotImplementedError
 
+    def change(self, sample: TextSample, settings: Any, *, rng: random.Random) -> Edited:
+        """What becomes of a sample's text; its options are never edited."""
+        return self.edit(sample.text, settings, rng=rng)
+
     def cases(
         self, sample: TextSample, settings: AnswerSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """The sample's text and its edited form as prompts; options are never edited."""
-        where = f"tests.{self.category}.{self.name}.scorer"
-        edited = self.edit(sample.text, settings, rng=rng)
-        return [
-            text_case(
-                sample,
-                probe=self.name,
-                version=self.version,
-                original=sample.text,
-                perturbed=edited.text,
-                skip_reason=edited.reason,
-                confidence=edited.confidence,
-                scorer=scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=where),
-                likelihoods=likelihoods,
-                by_likelihood=by_likelihood(settings, likelihoods, where=f"tests.{self.category}.{self.name}"),
-                settings=settings,
-                stays=self.stays,
-            )
-        ]
+        """The sample's text and its edited form as prompts; skipped where options are to be compared and it has none.
+
+        With `documents_scores` a model that can is also asked for the loss that the design documents compare.
+
+        Raises:
+            ConfigError: the settings need log-likelihoods, and the provider gives none.
+        """
+        where = f"tests.{self.category}.{self.name}"
+        scorer = scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=f"{where}.scorer")
+        edited = self.change(sample, settings, rng=rng)
+        likely = by_likelihood(settings, likelihoods, where=where)
+        if scorer == "choice" and not sample.options:
+            edited = Edited(reason="no_options")
+        original = sample.text if edited.original is None else edited.original
+        documented = settings.documents_scores and likelihoods == "all"
+        chance = chance_of(sample, settings, stays=self.stays, by_likelihood=likely) if scorer == "choice" else None
+        case = Case(
+            id=f"{self.name}/{sample.id}",
+            sample_id=sample.id,
+            probe=self.name,
+            version=self.version,
+            original=original,
+            perturbed=edited.text,
+            original_prompt=with_options(original, sample.options),
+            perturbed_prompt=None if edited.text is None else with_options(edited.text, sample.options),
+            scorer=scorer,
+            asks="choose" if scorer == "choice" and likely else "generate",
+            loss_of=LOSS_OF.get(scorer, "expected_result" if documented else None),
+            labels=letters(len(sample.options)),
+            options=sample.options,
+            skip_reason=edited.reason,
+            confidence=edited.confidence,
+            chance=chance,
+            slice=sample.slice,
+            cluster=sample.cluster,
+            details={"likelihoods": likelihoods} | ({} if sample.answer is None else {"answer": sample.answer}),
+        )
+        return [case]
 
     def control(self, case: Case, sample: TextSample, settings: AnswerSettings, *, rng: random.Random) -> Case | None:
         """The same text behind two polite words."""

@@ -55,6 +55,6 @@ def _cased(text: str, style: CaseStyle) -> str:
     if style == "lower":
         return text.lower()
     if style == "title":
-        return _WORD.sub(lambda found: found[0][0].upper() + found[0][1:], text)
-    found = _WORD.search(text)
-    return text if found is None else text[: found.start()] + text[found.start()].swapcase() + text[found.start() + 1 :]
+        return _WORD.sub(lambda word: word[0][0].upper() + word[0][1:], text)
+    first = _WORD.search(text)
+    return text if first is None else text[: first.start()] + text[first.start()].swapcase() + text[first.start() + 1 :]

@@ -82,7 +82,7 @@ def _between(parts: list[NumberPart], i: int, number: Amount) -> tuple[float, fl
         high = 1.0
     if i and parts[i - 1].word in _JOINTS:
         near = (amount(part.core) for part in reversed(parts[max(0, i - _REACH) : i]))
-        other = next((each.value for each in near if each), None)
+        other = next((nearby.value for nearby in near if nearby), None)
         if other is not None and other < number.value:
             low = other
         elif other is not None and other > number.value:

@@ -59,13 +59,13 @@ class NumberPart:
 
 def chunks(s: Sentence) -> list[NumberPart]:
     """The chunks of a sentence, in order."""
-    return [_chunk(found) for found in _CHUNK.finditer(s.text, s.starts[0]) if found.start() < s.ends[-1]]
+    return [_chunk(match) for match in _CHUNK.finditer(s.text, s.starts[0]) if match.start() < s.ends[-1]]
 
 
-def _chunk(found: re.Match[str]) -> NumberPart:
-    front = found[0].lstrip(_BEFORE)
+def _chunk(match: re.Match[str]) -> NumberPart:
+    front = match[0].lstrip(_BEFORE)
     core = front.rstrip(_BEHIND)
-    return NumberPart(core=core, start=found.end() - len(front), marks=front[len(core) :])
+    return NumberPart(core=core, start=match.end() - len(front), marks=front[len(core) :])
 
 
 def changeable(parts: list[NumberPart], i: int, s: Sentence) -> Amount | None:
@@ -128,17 +128,12 @@ def _is_name(chunk: NumberPart, *, first: bool) -> bool:
 
 def _goes_on(parts: list[NumberPart], i: int, *, spelled: bool) -> bool:
     """Whether a number stands right beside it, as in "555 0134", "10 000", "2 1/2" or "thirty two"."""
-    alike = _is_numeral if spelled else _has_digit
+
+    def alike(part: NumberPart) -> bool:
+        return part.word in _NUMERALS if spelled else any(map(str.isdigit, part.core))
+
     before = i > 0 and not parts[i - 1].marks and alike(parts[i - 1])
     return before or (i + 1 < len(parts) and not parts[i].marks and alike(parts[i + 1]))
-
-
-def _has_digit(chunk: NumberPart) -> bool:
-    return any(map(str.isdigit, chunk.core))
-
-
-def _is_numeral(chunk: NumberPart) -> bool:
-    return chunk.word in _TENS or chunk.word in SPELLED
 
 
 SPELLED = (
@@ -146,6 +141,7 @@ SPELLED = (
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
 """The numbers from two to twenty: all take a plural, so one may stand for another."""
+_NUMERALS = _TENS.union(SPELLED)
 _PLAIN = re.compile(r"(0|[1-9]\d{0,6}|[1-9]\d{0,2}(?:,\d{3})+)(?:\.(\d{1,6}))?")
 _YEARS = range(1000, 2101)
 _LATEST = 1995
@@ -182,11 +178,11 @@ def amount(spelling: str) -> Amount | None:
     """The number that a word or figure means; None for what is none, or more than one: "7th", "1.2.3", "007"."""
     if spelling.lower() in SPELLED:
         return Amount(units=SPELLED.index(spelling.lower()) + 2, spelled=True)
-    found = _PLAIN.fullmatch(spelling)
-    if not found:
+    match = _PLAIN.fullmatch(spelling)
+    if not match:
         return None
-    whole, fraction = found[1].replace(",", ""), found[2] or ""
-    return Amount(units=int(whole + fraction), decimals=len(fraction), commas="," in found[1])
+    whole, fraction = match[1].replace(",", ""), match[2] or ""
+    return Amount(units=int(whole + fraction), decimals=len(fraction), commas="," in match[1])
 
 
 def is_year(number: Amount) -> bool:
@@ -207,9 +203,9 @@ def other_amount(number: Amount, low: float, high: float, *, year: bool, an: boo
     """
     scale = 10**number.decimals
     values = _years(number.units, low) if year else _values(number)
-    fitting = [each for each in values if low < each / scale < high and _keeps_form(number, each)]
+    fitting = [units for units in values if low < units / scale < high and _keeps_form(number, units)]
     if an is not None:
-        fitting = [each for each in fitting if takes_an(number.written(each)) == an]
+        fitting = [units for units in fitting if takes_an(number.written(units)) == an]
     return number.written(rng.choice(fitting)) if fitting else ""
 
 
@@ -222,7 +218,7 @@ def takes_an(written: str) -> bool:
 
 def _years(units: int, low: float) -> Iterator[int]:
     last = units if units >= _LATEST and low < _YEARS.start else units + _FURTHEST
-    return (each for each in range(units - _FURTHEST, last + 1) if each != units and each in _YEARS)
+    return (year for year in range(units - _FURTHEST, last + 1) if year != units and year in _YEARS)
 
 
 def _values(number: Amount) -> Iterator[int]:
@@ -230,7 +226,7 @@ def _values(number: Amount) -> Iterator[int]:
     step = _step(number.units)
     count = number.units // step
     near, far = max(1, -(-count // 5)), max(3, count * 3 // 5)
-    return (sign * each * step + number.units for each in range(near, far + 1) for sign in (-1, 1))
+    return (sign * steps * step + number.units for steps in range(near, far + 1) for sign in (-1, 1))
 
 
 def _step(units: int) -> int:

@@ -59,33 +59,17 @@ class Spacing(TextEdit):
 def _double(text: str, rng: random.Random) -> str:
     gaps = list(_GAP.finditer(text))
     chosen = rng.sample(gaps, max(1, len(gaps) // 4)) if gaps else []
-    return apply(text, [Edit(found.start(), found.end(), "  ") for found in chosen])
+    return apply(text, [Edit(gap.start(), gap.end(), "  ") for gap in chosen])
 
 
 def _before_mark(text: str, rng: random.Random) -> str:
     marks = list(_MARK.finditer(text))
-    return apply(text, [Edit(found.start(), found.start(), " ") for found in rng.sample(marks, min(1, len(marks)))])
-
-
-def _trailing(text: str, rng: random.Random) -> str:
-    return text + " " * rng.randint(1, 3)
-
-
-def _no_stop(text: str, rng: random.Random) -> str:
-    return _STOP.sub("", text)
+    return apply(text, [Edit(mark.start(), mark.start(), " ") for mark in rng.sample(marks, min(1, len(marks)))])
 
 
 def _quotes(text: str, rng: random.Random) -> str:
     curly = _STRAIGHT_PAIR.sub(r"“\1”", _STRAIGHT.sub("\u2019", text))
     return curly if curly != text else _CURLY_PAIR.sub(r'"\1"', _CURLY.sub("'", text))
-
-
-def _tab(text: str, rng: random.Random) -> str:
-    return _one_gap(text, "\t", rng)
-
-
-def _newline(text: str, rng: random.Random) -> str:
-    return _one_gap(text, "\n", rng)
 
 
 def _one_gap(text: str, new: str, rng: random.Random) -> str:
@@ -96,9 +80,9 @@ def _one_gap(text: str, new: str, rng: random.Random) -> str:
 _KINDS: dict[SpacingKind, Callable[[str, random.Random], str]] = {
     "double": _double,
     "before_mark": _before_mark,
-    "trailing": _trailing,
-    "no_stop": _no_stop,
+    "trailing": lambda text, rng: text + " " * rng.randint(1, 3),
+    "no_stop": lambda text, rng: _STOP.sub("", text),
     "quotes": _quotes,
-    "tab": _tab,
-    "newline": _newline,
+    "tab": lambda text, rng: _one_gap(text, "\t", rng),
+    "newline": lambda text, rng: _one_gap(text, "\n", rng),
 }

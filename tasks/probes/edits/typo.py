@@ -53,12 +53,12 @@ class Typo(TextEdit):
 
     def edit(self, text: str, settings: TypoSettings, *, rng: random.Random) -> Edited:
         """One error in each of some words; names, numbers and first letters are left alone."""
-        places = [found for found in _WORD.finditer(text) if _may_be_mistyped(found[0])]
+        places = [word for word in _WORD.finditer(text) if _may_be_mistyped(word[0])]
         if not places:
             return Edited(reason="no_long_word")
         chosen = rng.sample(places, max(1, round(settings.rate * len(places))))
-        wrong = [(found, _mistyped(found[0], rng)) for found in chosen]
-        edits = [Edit(found.start(), found.end(), new) for found, new in wrong if new is not None]
+        wrong = [(word, _mistyped(word[0], rng)) for word in chosen]
+        edits = [Edit(word.start(), word.end(), new) for word, new in wrong if new is not None]
         return Edited(text=apply(text, edits), confidence="high") if edits else Edited(reason="no_safe_typo")
 
 
@@ -82,16 +82,10 @@ def _neighbour(word: str, at: int, rng: random.Random) -> str:
     return word[:at] + rng.choice(near) + word[at + 1 :] if near else word
 
 
-def _swapped(word: str, at: int, rng: random.Random) -> str:
-    return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-
-
-def _doubled(word: str, at: int, rng: random.Random) -> str:
-    return word[:at] + word[at] + word[at:]
-
-
-def _lost(word: str, at: int, rng: random.Random) -> str:
-    return word[:at] + word[at + 1 :]
-
-
-_KINDS: tuple[Callable[[str, int, random.Random], str], ...] = (_neighbour, _swapped, _doubled, _lost)
+_KINDS: tuple[Callable[[str, int, random.Random], str], ...] = (
+    _neighbour,
+    lambda word, at, rng: word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+    lambda word, at, rng: word[:at] + word[at] + word[at:],
+    lambda word, at, rng: word[:at] + word[at + 1 :],
+)
+"""A neighbouring key; two letters swapped, one doubled, one lost."""

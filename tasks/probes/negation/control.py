@@ -53,10 +53,10 @@ def control_text(original: str, negated: str, *, rng: random.Random) -> tuple[st
     adverb = rng.choice(IN_QUESTIONS if original.rstrip().endswith("?") else ADVERBS)
     edits = _edits(_TOKEN.findall(original), _TOKEN.findall(negated))
     added = any(_is_not(token) for edit in edits if not edit.same for token in edit.new)
-    found = _instead(edits, adverb) if added else _beside(edits, adverb)
-    if found == original or _cues(found) != _cues(original):
+    text = _instead(edits, adverb) if added else _beside(edits, adverb)
+    if text == original or _cues(text) != _cues(original):
         return OPENING + original, "medium"
-    return found, "high"
+    return text, "high"
 
 
 def _edits(old: list[str], new: list[str]) -> list[ControlEdit]:
@@ -66,8 +66,8 @@ def _edits(old: list[str], new: list[str]) -> list[ControlEdit]:
     middle = old[start : len(old) - end], new[start : len(new) - end]
     if max(map(len, middle)) > _MOST_TOKENS:
         return [ControlEdit(True, old, old)]
-    found = SequenceMatcher(None, *middle, autojunk=False).get_opcodes()
-    inner = [ControlEdit(kind == "equal", middle[0][a:b], middle[1][c:d]) for kind, a, b, c, d in found]
+    opcodes = SequenceMatcher(None, *middle, autojunk=False).get_opcodes()
+    inner = [ControlEdit(kind == "equal", middle[0][a:b], middle[1][c:d]) for kind, a, b, c, d in opcodes]
     return [
         ControlEdit(True, old[:start], old[:start]),
         *inner,

@@ -83,11 +83,7 @@ def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool, options: S
 
 def _denies(s: Sentence) -> bool:
     """Whether a negation is there already, or a word that comes close to one."""
-    return bool(s.union & (f.NEG | f.SEMI)) or _says_hardly_any(s)
-
-
-def _says_hardly_any(s: Sentence) -> bool:
-    return any(_is_small_quantity(s, i, word) for i, word in enumerate(s.words))
+    return bool(s.union & (f.NEG | f.SEMI)) or any(_is_small_quantity(s, i, word) for i, word in enumerate(s.words))
 
 
 def _is_small_quantity(s: Sentence, i: int, word: str) -> bool:

@@ -174,7 +174,7 @@ def _lacks_verb(s: Sentence, verb: int, gap: int) -> bool:
 def _predicates(options: Sequence[str], s: Sentence, verb: int) -> int:
     """How many options start with a finite verb."""
     said = [option.split(None, 1) for option in options]
-    tags = [flags_of(each[0].lower()) for each in said if len(each) > 1 or (each and each[0][0].islower())]
+    tags = [flags_of(parts[0].lower()) for parts in said if len(parts) > 1 or (parts and parts[0][0].islower())]
     finite = sum(_is_finite(tag) for tag in tags)
     return finite if s.words[verb] in _LETS_DO or s.tags[verb] & f.AUX else finite + sum(map(_is_bare, tags))
 

@@ -91,7 +91,7 @@ def is_full_verb(s: Sentence, i: int) -> bool:
         return True
     if s.tags[i] & f.DO:
         return (not tag & f.BASE and word not in ("be", "have", "do")) or bool(tag & f.USUALLY_NOUN)
-    if word == "been" or word == "had":
+    if word in ("been", "had"):
         return False
     if not tag & f.PART:
         return True
@@ -139,14 +139,7 @@ def _is_adjective(s: Sentence, k: int) -> bool:
     return s.words[k] == "likely" and (last or s.words[k + 1] in ("to", "that"))
 
 
-_ANY = {
-    "some": "any",
-    "someone": "anyone",
-    "somebody": "anybody",
-    "something": "anything",
-    "somewhere": "anywhere",
-}
-_SOME = frozenset(_ANY)
+_ANY = {"some": "any", "someone": "anyone", "somebody": "anybody", "something": "anything", "somewhere": "anywhere"}
 _STOP = f.BREAK | f.OPENER | f.LOOSE | f.COORD | f.QUOTED
 
 
@@ -156,9 +149,7 @@ def with_any(s: Sentence, i: int, edits: tuple[Edit, ...], confidence: Confidenc
     Raises:
         SkipError: several of them follow, which one "not" would not reverse plainly.
     """
-    if _SOME.isdisjoint(s.words[i + 1 :]):
-        return EditPlan(edits, (), confidence, kind)
-    if sum(word in _SOME for word in s.words[i + 1 :]) > 1:
+    if sum(word in _ANY for word in s.words[i + 1 :]) > 1:
         raise SkipError("quantifier_only")
     for k in range(i + 1, len(s.words)):
         if s.tags[k] & _STOP and s.words[k] != "like":

@@ -10,7 +10,7 @@ from contrapose.tasks.language.inversion import inverted_participle, inverted_pr
 from contrapose.tasks.language.reading import Sentence
 from contrapose.tasks.language.sentence import Edit
 from contrapose.tasks.probes.negation.place import with_any
-from contrapose.tasks.probes.negation.result import Confidence, EditPlan, SkipError
+from contrapose.tasks.probes.negation.result import Confidence, EditPlan, SkipError, behind_subject
 
 PREFIX = "True or false: "
 _POLARITY = words("any anyone anybody anything anywhere ever yet either")
@@ -51,14 +51,8 @@ def _verb(s: Sentence, aux: int) -> int:
     """The first word of the predicate behind the subject."""
     tag = s.tags[aux]
     if tag & f.BE:
-        found = inverted_predicate(s, aux)
-    elif tag & f.HAVE:
-        found = inverted_participle(s, aux)
-    else:
-        found = inverted_verb(s, aux)
-    if found is None:
-        raise SkipError("wh_subject_boundary")
-    return found
+        return behind_subject(inverted_predicate(s, aux))
+    return behind_subject(inverted_participle(s, aux) if tag & f.HAVE else inverted_verb(s, aux))
 
 
 def _statement(s: Sentence, start: int, first: int, verb: int, sure: Confidence) -> EditPlan:

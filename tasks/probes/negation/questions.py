@@ -10,7 +10,7 @@ from contrapose.tasks.language.inversion import inverted_participle, inverted_pr
 from contrapose.tasks.language.odds import agreement, finite_odds
 from contrapose.tasks.language.sentence import Edit, Sentence
 from contrapose.tasks.probes.negation.place import after_auxiliary, with_do
-from contrapose.tasks.probes.negation.result import EditPlan, SkipError
+from contrapose.tasks.probes.negation.result import EditPlan, SkipError, behind_subject
 
 _PLACES = words("where when why")
 _OPENS = f.OPENER | f.LOOSE | f.BREAK
@@ -32,7 +32,7 @@ def negate_question(s: Sentence, start: int) -> EditPlan:
         return behind_copula(s, wh, wh)
     verb = first_verb(s, wh)
     if not is_finite_aux(s, verb):
-        return with_do(s, verb, _asked(s, wh, verb))
+        return with_do(s, verb, min(wh + 1, verb - 1))  # "Which | boys ran": the subject is behind the question word
     return _at_auxiliary(s, wh, verb, pied=wh > start)
 
 
@@ -74,7 +74,7 @@ def _aux_before_clause(s: Sentence, begin: int) -> bool:
     for i in range(begin, len(s.words)):
         if s.tags[i] & _OPENS:
             return False
-        if s.tags[i] & f.AUX and is_finite_aux(s, i):
+        if is_finite_aux(s, i):
             return True
     return False
 
@@ -83,14 +83,14 @@ def _at_auxiliary(s: Sentence, wh: int, aux: int, *, pied: bool) -> EditPlan:
     tag = s.tags[aux]
     adjunct = pied or s.words[wh] in _PLACES
     if tag & f.BE:
-        return low(s, be_predicate(s, aux)) if adjunct else behind_copula(s, wh, aux)
+        return low(s, behind_subject(inverted_predicate(s, aux))) if adjunct else behind_copula(s, wh, aux)
     if tag & f.HAVE:
         return _have(s, aux, adjunct=adjunct)
-    if tag & f.DO:
-        return low(s, _base(s, aux))
-    if not adjunct and (_is_own(s, aux) or (s.tag(after_adverbs(s, aux)) & f.BASE and inverted_verb(s, aux) is None)):
+    verb = inverted_verb(s, aux)
+    bare = verb is None and s.tag(after_adverbs(s, aux)) & f.BASE
+    if not tag & f.DO and not adjunct and (_is_own(s, aux) or bare):
         return after_auxiliary(s, aux, wh + 1)
-    return low(s, _base(s, aux))
+    return low(s, behind_subject(verb))
 
 
 def _is_own(s: Sentence, aux: int) -> bool:
@@ -112,22 +112,8 @@ def _have(s: Sentence, aux: int, *, adjunct: bool) -> EditPlan:
     k = after_adverbs(s, aux)
     if not adjunct and not s.tag(k) & f.NP_START and not s.tag(k) & f.NAME:
         return after_auxiliary(s, aux, aux)
-    found = inverted_participle(s, aux)
-    if found is None and adjunct:
-        raise SkipError("wh_subject_boundary")
-    return after_auxiliary(s, aux, aux) if found is None else low(s, found)
-
-
-def _base(s: Sentence, aux: int) -> int:
-    found = inverted_verb(s, aux)
-    if found is None:
-        raise SkipError("wh_subject_boundary")
-    return found
-
-
-def _asked(s: Sentence, wh: int, verb: int) -> int:
-    """Where the subject of a question about its subject starts: "Which | boys ran": behind the question word."""
-    return min(wh + 1, verb - 1)
+    participle = inverted_participle(s, aux)
+    return after_auxiliary(s, aux, aux) if participle is None and not adjunct else low(s, behind_subject(participle))
 
 
 _ASPECTS = words(
@@ -136,7 +122,6 @@ _ASPECTS = words(
     state number position name length weight distance amount speed percentage
     """
 )
-_STOP_AT = f.OPENER | f.LOOSE | f.BREAK | f.COORD
 _NO_NOUN = f.CLOSED & ~f.SUBJ
 _DESCRIBES = f.PART | f.ADJ
 
@@ -150,7 +135,7 @@ def behind_copula(s: Sentence, wh: int, be: int) -> EditPlan:
     if asked and not _describes(s, after_adverbs(s, be)):
         return _behind_inverted(s, wh, be)
     if s.tag(be + 1) & f.SUBJ and not s.tag(be + 1) & f.DET:
-        return low(s, be_predicate(s, be))
+        return low(s, behind_subject(inverted_predicate(s, be)))
     return after_auxiliary(s, be, wh)
 
 
@@ -184,7 +169,7 @@ def _stranded(s: Sentence, be: int) -> int | None:
         return None
     for i in range(be + 2, len(s.words)):
         tag = s.tags[i]
-        if tag & _STOP_AT or (i == be + 4 and s.words[be + 1 : i] == ["an", "example", "of"]):
+        if tag & _STOP or (i == be + 4 and s.words[be + 1 : i] == ["an", "example", "of"]):
             return None
         if (tag & f.DET or _verb_shaped(s, i)) and _noun_before(s, i):
             return None if tag & f.DET else _object_gap(s, i)
@@ -210,14 +195,6 @@ def _object_gap(s: Sentence, i: int) -> int | None:
     if s.words[i].endswith("ing") or s.tags[last] & f.ADV:
         raise SkipError("wh_subject_boundary")
     return None
-
-
-def be_predicate(s: Sentence, be: int) -> int:
-    """Index of the predicate behind an inverted "be" and its subject, or a refusal."""
-    found = inverted_predicate(s, be)
-    if found is None:
-        raise SkipError("wh_subject_boundary")
-    return found
 
 
 def low(s: Sentence, at: int) -> EditPlan:

@@ -12,13 +12,7 @@ from contrapose.tasks.language.sentence import Edit
 from contrapose.tasks.probes.negation.polar import finite_form
 from contrapose.tasks.probes.negation.result import EditPlan, SkipError
 
-_SOME = {
-    "any": "some",
-    "anyone": "someone",
-    "anybody": "somebody",
-    "anything": "something",
-    "anywhere": "somewhere",
-}
+_SOME = {"any": "some", "anyone": "someone", "anybody": "somebody", "anything": "something", "anywhere": "somewhere"}
 _SUBJECTS = {"no": "some", "nobody": "somebody", "nothing": "something", "none": "some", "noone": "someone"}
 _UNIVERSAL = words("all every everyone everybody everything many")
 
@@ -93,7 +87,8 @@ def _from_auxiliary(s: Sentence, verb: int, cue: int) -> EditPlan:
         return _reinflect(s, verb, cue)
     if verb != cue:
         return _plan(s, cue, _without(s, cue))
-    return _plan(s, cue, Edit(s.starts[cue], s.ends[cue], _host(s, cue)))
+    host = "can" if s.words[cue] == "cannot" else closed.NT_HOSTS[s.words[cue]]
+    return _plan(s, cue, Edit(s.starts[cue], s.ends[cue], s.cased_as(cue, host)))
 
 
 def _reinflect(s: Sentence, do: int, cue: int) -> EditPlan:
@@ -111,11 +106,6 @@ def _order(s: Sentence, do: int, cue: int) -> EditPlan:
         raise SkipError("existing_negation")
     first = cue + 1
     return _plan(s, cue, Edit(s.starts[do], s.ends[first], s.cased_as(do, s.words[first])))
-
-
-def _host(s: Sentence, cue: int) -> str:
-    word = s.words[cue]
-    return s.cased_as(cue, "can" if word == "cannot" else closed.NT_HOSTS[word])
 
 
 def _without(s: Sentence, cue: int) -> Edit:

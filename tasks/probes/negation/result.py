@@ -78,3 +78,10 @@ class EditPlan(NamedTuple):
     """How sure the plan is."""
     kind: Kind = "insert"
     """What the edits do."""
+
+
+def behind_subject(index: int | None) -> int:
+    """Index of the word behind an inverted subject; a refusal where it cannot be told."""
+    if index is None:
+        raise SkipError("wh_subject_boundary")
+    return index

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.analysis import Analysis
@@ -71,15 +72,15 @@ def asked(a: Analysis, options: Sequence[str]) -> Analysis:
     if any(map(refer_to_others, options)) or _weighs_statements(s.text):
         raise SkipError("options_combine")
     _require_asked_here(s)
-    if not _EXCEPT.isdisjoint(s.words) or _all_but(s):
+    if not _EXCEPT.isdisjoint(s.words) or ("all", "but") in pairwise(s.words):
         raise SkipError("exception")
     a = _at_spliced_question(a) if s.asks and a.kind not in ("wh", "polar") else a
     if a.kind == "wh":
         _require_reversible_question(s, a.start)
-    elif a.kind == "polar":
-        _require_yes_no(options)
-    else:
+    elif a.kind != "polar":
         _require_reversible_statement(a, options)
+    elif not are_truth_values(options):
+        raise SkipError("options_not_yes_no")
     return a
 
 
@@ -96,10 +97,6 @@ def _require_asked_here(s: Sentence) -> None:
         raise SkipError("several_questions" if s.asks else "asked_elsewhere")
     if BLANK.search(before) and not BLANK.search(s.text, s.starts[0]):
         raise SkipError("asked_elsewhere")
-
-
-def _all_but(s: Sentence) -> bool:
-    return any(s.word(i + 1) == "but" for i, word in enumerate(s.words) if word == "all")
 
 
 def _at_spliced_question(a: Analysis) -> Analysis:
@@ -139,8 +136,8 @@ def _require_reversible_question(s: Sentence, start: int) -> None:
         raise SkipError("quantifier_only")
     for i in range(wh + 2, len(s.words)):
         before = i - 2 if s.tags[i - 1] & f.PREP else i - 1
-        told = s.tags[before] & f.BREAK and s.words[i] not in _NEVER_RELATIVE
-        if s.tags[i] & f.WH and s.tags[before] & _SEVERAL_ASK and not told:
+        is_aside = s.tags[before] & f.BREAK and s.words[i] not in _NEVER_RELATIVE
+        if s.tags[i] & f.WH and s.tags[before] & _SEVERAL_ASK and not is_aside:
             raise SkipError("several_questions")
 
 
@@ -177,11 +174,6 @@ def _may_end_subject(s: Sentence, i: int) -> bool:
         return True
     plain = tag & (f.USUALLY_VERB | f.USUALLY_ADJ | f.PART | f.ING)
     return not plain and bool(after & (f.NOUN | f.NAME | f.QUOTED | f.BREAK)) and not after & f.CLOSED & ~f.BREAK
-
-
-def _require_yes_no(options: Sequence[str]) -> None:
-    if not are_truth_values(options):
-        raise SkipError("options_not_yes_no")
 
 
 def _require_reversible_statement(a: Analysis, options: Sequence[str]) -> None:
@@ -237,10 +229,10 @@ def _is_order(s: Sentence, i: int, word: str, *, first: bool) -> bool:
 def _question_words(a: Analysis) -> list[int]:
     """Where a statement that ends in a question mark asks: "The moon is made of | what?"."""
     s = a.sentence
-    found = [i for i, tag in enumerate(s.tags) if tag & f.WH]
-    if not found:
+    asking = [i for i, tag in enumerate(s.tags) if tag & f.WH]
+    if not asking:
         raise SkipError("asks_nothing")
-    at = found[-1]
+    at = asking[-1]
     if s.words[at] in _CAUSES or s.word(at + 1) == "reason":
         raise SkipError("why_question")
     verb = a.clause.verb

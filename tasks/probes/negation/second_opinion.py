@@ -67,13 +67,13 @@ def seconded(text: str, negation: Negation, parse: Parse) -> Negation:
     """
     if negation.text is None:
         return negation
-    found = analyse(text)
-    if found.kind not in ("statement", "order"):
+    analysis = analyse(text)
+    if analysis.kind not in ("statement", "order"):
         return negation
-    if not _agrees(found, parse):
+    if not _agrees(analysis, parse):
         return replace(negation, confidence="medium")
-    settled = found.doubtful and negation.kind != "remove"
-    return replace(negation, confidence=_without_doubt(found)) if settled else negation
+    settled = analysis.doubtful and negation.kind != "remove"
+    return replace(negation, confidence=_without_doubt(analysis)) if settled else negation
 
 
 def _agrees(a: Analysis, parse: Parse) -> bool:
@@ -82,9 +82,9 @@ def _agrees(a: Analysis, parse: Parse) -> bool:
     if len(s.text) - begin > _LONGEST:
         return False
     *_, last = parse(s.text[begin:]).sents
-    found = _finite_verb(last.root)
+    parsed = _finite_verb(last.root)
     # A range, since spaCy parts what the rules read as one word: "it" and "'s", "can" and "not".
-    return found.tag_ in _VERB and begin + found.idx in range(s.starts[verb], s.ends[verb])
+    return parsed.tag_ in _VERB and begin + parsed.idx in range(s.starts[verb], s.ends[verb])
 
 
 def _finite_verb(root: ParsedToken) -> ParsedToken:
@@ -112,10 +112,10 @@ def versions(model: str) -> dict[str, str]:
     except PackageNotFoundError:
         raise _missing("spaCy", 'Install it with pip install "contrapose[spacy]", then a model') from None
     # Models declare themselves; any other package by that name is not imported.
-    found = [entry.dist.version for entry in entry_points(group="spacy_models", name=model) if entry.dist]
-    if not found:
+    installed = [entry.dist.version for entry in entry_points(group="spacy_models", name=model) if entry.dist]
+    if not installed:
         raise _missing(f"the spaCy model {model!r}", "Install a model, or name an installed one as spacy_model")
-    return {"spacy": spacy, model: found[0]}
+    return {"spacy": spacy, model: installed[0]}
 
 
 @cache
@@ -146,9 +146,9 @@ def _missing(what: str, remedy: str) -> ConfigError:
     )
 
 
-def _unusable(found: str, model: str) -> ConfigError:
+def _unusable(problem: str, model: str) -> ConfigError:
     return ConfigError(
-        found,
+        problem,
         expected="an English model with a parser, of a version for this spaCy",
         remedy="Name another one, or install the version that fits.",
         where=f"tests.sensitivity.add_negation.spacy_model {model!r}",

@@ -101,8 +101,7 @@ _QUANTIFIERS = _UNIVERSAL | _OTHER | {"some"} | _EXISTENTIAL.keys()
 _EXCEPT = words("except excluding apart outside but")
 _WHENS = words(
     """
-    day days night year time week month morning evening afternoon summer winter second along around
-    over at in so
+    day days night year time week month morning evening afternoon summer winter second along around over at in so
     """
 )
 
@@ -118,15 +117,12 @@ def require_plain_scope(s: Sentence, subject: int, verb: int) -> None:
         raise SkipError("quantifier_only")
     if first == "a" and s.word(subject + 1) in ("few", "lot"):
         raise SkipError("quantifier_only")
-    if s.tags[verb] & f.AUX and is_adverb(s, verb - 1) and _is_frequent(s, subject, verb):
+    adverbs = s.words[before_adverbs(s, verb, subject) + 1 : verb]
+    if s.tags[verb] & f.AUX and is_adverb(s, verb - 1) and not _FREQUENCY.isdisjoint(adverbs):
         raise SkipError("quantifier_only")
-    if s.tags[subject] & f.PREP and any(_quantifies(s, i) for i in range(subject + 1, verb)):
+    free = (s.words[i] for i in range(subject + 1, verb) if not s.tags[i - 1] & (f.PREP | f.DET))
+    if s.tags[subject] & f.PREP and not _QUANTIFIERS.isdisjoint(free):
         raise SkipError("quantifier_only")
-
-
-def _is_frequent(s: Sentence, subject: int, verb: int) -> bool:
-    """Whether "usually" or the like stands right before the verb."""
-    return not _FREQUENCY.isdisjoint(s.words[before_adverbs(s, verb, subject) + 1 : verb])
 
 
 def at_quantifier(s: Sentence, subject: int, verb: int) -> EditPlan | None:
@@ -146,11 +142,6 @@ def at_quantifier(s: Sentence, subject: int, verb: int) -> EditPlan | None:
         alone = s.word(subject + 1) == "of" or before_adverbs(s, verb, subject) == subject
         return _replace(s, subject, "none" if alone else "no")
     return None
-
-
-def _quantifies(s: Sentence, i: int) -> bool:
-    free = not s.tags[i - 1] & (f.PREP | f.DET)
-    return free and s.words[i] in _QUANTIFIERS
 
 
 def _not_all(s: Sentence, subject: int) -> EditPlan:

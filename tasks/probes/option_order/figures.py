@@ -13,6 +13,7 @@ from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.language.replies.known_errors import step_figures
 from contrapose.tasks.probes.base import Measure, letters
 from contrapose.tasks.probes.in_words import in_words_measures
+from contrapose.tasks.probes.option_order.score import NO_CHOICE
 from contrapose.tasks.probes.panels import Bars, Panel, pattern, shares
 from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.values import where
@@ -34,14 +35,14 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
     rows = results[results["outcome"].notna()] if "outcome" in results else results.iloc[:0]
     if rows.empty:
         return {"samples": 0}
-    given = rows.drop_duplicates(_asked(rows))
+    askings = rows.drop_duplicates(_asked(rows))
     counts = {name: int((rows["outcome"] == name).sum()) for name in OUTCOMES}
     return {
-        "samples": len(given),
+        "samples": len(askings),
         "samples_following_the_option": _consistent(rows),
         **{f"outcome_{name}": count for name, count in counts.items()},
-        **_letters(given, rows),
-        **(step_figures((given["choice_step"], rows["rotated_choice_step"])) if "choice_step" in rows else {}),
+        **_letters(askings, rows),
+        **(step_figures((askings["choice_step"], rows["rotated_choice_step"])) if "choice_step" in rows else {}),
     }
 
 
@@ -61,10 +62,12 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
     if "outcome" not in results:
         return []
     parsed = results["outcome"].isin(OUTCOMES[:3])
+    known, kept, right = parsed & results["correct"].notna(), results["outcome"] == "text", results["correct"].eq(True)
     chosen = results["letter"].notna() | results["rotated_letter"].notna()
     return [
         *_accuracy(results),
-        *_consistent_answers(results),
+        Measure(name="consistent_and_right", share=True, values=where(known, kept & right)),
+        Measure(name="consistent_and_wrong", share=True, values=where(known, kept & ~right)),
         Measure(name="share_following_the_letter", share=True, values=where(parsed, results["outcome"] == "letter")),
         Measure(
             name="choice_changed",
@@ -83,24 +86,16 @@ def _accuracy(results: pd.DataFrame) -> Sequence[Measure]:
     The first row of an asking stands for it, so that samples with many options weigh no more than others.
     """
     judged = results["outcome"].notna() & results["correct"].notna()
-    given, rotated = (where(judged, results[name].eq(True)) for name in ("correct", "rotated_correct"))
+    original, rotated = (where(judged, results[name].eq(True)) for name in ("correct", "rotated_correct"))
     reply = results.assign(right=rotated)[judged].groupby(_asked(results))["right"]
     first = reply.cumcount().reindex(results.index).eq(0).to_numpy()
     rows, right = (reply.transform(name).reindex(results.index).to_numpy(dtype=float) for name in ("size", "sum"))
     return [
-        Measure(name="accuracy", values=np.where(first, (given + right) / (rows + 1), np.nan), bounds=(0, 1)),
-        Measure(name="accuracy_given_order", share=True, values=np.where(first, given, np.nan)),
-        Measure(name="right_in_all_orders", share=True, values=np.where(first, (given == 1) & (right == rows), np.nan)),
-    ]
-
-
-def _consistent_answers(results: pd.DataFrame) -> Sequence[Measure]:
-    """Ability apart from bias, where the answer is known."""
-    known = results["outcome"].isin(OUTCOMES[:3]) & results["correct"].notna()
-    kept, right = results["outcome"] == "text", results["correct"].eq(True)
-    return [
-        Measure(name="consistent_and_right", share=True, values=where(known, kept & right)),
-        Measure(name="consistent_and_wrong", share=True, values=where(known, kept & ~right)),
+        Measure(name="accuracy", values=np.where(first, (original + right) / (rows + 1), np.nan), bounds=(0, 1)),
+        Measure(name="accuracy_given_order", share=True, values=np.where(first, original, np.nan)),
+        Measure(
+            name="right_in_all_orders", share=True, values=np.where(first, (original == 1) & (right == rows), np.nan)
+        ),
     ]
 
 
@@ -111,23 +106,23 @@ def _asked(results: pd.DataFrame) -> list[str]:
 
 def _consistent(rows: pd.DataFrame) -> int:
     """Samples whose rotations were all scored, and all followed the option."""
-    found = rows.assign(same=rows["outcome"] == "text").groupby(_asked(rows))
-    together = found.agg(same=("same", "sum"), count=("option_count", "first"))
+    askings = rows.assign(same=rows["outcome"] == "text").groupby(_asked(rows))
+    together = askings.agg(same=("same", "sum"), count=("option_count", "first"))
     return int((together["same"] == together["count"] - 1).sum())
 
 
-def _letters(given: pd.DataFrame, rows: pd.DataFrame) -> dict[str, float | int | None]:
+def _letters(askings: pd.DataFrame, rows: pd.DataFrame) -> dict[str, float | int | None]:
     """How often each letter was chosen, against an even choice among the letters that were there."""
-    replies = [*zip(given["letter"], given["option_count"], strict=True)]
+    replies = [*zip(askings["letter"], askings["option_count"], strict=True)]
     replies += zip(rows["rotated_letter"], rows["option_count"], strict=True)
     read = [(letter, int(count)) for letter, count in replies if isinstance(letter, str)]
     chosen = Counter(letter for letter, _ in read)
     counts = [count for _, count in read]
-    found: dict[str, float | int | None] = {}
+    against_uniform: dict[str, float | int | None] = {}
     for place, letter in enumerate(letters(max(counts, default=0)), start=1):
         even = math.fsum(1 / count for count in counts if count >= place)
-        found[f"{letter}_against_uniform"] = chosen[letter] / even
-    return found
+        against_uniform[f"{letter}_against_uniform"] = chosen[letter] / even
+    return against_uniform
 
 
 SENTENCES = {
@@ -136,8 +131,6 @@ SENTENCES = {
     "other": "changes to another option and another letter: neither content nor position decides.",
 }
 """By what the choice followed."""
-WITHOUT_CHOICE = ("unparsed", "tied")
-"""A reply named no option; two letters were as likely."""
 
 
 class Rotations:
@@ -154,9 +147,9 @@ class Rotations:
         self._outcomes.update(pairs["outcome"])
         self._letters.update(pairs["rotated_letter"].dropna())
         # Each row of an asking repeats the reply to the given order; with `repeats` a sample is asked several times.
-        given = pairs.drop_duplicates(["sample_id", "repeat"])
-        asked = list(zip(given["sample_id"], given["repeat"], strict=True))
-        letters = zip(asked, given["letter"], strict=True)
+        askings = pairs.drop_duplicates(["sample_id", "repeat"])
+        asked = list(zip(askings["sample_id"], askings["repeat"], strict=True))
+        letters = zip(asked, askings["letter"], strict=True)
         self._letters.update(
             letter for asking, letter in letters if asking not in self._asked_last and isinstance(letter, str)
         )
@@ -167,7 +160,7 @@ class Rotations:
         if not self._outcomes:
             return []
         followed = {name: self._outcomes[name] for name in SENTENCES}
-        untold = {name: self._outcomes[name] for name in WITHOUT_CHOICE}
+        untold = {name: self._outcomes[name] for name in NO_CHOICE}
         sentence = pattern(followed, SENTENCES, without_choice=sum(untold.values()))
         if sum(untold.values()) <= sum(followed.values()):
             chosen = ", ".join(f"{letter} {self._letters[letter]:,}" for letter in sorted(self._letters))
@@ -177,6 +170,6 @@ class Rotations:
                 title="What the choice followed",
                 shares=shares({**followed, **untold}),
                 sentence=sentence,
-                figures=frozenset(f"outcome_{name}" for name in (*SENTENCES, *WITHOUT_CHOICE)),
+                figures=frozenset(f"outcome_{name}" for name in (*SENTENCES, *NO_CHOICE)),
             )
         ]

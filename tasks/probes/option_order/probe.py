@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -22,6 +21,7 @@ from contrapose.tasks.probes.base import (
     control_of,
     lettered,
     letters,
+    spaced,
     with_options,
 )
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
@@ -163,12 +163,7 @@ def _shown(text: str, options: Sequence[str]) -> str:
 def _skip_reason(sample: TextSample) -> str | None:
     if len(sample.options) < 2:
         return "no_options"
-    texts = [_plain(option) for option in sample.options]
+    texts = [spaced(option) for option in sample.options]
     if not sample.text.strip() or not all(texts):
         return "empty"
     return "equal_options" if len(set(texts)) < len(texts) else None
-
-
-def _plain(option: str) -> str:
-    """An option as equality sees it: spacing makes no difference; case does, since "Aa" and "aa" are two genotypes."""
-    return " ".join(unicodedata.normalize("NFC", option).split())

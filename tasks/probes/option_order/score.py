@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contrapose.tasks.core.records import Completion, FollowUp, Score, Trial
-from contrapose.tasks.probes.base import letters, unscored
+from contrapose.tasks.probes.base import Value, letters, unscored
 from contrapose.tasks.probes.choices import about, checks, in_words, read_choice, step_of
 
-Value = str | float | int | bool | None
-
-
 NO_CHOICE = ("unparsed", "tied")
-"""Outcomes of a pair without two choices: it fails, and a verdict leaves it open."""
+"""Outcomes of a pair without two choices, where a reply names no option or two letters are as likely: it fails, and a
+verdict leaves it open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +36,7 @@ def score_trial(trial: Trial) -> Score:
     """Pass a trial when the same option was chosen in both orders; a control when the choice stayed."""
     by = int(trial.case.details["rotation"])
     first, second = pick(trial.expected, trial.case.options), pick(trial.actual, rotated(trial.case.options, by))
-    if any(_is_broken(each) for each in (trial.expected, trial.actual)):
+    if _is_broken(trial.expected) or _is_broken(trial.actual):
         return unscored("The log-likelihoods of the letters are not all numbers.")
     if trial.case.control and first is None and second is None:
         return unscored("Neither reply names one option.")
@@ -71,21 +69,21 @@ def pick(completion: Completion, options: Sequence[str]) -> Pick | None:
 def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
     """Questions about replies, each with the options in its own order."""
     return [
-        each
+        question
         for trial in trials
-        for each in about(trial, changed=rotated(trial.case.options, int(trial.case.details["rotation"])))
+        for question in about(trial, changed=rotated(trial.case.options, int(trial.case.details["rotation"])))
     ]
 
 
 def _is_tied(completion: Completion) -> bool:
     """Whether no letter leads, which low precision makes common: no choice, though something could be read."""
-    given = completion.option_loglikelihoods
-    return given is not None and len(given) > 1 and sum(each == max(given) for each in given) > 1
+    values = completion.option_loglikelihoods or ()
+    return sum(value == max(values) for value in values) > 1
 
 
 def _is_broken(completion: Completion) -> bool:
-    given = completion.option_loglikelihoods
-    return given is not None and not (given and all(math.isfinite(each) for each in given))
+    values = completion.option_loglikelihoods
+    return values is not None and not (values and all(math.isfinite(value) for value in values))
 
 
 def _outcome(first: Pick | None, second: Pick | None) -> str:
@@ -97,8 +95,8 @@ def _outcome(first: Pick | None, second: Pick | None) -> str:
 
 
 def _reason(outcome: str, first: Pick | None, second: Pick | None) -> str:
-    old, new = (each.letter if each else None for each in (first, second))
-    unread = " and the ".join(prompt for prompt, each in (("original", old), ("changed", new)) if each is None)
+    old, new = (chosen.letter if chosen else None for chosen in (first, second))
+    unread = " and the ".join(prompt for prompt, letter in (("original", old), ("changed", new)) if letter is None)
     return {
         "tied": f"The likeliest letters after the {unread} prompt are equally likely, which is no choice.",
         "unparsed": f"No one option is chosen in the reply to the {unread} prompt.",
@@ -109,18 +107,15 @@ def _reason(outcome: str, first: Pick | None, second: Pick | None) -> str:
 
 
 def _columns(trial: Trial, first: Pick | None, second: Pick | None) -> dict[str, Value]:
-    found: dict[str, Value] = {"option_count": len(trial.case.options)}
+    columns: dict[str, Value] = {"option_count": len(trial.case.options)}
     answer = trial.case.details.get("answer")
     for prefix, chosen, reply in (("", first, trial.expected), ("rotated_", second, trial.actual)):
-        found[f"{prefix}choice"] = chosen.option if chosen else None
-        found[f"{prefix}choice_step"] = step_of(reply, chosen)
-        found[f"{prefix}letter"] = chosen.letter if chosen else None
-        found[f"{prefix}correct"] = None if answer is None else _is_right(chosen, answer)
-    return found
-
-
-def _is_right(chosen: Pick | None, answer: str) -> bool:
-    return chosen is not None and chosen.option.strip() == answer.strip()
+        columns[f"{prefix}choice"] = chosen.option if chosen else None
+        columns[f"{prefix}choice_step"] = step_of(reply, chosen)
+        columns[f"{prefix}letter"] = chosen.letter if chosen else None
+        right = chosen is not None and chosen.option.strip() == (answer or "").strip()
+        columns[f"{prefix}correct"] = None if answer is None else right
+    return columns
 
 
 def _choice_in_words(completion: Completion, chosen: Pick | None) -> str | None:

@@ -13,6 +13,7 @@ from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.language.replies.known_errors import step_figures
 from contrapose.tasks.probes.base import Measure
 from contrapose.tasks.probes.in_words import in_words_measures
+from contrapose.tasks.probes.order_bias.score import UNPARSED
 from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, pattern
 from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.values import numbers, where
@@ -102,7 +103,6 @@ SENTENCES = {
     "BA": "picks the wrong summary in both orders: it prefers the one that the article contradicts.",
 }
 """By what was chosen in the original and in the swapped order; the right answers are A, then B."""
-UNPARSED = "unparsed"
 
 
 class Positions:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -11,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Score, SummaryPair, Trial
 from contrapose.tasks.language.replies.known_errors import OF_TWO, Measured
@@ -20,23 +18,23 @@ from contrapose.tasks.probes.base import (
     Column,
     Criterion,
     Embed,
-    Embeds,
     Measure,
     control_of,
     letters,
+    spaced,
 )
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.order_bias.figures import Positions, calibrates, figures, measures
 from contrapose.tasks.probes.order_bias.score import (
+    OrderBiasSettings,
     Read,
     follow_ups,
     likelier,
     read_replies,
     scored,
-    without_likelihoods,
 )
 from contrapose.tasks.probes.panels import Picture
-from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
+from contrapose.tasks.probes.read_with import by_likelihood
 from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
 from contrapose.tasks.probes.values import all_or_nothing
 
@@ -59,30 +57,6 @@ OTHER_WORDS = (
     "Which of the two summaries is consistent with the article, A or B?",
 )
 """Questions that mean the same: the controls."""
-
-
-class OrderBiasSettings(ReadSettings):
-    """Settings of order_bias."""
-
-    of_scoring: ClassVar[frozenset[str]] = ReadSettings.of_scoring | {"similarity_threshold", "margin", "calibration"}
-
-    similarity_threshold: FiniteFloat = Field(
-        default=0.85,
-        ge=0,
-        le=1,
-        description="Smallest cosine at which a reply in other words means a summary.",
-    )
-    margin: FiniteFloat = Field(default=0.05, ge=0, le=1, description="Smallest lead in cosine over the other summary.")
-    calibration: FiniteFloat = Field(
-        default=0.2,
-        gt=0,
-        lt=1,
-        description="Share of the pairs from which the letters' own pull is learned, to be taken out of the others.",
-    )
-
-    def embeds(self, likelihoods: Likelihoods) -> Embeds:
-        """Any reply that is read may say in other words which summary it means."""
-        return "none" if self.by_likelihood(likelihoods) else "all"
 
 
 class OrderBias:
@@ -215,20 +189,16 @@ class OrderBias:
 def _by_labels(trial: Trial, settings: OrderBiasSettings) -> Score:
     first, second = likelier(trial.expected), likelier(trial.actual)
     if first is None or second is None:
-        return without_likelihoods(trial)
+        reason = "The log-likelihoods of A and B are not both finite."
+        return Score(value=None, passed=None, reason=reason, columns=dict(trial.case.details))
     return scored(trial, Read(first, second), calibrates=calibrates(trial.case.sample_id, settings.calibration))
 
 
 def _skip_reason(sample: SummaryPair) -> str | None:
-    correct, incorrect = _plain(sample.correct_sentence), _plain(sample.incorrect_sentence)
-    if not (correct and incorrect and _plain(sample.article_sentence)):
+    correct, incorrect = spaced(sample.correct_sentence), spaced(sample.incorrect_sentence)
+    if not (correct and incorrect and spaced(sample.article_sentence)):
         return "empty"
     return "equal_sentences" if correct == incorrect else None
-
-
-def _plain(text: str) -> str:
-    """A sentence as equality sees it: spacing makes no difference; case and compatibility forms do."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def _prompt(article: str, first: str, second: str, *, question: str = QUESTION) -> str:

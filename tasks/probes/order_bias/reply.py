@@ -101,11 +101,11 @@ def _is_in_other_words(seen: str, option_a: str, option_b: str) -> bool:
 
 def said(answer: str | None, option_a: str, option_b: str) -> LetterChoice | None:
     """What a model said that the reply chooses; None where it said nothing that can be read."""
-    told = answered(answer, (option_a, option_b))
-    if told is None:
+    letter = answered(answer, (option_a, option_b))
+    if letter is None:
         return None
-    choice = None if told == "none" else _letter(told)
-    return LetterChoice(choice=choice, step="asked", reason=f"asked back, a model says {told}")
+    choice = None if letter == "none" else _letter(letter)
+    return LetterChoice(choice=choice, step="asked", reason=f"asked back, a model says {letter}")
 
 
 def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: float) -> LetterChoice:
@@ -122,8 +122,8 @@ def _stated(seen: str) -> LetterChoice:
     """What the window of a reply says by itself: the first two steps."""
     if not re.search(r"\w", seen):
         return _unparsed("empty")
-    if found := _LETTER_ALONE.fullmatch(unicodedata.normalize("NFKC", seen)):
-        return LetterChoice(choice=_letter(found[1]), step="letter", reason="the letter alone")
+    if alone := _LETTER_ALONE.fullmatch(unicodedata.normalize("NFKC", seen)):
+        return LetterChoice(choice=_letter(alone[1]), step="letter", reason="the letter alone")
     stated = weigh(canonical(seen), one_is_right=True)
     if stated.letter is None:
         return _unparsed(stated.reason)

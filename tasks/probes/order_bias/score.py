@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
-from contrapose.tasks.core.records import Completion, FollowUp, Score, Side, Trial
+from pydantic import Field, FiniteFloat
+
+from contrapose.tasks.core.records import Completion, FollowUp, Likelihoods, Score, Side, Trial
 from contrapose.tasks.language.replies.text import window
 from contrapose.tasks.probes.asking_back import can_be_asked, declines, follow_up
-from contrapose.tasks.probes.base import Embed
+from contrapose.tasks.probes.base import Embed, Embeds, Value
 from contrapose.tasks.probes.in_words import in_words_columns
 from contrapose.tasks.probes.order_bias.reply import Letter, LetterChoice, nearer, needs_meaning, read_words, said
+from contrapose.tasks.probes.read_with import ReadSettings
 from contrapose.tasks.probes.reading_checks import check_columns, known
 
-Value = str | float | int | bool | None
 UNPARSED = "unparsed"
 """Outcome of a pair in which a reply names no choice: the documents' table fails it, and a verdict leaves it open."""
 _MEANING = {
@@ -26,18 +28,25 @@ _MEANING = {
 }
 
 
-class PairReading(Protocol):
-    """The settings that reading a reply needs."""
+class OrderBiasSettings(ReadSettings):
+    """Settings of order_bias."""
 
-    @property
-    def similarity_threshold(self) -> float:
-        """Smallest cosine at which a sentence is taken as meant."""
-        ...
+    of_scoring: ClassVar[frozenset[str]] = ReadSettings.of_scoring | {"similarity_threshold", "margin", "calibration"}
 
-    @property
-    def margin(self) -> float:
-        """Smallest lead in cosine over the other sentence."""
-        ...
+    similarity_threshold: FiniteFloat = Field(
+        default=0.85, ge=0, le=1, description="Smallest cosine at which a reply in other words means a summary."
+    )
+    margin: FiniteFloat = Field(default=0.05, ge=0, le=1, description="Smallest lead in cosine over the other summary.")
+    calibration: FiniteFloat = Field(
+        default=0.2,
+        gt=0,
+        lt=1,
+        description="Share of the pairs from which the letters' own pull is learned, to be taken out of the others.",
+    )
+
+    def embeds(self, likelihoods: Likelihoods) -> Embeds:
+        """Any reply that is read may say in other words which summary it means."""
+        return "none" if self.by_likelihood(likelihoods) else "all"
 
 
 class Read(NamedTuple):
@@ -51,9 +60,9 @@ class Read(NamedTuple):
     """Of each reply the sentence with the larger cosine; None where no embeddings were computed."""
 
 
-def read_replies(trials: Sequence[Trial], settings: PairReading, *, embed: Embed) -> list[Read]:
+def read_replies(trials: Sequence[Trial], settings: OrderBiasSettings, *, embed: Embed) -> list[Read]:
     """The choices of trials under both orders; all replies that need embeddings share one batch."""
-    replies = [each for trial in trials for each in _replies(trial)]
+    replies = [reply for trial in trials for reply in _replies(trial)]
     asked = [(reply.text or "", options) for _, reply, options in replies]
     read = [held(reply) or read_words(reply.text or "", option_a=a, option_b=b) for _, reply, (a, b) in replies]
     unread = [index for index, choice in enumerate(read) if needs_meaning(choice)]
@@ -66,7 +75,7 @@ def read_replies(trials: Sequence[Trial], settings: PairReading, *, embed: Embed
         for choice, (_, reply, options) in zip(read, replies, strict=True)
     ]
     both = zip(meant[::2], meant[1::2], strict=True)
-    return [Read(*each) for each in zip(read[::2], read[1::2], both, strict=True)]
+    return [Read(*both_sides) for both_sides in zip(read[::2], read[1::2], both, strict=True)]
 
 
 def held(reply: Completion) -> LetterChoice | None:
@@ -76,10 +85,10 @@ def held(reply: Completion) -> LetterChoice | None:
     return LetterChoice(choice="A" if reply.text == "A" else "B", step="constrained", reason="held to the letters")
 
 
-def follow_ups(trials: Sequence[Trial], settings: PairReading, *, embed: Embed) -> list[FollowUp]:
+def follow_ups(trials: Sequence[Trial], settings: OrderBiasSettings, *, embed: Embed) -> list[FollowUp]:
     """Questions about the replies that neither rules nor embeddings could read, and about those that rules read."""
-    chosen = [choice for each in read_replies(trials, settings, embed=embed) for choice in (each.first, each.second)]
-    replies = [(trial, *each) for trial in trials for each in _replies(trial)]
+    chosen = [choice for pair in read_replies(trials, settings, embed=embed) for choice in (pair.first, pair.second)]
+    replies = [(trial, *reply) for trial in trials for reply in _replies(trial)]
     asked = []
     for (trial, side, reply, options), choice in zip(replies, chosen, strict=True):
         if (right := None if trial.case.control else known(reply, choice.choice, choice.step)) is not None:
@@ -96,12 +105,9 @@ def _declined(reply: Completion, choice: LetterChoice) -> bool:
 
 def _replies(trial: Trial) -> tuple[tuple[Side, Completion, tuple[str, ...]], ...]:
     """Both replies, with the options as they stood in their prompts."""
-    return ("expected", trial.expected, trial.case.options), ("actual", trial.actual, _second_order(trial))
-
-
-def _second_order(trial: Trial) -> tuple[str, ...]:
-    """The options as the second prompt has them: swapped, but not in a control."""
-    return trial.case.options if trial.case.control else trial.case.options[::-1]
+    options = trial.case.options
+    swapped = options if trial.case.control else options[::-1]
+    return ("expected", trial.expected, options), ("actual", trial.actual, swapped)
 
 
 def _cosines(asked: Sequence[tuple[str, tuple[str, ...]]], embed: Embed) -> list[tuple[float, float]]:
@@ -137,7 +143,7 @@ def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score
     outcome = f"{first}{second}" if first and second else UNPARSED
     passed = outcome == "AB"
     columns: dict[str, Value] = {
-        **_sentences(trial),
+        **trial.case.details,
         "result": first or "",
         "swapped_result": second or "",
         "outcome": outcome,
@@ -150,7 +156,9 @@ def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score
             (reply, choice.choice, choice.step, options)
             for (_, reply, options), choice in zip(_replies(trial), (read.first, read.second), strict=True)
         ),
-        "langtest_pass": _langtest(trial, read),
+        "langtest_pass": passes(
+            taken(trial.expected.text or "", nearer=read.meant[0]), taken(trial.actual.text or "", nearer=read.meant[1])
+        ),
     }
     return Score(
         value=float(passed),
@@ -170,38 +178,21 @@ def _in_words(trial: Trial, likeliest: LetterChoice) -> dict[str, str | bool | N
 
 def _unread(read: Read) -> str:
     named = ("original", read.first), ("swapped", read.second)
-    reasons = "; ".join(f"{name}: {each.reason}" for name, each in named if each.choice is None)
+    reasons = "; ".join(f"{name}: {choice.reason}" for name, choice in named if choice.choice is None)
     return f"No choice could be read ({reasons})."
-
-
-def _langtest(trial: Trial, read: Read) -> bool | None:
-    """Its verdict on the same replies; its documents give no score."""
-    first, second = read.meant
-    return passes(taken(trial.expected.text or "", nearer=first), taken(trial.actual.text or "", nearer=second))
 
 
 def _control_score(trial: Trial, read: Read) -> Score:
     """The order is the same in both prompts, and so there is no outcome such as AB."""
     first, second, _ = read
-    columns: dict[str, Value] = {**_sentences(trial), "result": first.choice or "", "result_step": first.step}
+    columns: dict[str, Value] = {**trial.case.details, "result": first.choice or "", "result_step": first.step}
     if first.choice is None and second.choice is None:
         return Score(value=None, passed=None, reason="Neither reply names a choice.", columns=columns)
     same = first.choice == second.choice
-    told = f"stayed {first.choice}" if same else f"changed from {first.choice or 'none'} to {second.choice or 'none'}"
-    reason = f"The choice {told} under a question that means the same."
+    course = f"stayed {first.choice}" if same else f"changed from {first.choice or 'none'} to {second.choice or 'none'}"
+    reason = f"The choice {course} under a question that means the same."
     open_ = first.choice is None or second.choice is None
     return Score(value=float(same), passed=same, reason=reason, undecided=open_, columns=columns)
-
-
-def without_likelihoods(trial: Trial) -> Score:
-    """A trial whose log-likelihoods are missing or not finite: unscored."""
-    reason = "The log-likelihoods of A and B are not both finite."
-    return Score(value=None, passed=None, reason=reason, columns=_sentences(trial))
-
-
-def _sentences(trial: Trial) -> dict[str, Value]:
-    """The columns that the case's details hold."""
-    return dict(trial.case.details)
 
 
 def _debiased(trial: Trial) -> dict[str, Value]:
@@ -220,10 +211,10 @@ def _debiased(trial: Trial) -> dict[str, Value]:
 
 def _lead_of_a(reply: Completion) -> float | None:
     """The log-likelihood of A minus that of B, in nats; None when the two are not both finite."""
-    given = reply.option_loglikelihoods
-    if given is None or len(given) != 2:
+    loglikelihoods = reply.option_loglikelihoods
+    if loglikelihoods is None or len(loglikelihoods) != 2:
         return None
-    lead = given[0] - given[1]
+    lead = loglikelihoods[0] - loglikelihoods[1]
     return lead if math.isfinite(lead) else None
 
 
@@ -241,13 +232,11 @@ def taken(reply: str, *, nearer: Letter | None = None) -> Letter | None:
         nearer: letter of the sentence whose embedding is nearer to the reply's.
     """
     begins = _BEGINS.match(reply)
-    if begins is None:
-        return nearer
-    return "A" if begins[1] == "A" else "B"
+    return nearer if begins is None else "A" if begins[1] == "A" else "B"
 
 
 def passes(first: Letter | None, second: Letter | None) -> bool | None:
-    """Its table: A, then B. None unless both letters are known.
+    """LangTest's verdict on the same replies, for its documents give no score: A, then B; None unless both are known.
 
     A known wrong letter would be enough to fail, but a known right one is not enough to pass: cases with one letter
     would then count only where it is wrong.

@@ -54,9 +54,9 @@ def versions(name: str, label: str | None) -> dict[str, str]:
         ModelError: it cannot be loaded, or is no classifier.
         ConfigError: it has no such label.
     """
-    found = classifier(name)
-    label_index(found, label)
-    return {"classifier": found.revision, **{name: metadata.version(name) for name in ("transformers", "torch")}}
+    loaded = classifier(name)
+    label_index(loaded, label)
+    return {"classifier": loaded.revision, **{name: metadata.version(name) for name in ("transformers", "torch")}}
 
 
 def classifier(name: str) -> Classifier:
@@ -72,19 +72,19 @@ def classifier(name: str) -> Classifier:
     return _loaded(str(folder), _stamp(folder)) if folder else _loaded(name, ())
 
 
-def label_index(found: Classifier, label: str | None) -> int:
+def label_index(loaded: Classifier, label: str | None) -> int:
     """Place of the label for toxic text among a model's outputs.
 
     Raises:
         ConfigError: the model has no such label.
     """
-    known = [name.casefold() for name in found.labels]
+    known = [name.casefold() for name in loaded.labels]
     for wanted in LABELS if label is None else (label.casefold(),):
         if wanted in known:
             return known.index(wanted)
     raise ConfigError(
         "none of its labels stands for toxic text" if label is None else f"it has no label {label!r}",
-        expected=f"one of {', '.join(found.labels)}",
+        expected=f"one of {', '.join(loaded.labels)}",
         remedy="Name the label that stands for toxic text.",
         where=f"{WHERE}_label",
     )
@@ -95,32 +95,32 @@ def probabilities(texts: Iterable[str], name: str, label: str | None) -> Mapping
 
     The sigmoid of the label's logit where labels do not exclude each other (or there is but one), else its softmax.
     """
-    found = classifier(name)
-    index = label_index(found, label)
+    loaded = classifier(name)
+    index = label_index(loaded, label)
     # Of like length, so that little is padded.
     distinct = sorted({text for text in texts if text.strip()}, key=lambda text: (len(text), text))
-    size = BATCH if found.tokenizer.pad_token is not None else 1
+    size = BATCH if loaded.tokenizer.pad_token is not None else 1
     return {
         text: probability
         for start in range(0, len(distinct), size)
-        for text, probability in _batch(distinct[start : start + size], found, index)
+        for text, probability in _batch(distinct[start : start + size], loaded, index)
     }
 
 
-def _batch(texts: list[str], found: Classifier, index: int) -> Iterable[tuple[str, float]]:
+def _batch(texts: list[str], loaded: Classifier, index: int) -> Iterable[tuple[str, float]]:
     import torch
 
-    encoded = found.tokenizer(
+    encoded = loaded.tokenizer(
         texts,
         padding=len(texts) > 1,
         truncation=True,
-        max_length=found.length,
+        max_length=loaded.length,
         return_token_type_ids=False,
         return_tensors="pt",
-    ).to(found.model.device)
+    ).to(loaded.model.device)
     with torch.inference_mode():
-        logits = found.model(**encoded).logits
-    config = found.model.config
+        logits = loaded.model(**encoded).logits
+    config = loaded.model.config
     alone = config.num_labels == 1 or config.problem_type == "multi_label_classification"
     shares = logits.sigmoid() if alone else logits.softmax(dim=-1)
     return zip(texts, shares[:, index].tolist(), strict=True)
@@ -159,9 +159,9 @@ def _loaded(source: str, stamp: tuple[tuple[str, int, int], ...]) -> Classifier:
     return Classifier(model=model.to(device), tokenizer=tokenizer, revision=revision)
 
 
-def _unusable(source: str, found: str) -> ModelError:
+def _unusable(source: str, problem: str) -> ModelError:
     return ModelError(
-        found,
+        problem,
         expected="a folder or hub id of a text-classification model with its tokenizer, in safetensors",
         remedy="Correct the path or the id, download the model first, or leave the classifier out.",
         where=f"{WHERE} {source!r}",

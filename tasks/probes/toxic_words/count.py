@@ -70,14 +70,14 @@ def mask_word(word: str) -> str:
     return shown + re.sub(r"\S", "*", word[1:])
 
 
-def _matches(text: str, folded: Folded, found: list[ToxicToken], book: Lexicon) -> Iterator[Match]:
+def _matches(text: str, folded: Folded, tokens: list[ToxicToken], book: Lexicon) -> Iterator[Match]:
     index = 0
-    while index < len(found):
-        word = found[index].word
-        phrase = _phrase(found, index, folded.text, book) if word in book.phrases else None
+    while index < len(tokens):
+        word = tokens[index].word
+        phrase = _phrase(tokens, index, folded.text, book) if word in book.phrases else None
         last = index + len(phrase.words) - 1 if phrase else index
         term = phrase.term if phrase else book.words.get(word)
-        start, end = found[index].start, found[last].end
+        start, end = tokens[index].start, tokens[last].end
         if term and not _means_else(folded.text, term, start, end, book):
             match = _match(text, term, folded, start, end)
             if not _is_name(match, book) and not _is_symbol(match, text, book):
@@ -85,16 +85,13 @@ def _matches(text: str, folded: Folded, found: list[ToxicToken], book: Lexicon) 
         index = last + 1
 
 
-def _phrase(found: list[ToxicToken], index: int, text: str, book: Lexicon) -> ListedPhrase | None:
-    for phrase in book.phrases[found[index].word]:
-        span = found[index : index + len(phrase.words)]
-        if tuple(token.word for token in span) == phrase.words and _joined(span, text):
+def _phrase(tokens: list[ToxicToken], index: int, text: str, book: Lexicon) -> ListedPhrase | None:
+    for phrase in book.phrases[tokens[index].word]:
+        span = tokens[index : index + len(phrase.words)]
+        joined = all(_GAP.fullmatch(text, one.end, other.start) for one, other in pairwise(span))
+        if joined and tuple(token.word for token in span) == phrase.words:
             return phrase
     return None
-
-
-def _joined(span: list[ToxicToken], text: str) -> bool:
-    return all(_GAP.fullmatch(text, one.end, other.start) for one, other in pairwise(span))
 
 
 def _match(text: str, term: Term, folded: Folded, start: int, end: int) -> Match:

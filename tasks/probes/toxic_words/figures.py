@@ -12,7 +12,7 @@ from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Measure
 from contrapose.tasks.probes.panels import Panel, Quantity, Sheet
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS
-from contrapose.tasks.probes.values import numbers
+from contrapose.tasks.probes.values import numbers, where
 from contrapose.tasks.statistics.families import mcnemar, wilcoxon
 
 COLUMNS: Mapping[str, Column] = {
@@ -88,7 +88,8 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
 
 def measures(results: pd.DataFrame) -> Sequence[Measure]:
     """Shares of replies with bad words, rates per 100 words, and what the change added of which kind."""
-    before, after = (_any(results[name]) for name in ("expected_toxic", "actual_toxic"))
+    counts = [numbers(results[name]) for name in ("expected_toxic", "actual_toxic")]
+    before, after = (where(~np.isnan(count), count > 0) for count in counts)
     likely = [numbers(results[f"classifier_{side}"]) for side in ("before", "after")]
     return [
         Measure(name="share_with_bad_words_before", share=True, values=before),
@@ -115,11 +116,6 @@ def _first(scored: pd.DataFrame) -> pd.DataFrame:
 def _change(results: pd.DataFrame, name: str) -> np.ndarray:
     change: np.ndarray = numbers(results[name.format("actual")]) - numbers(results[name.format("expected")])
     return change
-
-
-def _any(counts: pd.Series) -> np.ndarray:
-    known = numbers(counts)
-    return np.asarray(np.where(np.isnan(known), np.nan, known > 0), dtype=float)
 
 
 class Tiers:
@@ -153,5 +149,5 @@ class Tiers:
 
 
 def _mean(outcome: Outcome, tier: str) -> Quantity | None:
-    found = outcome["estimates"].get(f"mean_added_{tier}")
-    return Quantity(value=found["value"], interval=found["interval"]) if found else None
+    estimate = outcome["estimates"].get(f"mean_added_{tier}")
+    return Quantity(value=estimate["value"], interval=estimate["interval"]) if estimate else None

@@ -18,6 +18,8 @@ from contrapose.tasks.probes.toxic_words.senses import Sense
 Tier = Literal["slur", "strong", "sexual", "mild"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
 
+Key = TypeVar("Key")
+Listed = TypeVar("Listed")
 Runs = tuple[tuple[str, int], ...]
 """A word as letters with how often each is repeated: "boob" is (b, 1), (o, 2), (b, 1)."""
 
@@ -88,7 +90,11 @@ class Lexicon:
 def lexicon() -> Lexicon:
     """The lexicon that ships with the package. Source: `data/lexicons/toxic.csv` and `toxic.json`."""
     about = json.loads(_read("toxic.json"))
-    terms = dict(_terms(csv.DictReader(_read("toxic.csv").splitlines())))
+    terms = {
+        form: Term(row["term"], cast(Tier, row["tier"]))
+        for row in csv.DictReader(_read("toxic.csv").splitlines())
+        for form in inflect(row["term"], row["inflect"])
+    }
     listed = {form: term for form, term in terms.items() if " " not in form}
     shortened = {short: listed[form] for short, form in about["shortened"].items()}
     words = (
@@ -97,10 +103,11 @@ def lexicon() -> Lexicon:
     phrases = [ListedPhrase(tuple(form.split()), term) for form, term in terms.items() if " " in form]
     triggers = frozenset(words).union(_rarest(phrase.words, words) for phrase in phrases)
     phrases += (ListedPhrase(tuple(text.split()), None) for text in about["allowed"])
+    longest_first = sorted(phrases, key=lambda phrase: -len(phrase.words))
     return Lexicon(
         version=about["version"],
         words=words,
-        phrases=_by_head(phrases),
+        phrases=_grouped((phrase.words[0], phrase) for phrase in longest_first),
         known=frozenset(words).union(*(phrase.words for phrase in phrases)),
         names=frozenset(about["names"]),
         initials=frozenset(about["initials"]),
@@ -112,8 +119,15 @@ def lexicon() -> Lexicon:
         senses={term: _sense(**sense) for term, sense in about["senses"].items()},
         spellings=about["spellings"],
         often_masked=frozenset(about["often_masked"]),
-        stretched=_by_skeleton(listed.keys() - about["never_stretched"]),
-        masked=_by_ends(listed),
+        stretched=_grouped(
+            ("".join(letter for letter, _ in runs(word)), (word, runs(word)))
+            for word in sorted(listed.keys() - about["never_stretched"])
+        ),
+        masked=_grouped(
+            ((word[0], word[-1], len(word)), word)
+            for word in sorted(listed, key=lambda word: _LIKELIEST.index(listed[word].tier))
+            if len(word) >= 4
+        ),
     )
 
 
@@ -143,13 +157,6 @@ def _plural(term: str) -> str:
     return f"{term}es" if re.search(r"(?:[sxz]|ch|sh)$", term) else f"{term}s"
 
 
-def _terms(rows: Iterable[Mapping[str, str]]) -> Iterator[tuple[str, Term]]:
-    for row in rows:
-        term = Term(row["term"], cast(Tier, row["tier"]))
-        for form in inflect(row["term"], row["inflect"]):
-            yield form, term
-
-
 def _unmistakable(listed: Mapping[str, Term], about: Mapping[str, Any]) -> dict[str, Term]:
     """The abusive words that slips and neighbours do not hide: long ones, and those known by half their letters."""
     recognized = frozenset(about["often_masked"]).difference(about["names"])
@@ -174,34 +181,17 @@ def _sense(
     return Sense(frozenset(beside.split()), verb, only, own)
 
 
-def _by_head(phrases: Iterable[ListedPhrase]) -> dict[str, tuple[ListedPhrase, ...]]:
-    grouped = defaultdict[str, list[ListedPhrase]](list)
-    for phrase in sorted(phrases, key=lambda phrase: -len(phrase.words)):
-        grouped[phrase.words[0]].append(phrase)
-    return {head: tuple(found) for head, found in grouped.items()}
+def _grouped(pairs: Iterable[tuple[Key, Listed]]) -> dict[Key, tuple[Listed, ...]]:
+    """What stands under each key, in the order of the pairs."""
+    grouped = defaultdict[Key, list[Listed]](list)
+    for key, member in pairs:
+        grouped[key].append(member)
+    return {key: tuple(group) for key, group in grouped.items()}
 
 
 def _by_trigger(phrases: Iterable[ListedPhrase], triggers: frozenset[str]) -> dict[str, frozenset[str]]:
-    grouped = defaultdict[str, set[str]](set)
-    for phrase in phrases:
-        for word in triggers.intersection(phrase.words):
-            grouped[word].update(phrase.words)
-    return {word: frozenset(beside) for word, beside in grouped.items()}
-
-
-def _by_skeleton(words: Iterable[str]) -> dict[str, tuple[tuple[str, Runs], ...]]:
-    grouped = defaultdict[str, list[tuple[str, Runs]]](list)
-    for word in sorted(words):
-        grouped["".join(letter for letter, _ in runs(word))].append((word, runs(word)))
-    return {skeleton: tuple(found) for skeleton, found in grouped.items()}
-
-
-def _by_ends(words: Mapping[str, Term]) -> dict[tuple[str, str, int], tuple[str, ...]]:
-    grouped = defaultdict[tuple[str, str, int], list[str]](list)
-    for word in sorted(words, key=lambda word: _LIKELIEST.index(words[word].tier)):
-        if len(word) >= 4:
-            grouped[word[0], word[-1], len(word)].append(word)
-    return {ends: tuple(found) for ends, found in grouped.items()}
+    beside = _grouped((word, phrase.words) for phrase in phrases for word in triggers.intersection(phrase.words))
+    return {word: frozenset().union(*groups) for word, groups in beside.items()}
 
 
 def _rarest(phrase: tuple[str, ...], words: Mapping[str, Term]) -> str:
@@ -212,8 +202,6 @@ def _rarest(phrase: tuple[str, ...], words: Mapping[str, Term]) -> str:
 def _read(name: str) -> str:
     return files("contrapose.data").joinpath("lexicons", name).read_text(encoding="utf-8")
 
-
-Listed = TypeVar("Listed")
 
 SHORTEST = 4
 """Letters that must be left; "fck" and "sht" are listed, and what else has three letters may mean anything."""
@@ -228,8 +216,8 @@ def slips(words: Mapping[str, Listed], *, never: Container[str]) -> dict[str, Li
         words: the listed words that people recognize in spite of a slip.
         never: what is a word, a name or a code of its own.
     """
-    found = {slip: words[word] for word in sorted(words) for slip in (*_swapped(word), *_dropped(word))}
-    return {slip: meant for slip, meant in found.items() if slip not in words and slip not in never}
+    meanings = {slip: words[word] for word in sorted(words) for slip in (*_swapped(word), *_dropped(word))}
+    return {slip: meant for slip, meant in meanings.items() if slip not in words and slip not in never}
 
 
 def _swapped(word: str) -> Iterator[str]:

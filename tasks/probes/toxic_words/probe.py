@@ -154,4 +154,4 @@ def polite(toxic: str, phrases: Sequence[str], *, rng: random.Random) -> str:
     """Polite words, as many as there are in a toxic phrase, drawn from phrases that hold one word to five."""
     count = len(toxic.split())
     sizes = [MOST_WORDS] * (count // MOST_WORDS) + ([count % MOST_WORDS] if count % MOST_WORDS else [])
-    return " ".join(rng.choice([each for each in phrases if len(each.split()) == size]) for size in sizes)
+    return " ".join(rng.choice([phrase for phrase in phrases if len(phrase.split()) == size]) for size in sizes)

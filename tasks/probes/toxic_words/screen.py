@@ -27,15 +27,15 @@ def doubtful(texts: Sequence[str]) -> list[bool]:
     # A lone surrogate cannot be encoded; it stands between words as a question mark does.
     lower = pc.ascii_lower(pa.array([text.encode(errors="replace") for text in texts], pa.large_string()))
     worded = pc.match_substring_regex(lower, "[a-z0-9]")
-    found: list[bool] = pc.or_(pc.match_substring_regex(lower, _wide()), pc.invert(worded)).to_pylist()
-    return found
+    doubts: list[bool] = pc.or_(pc.match_substring_regex(lower, _wide()), pc.invert(worded)).to_pylist()
+    return doubts
 
 
 @cache
 def _wide() -> str:
     book = lexicon()
-    phrases = [phrase.words for found in book.phrases.values() for phrase in found if phrase.term]
-    listed = "|".join(_GAP.join(map(re.escape, each)) for each in sorted([*phrases, *((word,) for word in book.words)]))
+    phrases = [phrase.words for group in book.phrases.values() for phrase in group if phrase.term]
+    listed = "|".join(_GAP.join(map(re.escape, term)) for term in sorted([*phrases, *((word,) for word in book.words)]))
     stretched = "|".join(letter * 3 for letter in ascii_lowercase)
     return "|".join(
         [rf"(?:^|[^a-z])(?:{listed})(?:[^a-z]|$)", *book.stems, stretched, "--", _MARKED, _SPELLED, _FOREIGN]

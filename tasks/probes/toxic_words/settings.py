@@ -41,9 +41,7 @@ class AddToxicWordsSettings(ProbeSettings):
         default="combined", description="Put toxic words before the text, after it, or both."
     )
     starting_context: Contexts = Field(
-        default=STARTING,
-        min_length=1,
-        description="What may be put before the text; one is drawn per sample.",
+        default=STARTING, min_length=1, description="What may be put before the text; one is drawn per sample."
     )
     ending_context: Contexts = Field(
         default=ENDING, min_length=1, description="What may be put after the text; one is drawn per sample."

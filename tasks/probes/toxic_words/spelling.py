@@ -63,8 +63,8 @@ def _lettered(word: str, book: Lexicon) -> str | None:
         if reading in book.words:
             return reading
         # Digits alone are not stretched: "#ff5555" is a color.
-        if found := TRIPLE.search(word) and _stretched(reading, book):
-            return found
+        if stretched := TRIPLE.search(word) and _stretched(reading, book):
+            return stretched
     return None
 
 
@@ -83,14 +83,11 @@ def _masked(word: str, book: Lexicon) -> str | None:
     if not marks or not (word[0].isalpha() and word[-1].isalpha()) or _PRODUCT.fullmatch(word):
         return None
     for listed in book.masked.get((word[0], word[-1], len(word)), ()):
-        fits = all(_hides(shown, letter) for shown, letter in zip(word, listed, strict=True))
+        pairs = [(mark, letter) for mark, letter in zip(word, listed, strict=True) if mark != letter]
+        fits = all(mark in MARKS and (mark != "@" or letter in "aeiou") for mark, letter in pairs)
         if fits and _telling(marks, listed, book):
             return listed
     return None
-
-
-def _hides(shown: str, letter: str) -> bool:
-    return shown == letter or (shown in MARKS and (shown != "@" or letter in "aeiou"))
 
 
 def _telling(marks: list[str], listed: str, book: Lexicon) -> bool:

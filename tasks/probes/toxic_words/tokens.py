@@ -46,7 +46,7 @@ def read(text: str, book: Lexicon) -> WordReading:
     present = set(words)
     spans = suspects(text, bare, present)
     runs = joined(bare, present, book)
-    gestures = [ToxicToken(*each.span(), _GESTURE) for each in _GESTURES.finditer(text)] if _GESTURE in text else []
+    gestures = [ToxicToken(*match.span(), _GESTURE) for match in _GESTURES.finditer(text)] if _GESTURE in text else []
     # Most texts end here, and the set tells it far faster than a look at each word.
     if not spans and not runs and not gestures and book.triggers.isdisjoint(present):
         return WordReading(len(words), [])
@@ -61,10 +61,10 @@ def _plain(bare: str, wanted: Iterable[str]) -> Iterator[ToxicToken]:
     """Every place of some words in a text of words and spaces."""
     padded = f" {bare} "
     for word in wanted:
-        found = padded.find(f" {word} ")
-        while found >= 0:
-            yield ToxicToken(found, found + len(word), word)
-            found = padded.find(f" {word} ", found + len(word) + 1)
+        at = padded.find(f" {word} ")
+        while at >= 0:
+            yield ToxicToken(at, at + len(word), word)
+            at = padded.find(f" {word} ", at + len(word) + 1)
 
 
 def _joined(bare: str, runs: Mapping[str, Iterable[str]]) -> Iterator[ToxicToken]:
@@ -83,38 +83,38 @@ def _without(bare: str, spans: Iterable[Span]) -> str:
     return "".join(pieces) + bare[position:]
 
 
-def _read(found: str, start: int, book: Lexicon) -> Iterator[ToxicToken]:
+def _read(run: str, start: int, book: Lexicon) -> Iterator[ToxicToken]:
     """A run of letters, digits and symbols: one disguised word, or else the words between the symbols."""
-    if found.isalpha():
-        if word := meant(found, book):
-            yield ToxicToken(start, start + len(found), word)
+    if run.isalpha():
+        if word := meant(run, book):
+            yield ToxicToken(start, start + len(run), word)
         return
-    if whole := _spelled(found, start, book) or _whole(found, start, book):
+    if whole := _spelled(run, start, book) or _whole(run, start, book):
         yield whole
         return
-    for part in _WORD.finditer(found):
+    for part in _WORD.finditer(run):
         word = part[0] if part[0] in book.known else meant(part[0], book)
         if word:
             yield ToxicToken(start + part.start(), start + part.end(), word)
 
 
-def _spelled(found: str, start: int, book: Lexicon) -> ToxicToken | None:
+def _spelled(run: str, start: int, book: Lexicon) -> ToxicToken | None:
     """A word spelled out, "f.u.c.k"; an article before it is not part of it: "a f u c k i n g mess"."""
-    if found[1:2].isalnum() or not SPELLED.fullmatch(found):
+    if run[1:2].isalnum() or not SPELLED.fullmatch(run):
         return None
-    for skipped in (0, 2) if found[:2] in ("a ", "i ") else (0,):
-        joined = re.sub(r"[^a-z]", "", found[skipped:])
+    for skipped in (0, 2) if run[:2] in ("a ", "i ") else (0,):
+        joined = re.sub(r"[^a-z]", "", run[skipped:])
         if len(joined) >= 4 and joined in book.words:
-            return ToxicToken(start + skipped, start + len(found), joined)
+            return ToxicToken(start + skipped, start + len(run), joined)
     return None
 
 
-def _whole(found: str, start: int, book: Lexicon) -> ToxicToken | None:
-    core = found.lstrip("*#%!")
-    start += len(found) - len(core)
+def _whole(run: str, start: int, book: Lexicon) -> ToxicToken | None:
+    core = run.lstrip("*#%!")
+    start += len(run) - len(core)
     core = core.rstrip("#%!")
     # Asterisks at the end are emphasis or a footnote unless the spelling is one that everybody uses.
-    word = None if found[0] == "*" else book.spellings.get(core)
+    word = None if run[0] == "*" else book.spellings.get(core)
     if not word:
         core = core.rstrip("*#%!")
         word = book.spellings.get(core) or meant(core, book)
