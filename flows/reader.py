@@ -65,5 +65,5 @@ def of_reader(text: str) -> str:
 
 def about_reader(error: ContraposeError) -> ContraposeError:
     """An error about a model, told of the reader."""
-    found, expected, remedy, where = map(of_reader, (error.found, error.expected, error.remedy, error.where))
-    return type(error)(found, expected=expected, remedy=remedy, where=where or "reader")
+    observed, expected, remedy, where = map(of_reader, (error.found, error.expected, error.remedy, error.where))
+    return type(error)(observed, expected=expected, remedy=remedy, where=where or "reader")

@@ -111,8 +111,8 @@ def begin(config: RunConfig, *, resumed: str | None = None) -> Run:
             refuse_other(config, row)
         store.again(resumed)
         return replace(run, id=resumed)
-    if (found := begun(store)) is not None and store.take_over(found):
-        return replace(run, id=found)
+    if (earlier := begun(store)) is not None and store.take_over(earlier):
+        return replace(run, id=earlier)
     name = run_id(run.started.strftime("%Y%m%dT%H%M%SZ"), config)
     chosen = store.begin(name, config=config.model_dump_json(), folder=str(Path.cwd()))
     note(chosen)
@@ -227,8 +227,8 @@ def refuse_other(config: RunConfig, row: RunRow) -> None:
     Raises:
         ConfigError: it differs in more than the budget.
     """
-    own, given = (each.model_dump(mode="json", exclude=BUDGET) for each in (config_of(row), config))
-    differing = [name for name in own if own[name] != given[name]]
+    own, wanted = (configuration.model_dump(mode="json", exclude=BUDGET) for configuration in (config_of(row), config))
+    differing = [name for name in own if own[name] != wanted[name]]
     if differing:
         raise ConfigError(
             f"the configuration is not the run's own: {', '.join(differing)}",

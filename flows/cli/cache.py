@@ -27,7 +27,7 @@ def info() -> Iterator[str]:
     store = Store().housekeeping
     held = store.held()
     yield store.place
-    yield f"{counted('answers', sum(each.answers for each in held))}, {store.size() / 1_000_000:,.1f} MB"
+    yield f"{counted('answers', sum(entry.answers for entry in held))}, {store.size() / 1_000_000:,.1f} MB"
     yield from map(_model, held)
     unfinished = len(Store().runs.unfinished())
     if unfinished:
@@ -138,8 +138,8 @@ def _options(command: argparse.ArgumentParser) -> None:
     export = actions.add_parser("export", help="print answers as JSON, a line each, as raw text")
     repair = actions.add_parser("repair", help="check every answer, and rescue those of a damaged store")
     repair.add_argument("--from", dest="file", metavar="FILE", help="also take what can be read of a store set aside")
-    for each in (clear, export):
-        each.add_argument("--model", metavar="ID", help="only answers of this model")
+    for action in (clear, export):
+        action.add_argument("--model", metavar="ID", help="only answers of this model")
 
 
 def _cache(arguments: argparse.Namespace) -> int:

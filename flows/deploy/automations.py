@@ -43,8 +43,10 @@ class AutomationBlock:
 def specifications() -> list[dict[str, Any]]:
     """The content of every file, by name."""
     folder = files("contrapose.deployments").joinpath("automations")
-    found = sorted((each for each in folder.iterdir() if each.name.endswith(".yaml")), key=lambda each: each.name)
-    return [yaml.safe_load(each.read_text(encoding="utf-8")) for each in found]
+    entries = sorted(
+        (entry for entry in folder.iterdir() if entry.name.endswith(".yaml")), key=lambda entry: entry.name
+    )
+    return [yaml.safe_load(entry.read_text(encoding="utf-8")) for entry in entries]
 
 
 def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[AutomationBlock]:
@@ -59,18 +61,18 @@ def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[Automat
     """
     from prefect.exceptions import ObjectNotFound
 
-    found = []
-    for each in names:
-        kind, _, name = each.partition("/")
+    blocks = []
+    for full_name in names:
+        kind, _, name = full_name.partition("/")
         try:
             document = client.read_block_document_by_name(name, kind, include_secrets=True)
         except ObjectNotFound:
-            raise _no_block(each) from None
+            raise _no_block(full_name) from None
         if (origin := origin_of(str(document.data.get("url", "")))) is not None:
             # Only its host is ever told: the path of such an address is often its secret.
-            refuse_forbidden(origin.host, where=f"--notify {each}")
-        found.append(AutomationBlock(id=str(document.id), webhook=kind == WEBHOOK))
-    return found
+            refuse_forbidden(origin.host, where=f"--notify {full_name}")
+        blocks.append(AutomationBlock(id=str(document.id), webhook=kind == WEBHOOK))
+    return blocks
 
 
 def update(
@@ -88,12 +90,12 @@ def update(
 
     spec = dict(specification)
     notify = spec.pop("notify", None)
-    found = client.read_automations_by_name(spec["name"])
-    first = found[0] if found else None
-    sent = [each.action(notify) for each in blocks or _blocks_of(first)] if notify else []
+    existing = client.read_automations_by_name(spec["name"])
+    first = existing[0] if existing else None
+    sent = [block.action(notify) for block in blocks or _blocks_of(first)] if notify else []
     spec["actions"] = [_with_deployment(client, action) for action in spec.get("actions", [])] + sent
-    for each in found[1:]:
-        client.delete_automation(each.id)
+    for surplus in existing[1:]:
+        client.delete_automation(surplus.id)
     if not spec["actions"]:
         return None
     if first is None:
@@ -113,10 +115,10 @@ def _content(automation: AutomationCore) -> object:
 
 def _without_ids(value: object) -> object:
     if isinstance(value, Mapping):
-        return {key: _without_ids(each) for key, each in value.items() if key != "id"}
+        return {key: _without_ids(part) for key, part in value.items() if key != "id"}
     if isinstance(value, list):
         # Names of events and labels are sets, which come in any order.
-        return sorted((_without_ids(each) for each in value), key=str)
+        return sorted((_without_ids(part) for part in value), key=str)
     return value
 
 
@@ -134,8 +136,8 @@ def _with_deployment(client: SyncPrefectClient, action: Mapping[str, Any]) -> di
     if "deployment" not in action:
         return dict(action)
     rest = {key: value for key, value in action.items() if key != "deployment"}
-    found = client.read_deployment_by_name(action["deployment"])
-    return {**rest, "source": "selected", "deployment_id": str(found.id)}
+    deployment = client.read_deployment_by_name(action["deployment"])
+    return {**rest, "source": "selected", "deployment_id": str(deployment.id)}
 
 
 def _payload(notify: Mapping[str, str]) -> str:

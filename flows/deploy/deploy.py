@@ -44,25 +44,25 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
         blocks = find_blocks(client, options.notify)
         yield f"work pool {POOL}: {_pool(client)}"
         wanted = changed(shipped(), options)
-        kept = {each["name"]: parameters_before(client, each) for each in wanted["deployments"]}
+        kept = {deployment["name"]: parameters_before(client, deployment) for deployment in wanted["deployments"]}
         wanted["deployments"] = [
-            with_hosts(with_parameters(each, kept[each["name"]]), hosts_before(client, each))
-            for each in wanted["deployments"]
+            with_hosts(with_parameters(deployment, kept[deployment["name"]]), hosts_before(client, deployment))
+            for deployment in wanted["deployments"]
         ]
         deploy_file(wanted)
-        for each in wanted["deployments"]:
-            yield _deployment_line(each, deployed(client, each), kept[each["name"]])
-        for each in specifications():
-            done = update(client, each, blocks)
-            yield f"automation {each['name']}: {done or 'left out; name a block with --notify to be told'}"
+        for deployment in wanted["deployments"]:
+            yield _deployment_line(deployment, deployed(client, deployment), kept[deployment["name"]])
+        for specification in specifications():
+            done = update(client, specification, blocks)
+            yield f"automation {specification['name']}: {done or 'left out; name a block with --notify to be told'}"
 
 
-def _deployment_line(deployment: Mapping[str, Any], found: DeploymentResponse, kept: Mapping[str, Any]) -> str:
-    crons = (getattr(each.schedule, "cron", "") for each in found.schedules or [])
+def _deployment_line(deployment: Mapping[str, Any], existing: DeploymentResponse, kept: Mapping[str, Any]) -> str:
+    crons = (getattr(schedule.schedule, "cron", "") for schedule in existing.schedules or [])
     when = "".join(f", at {cron}" for cron in crons if cron)
     still = f", still with {', '.join(kept)}" if kept else ""
     name = import_flow(deployment["entrypoint"]).name
-    return f"deployment {name}/{found.name}: version {found.version}{when}{still}"
+    return f"deployment {name}/{existing.name}: version {existing.version}{when}{still}"
 
 
 def server_url() -> str:

@@ -44,8 +44,8 @@ def configured(suite: str | None, changes: Mapping[str, Any]) -> tuple[RunConfig
 
 def overrides(arguments: argparse.Namespace) -> dict[str, Any]:
     """Dotted keys and values; `--set` comes last and so wins."""
-    given = {key: getattr(arguments, name, None) for name, key in PLAIN.items()}
-    return {key: value for key, value in given.items() if value is not None and value is not False} | dict(
+    chosen = {key: getattr(arguments, name, None) for name, key in PLAIN.items()}
+    return {key: value for key, value in chosen.items() if value is not None and value is not False} | dict(
         _assignment(text) for text in arguments.set
     )
 

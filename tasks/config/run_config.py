@@ -130,8 +130,8 @@ class RunConfig(BaseModel):
 
     @model_validator(mode="after")
     def _no_secret(self) -> Self:
-        given = [(name, key) for name in ("model_args", "reader_args") for key in getattr(self, name)]
-        secret = [f"{name}.{key}" for name, key in given if SECRET.search(key) and not _is_declared(key)]
+        arguments = [(name, key) for name in ("model_args", "reader_args") for key in getattr(self, name)]
+        secret = [f"{name}.{key}" for name, key in arguments if SECRET.search(key) and not _is_declared(key)]
         if secret:
             raise ValueError(
                 f"{secret[0]} looks like a secret; expected secrets to come from the environment "

@@ -27,8 +27,8 @@ def refused_value(error: ValidationError, model: type[BaseModel], *, where: str)
         return _unknown_key(_fields(model, path[:-1]), path[-1], place, more)
     if first["type"] == "missing" and path == ["data", "source"]:
         return _no_source(place, more)
-    found, expected = _found_and_expected(first)
-    return ConfigError(found, expected=expected, remedy=f"Correct the value.{more}", where=place)
+    observed, expected = _found_and_expected(first)
+    return ConfigError(observed, expected=expected, remedy=f"Correct the value.{more}", where=place)
 
 
 def _found_and_expected(problem: Mapping[str, Any]) -> tuple[str, str]:
@@ -36,8 +36,8 @@ def _found_and_expected(problem: Mapping[str, Any]) -> tuple[str, str]:
     if problem["type"] == "missing":
         return "nothing", "a value"
     words = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
-    found, _, expected = words.rpartition("; expected ")
-    return found or f"{problem['input']!r}"[:120], expected
+    observed, _, expected = words.rpartition("; expected ")
+    return observed or f"{problem['input']!r}"[:120], expected
 
 
 def _no_source(place: str, more: str) -> ConfigError:
@@ -62,8 +62,8 @@ def _fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:
     """Names of the fields at a place inside a model."""
     for part in path:
         hint = model.model_fields[part].annotation if part in model.model_fields else None
-        found = [each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, BaseModel)]
-        if not found:
+        models = [kind for kind in (hint, *get_args(hint)) if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        if not models:
             break
-        model = found[0]
+        model = models[0]
     return list(model.model_fields)

@@ -10,7 +10,7 @@ class ContraposeError(Exception):
     """A problem that the user can mend; shown as one line, never as a traceback.
 
     Args:
-        found: what was met, with its value.
+        observed: what was met, with its value.
         expected: what would have been right.
         remedy: what to do about it.
         where: file, row, column or configuration key, when there is one.
@@ -18,9 +18,9 @@ class ContraposeError(Exception):
 
     exit_code = 2
 
-    def __init__(self, found: str, *, expected: str, remedy: str, where: str = "") -> None:
-        self.found, self.expected, self.remedy, self.where = found, expected, remedy, where
-        super().__init__(found, expected, remedy, where)
+    def __init__(self, observed: str, *, expected: str, remedy: str, where: str = "") -> None:
+        self.found, self.expected, self.remedy, self.where = observed, expected, remedy, where
+        super().__init__(observed, expected, remedy, where)
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
@@ -59,8 +59,8 @@ class CutShortError(ContraposeError):
     exit_code = 4
 
 
-def _rebuild(kind: type[ContraposeError], found: str, expected: str, remedy: str, where: str) -> ContraposeError:
-    return kind(found, expected=expected, remedy=remedy, where=where)
+def _rebuild(kind: type[ContraposeError], observed: str, expected: str, remedy: str, where: str) -> ContraposeError:
+    return kind(observed, expected=expected, remedy=remedy, where=where)
 
 
 def meant(name: str, known: Iterable[str], *, otherwise: str) -> str:

@@ -25,22 +25,24 @@ def on_disk(chosen: str, *, setting: str, revision: str | None = None) -> Check:
     try:
         cached = try_to_load_from_cache(chosen, "config.json", revision=revision)
     except HFValidationError:
-        found = f"{chosen!r} is neither a folder nor a hub id"
-        return Check(state="problem", found=found, remedy=f"Correct {setting}.")
+        observed = f"{chosen!r} is neither a folder nor a hub id"
+        return Check(state="problem", observed=observed, remedy=f"Correct {setting}.")
     if isinstance(cached, str):
-        return Check(state="ok", found=f"{chosen}, in the cache of the hub")
+        return Check(state="ok", observed=f"{chosen}, in the cache of the hub")
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
         remedy = f"Unset HF_HUB_OFFLINE once to download it, or correct {setting}."
-        return Check(state="problem", found=f"{chosen} is not in the cache, and HF_HUB_OFFLINE is set", remedy=remedy)
+        return Check(
+            state="problem", observed=f"{chosen} is not in the cache, and HF_HUB_OFFLINE is set", remedy=remedy
+        )
     remedy = "The first run downloads it; see that there is room."
-    return Check(state="warning", found=f"{chosen} is not in the cache", remedy=remedy)
+    return Check(state="warning", observed=f"{chosen} is not in the cache", remedy=remedy)
 
 
 def _folder(folder: Path, setting: str) -> Check:
-    if not any((folder / each).is_file() for each in ("config.json", "modules.json")):
+    if not any((folder / name).is_file() for name in ("config.json", "modules.json")):
         remedy = f"Name the folder of a saved model in {setting}."
-        return Check(state="problem", found=f"{folder} holds no config.json", remedy=remedy)
-    return Check(state="ok", found=f"folder {folder}")
+        return Check(state="problem", observed=f"{folder} holds no config.json", remedy=remedy)
+    return Check(state="ok", observed=f"folder {folder}")
 
 
 def existing_folder(name: str) -> Path | None:

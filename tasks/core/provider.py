@@ -40,7 +40,7 @@ class Check:
 
     state: State
     """Whether a run could ask it."""
-    found: str
+    observed: str
     """What was met, for people."""
     remedy: str = ""
     """What to do about it."""

@@ -64,13 +64,13 @@ class Answer:
 
 def to_json(question: Question) -> str:
     """A question as the store keeps it."""
-    found: dict[str, object] = {"kind": question.kind, "prompt": question.prompt}
+    content: dict[str, object] = {"kind": question.kind, "prompt": question.prompt}
     if question.labels:
-        found["labels"] = question.labels
+        content["labels"] = question.labels
     if question.text:
-        found["text"] = question.text
+        content["text"] = question.text
     if question.repeat:
-        found["repeat"] = question.repeat
+        content["repeat"] = question.repeat
     if question.form != "plain":
-        found["form"] = question.form
-    return json.dumps(found, ensure_ascii=True)
+        content["form"] = question.form
+    return json.dumps(content, ensure_ascii=True)

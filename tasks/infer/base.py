@@ -87,8 +87,8 @@ class Provider(Described, Protocol):
     def open(self, spec: ModelSpec) -> Model:
         """Load the model or connect to it.
 
-        Its answers are stored under `spec.found`, what `identity` told when the run began: a provider whose model can
-        be replaced meanwhile opens that one, or refuses.
+        Its answers are stored under `spec.identity`, what `identity` returned when the run began: a provider whose
+        model can be replaced meanwhile opens that one, or refuses.
 
         Raises:
             ModelError: it cannot be loaded, or is another one by now.

@@ -92,15 +92,15 @@ class StoreBroker:
 
     def look_up(self, questions: Sequence[Question]) -> None:
         """Take from the store what is answered there."""
-        found = self.kept(self.open(questions))
-        self.answers |= found
-        self._count(found=len(found))
+        answered = self.kept(self.open(questions))
+        self.answers |= answered
+        self._count(from_store=len(answered))
 
     def kept(self, questions: Sequence[Question]) -> dict[Question, Completion]:
         """What is answered in the store; it is not taken."""
         keys = {self._key(question): question for question in questions}
-        found = self._table.find(list(keys), run=self.run if self.again else None)
-        return {keys[key]: stored.completion for key, stored in found.items()}
+        answers = self._table.find(list(keys), run=self.run if self.again else None)
+        return {keys[key]: stored.completion for key, stored in answers.items()}
 
     def open(self, questions: Sequence[Question]) -> list[Question]:
         """Those of the questions that have no answer, nor a final failure."""
@@ -134,11 +134,11 @@ class StoreBroker:
         failed = answer.completion.error is not None
         return answer.taken if failed else Keyed(key=self._key(answer.question), answer=answer)
 
-    def _count(self, *, found: int = 0, asked: int = 0) -> None:
-        self.hits += found
+    def _count(self, *, from_store: int = 0, asked: int = 0) -> None:
+        self.hits += from_store
         self.asked += asked
-        self._meter.found += found
-        self._meter.done += found + asked
+        self._meter.from_store += from_store
+        self._meter.done += from_store + asked
 
     def _key(self, question: Question) -> str:
         key = self._known.get(question)
@@ -239,18 +239,18 @@ class Writer:
 
     def _collect(self) -> tuple[list[Item], bool]:
         """What has come, and whether more may."""
-        found: list[Item] = []
+        gathered: list[Item] = []
         try:
             items = self._queue.get(timeout=RENEW_SECONDS)
             self._closing.wait(GATHER_SECONDS)
             while items is not None:
-                found += items
-                if len(found) >= MOST:
-                    return found, True
+                gathered += items
+                if len(gathered) >= MOST:
+                    return gathered, True
                 items = self._queue.get_nowait()
         except Empty:
-            return found, True
-        return found, False
+            return gathered, True
+        return gathered, False
 
     def _write(self, items: list[Item]) -> None:
         # Claims come first: after an absence others may take what is not renewed.
@@ -278,7 +278,7 @@ class Writer:
             return error
         kept, spent, failures = _parts(self._unkept)
         now = time.time()
-        rows = [row_of(each, run=self.run, model=self.model, now=now) for each in kept]
+        rows = [row_of(keyed, run=self.run, model=self.model, now=now) for keyed in kept]
         batch = AnswerBatch(rows=rows, run=self.run, spent=spent, failures=failures, again=self.again, reads=self.reads)
         file = shelter(batch, self.answers.engine.url.render_as_string(hide_password=False))
         place = f"but are in {file}, where the next run finds them" if file else "nor in a file elsewhere, and are lost"

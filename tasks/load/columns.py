@@ -53,7 +53,7 @@ def candidates(name: str, data: DataSettings) -> tuple[str, ...]:
 
 def cell(name: str, values: Mapping[str, Any], data: DataSettings) -> SourceCell | None:
     """Where a row has a field; None when it has no such column."""
-    column = next((each for each in candidates(name, data) if each in values), None)
+    column = next((candidate for candidate in candidates(name, data) if candidate in values), None)
     return None if column is None else SourceCell(column, values[column])
 
 
@@ -74,8 +74,8 @@ def check_shape(columns: Sequence[str], sample_type: type[Sample], data: DataSet
     for name in required(sample_type):
         usual = candidates(name, data)
         if not set(usual) & set(columns):
-            found = f"there is no column {' or '.join(map(shown, usual))}"
-            raise _absent(found, usual, columns, data, name=name)
+            observed = f"there is no column {' or '.join(map(shown, usual))}"
+            raise _absent(observed, usual, columns, data, name=name)
 
 
 def _named(data: DataSettings) -> list[tuple[str, str]]:
@@ -86,14 +86,16 @@ def _named(data: DataSettings) -> list[tuple[str, str]]:
 
 
 def _absent(
-    found: str, wanted: Sequence[str], columns: Sequence[str], data: DataSettings, *, name: str | None = None
+    observed: str, wanted: Sequence[str], columns: Sequence[str], data: DataSettings, *, name: str | None = None
 ) -> DataError:
-    close = [match for each in wanted for match in difflib.get_close_matches(each, columns, n=1)]
+    close = [match for column in wanted for match in difflib.get_close_matches(column, columns, n=1)]
     if name is None:
         remedy = f"Did you mean {shown(close[0])}?" if close else "Correct the settings."
     else:
         remedy = _mapping(name, escaped(close[0]) if close else "COLUMN")
-    return DataError(found, expected=f"one of the columns {listed(columns)}", remedy=remedy, where=escaped(data.source))
+    return DataError(
+        observed, expected=f"one of the columns {listed(columns)}", remedy=remedy, where=escaped(data.source)
+    )
 
 
 def _mapping(name: str, column: str) -> str:
@@ -144,8 +146,8 @@ def _refuse_unusable(value: str) -> None:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
-        found = f"{_around(value, error.start)} holds half a surrogate pair"
-        raise Unfit(found, expected="complete characters") from error
+        observed = f"{_around(value, error.start)} holds half a surrogate pair"
+        raise Unfit(observed, expected="complete characters") from error
 
 
 def _around(value: str, place: int) -> str:
@@ -165,14 +167,14 @@ def header(cells: Sequence[Any], source: str) -> list[str | None]:
         DataError: there are no names, two columns share one, or they are too many.
     """
     refuse_wide(len(cells), source)
-    found = [None if cell is None or not str(cell).strip() else str(cell).strip() for cell in cells]
-    named = [name for name in found if name is not None]
+    names = [None if cell is None or not str(cell).strip() else str(cell).strip() for cell in cells]
+    named = [name for name in names if name is not None]
     if not named:
         raise _refused(source, "row 1 holds no column names")
     twice = next((name for name, count in Counter(named).items() if count > 1), None)
     if twice is not None:
         raise _refused(source, f"two columns are called {shown(twice)}")
-    return found
+    return names
 
 
 def refuse_wide(count: int, source: str) -> None:
@@ -198,5 +200,7 @@ def row_of(number: int, cells: Sequence[Any], names: Sequence[str | None]) -> Ro
     return Row(number=number, values={name: cell for name, cell in pairs if name is not None})
 
 
-def _refused(source: str, found: str) -> DataError:
-    return failure(source, found, expected="a header of distinct column names in row 1", remedy="Correct the header.")
+def _refused(source: str, observed: str) -> DataError:
+    return failure(
+        source, observed, expected="a header of distinct column names in row 1", remedy="Correct the header."
+    )

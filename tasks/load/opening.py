@@ -70,9 +70,9 @@ def sha256(source: str) -> str:
         return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
-def failure(source: str, found: str, *, expected: str, remedy: str = "Correct the file or its path.") -> DataError:
+def failure(source: str, observed: str, *, expected: str, remedy: str = "Correct the file or its path.") -> DataError:
     """A DataError about a source as a whole."""
-    return DataError(found, expected=expected, remedy=remedy, where=escaped(source))
+    return DataError(observed, expected=expected, remedy=remedy, where=escaped(source))
 
 
 def folder_given(source: str) -> DataError:

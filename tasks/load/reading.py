@@ -87,7 +87,7 @@ class SourceReading:
         if not self.bad:
             return None
         rows = [
-            LeftOutRow(row=number, column=problem.column, why=f"{problem.found}; expected {problem.expected}")
+            LeftOutRow(row=number, column=problem.column, why=f"{problem.observed}; expected {problem.expected}")
             for number, problem in self.problems
         ]
         return LeftOut(count=self.bad, rows=rows)
@@ -134,7 +134,7 @@ def _one_bad_row(reading: SourceReading) -> DataError:
     ((number, problem),) = reading.problems
     where = f"{escaped(reading.data.source)}, row {number}"
     remedy = _or_skipped(problem.remedy, reading)
-    return DataError(problem.found, expected=problem.expected, remedy=remedy, where=where)
+    return DataError(problem.observed, expected=problem.expected, remedy=remedy, where=where)
 
 
 def _or_skipped(remedy: str, reading: SourceReading) -> str:
@@ -144,10 +144,10 @@ def _or_skipped(remedy: str, reading: SourceReading) -> str:
 
 def _bad_rows(reading: SourceReading) -> DataError:
     shown = reading.problems[:SHOWN_ROWS]
-    told = "; ".join(f"row {number}: {problem.found}" for number, problem in shown)
+    described = "; ".join(f"row {number}: {problem.observed}" for number, problem in shown)
     rest = reading.bad - len(shown)
     return DataError(
-        f"{reading.bad} rows cannot be used: {told}" + (f"; …and {rest} more" if rest else ""),
+        f"{reading.bad} rows cannot be used: {described}" + (f"; …and {rest} more" if rest else ""),
         expected=" and ".join(dict.fromkeys(problem.expected for _, problem in shown)),
         remedy=_or_skipped("Correct these rows", reading),
         where=escaped(reading.data.source),

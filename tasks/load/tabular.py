@@ -75,7 +75,7 @@ def _records(file: IO[bytes], source: str, separators: str) -> Generator[list[st
 
 def _separator(header: str, separators: str) -> str:
     """The first separator that parts the header into several names; the usual one where none does."""
-    parted = (each for each in separators if len(next(csv.reader([header], delimiter=each), [])) > 1)
+    parted = (separator for separator in separators if len(next(csv.reader([header], delimiter=separator), [])) > 1)
     return next(parted, separators[0])
 
 

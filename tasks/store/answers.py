@@ -120,12 +120,12 @@ class AnswerTable:
     @patient
     def _rows(self, keys: Sequence[str], run: str | None) -> list[Any]:
         columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens, ANSWERS.c.run)
-        found: list[Any] = []
+        rows: list[Any] = []
         with self.reading.begin() as connection:
             for portion in portions(keys):
                 wanted = select(*columns).where(ANSWERS.c.key.in_(portion))
-                found += connection.execute(wanted if run is None else wanted.where(ANSWERS.c.run == run))
-        return found
+                rows += connection.execute(wanted if run is None else wanted.where(ANSWERS.c.run == run))
+        return rows
 
     @patient
     def _set_aside(self, keys: Sequence[str]) -> None:
@@ -160,7 +160,7 @@ class AnswerTable:
             reads: whether the run's reader answered, and not its model.
         """
         now = time.time()
-        rows = [row_of(each, run=run, model=model, now=now) for each in answers]
+        rows = [row_of(keyed, run=run, model=model, now=now) for keyed in answers]
         self.keep(AnswerBatch(rows=rows, run=run, spent=spent, failures=failures, again=again, reads=reads))
 
     @patient
@@ -218,19 +218,19 @@ def percentiles(connection: Connection, run: str, shares: Sequence[float]) -> di
     # Sorted once for all of them: a million latencies take seconds.
     sorted_ones = select(number, ANSWERS.c.seconds).where(own).subquery()
     rows = connection.execute(select(sorted_ones).where(sorted_ones.c.number.in_(places.values())))
-    found = {row.number: float(row.seconds) for row in rows}
-    return {share: found[place] for share, place in places.items()}
+    seconds = {row.number: float(row.seconds) for row in rows}
+    return {share: seconds[place] for share, place in places.items()}
 
 
 def _stored(row: Any) -> Stored:
-    found: Mapping[str, Any] = json.loads(row.answer)
-    loglikelihoods = found.get("option_loglikelihoods")
+    content: Mapping[str, Any] = json.loads(row.answer)
+    loglikelihoods = content.get("option_loglikelihoods")
     return Stored(
         completion=Completion(
-            text=found.get("text"),
+            text=content.get("text"),
             option_loglikelihoods=None if loglikelihoods is None else tuple(loglikelihoods),
-            loss=found.get("loss"),
-            constrained=found.get("constrained", False),
+            loss=content.get("loss"),
+            constrained=content.get("constrained", False),
             usage=Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens),
         ),
         run=row.run,
@@ -267,15 +267,15 @@ SUM = re.compile(r'(?:, )?"crc": "([0-9a-f]{8})"\}\Z')
 
 def summed(key: str, answer: str, prompt_tokens: int, completion_tokens: int) -> str:
     """The JSON of an answer with the sum over it, its key and what it took."""
-    found = _sum(key, answer, prompt_tokens, completion_tokens)
-    return f'{answer[:-1]}{"" if answer == "{}" else ", "}"crc": "{found}"}}'
+    checksum = _sum(key, answer, prompt_tokens, completion_tokens)
+    return f'{answer[:-1]}{"" if answer == "{}" else ", "}"crc": "{checksum}"}}'
 
 
 def is_whole(key: str, answer: str, prompt_tokens: object, completion_tokens: object) -> bool:
     """Whether an answer is what was kept; one without a sum is, where it can be read."""
-    found = SUM.search(answer)
-    if found is not None:
-        return _sum(key, f"{answer[: found.start()]}}}", prompt_tokens, completion_tokens) == found[1]
+    match = SUM.search(answer)
+    if match is not None:
+        return _sum(key, f"{answer[: match.start()]}}}", prompt_tokens, completion_tokens) == match[1]
     try:
         return isinstance(json.loads(answer), dict)
     except ValueError:

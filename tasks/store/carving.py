@@ -63,24 +63,24 @@ class _Pages:
 
 def _page_size(content: bytes) -> int:
     """What the header says, where that can be."""
-    found = int.from_bytes(content[16:18], "big")
-    found = 65536 if found == 1 else found
-    return found if content.startswith(b"SQLite") and found >= 512 and found & (found - 1) == 0 else PAGE
+    size = int.from_bytes(content[16:18], "big")
+    size = 65536 if size == 1 else size
+    return size if content.startswith(b"SQLite") and size >= 512 and size & (size - 1) == 0 else PAGE
 
 
 def _logged(log: bytes, size: int) -> Iterator[tuple[int, bytes]]:
     """Pages of the transactions in a log that were committed, the oldest first."""
     salts, frame = log[16:24], FRAME_HEADER + size
-    found: list[tuple[int, bytes]] = []
+    pages: list[tuple[int, bytes]] = []
     for start in range(WAL_HEADER, len(log) - frame + 1, frame):
         number, committed = struct.unpack(">II", log[start : start + 8])
         if log[start + 8 : start + 16] != salts:
             # What follows was written before the log was begun anew.
             return
-        found.append((number, log[start + FRAME_HEADER : start + frame]))
+        pages.append((number, log[start + FRAME_HEADER : start + frame]))
         if committed:
-            yield from found
-            found.clear()
+            yield from pages
+            pages.clear()
 
 
 def _rows(pages: _Pages, number: int) -> Iterator[tuple[Value, ...]]:
@@ -107,14 +107,14 @@ def _payload(pages: _Pages, page: bytes, place: int) -> bytes:
     least = (size - 12) * 32 // 255 - 23
     here = least + (length - least) % (size - 4)
     here = here if here <= size - 35 else least
-    found = [_part(page, place, here)]
+    parts = [_part(page, place, here)]
     following, left = int.from_bytes(_part(page, place + here, 4), "big"), length - here
     while left > 0:
         over = pages.page(following) if following else b""
-        found.append(_part(over, 4, min(left, size - 4)))
-        left -= len(found[-1])
+        parts.append(_part(over, 4, min(left, size - 4)))
+        left -= len(parts[-1])
         following = int.from_bytes(over[:4], "big")
-    return b"".join(found)
+    return b"".join(parts)
 
 
 def _part(page: bytes, place: int, length: int) -> bytes:

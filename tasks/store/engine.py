@@ -227,10 +227,10 @@ def difference(engine: Engine) -> str:
     from contrapose.tasks.store.schema import METADATA
 
     with engine.execution_options(reading=True).connect() as connection:
-        found = inspect(connection)
-        there = set(found.get_table_names()) & set(METADATA.tables)
+        inspector = inspect(connection)
+        there = set(inspector.get_table_names()) & set(METADATA.tables)
         for name in sorted(there):
-            columns = {column["name"] for column in found.get_columns(name)}
+            columns = {column["name"] for column in inspector.get_columns(name)}
             wanted = {column.name for column in METADATA.tables[name].columns}
             if columns != wanted:
                 missing, unknown = sorted(wanted - columns), sorted(columns - wanted)

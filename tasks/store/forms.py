@@ -29,8 +29,8 @@ class FormTable:
         """The form that was found; with `run`, only if that run found it out itself."""
         wanted = select(FORMS.c.form).where(FORMS.c.key == key)
         with self.reading.begin() as connection:
-            found = connection.execute(wanted if run is None else wanted.where(FORMS.c.run == run)).scalar()
-        return cast("Form | None", found)
+            form = connection.execute(wanted if run is None else wanted.where(FORMS.c.run == run)).scalar()
+        return cast("Form | None", form)
 
     @patient
     def note(self, key: str, form: Form, *, model: str, run: str, again: bool) -> None:

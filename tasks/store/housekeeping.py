@@ -109,5 +109,5 @@ class Housekeeping:
             for row in connection.execution_options(yield_per=1000).execute(wanted).mappings():
                 # The sum over an answer is the store's own business.
                 answer = {name: value for name, value in json.loads(row["answer"]).items() if name != "crc"}
-                found = {**row, "question": json.loads(row["question"]), "answer": answer}
-                yield json.dumps(found, ensure_ascii=False)
+                record = {**row, "question": json.loads(row["question"]), "answer": answer}
+                yield json.dumps(record, ensure_ascii=False)

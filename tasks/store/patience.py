@@ -53,7 +53,7 @@ def patient(method: Method) -> Method:
             number += 1
             began = time.monotonic()
             try:
-                found = method(self, *args, **kwargs)
+                returned = method(self, *args, **kwargs)
             except SQLAlchemyError as error:
                 if not (_mended(self.engine, error) and number == 1):
                     _refuse_hopeless(self.engine, error)
@@ -62,7 +62,7 @@ def patient(method: Method) -> Method:
                         raise _unusable(AwayError, error, self.engine) from error
             else:
                 _away.pop(self.engine, None)
-                return found
+                return returned
             time.sleep(min(FIRST_WAIT * number, LONGEST_WAIT))
 
     return cast(Method, tried)

@@ -61,10 +61,10 @@ class Repaired:
 def identity(path: str | Path) -> tuple[int, int] | None:
     """Which file lies at a path now; None where there is none."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def is_there(path: Path) -> bool:
@@ -96,8 +96,8 @@ def fails(path: Path) -> str:
         return "it does not begin as a database does"
     try:
         with closing(sqlite3.connect(path, timeout=60)) as connection:
-            found = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
-            return "" if found == "ok" else found.replace("\n", ": ")
+            verdict = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
+            return "" if verdict == "ok" else verdict.replace("\n", ": ")
     except sqlite3.OperationalError:
         return ""
     except sqlite3.DatabaseError as error:

@@ -281,6 +281,6 @@ class Runs:
 
 
 def _reading(connection: Connection, run: str) -> ReaderTook:
-    columns = [READINGS.c[each.name] for each in fields(ReaderTook)]
+    columns = [READINGS.c[column.name] for column in fields(ReaderTook)]
     row = connection.execute(select(*columns).where(READINGS.c.run == run)).one_or_none()
     return ReaderTook() if row is None else ReaderTook(**row._mapping)

@@ -84,7 +84,9 @@ def _spacy() -> DoctorFinding:
         spacy = version("spacy")
     except PackageNotFoundError:
         return ok("spaCy", "not installed; second_opinion: spacy needs it, nothing else does")
-    models = sorted(f"{each.name} {each.dist.version}" for each in entry_points(group="spacy_models") if each.dist)
+    models = sorted(
+        f"{package.name} {package.dist.version}" for package in entry_points(group="spacy_models") if package.dist
+    )
     if not models:
         return ok("spaCy", f"{spacy} without a model; second_opinion: spacy needs one", "See docs/second-opinion.md.")
     return ok("spaCy", f"{spacy} with {', '.join(models)}")

@@ -46,8 +46,8 @@ def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
         remedy = "Mend its rights, name another in PREFECT_HOME, or set PREFECT_API_URL."
         yield problem(NAME, f"a temporary one cannot write {settings.home} ({why})", remedy)
     elif settings.server.ephemeral.enabled:
-        told = "none is set: every run starts a temporary one, which takes about 10 s"
-        yield ok(NAME, told, "To keep one: prefect server start, then set PREFECT_API_URL.")
+        message = "none is set: every run starts a temporary one, which takes about 10 s"
+        yield ok(NAME, message, "To keep one: prefect server start, then set PREFECT_API_URL.")
     else:
         remedy = "Set PREFECT_API_URL, or PREFECT_SERVER_EPHEMERAL_ENABLED=true."
         yield problem(NAME, "none is set, and temporary ones are switched off", remedy)
@@ -88,12 +88,14 @@ def _compared(server: str | None, address: str) -> DoctorFinding:
     if server is None:
         return ok(NAME, f"Prefect Cloud, {address}")
     theirs, ours = Version(server), Version(prefect.__version__)
-    told = f"{address}, version {server}"
+    message = f"{address}, version {server}"
     if theirs.major != ours.major:
-        return problem(NAME, f"{told}, which Prefect {ours} cannot use", f"Install prefect=={server}, or upgrade it.")
+        return problem(
+            NAME, f"{message}, which Prefect {ours} cannot use", f"Install prefect=={server}, or upgrade it."
+        )
     if theirs < ours:
-        return warning(NAME, f"{told}, older than Prefect {ours} here", f"Upgrade the server to {ours}.")
-    return ok(NAME, told)
+        return warning(NAME, f"{message}, older than Prefect {ours} here", f"Upgrade the server to {ours}.")
+    return ok(NAME, message)
 
 
 def _telemetry() -> DoctorFinding:
@@ -170,14 +172,14 @@ def _asked_by_stranger(url: str) -> tuple[int, str]:
 def _judged(*, answers: bool, allowed: str) -> DoctorFinding:
     foreign = allowed in ("*", STRANGER)
     if answers and foreign:
-        found = "asks for no authentication, and lets pages of every origin read: any page that is open can use it"
+        observed = "asks for no authentication, and lets pages of every origin read: any page that is open can use it"
         remedy = "Set PREFECT_SERVER_API_AUTH_STRING and PREFECT_SERVER_CORS_ALLOWED_ORIGINS where it is started, or "
-        return warning(ACCESS, found, f"{remedy}use contrapose ui. {GUIDE}")
+        return warning(ACCESS, observed, f"{remedy}use contrapose ui. {GUIDE}")
     if answers:
-        found = "asks for no authentication: whoever reaches it can start runs and read Secret blocks"
-        return warning(ACCESS, found, f"Set PREFECT_SERVER_API_AUTH_STRING where it is started. {GUIDE}")
+        observed = "asks for no authentication: whoever reaches it can start runs and read Secret blocks"
+        return warning(ACCESS, observed, f"Set PREFECT_SERVER_API_AUTH_STRING where it is started. {GUIDE}")
     if foreign:
-        found = "lets pages of every origin read its answers"
+        observed = "lets pages of every origin read its answers"
         remedy = "Set PREFECT_SERVER_CORS_ALLOWED_ORIGINS to its own address where it is started."
-        return warning(ACCESS, found, f"{remedy} {GUIDE}")
+        return warning(ACCESS, observed, f"{remedy} {GUIDE}")
     return ok(ACCESS, "asks for authentication, and lets no other page read")

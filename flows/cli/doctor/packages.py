@@ -35,18 +35,18 @@ def _python() -> DoctorFinding:
     from packaging.specifiers import SpecifierSet
 
     wanted = metadata.metadata("contrapose")["Requires-Python"]
-    found = f"{platform.python_version()} in {sys.prefix}"
+    interpreter = f"{platform.python_version()} in {sys.prefix}"
     if SpecifierSet(wanted).contains(platform.python_version(), prereleases=True):
-        return ok("Python", found)
-    return problem("Python", found, f"Use Python {wanted}.")
+        return ok("Python", interpreter)
+    return problem("Python", interpreter, f"Use Python {wanted}.")
 
 
 def _required() -> Iterator[DoctorFinding]:
     needed = requirements()
-    wrong = [each for each in needed if not _fits(each)]
-    for each in wrong:
-        found = f"{_version(each.name) or 'not installed'}; needed: {each.specifier or 'any'}"
-        yield problem(each.name, found, _install(f"{each.name}{each.specifier}"))
+    wrong = [requirement for requirement in needed if not _fits(requirement)]
+    for requirement in wrong:
+        observed = f"{_version(requirement.name) or 'not installed'}; needed: {requirement.specifier or 'any'}"
+        yield problem(requirement.name, observed, _install(f"{requirement.name}{requirement.specifier}"))
     if not wrong:
         yield ok("packages", f"all {len(needed)} in their ranges")
 
@@ -54,9 +54,11 @@ def _required() -> Iterator[DoctorFinding]:
 def _tested() -> DoctorFinding:
     lines = CONSTRAINTS.read_text(encoding="utf-8").splitlines()
     pins = dict(line.strip().split("==", 1) for line in lines if "==" in line and not line.startswith("#"))
-    installed = {name: found for name in pins if (found := _version(name)) is not None}
+    installed = {name: version for name in pins if (version := _version(name)) is not None}
     # What follows a plus names a build, such as +cpu.
-    other = [f"{name} {found} ({pins[name]})" for name, found in installed.items() if found.split("+")[0] != pins[name]]
+    other = [
+        f"{name} {version} ({pins[name]})" for name, version in installed.items() if version.split("+")[0] != pins[name]
+    ]
     if not other:
         return ok("tested versions", f"{len(installed)} packages, as in {CONSTRAINTS.name}")
     more = f" and {len(other) - 3} more" if len(other) > 3 else ""
@@ -70,7 +72,7 @@ def _extras() -> Iterator[DoctorFinding]:
     absent: list[str] = []
     for extra in metadata.metadata("contrapose").get_all("Provides-Extra") or []:
         wanted = requirements(extra)
-        missing = [each.name for each in wanted if not _fits(each)]
+        missing = [requirement.name for requirement in wanted if not _fits(requirement)]
         if extra == DEVELOPMENT:
             continue
         if missing and len(missing) < len(wanted):
@@ -78,8 +80,8 @@ def _extras() -> Iterator[DoctorFinding]:
             yield warning(f"extra {extra}", f"incomplete, or of other versions: {', '.join(missing)}", remedy)
         else:
             (absent if missing else whole).append(extra)
-    found = [f"installed: {', '.join(whole)}"] * bool(whole) + [f"not installed: {', '.join(absent)}"] * bool(absent)
-    yield ok("extras", "; ".join(found), _install(f"contrapose[{','.join(absent)}]") if absent else "")
+    parts = [f"installed: {', '.join(whole)}"] * bool(whole) + [f"not installed: {', '.join(absent)}"] * bool(absent)
+    yield ok("extras", "; ".join(parts), _install(f"contrapose[{','.join(absent)}]") if absent else "")
 
 
 def requirements(extra: str = "") -> Sequence[Requirement]:
@@ -87,15 +89,21 @@ def requirements(extra: str = "") -> Sequence[Requirement]:
     from packaging.requirements import Requirement
 
     every = [Requirement(line) for line in metadata.requires("contrapose") or []]
-    plain = [each for each in every if each.marker is None or each.marker.evaluate({"extra": ""})]
+    plain = [
+        requirement for requirement in every if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+    ]
     if not extra:
         return plain
-    return [each for each in every if each not in plain and each.marker and each.marker.evaluate({"extra": extra})]
+    return [
+        requirement
+        for requirement in every
+        if requirement not in plain and requirement.marker and requirement.marker.evaluate({"extra": extra})
+    ]
 
 
 def _fits(wanted: Requirement) -> bool:
-    found = _version(wanted.name)
-    return found is not None and wanted.specifier.contains(found, prereleases=True)
+    version = _version(wanted.name)
+    return version is not None and wanted.specifier.contains(version, prereleases=True)
 
 
 def _version(name: str) -> str | None:

@@ -61,7 +61,7 @@ def _content(url: str) -> Content | None:
         return None
     kept = Housekeeping(engine)
     return Content(
-        answers=sum(each.answers for each in kept.held()),
+        answers=sum(entry.answers for entry in kept.held()),
         megabytes=kept.size() / 1_000_000,
         unfinished=len(Runs(engine).unfinished()),
     )
@@ -72,7 +72,9 @@ def _described(place: str, content: Content | None) -> DoctorFinding:
 
     if content is None:
         return ok(NAME, f"{place}; the first run makes it")
-    told = f"{place}, {counted('answers', content.answers)}, {content.megabytes:,.1f} MB"
+    message = f"{place}, {counted('answers', content.answers)}, {content.megabytes:,.1f} MB"
     if not content.unfinished:
-        return ok(NAME, told)
-    return ok(NAME, f"{told}, {counted('unfinished runs', content.unfinished)}", "To go on with one: contrapose resume")
+        return ok(NAME, message)
+    return ok(
+        NAME, f"{message}, {counted('unfinished runs', content.unfinished)}", "To go on with one: contrapose resume"
+    )

@@ -89,8 +89,8 @@ class Replies:
 
         def stopped(ids: Any, _: Any) -> Any:
             texts = self.encoder.tokenizer.batch_decode(ids[:, width:], skip_special_tokens=True)
-            found = [any(stop in text for stop in self.generation.stop) for text in texts]
-            return torch.tensor(found, device=ids.device)
+            ended = [any(stop in text for stop in self.generation.stop) for text in texts]
+            return torch.tensor(ended, device=ids.device)
 
         return StoppingCriteriaList([stopped] if self.generation.stop else [])
 
@@ -145,7 +145,9 @@ class Sampler:
         scaled = (scores - scores.amax(-1, keepdim=True)) / self.temperature
         if self.top_p is not None and self.top_p < 1:
             scaled = nucleus(scaled, self.top_p)
-        seeds, step = (torch.tensor(each, device=scores.device) for each in (self.seeds, ids.shape[1] - self.start))
+        seeds, step = (
+            torch.tensor(numbers, device=scores.device) for numbers in (self.seeds, ids.shape[1] - self.start)
+        )
         keys = splitmix(seeds.unsqueeze(-1), step + 1)
         return torch.full_like(scores, -torch.inf).scatter_(-1, draw(scaled, keys), 0.0)
 

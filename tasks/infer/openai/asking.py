@@ -94,7 +94,7 @@ class Asker:
     def _completion(self, outcome: Reply | Failure | None) -> Completion:
         if isinstance(outcome, Reply):
             return outcome.completion
-        return Completion(error=outcome.told if outcome else f"{UNASKED} to the end: {self.broker.stopped}")
+        return Completion(error=outcome.message if outcome else f"{UNASKED} to the end: {self.broker.stopped}")
 
     async def outcome(self, question: Question, tries: Tries, *, patience: int | None = None) -> Reply | Failure | None:
         """The reply, or the failure that is final; None where the run stopped before.
@@ -111,7 +111,7 @@ class Asker:
             if self.broker.stopped:
                 break
             if (error := self._final(outcome, tries, wait)) is not None:
-                return replace(outcome, told=error, then="give up")
+                return replace(outcome, message=error, then="give up")
             if patience is not None and outcome.fell_over and tries.failures >= patience:
                 return outcome
             self.endpoint.retried(outcome.kind)
@@ -180,14 +180,14 @@ class Asker:
             self.endpoint.limiter.timed_out(sent)
         elif outcome.overload:
             self.endpoint.limiter.overloaded(sent)
-            self.breaker.limited(outcome.told)
+            self.breaker.limited(outcome.message)
         if outcome.unreadable:
-            self.breaker.unreadable(outcome.told, sent)
+            self.breaker.unreadable(outcome.message, sent)
             self._stop_if_gone()
         elif outcome.then == "retry":
-            self.breaker.failed(outcome.told, sent)
+            self.breaker.failed(outcome.message, sent)
         elif outcome.then == "give up" and not (self.trying and question.form != "plain"):
-            self.breaker.refused(outcome.told)
+            self.breaker.refused(outcome.message)
 
     def _stop_if_gone(self) -> None:
         """At once: whoever watches looks ten times a second, in which hundreds may be asked."""
@@ -197,7 +197,7 @@ class Asker:
     def _wait(self, failure: Failure, tries: Tries) -> float:
         """Seconds until the next try; what the endpoint asked for holds for everybody."""
         if failure.then == "stop" and (failure.certain or not self.breaker.answered):
-            self.broker.stop(failure.told)
+            self.broker.stop(failure.message)
         tries.failures += failure.then == "retry"
         tries.limited += failure.overload
         if failure.wait is None or (failure.overload and not failure.wait):
@@ -217,11 +217,11 @@ class Asker:
         """Why there will be no answer; None where another request may bring it."""
         settings = self.endpoint.settings
         if failure.then in ("give up", "stop"):
-            return failure.told
+            return failure.message
         if tries.failures > settings.retries:
-            return f"no answer after {tries.spent.calls} requests; the last: {failure.told}"
+            return f"no answer after {tries.spent.calls} requests; the last: {failure.message}"
         if time.monotonic() + wait - tries.since >= settings.total_timeout:
-            return f"no answer after {settings.total_timeout:g} s; the last: {failure.told}"
+            return f"no answer after {settings.total_timeout:g} s; the last: {failure.message}"
         return None
 
 
