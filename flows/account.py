@@ -21,7 +21,7 @@ from contrapose.tasks.history.fingerprint import fingerprint
 from contrapose.tasks.history.reading import Recorded, recorded
 from contrapose.tasks.report.publish import git_commit, versions
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.runs import ReaderTook
+from contrapose.tasks.store.runs import Taken
 
 Notes = Mapping[str, Mapping[str, str | float]]
 """What the model says of each test about how it computed."""
@@ -64,7 +64,7 @@ def usage_summary(run: Run) -> UsageSummary:
     return UsageSummary(**usage, reader=_reader_usage(run.reader, row.reading)) if run.reader else usage
 
 
-def _reader_usage(reader: Reader, taken: ReaderTook) -> ReaderUsage:
+def _reader_usage(reader: Reader, taken: Taken) -> ReaderUsage:
     return ReaderUsage(
         model=reader.spec.id,
         calls=taken.answers,
@@ -96,10 +96,14 @@ def manifest(run: Run, summary: Summary, *, notes: Notes) -> dict[str, Any]:
         "usage": summary["usage"],
         "price": _dumped(run.price),
         **({"reader_price": _dumped(run.reader.price)} if run.reader else {}),
-        "versions": versions() | {name: version for plan in run.plans for name, version in plan.versions.items()},
+        "versions": _versions(run),
         "git_commit": git_commit(),
         "platform": platform(),
     }
+
+
+def _versions(run: Run) -> dict[str, str]:
+    return versions() | {name: version for plan in run.plans for name, version in plan.versions.items()}
 
 
 def _dumped(price: Price | None) -> dict[str, Any] | None:
@@ -165,7 +169,7 @@ def _made_of(run: Run, summary: Summary) -> dict[Facet, dict[str, str]]:
         summary,
         plans=run.plans,
         identity=run.identity,
-        versions=versions() | {name: version for plan in run.plans for name, version in plan.versions.items()},
+        versions=_versions(run),
         embedding_revision=revision(run.config.embedding_model),
         reader=run.reader.identity if run.reader else None,
     )

@@ -40,15 +40,8 @@ def clear(*, model: str | None, days: float | None, sure: bool) -> str:
     Raises:
         ConfigError: the user is not, or there is nobody to ask.
     """
-    what = " ".join(
-        part
-        for part in (
-            "answers",
-            f"of {model}" if model else "",
-            f"older than {days:g} days" if days is not None else "",
-        )
-        if part
-    )
+    what = f"answers of {model}" if model else "answers"
+    what += "" if days is None else f" older than {days:g} days"
     store = Store().housekeeping
     if not sure and not _asked(f"Forget {what} in {store.place}? They were paid for. [y/N] "):
         raise ConfigError(

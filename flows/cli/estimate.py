@@ -58,13 +58,13 @@ def decidable(previews: list[Preview], groups: Mapping[str, Groups]) -> Decidabl
     """
     judged = {preview.plan.test: preview for preview in previews if groups[preview.plan.test].samples}
     level = (1 - CONFIDENCE) / max(1, len(judged))
-    by_test = {test: deciding(groups[test], _source(preview), level=level) for test, preview in judged.items()}
-    return Decidable(tests={test: figures for test, figures in by_test.items() if figures is not None}, level=level)
-
-
-def _source(preview: Preview) -> Source:
-    loaded = preview.loaded
-    return Source(samples=len(loaded.samples), rows=loaded.rows, gate=preview.plan.min_pass_rate)
+    tests = {}
+    for test, preview in judged.items():
+        loaded = preview.loaded
+        source = Source(samples=len(loaded.samples), rows=loaded.rows, gate=preview.plan.min_pass_rate)
+        if (figures := deciding(groups[test], source, level=level)) is not None:
+            tests[test] = figures
+    return Decidable(tests=tests, level=level)
 
 
 def power_as_plain(power: Decidable) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def _look_up(config: RunConfig) -> tuple[LookUp, Form, str | None]:
 
     def look_up(questions: Sequence[Question]) -> Answers:
         named = {} if config.refresh else {keys.of(question): question for question in questions}
-        return {named[key]: stored.completion for key, stored in table.find(list(named)).items()}
+        return {named[key]: completion for key, completion in table.find(list(named)).items()}
 
     return look_up, form, None
 

@@ -168,14 +168,10 @@ def _print_changes(comparisons: Sequence[SincePrevious], console: Console) -> No
 def _held_against(comparison: SincePrevious) -> str:
     """What is held against what, in one sentence."""
     now = f"{comparison.run['started'][:19].replace('T', ' ')} ({comparison.run['verdict']})"
-    if comparison.base is None:
+    if (base := comparison.base) is None:
         return f"{now}: the first run, with nothing to hold it against."
-    then = f"{comparison.base['started'][:19].replace('T', ' ')}"
-    which = (
-        "the last one that passed"
-        if comparison.base["verdict"] == "pass"
-        else f"{comparison.base['verdict']}; none passed"
-    )
+    then = f"{base['started'][:19].replace('T', ' ')}"
+    which = "the last one that passed" if base["verdict"] == "pass" else f"{base['verdict']}; none passed"
     what = ", ".join(dict.fromkeys(change["facet"] for change in comparison.changes)) or "nothing"
     return f"{now} against {then} ({which}): {what} changed."
 

@@ -130,16 +130,13 @@ class _Interrupt:
         time.sleep(AGAIN_SECONDS)
         self._waiting = False
         # By default it would kill the process of whoever has called the command.
-        if not self.number and callable(signal.getsignal(number)):
-            _send(number)
-
-
-def _send(number: int) -> None:
-    """To the main thread, which it wakes where it waits, if the system can do so."""
-    if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, number)
-    else:
-        _thread.interrupt_main(signal.Signals(number))
+        if self.number or not callable(signal.getsignal(number)):
+            return
+        if hasattr(signal, "pthread_kill"):
+            # The main thread is woken where it waits.
+            signal.pthread_kill(threading.main_thread().ident or 0, number)
+        else:
+            _thread.interrupt_main(signal.Signals(number))
 
 
 def _end(number: int, _: FrameType | None) -> NoReturn:

@@ -54,15 +54,12 @@ class Preview:
         """The same without repeats, which ask the same prompts again."""
         return replace(self, plan=self.plan.model_copy(update={"repeats": 1}))
 
-    def _in_words(self) -> frozenset[str]:
-        ids = (sample.id for sample in self.loaded.samples)
-        return drawn_in_words(ids, self.plan, seed=self.seed, likelihoods=self.likelihoods)
-
     def cases(self, positions: Sequence[int] | None = None) -> Iterator[list[Case]]:
         """The cases of each sample, in order; with `positions`, of these samples."""
         samples = self.loaded.samples
         chosen = samples if positions is None else [samples[position] for position in positions]
-        in_words = self._in_words()
+        ids = (sample.id for sample in samples)
+        in_words = drawn_in_words(ids, self.plan, seed=self.seed, likelihoods=self.likelihoods)
         for start in range(0, len(chosen), PORTION):
             portion = chosen[start : start + PORTION]
             built = build_cases(portion, self.plan, seed=self.seed, likelihoods=self.likelihoods, in_words=in_words)

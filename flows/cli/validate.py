@@ -105,7 +105,12 @@ def _checked(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None, most
     for _ in cases:
         pass
     if not counts.asked:
-        raise _nothing_to_ask(plan, counts)
+        raise DataError(
+            f"none of {counts.skipped.total()} samples can be perturbed ({', '.join(sorted(counts.skipped))})",
+            expected="at least one",
+            remedy="Choose other data, or other settings of the test.",
+            where=f"{plan.test}, {plan.data.source}",
+        )
     return _CheckedTest(text="\n".join(_row_lines(plan, drawing, counts, show_toxic=config.show_toxic)), held=held)
 
 
@@ -161,15 +166,6 @@ class _Counts:
         skipped = self.skipped.total()
         controls = f", controls {self.controls}" if self.controls else ""
         return f"cases {self.asked + skipped}, to ask {self.asked}, skipped {skipped}{controls}"
-
-
-def _nothing_to_ask(plan: Plan, counts: _Counts) -> DataError:
-    return DataError(
-        f"none of {counts.skipped.total()} samples can be perturbed ({', '.join(sorted(counts.skipped))})",
-        expected="at least one",
-        remedy="Choose other data, or other settings of the test.",
-        where=f"{plan.test}, {plan.data.source}",
-    )
 
 
 def _validate(arguments: argparse.Namespace) -> int:

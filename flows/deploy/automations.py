@@ -18,7 +18,7 @@ from contrapose.tasks.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
-    from prefect.events.schemas.automations import Automation, AutomationCore
+    from prefect.events.schemas.automations import Automation
 
 WEBHOOK = "webhook"
 """The kind of block that is called with a payload; any other is notified."""
@@ -43,10 +43,8 @@ class AutomationBlock:
 def specifications() -> list[dict[str, Any]]:
     """The content of every file, by name."""
     folder = files("contrapose.deployments").joinpath("automations")
-    entries = sorted(
-        (entry for entry in folder.iterdir() if entry.name.endswith(".yaml")), key=lambda entry: entry.name
-    )
-    return [yaml.safe_load(entry.read_text(encoding="utf-8")) for entry in entries]
+    paths = sorted((path for path in folder.iterdir() if path.name.endswith(".yaml")), key=lambda path: path.name)
+    return [yaml.safe_load(path.read_text(encoding="utf-8")) for path in paths]
 
 
 def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[AutomationBlock]:
@@ -67,7 +65,12 @@ def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[Automat
         try:
             document = client.read_block_document_by_name(name, kind, include_secrets=True)
         except ObjectNotFound:
-            raise _no_block(full_name) from None
+            raise ConfigError(
+                f"no block {full_name!r} on this Prefect server",
+                expected="<type>/<name> of a notification block, such as slack-webhook/team or sendgrid-email/team",
+                remedy="Create it in the Prefect UI under Blocks, or list what there is: prefect block ls.",
+                where="--notify",
+            ) from None
         if (origin := origin_of(str(document.data.get("url", "")))) is not None:
             # Only its host is ever told: the path of such an address is often its secret.
             refuse_forbidden(origin.host, where=f"--notify {full_name}")
@@ -102,18 +105,14 @@ def update(
         client.create_automation(AutomationCore.model_validate(spec))
         return "created"
     wanted = AutomationCore.model_validate({**spec, "enabled": first.enabled})
-    if _content(first) == _content(wanted):
+    if _without_ids(first.model_dump(mode="json")) == _without_ids(wanted.model_dump(mode="json")):
         return "as it is"
     client.update_automation(first.id, wanted)
     return "updated"
 
 
-def _content(automation: AutomationCore) -> object:
-    """What an automation says, without the ids that the server gives it and its parts."""
-    return _without_ids(automation.model_dump(mode="json"))
-
-
 def _without_ids(value: object) -> object:
+    """What an automation says, without the ids that the server gives it and its parts."""
     if isinstance(value, Mapping):
         return {key: _without_ids(part) for key, part in value.items() if key != "id"}
     if isinstance(value, list):
@@ -142,18 +141,5 @@ def _with_deployment(client: SyncPrefectClient, action: Mapping[str, Any]) -> di
 
 def _payload(notify: Mapping[str, str]) -> str:
     """A JSON object as a template: what is inserted is escaped as JSON."""
-    parts = (f'"{key}": {_quoted(text)}' for key, text in notify.items())
+    parts = (f'"{key}": {{% filter tojson %}}{text}{{% endfilter %}}' for key, text in notify.items())
     return "{" + ", ".join(parts) + "}"
-
-
-def _quoted(text: str) -> str:
-    return "{% filter tojson %}" + text + "{% endfilter %}"
-
-
-def _no_block(name: str) -> ConfigError:
-    return ConfigError(
-        f"no block {name!r} on this Prefect server",
-        expected="<type>/<name> of a notification block, such as slack-webhook/team or sendgrid-email/team",
-        remedy="Create it in the Prefect UI under Blocks, or list what there is: prefect block ls.",
-        where="--notify",
-    )

@@ -40,7 +40,13 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
 
     url = server_url()
     with get_client(sync_client=True) as client:
-        _refuse_silent(client, url)
+        if (error := client.api_healthcheck()) is not None:
+            raise ConfigError(
+                f"{without_user(url)} does not answer ({type(error).__name__})",
+                expected="a Prefect server",
+                remedy="Start it, or correct the URL.",
+                where="PREFECT_API_URL",
+            )
         blocks = find_blocks(client, options.notify)
         yield f"work pool {POOL}: {_pool(client)}"
         wanted = changed(shipped(), options)
@@ -82,16 +88,6 @@ def server_url() -> str:
         remedy="Set it, or start a server of your own with everything deployed: contrapose ui.",
         where="PREFECT_API_URL",
     )
-
-
-def _refuse_silent(client: SyncPrefectClient, url: str) -> None:
-    if (error := client.api_healthcheck()) is not None:
-        raise ConfigError(
-            f"{without_user(url)} does not answer ({type(error).__name__})",
-            expected="a Prefect server",
-            remedy="Start it, or correct the URL.",
-            where="PREFECT_API_URL",
-        )
 
 
 def _pool(client: SyncPrefectClient) -> str:

@@ -24,9 +24,20 @@ def refused_value(error: ValidationError, model: type[BaseModel], *, where: str)
     place = f"{where}: {'.'.join(path)}" if path else where
     more = f" ({len(problems) - 1} more such problems follow.)" if len(problems) > 1 else ""
     if first["type"] == "extra_forbidden":
-        return _unknown_key(_fields(model, path[:-1]), path[-1], place, more)
+        known = _fields(model, path[:-1])
+        return ConfigError(
+            f"unknown key {path[-1]!r}",
+            expected=f"one of {', '.join(known)}",
+            remedy=meant(path[-1], known, otherwise="Correct or remove it.") + more,
+            where=place,
+        )
     if first["type"] == "missing" and path == ["data", "source"]:
-        return _no_source(place, more)
+        return ConfigError(
+            "settings of data without a source",
+            expected="a file, an address or a bundled name",
+            remedy=f"Name it with --data, or as source beside them.{more}",
+            where=place,
+        )
     observed, expected = _found_and_expected(first)
     return ConfigError(observed, expected=expected, remedy=f"Correct the value.{more}", where=place)
 
@@ -38,24 +49,6 @@ def _found_and_expected(problem: Mapping[str, Any]) -> tuple[str, str]:
     words = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
     observed, _, expected = words.rpartition("; expected ")
     return observed or f"{problem['input']!r}"[:120], expected
-
-
-def _no_source(place: str, more: str) -> ConfigError:
-    return ConfigError(
-        "settings of data without a source",
-        expected="a file, an address or a bundled name",
-        remedy=f"Name it with --data, or as source beside them.{more}",
-        where=place,
-    )
-
-
-def _unknown_key(known: Sequence[str], name: str, place: str, more: str) -> ConfigError:
-    return ConfigError(
-        f"unknown key {name!r}",
-        expected=f"one of {', '.join(known)}",
-        remedy=meant(name, known, otherwise="Correct or remove it.") + more,
-        where=place,
-    )
 
 
 def _fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:

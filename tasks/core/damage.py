@@ -83,18 +83,14 @@ def set_aside(path: Path) -> Path | None:
     aside = path.with_name(path.name + SUFFIX)
     try:
         if path.is_dir():
-            _forget(aside)
+            import shutil
+
+            shutil.rmtree(aside, ignore_errors=True)
         path.replace(aside)
     except FileNotFoundError:
         return None
     note(str(aside))
     return aside
-
-
-def _forget(folder: Path) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def note(aside: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from functools import partial
 
 
 class ContraposeError(Exception):
@@ -28,7 +29,8 @@ class ContraposeError(Exception):
         return " ".join(line.split())
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (type(self), self.found, self.expected, self.remedy, self.where))
+        kept = {"expected": self.expected, "remedy": self.remedy, "where": self.where}
+        return (partial(type(self), **kept), (self.found,))
 
 
 class ConfigError(ContraposeError):
@@ -57,10 +59,6 @@ class CutShortError(ContraposeError):
     """A run could not go on, for want of room or of its store: what it has is kept, and it goes on when begun again."""
 
     exit_code = 4
-
-
-def _rebuild(kind: type[ContraposeError], observed: str, expected: str, remedy: str, where: str) -> ContraposeError:
-    return kind(observed, expected=expected, remedy=remedy, where=where)
 
 
 def meant(name: str, known: Iterable[str], *, otherwise: str) -> str:

@@ -1,8 +1,10 @@
-"""A name that stands for a folder, or for a model of the Hugging Face hub: in its cache, or still to be fetched."""
+"""A name that stands for a folder, or for a model of the Hugging Face hub; and the hash of the files in a folder."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from contrapose.tasks.core.provider import Check
@@ -17,8 +19,11 @@ def on_disk(chosen: str, *, setting: str, revision: str | None = None) -> Check:
         revision: of the model on the hub; None: the newest.
     """
     folder = Path(os.path.expanduser(chosen))
+    if folder.is_dir() and any((folder / name).is_file() for name in ("config.json", "modules.json")):
+        return Check(state="ok", observed=f"folder {folder}")
     if folder.is_dir():
-        return _folder(folder, setting)
+        remedy = f"Name the folder of a saved model in {setting}."
+        return Check(state="problem", observed=f"{folder} holds no config.json", remedy=remedy)
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
@@ -38,13 +43,6 @@ def on_disk(chosen: str, *, setting: str, revision: str | None = None) -> Check:
     return Check(state="warning", observed=f"{chosen} is not in the cache", remedy=remedy)
 
 
-def _folder(folder: Path, setting: str) -> Check:
-    if not any((folder / name).is_file() for name in ("config.json", "modules.json")):
-        remedy = f"Name the folder of a saved model in {setting}."
-        return Check(state="problem", observed=f"{folder} holds no config.json", remedy=remedy)
-    return Check(state="ok", observed=f"folder {folder}")
-
-
 def existing_folder(name: str) -> Path | None:
     """The folder of that name; None where there is none, however impossible the name is.
 
@@ -53,3 +51,18 @@ def existing_folder(name: str) -> Path | None:
     """
     path = os.path.expanduser(name)
     return Path(path) if os.path.isdir(path) else None
+
+
+def files_sha256(folder: Path, files: Iterable[Path]) -> str:
+    """Hash of names and contents: other weights in the same place are another model.
+
+    Args:
+        folder: what the names are taken relative to.
+        files: in it or below.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(str(path.relative_to(folder)).encode())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()

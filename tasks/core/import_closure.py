@@ -76,12 +76,6 @@ def code_sha256(*modules: str, memo: Path | None = None) -> str:
     return digest.hexdigest()
 
 
-def imported_by(*modules: str) -> frozenset[str]:
-    """Names of the modules that the code of some modules rests on, their own included."""
-    roots = {OURS, *(module.partition(".")[0] for module in modules)}
-    return frozenset(_closure(modules, roots, _Notebook(None)))
-
-
 def _closure(modules: tuple[str, ...], roots: set[str], notes: _Notebook) -> dict[str, Notes]:
     closure: dict[str, Notes] = {}
     ahead = list(modules)

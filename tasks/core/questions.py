@@ -65,12 +65,7 @@ class Answer:
 def to_json(question: Question) -> str:
     """A question as the store keeps it."""
     content: dict[str, object] = {"kind": question.kind, "prompt": question.prompt}
-    if question.labels:
-        content["labels"] = question.labels
-    if question.text:
-        content["text"] = question.text
-    if question.repeat:
-        content["repeat"] = question.repeat
-    if question.form != "plain":
-        content["form"] = question.form
+    form = "" if question.form == "plain" else question.form
+    further = {"labels": question.labels, "text": question.text, "repeat": question.repeat, "form": form}
+    content |= {name: value for name, value in further.items() if value}
     return json.dumps(content, ensure_ascii=True)

@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
@@ -21,7 +20,7 @@ from contrapose.tasks.store.patience import AWAY_SECONDS, AwayError
 from contrapose.tasks.store.refuge import shelter, take_up
 
 if TYPE_CHECKING:
-    from contrapose.tasks.store.answers import AnswerTable, Keyed
+    from contrapose.tasks.store.answers import AnswerTable
     from contrapose.tasks.store.claims import Claims
 
 
@@ -50,7 +49,7 @@ class StoreBroker:
         reads: bool = False,
     ) -> None:
         self.keys, self.run, self.model, self.again = keys, run, model, again
-        self._budget, self._stopped = budget, stopped
+        self.budget, self.stopped = budget, stopped
         self.answers: dict[Question, Completion] = {}
         self.warnings: dict[str, str] = {}
         self.hits = self.asked = 0
@@ -65,26 +64,14 @@ class StoreBroker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Everything that was answered is kept, however the asking ended."""
         self._writer.close()
-
-    @property
-    def budget(self) -> Budget:
-        """What may still be spent."""
-        return self._budget
-
-    @property
-    def stopped(self) -> str | None:
-        """Why nothing more is to be asked."""
-        return self._stopped
 
     def stop(self, reason: str) -> None:
         """Ask nothing more; the first reason stays."""
         with self._lock:
-            self._stopped = self._stopped or reason
+            self.stopped = self.stopped or reason
 
     def warn(self, kind: str, text: str) -> None:
         """Keep what people should know of how the model answers; of each kind the first text stays."""
@@ -100,7 +87,7 @@ class StoreBroker:
         """What is answered in the store; it is not taken."""
         keys = {self._key(question): question for question in questions}
         answers = self._table.find(list(keys), run=self.run if self.again else None)
-        return {keys[key]: stored.completion for key, stored in answers.items()}
+        return {keys[key]: completion for key, completion in answers.items()}
 
     def open(self, questions: Sequence[Question]) -> list[Question]:
         """Those of the questions that have no answer, nor a final failure."""
@@ -113,7 +100,7 @@ class StoreBroker:
 
     def take(self, questions: Sequence[Question]) -> list[Question]:
         """Those of the questions that are still open and are ours to ask now, in order."""
-        left = [] if self._stopped else self.open(questions)
+        left = [] if self.stopped else self.open(questions)
         own = self.claims.claim([self._key(question) for question in left]) if left else set()
         return [question for question in left if self._key(question) in own]
 
@@ -127,7 +114,7 @@ class StoreBroker:
         if self._writer.failed is not None:
             # What cannot be kept must not be paid for.
             self.stop("the response store cannot be written")
-        self._meter.cost = self._budget.cost()
+        self._meter.cost = self.budget.cost()
         self._count(asked=len(answers))
 
     def _kept(self, answer: Answer) -> Keyed | Usage:
@@ -258,16 +245,18 @@ class Writer:
             self.claims.renew()
             self._renewed = time.monotonic()
         if items:
-            self._save(items)
+            self.answers.keep(self._batch(items))
 
-    def _save(self, items: list[Item]) -> None:
-        kept, spent, failures = _parts(items)
-        self.answers.save(
-            kept,
+    def _batch(self, items: Sequence[Item]) -> AnswerBatch:
+        """The answers among some items, what all of them took, and how many are failures."""
+        now = time.time()
+        kept = [item for item in items if not isinstance(item, Usage)]
+        failures = [item for item in items if isinstance(item, Usage)]
+        return AnswerBatch(
+            rows=[row_of(keyed, run=self.run, model=self.model, now=now) for keyed in kept],
             run=self.run,
-            model=self.model,
-            spent=spent,
-            failures=failures,
+            spent=sum((keyed.answer.taken for keyed in kept), sum(failures, Usage())),
+            failures=len(failures),
             again=self.again,
             reads=self.reads,
         )
@@ -276,22 +265,13 @@ class Writer:
         """What to say of replies that the store did not take; they are kept elsewhere, if anywhere is room."""
         if not isinstance(error, ContraposeError):
             return error
-        kept, spent, failures = _parts(self._unkept)
-        now = time.time()
-        rows = [row_of(keyed, run=self.run, model=self.model, now=now) for keyed in kept]
-        batch = AnswerBatch(rows=rows, run=self.run, spent=spent, failures=failures, again=self.again, reads=self.reads)
+        batch = self._batch(self._unkept)
         file = shelter(batch, self.answers.engine.url.render_as_string(hide_password=False))
         place = f"but are in {file}, where the next run finds them" if file else "nor in a file elsewhere, and are lost"
+        count = len(batch.rows)
         return CutShortError(
-            f"the replies to {len(kept)} questions could not be kept in the response store, {place}: {error.found}",
+            f"the replies to {count} questions could not be kept in the response store, {place}: {error.found}",
             expected=error.expected,
             remedy=error.remedy,
             where=error.where,
         )
-
-
-def _parts(items: Sequence[Item]) -> tuple[list[Keyed], Usage, int]:
-    """The answers among some items, what all of them took, and how many are failures."""
-    kept = [item for item in items if not isinstance(item, Usage)]
-    failures = [item for item in items if isinstance(item, Usage)]
-    return kept, sum((item.answer.taken for item in kept), sum(failures, Usage())), len(failures)

@@ -79,12 +79,8 @@ class MockModel:
         """Answer what is open, a batch at a time, until the budget is spent."""
         for start in range(0, len(questions), BATCH):
             batch = tuple(questions[start : start + BATCH])
-            trade(
-                Batch(
-                    questions=batch, most={question: _usage(question) for question in batch}, compute=self._completions
-                ),
-                broker,
-            )
+            most = {question: _usage(question) for question in batch}
+            trade(Batch(questions=batch, most=most, compute=self._completions), broker)
 
     def notes(self) -> Mapping[str, str | float]:
         """Nothing worth saying."""

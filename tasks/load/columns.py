@@ -88,20 +88,17 @@ def _named(data: DataSettings) -> list[tuple[str, str]]:
 def _absent(
     observed: str, wanted: Sequence[str], columns: Sequence[str], data: DataSettings, *, name: str | None = None
 ) -> DataError:
-    close = [match for column in wanted for match in difflib.get_close_matches(column, columns, n=1)]
+    close = [match for missing in wanted for match in difflib.get_close_matches(missing, columns, n=1)]
     if name is None:
         remedy = f"Did you mean {shown(close[0])}?" if close else "Correct the settings."
     else:
-        remedy = _mapping(name, escaped(close[0]) if close else "COLUMN")
+        column = escaped(close[0]) if close else "COLUMN"
+        # On the command line the source is mostly that of --data.
+        option = shlex.quote(f"data.columns.{name}={column}")
+        remedy = f"Name the column that holds it: --set {option}, or columns: {{{name}: {column}}} beside the source."
     return DataError(
         observed, expected=f"one of the columns {listed(columns)}", remedy=remedy, where=escaped(data.source)
     )
-
-
-def _mapping(name: str, column: str) -> str:
-    """The remedy for a field that no column holds; on the command line the source is mostly that of --data."""
-    option = shlex.quote(f"data.columns.{name}={column}")
-    return f"Name the column that holds it: --set {option}, or columns: {{{name}: {column}}} beside the source."
 
 
 def text(value: Any) -> str:

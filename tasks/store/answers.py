@@ -16,7 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from contrapose.tasks.core.damage import warn
 from contrapose.tasks.core.questions import Answer, to_json
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.patience import StorePart, patient
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS, READINGS, RUNS
 
 PORTION = 500
@@ -24,16 +24,6 @@ PORTION = 500
 
 DAMAGED = "damaged-"
 """How the key of an answer begins that was set aside."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
-    """An answer as it is kept."""
-
-    completion: Completion
-    """What the model returned, with the tokens that it took."""
-    run: str
-    """Id of the run that asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,24 +57,16 @@ def insert_into(engine: Engine, table: Any) -> Any:
     return postgresql.insert(table) if engine.dialect.name == "postgresql" else sqlite.insert(table)
 
 
-class AnswerTable:
-    """Answers in a database.
+class AnswerTable(StorePart):
+    """Answers in a database."""
 
-    Args:
-        engine: a database with the tables of `schema`.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.reading = engine.execution_options(reading=True)
-
-    def find(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Stored]:
+    def find(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Completion]:
         """The answers that are there, by key; with `run`, only those which that run asked for itself.
 
         One that is not as it was written is set aside, so that it is asked again.
         """
         rows = self._rows(keys, run)
-        damaged = [row.key for row in rows if not is_whole(*row[:4])]
+        damaged = [row.key for row in rows if not is_whole(*row)]
         if damaged:
             self._set_aside(damaged)
             rows = [row for row in rows if row.key not in set(damaged)]
@@ -119,7 +101,7 @@ class AnswerTable:
 
     @patient
     def _rows(self, keys: Sequence[str], run: str | None) -> list[Any]:
-        columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens, ANSWERS.c.run)
+        columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens)
         rows: list[Any] = []
         with self.reading.begin() as connection:
             for portion in portions(keys):
@@ -148,24 +130,14 @@ class AnswerTable:
         again: bool,
         reads: bool = False,
     ) -> None:
-        """Keep answers, release their claims and note what was spent, all of it or nothing.
-
-        Args:
-            answers: at most one of a key.
-            run: id of the run that asked; it must have been begun.
-            model: id of the model.
-            spent: requests and tokens since the last call.
-            failures: questions given up since the last call.
-            again: whether these replace older answers.
-            reads: whether the run's reader answered, and not its model.
-        """
+        """Keep answers, at most one of a key, as `keep` does: what the others say is as in `AnswerBatch`."""
         now = time.time()
         rows = [row_of(keyed, run=run, model=model, now=now) for keyed in answers]
         self.keep(AnswerBatch(rows=rows, run=run, spent=spent, failures=failures, again=again, reads=reads))
 
     @patient
     def keep(self, batch: AnswerBatch) -> None:
-        """Keep what a run was answered, as `save` does."""
+        """Keep what a run was answered, release the claims and note what was spent, all of it or nothing."""
         with self.engine.begin() as connection:
             if batch.rows:
                 connection.execute(self._keep(batch.again), list(batch.rows))
@@ -222,18 +194,16 @@ def percentiles(connection: Connection, run: str, shares: Sequence[float]) -> di
     return {share: seconds[place] for share, place in places.items()}
 
 
-def _stored(row: Any) -> Stored:
+def _stored(row: Any) -> Completion:
+    """What the model returned, with the tokens that it took."""
     content: Mapping[str, Any] = json.loads(row.answer)
     loglikelihoods = content.get("option_loglikelihoods")
-    return Stored(
-        completion=Completion(
-            text=content.get("text"),
-            option_loglikelihoods=None if loglikelihoods is None else tuple(loglikelihoods),
-            loss=content.get("loss"),
-            constrained=content.get("constrained", False),
-            usage=Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens),
-        ),
-        run=row.run,
+    return Completion(
+        text=content.get("text"),
+        option_loglikelihoods=None if loglikelihoods is None else tuple(loglikelihoods),
+        loss=content.get("loss"),
+        constrained=content.get("constrained", False),
+        usage=Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens),
     )
 
 

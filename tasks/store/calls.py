@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, case, literal, select, union_all
+from sqlalchemy import ColumnElement, case, literal, select, union_all
 
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.records import Call, Calls, Usage
-from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.patience import StorePart, patient
 from contrapose.tasks.store.schema import ANSWERS
 
 MOST = 5
@@ -20,16 +20,8 @@ TOKENS = Price(input=1_000_000, output=1_000_000)
 """What makes every token count the same."""
 
 
-class CallTable:
-    """Calls in a database.
-
-    Args:
-        engine: a database with the tables of `schema`.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.reading = engine.execution_options(reading=True)
+class CallTable(StorePart):
+    """Calls in a database."""
 
     @patient
     def most(self, run: str, *, prices: Mapping[str, Price | None]) -> Calls:

@@ -7,7 +7,7 @@ header of the file. The layout is that of https://www.sqlite.org/fileformat2.htm
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -22,6 +22,8 @@ HEADER = 100
 WAL_HEADER, FRAME_HEADER = 32, 24
 LARGEST = 1_000_000_000
 """Bytes of a row; SQLite has no larger ones."""
+FIXED: Mapping[int, Value] = {0: None, 8: 0, 9: 1}
+"""Values that take no bytes beside their type."""
 
 
 def carved(path: Path) -> Iterator[tuple[Value, ...]]:
@@ -143,19 +145,10 @@ def _value(payload: bytes, kind: int, at: int) -> tuple[Value, int]:
         # A sum over the row tells whether it is the text that was written.
         return (raw.decode(errors="replace") if kind % 2 else raw), at + length
     length = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)[kind]
-    return _READ.get(kind, _integer)(kind, _part(payload, at, length)), at + length
-
-
-def _integer(_: int, raw: bytes) -> Value:
-    return int.from_bytes(raw, "big", signed=True)
-
-
-_READ: Mapping[int, Callable[[int, bytes], Value]] = {
-    0: lambda kind, raw: None,
-    7: lambda kind, raw: float(struct.unpack(">d", raw)[0]),
-    8: lambda kind, raw: 0,
-    9: lambda kind, raw: 1,
-}
+    raw = _part(payload, at, length)
+    if kind == 7:
+        return float(struct.unpack(">d", raw)[0]), at + length
+    return FIXED.get(kind, int.from_bytes(raw, "big", signed=True)), at + length
 
 
 def _varint(content: bytes, place: int) -> tuple[int, int]:

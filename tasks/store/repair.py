@@ -151,20 +151,16 @@ def repair(path: Path) -> Repaired | None:
     with locked(path):
         if path.exists() and not fails(path):
             return None
-        return _repaired(path)
-
-
-def _repaired(path: Path) -> Repaired:
-    seen: set[str] = set()
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as work:
-        part = Path(work) / path.name
-        _create(part)
-        add(part, _noted(recognised(carved(path)), seen))
-        answers = _count(part)
-        aside = _move_aside(path)
-        part.chmod(0o600)
-        put_in_place(part, path)
-    return Repaired(answers=answers, unread=len(seen), aside=aside)
+        broken: set[str] = set()
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as work:
+            part = Path(work) / path.name
+            _create(part)
+            add(part, _noted(recognised(carved(path)), broken))
+            answers = _count(part)
+            aside = _move_aside(path)
+            part.chmod(0o600)
+            put_in_place(part, path)
+        return Repaired(answers=answers, unread=len(broken), aside=aside)
 
 
 def _noted(rows: Iterable[Row | str], broken: set[str]) -> Iterator[Row]:

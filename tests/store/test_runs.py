@@ -20,9 +20,9 @@ from contrapose.tasks.store.runs import (
     LOOK_SECONDS,
     PULSE_SECONDS,
     GoingOnError,
-    ReaderTook,
     RunRow,
     State,
+    Taken,
 )
 from contrapose.tasks.store.schema import RUNS
 
@@ -326,9 +326,9 @@ def test_what_a_runs_reader_has_spent_is_a_part_of_what_the_run_has() -> None:
         spent = Usage(calls=2, prompt_tokens=10, completion_tokens=1)
         answers.save([keyed(number)], run=run, model="r", spent=spent, failures=1, again=False, reads=True)
     assert runs.spent(run) == Usage(calls=7, prompt_tokens=26, completion_tokens=6)
-    taken = ReaderTook(answers=2, requests=4, failures=2, prompt_tokens=20, completion_tokens=2)
+    taken = Taken(answers=2, requests=4, failures=2, prompt_tokens=20, completion_tokens=2)
     assert runs.read(run) == row_of(run).reading == taken
-    assert runs.read(other) == row_of(other).reading == ReaderTook()
+    assert runs.read(other) == row_of(other).reading == Taken()
 
 
 def test_the_newest_unfinished_run_comes_first(clock: Clock) -> None:

@@ -49,7 +49,7 @@ def close() -> None:
 
 
 def found() -> dict[str, str | None]:
-    return {key: stored.completion.text for key, stored in Store().answers.find([each.key for each in MANY]).items()}
+    return {key: stored.text for key, stored in Store().answers.find([each.key for each in MANY]).items()}
 
 
 WHOLE = {each.key: each.answer.completion.text for each in MANY}
@@ -168,7 +168,7 @@ def test_an_answer_that_was_changed_on_the_disk_is_asked_again(store: str, warni
     assert set(table.find(keys)) == set(keys[:2])
     assert Store().claims().claim([keys[2]]) == {keys[2]}
     save(table, MANY[2], run=run)
-    assert table.find(keys)[keys[2]].completion.text == MANY[2].answer.completion.text
+    assert table.find(keys)[keys[2]].text == MANY[2].answer.completion.text
     assert len(warnings()) == 1
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -41,18 +42,12 @@ def version_findings(server: OnServer) -> Iterator[DoctorFinding]:
     """What is missing, what is of another version, or that neither is the case."""
     missing = [name for name in entrypoints() if name not in server.deployments]
     here = version("contrapose")
-    other = {
-        name: deployment.version or "none"
-        for name, deployment in server.deployments.items()
-        if deployment.version != here
-    }
+    versions = {name: deployment.version or "none" for name, deployment in sorted(server.deployments.items())}
+    other = ", ".join(f"{name} {theirs}" for name, theirs in versions.items() if theirs != here)
     if missing:
         yield warning(NAME, f"missing: {', '.join(missing)}", AGAIN)
     if other:
-        versions = ", ".join(f"{name} {theirs}" for name, theirs in sorted(other.items()))
-        yield warning(
-            NAME, f"not of version {here}, as here: {versions}", f"Install one version everywhere, then {AGAIN}"
-        )
+        yield warning(NAME, f"not of version {here}, as here: {other}", f"Install one version everywhere, then {AGAIN}")
     if not missing and not other:
         paused = sorted(name for name, deployment in server.deployments.items() if deployment.paused)
         yield ok(
@@ -179,7 +174,8 @@ def promotion_findings(server: OnServer) -> Iterator[DoctorFinding]:
         yield from _unlisted(check, str(wanted["webhook"]))
         yield _ready("webhook", "its secret is found", webhook_secret)
     if wanted.get("mlflow_alias"):
-        yield _ready("mlflow_alias", "MLflow is installed", _mlflow)
+        mlflow = partial(require, "mlflow", extra="mlflow", where="promotion.mlflow_alias")
+        yield _ready("mlflow_alias", "MLflow is installed", mlflow)
 
 
 def _unlisted(check: DeploymentResponse, url: str) -> Iterator[DoctorFinding]:
@@ -193,10 +189,6 @@ def _unlisted(check: DeploymentResponse, url: str) -> Iterator[DoctorFinding]:
         observed, remedy = error.found, error.remedy
     message = f"webhook of {CHECK}, seen from here: {observed}"
     yield warning(PROMOTION, message, f"{remedy}; or name it in {HOSTS} where the worker runs.")
-
-
-def _mlflow() -> None:
-    require("mlflow", extra="mlflow", where="promotion.mlflow_alias")
 
 
 def _ready(setting: str, message: str, needed: Callable[[], object]) -> DoctorFinding:

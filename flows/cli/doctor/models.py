@@ -84,9 +84,7 @@ def _spacy() -> DoctorFinding:
         spacy = version("spacy")
     except PackageNotFoundError:
         return ok("spaCy", "not installed; second_opinion: spacy needs it, nothing else does")
-    models = sorted(
-        f"{package.name} {package.dist.version}" for package in entry_points(group="spacy_models") if package.dist
-    )
+    models = sorted(f"{point.name} {point.dist.version}" for point in entry_points(group="spacy_models") if point.dist)
     if not models:
         return ok("spaCy", f"{spacy} without a model; second_opinion: spacy needs one", "See docs/second-opinion.md.")
     return ok("spaCy", f"{spacy} with {', '.join(models)}")

@@ -40,7 +40,10 @@ def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
         server = _server()
         yield server
         if server.state != "problem":
-            yield from _deployed()
+            # Imported here: it brings much of Prefect, which only a server that answers is worth.
+            from contrapose.flows.cli.doctor.deployments import deployed_findings
+
+            yield from deployed_findings()
             yield from access_findings(str(settings.api.url))
     elif settings.server.ephemeral.enabled and (why := homeless()):
         remedy = "Mend its rights, name another in PREFECT_HOME, or set PREFECT_API_URL."
@@ -71,13 +74,6 @@ def _server() -> DoctorFinding:
         return _compared(within(asked), address)
     except Exception as error:
         return problem(NAME, f"{address}: {_reason(error)}", _remedy(error))
-
-
-def _deployed() -> Iterator[DoctorFinding]:
-    # Imported here: it brings much of Prefect, which only a server that answers is worth.
-    from contrapose.flows.cli.doctor.deployments import deployed_findings
-
-    yield from deployed_findings()
 
 
 def _compared(server: str | None, address: str) -> DoctorFinding:

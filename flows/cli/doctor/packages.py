@@ -43,10 +43,10 @@ def _python() -> DoctorFinding:
 
 def _required() -> Iterator[DoctorFinding]:
     needed = requirements()
-    wrong = [requirement for requirement in needed if not _fits(requirement)]
-    for requirement in wrong:
-        observed = f"{_version(requirement.name) or 'not installed'}; needed: {requirement.specifier or 'any'}"
-        yield problem(requirement.name, observed, _install(f"{requirement.name}{requirement.specifier}"))
+    wrong = [need for need in needed if not _fits(need)]
+    for need in wrong:
+        observed = f"{_version(need.name) or 'not installed'}; needed: {need.specifier or 'any'}"
+        yield problem(need.name, observed, _install(f"{need.name}{need.specifier}"))
     if not wrong:
         yield ok("packages", f"all {len(needed)} in their ranges")
 
@@ -72,7 +72,7 @@ def _extras() -> Iterator[DoctorFinding]:
     absent: list[str] = []
     for extra in metadata.metadata("contrapose").get_all("Provides-Extra") or []:
         wanted = requirements(extra)
-        missing = [requirement.name for requirement in wanted if not _fits(requirement)]
+        missing = [need.name for need in wanted if not _fits(need)]
         if extra == DEVELOPMENT:
             continue
         if missing and len(missing) < len(wanted):
@@ -89,16 +89,10 @@ def requirements(extra: str = "") -> Sequence[Requirement]:
     from packaging.requirements import Requirement
 
     every = [Requirement(line) for line in metadata.requires("contrapose") or []]
-    plain = [
-        requirement for requirement in every if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-    ]
+    plain = [need for need in every if need.marker is None or need.marker.evaluate({"extra": ""})]
     if not extra:
         return plain
-    return [
-        requirement
-        for requirement in every
-        if requirement not in plain and requirement.marker and requirement.marker.evaluate({"extra": extra})
-    ]
+    return [need for need in every if need not in plain and need.marker and need.marker.evaluate({"extra": extra})]
 
 
 def _fits(wanted: Requirement) -> bool:

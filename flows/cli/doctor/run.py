@@ -54,11 +54,7 @@ def _model(name: Literal["model", "reader"], spec: ModelSpec) -> DoctorFinding:
 
     try:
         chosen = provider(spec.provider)
-        blocks = [
-            setting
-            for setting, argument in chosen.arguments.items()
-            if argument.role == "block" and setting in spec.args
-        ]
+        blocks = [key for key, argument in chosen.arguments.items() if argument.role == "block" and key in spec.args]
         if blocks and not _has_server():
             block = spec.args[blocks[0]]
             message = f"Prefect Secret block {block} was not looked at: it is in a Prefect server, and none is set"

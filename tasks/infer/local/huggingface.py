@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import FREE, Price
-from contrapose.tasks.core.digests import files_sha256
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.core.hub import existing_folder, on_disk
+from contrapose.tasks.core.hub import existing_folder, files_sha256, on_disk
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.infer.base import refuse_unknown

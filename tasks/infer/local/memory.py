@@ -66,10 +66,8 @@ def out_of_memory(error: BaseException) -> bool:
     """Whether an error of torch means that memory is used up."""
     import torch
 
-    phrases = ("out of memory", "can't allocate memory", "cannot allocate memory", "not enough memory")
-    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or any(
-        phrase in str(error).lower() for phrase in phrases
-    )
+    signs = ("out of memory", "can't allocate memory", "cannot allocate memory", "not enough memory")
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or any(sign in str(error).lower() for sign in signs)
 
 
 def _release() -> None:

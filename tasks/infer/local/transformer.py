@@ -96,7 +96,10 @@ class TransformerModel:
     def _generated_batch(self, questions: Sequence[Question], encoded: Mapping[Question, list[int]]) -> Batch:
         def compute(held: Sequence[Question]) -> list[Completion]:
             try:
-                return self.replies.compute([_prompt(question, encoded[question]) for question in held])
+                # Of equal prompts that are asked several times, each has a seed of its own.
+                return self.replies.compute(
+                    [Prompt(ids=encoded[question], seed=seed(to_json(question))) for question in held]
+                )
             except TooLargeError:
                 return _one_by_one(compute, held)
 
@@ -125,11 +128,6 @@ def _fixed(known: Mapping[Question, Completion]) -> Iterator[Batch]:
     if known:
         most = dict.fromkeys(known, Usage())
         yield Batch(questions=tuple(known), most=most, compute=lambda held: [known[question] for question in held])
-
-
-def _prompt(question: Question, ids: list[int]) -> Prompt:
-    """Of equal prompts that are asked several times, each has a seed of its own."""
-    return Prompt(ids=ids, seed=seed(to_json(question)))
 
 
 def _one_by_one(

@@ -160,13 +160,10 @@ class Asker:
             used = _used(outcome, most)
         finally:
             tries.spent += used
-            self._settle(most, used)
+            self.broker.budget.settle(most, used)
+            self.endpoint.tokens.correct(_tokens(most) - _tokens(used))
         self._judge(outcome, question, sent)
         return outcome
-
-    def _settle(self, most: Usage, used: Usage) -> None:
-        self.broker.budget.settle(most, used)
-        self.endpoint.tokens.correct(_tokens(most) - _tokens(used))
 
     def _judge(self, outcome: Reply | Failure, question: Question, sent: float) -> None:
         """Tell those who watch the endpoint how it went."""
@@ -183,16 +180,13 @@ class Asker:
             self.breaker.limited(outcome.message)
         if outcome.unreadable:
             self.breaker.unreadable(outcome.message, sent)
-            self._stop_if_gone()
+            # At once: whoever watches looks ten times a second, in which hundreds may be asked.
+            if (verdict := self.breaker.verdict()) is not None:
+                self.broker.stop(verdict)
         elif outcome.then == "retry":
             self.breaker.failed(outcome.message, sent)
         elif outcome.then == "give up" and not (self.trying and question.form != "plain"):
             self.breaker.refused(outcome.message)
-
-    def _stop_if_gone(self) -> None:
-        """At once: whoever watches looks ten times a second, in which hundreds may be asked."""
-        if (verdict := self.breaker.verdict()) is not None:
-            self.broker.stop(verdict)
 
     def _wait(self, failure: Failure, tries: Tries) -> float:
         """Seconds until the next try; what the endpoint asked for holds for everybody."""
