@@ -15,7 +15,7 @@ from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import AnswerBatch, Keyed, row_of
+from contrapose.tasks.store.answers import AnswerBatch, Keyed, batch_of
 from contrapose.tasks.store.patience import AWAY_SECONDS, AwayError
 from contrapose.tasks.store.refuge import shelter, take_up
 
@@ -249,12 +249,12 @@ class Writer:
 
     def _batch(self, items: Sequence[Item]) -> AnswerBatch:
         """The answers among some items, what all of them took, and how many are failures."""
-        now = time.time()
         kept = [item for item in items if not isinstance(item, Usage)]
         failures = [item for item in items if isinstance(item, Usage)]
-        return AnswerBatch(
-            rows=[row_of(keyed, run=self.run, model=self.model, now=now) for keyed in kept],
+        return batch_of(
+            kept,
             run=self.run,
+            model=self.model,
             spent=sum((keyed.answer.taken for keyed in kept), sum(failures, Usage())),
             failures=len(failures),
             again=self.again,

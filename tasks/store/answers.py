@@ -52,6 +52,15 @@ class AnswerBatch:
     """Whether the run's reader answered, and not its model."""
 
 
+def batch_of(
+    answers: Sequence[Keyed], *, run: str, model: str, spent: Usage, failures: int, again: bool, reads: bool = False
+) -> AnswerBatch:
+    """Answers of a model, at most one of a key, as the database has them."""
+    now = time.time()
+    rows = [_row_of(keyed, run=run, model=model, now=now) for keyed in answers]
+    return AnswerBatch(rows=rows, run=run, spent=spent, failures=failures, again=again, reads=reads)
+
+
 def insert_into(engine: Engine, table: Any) -> Any:
     """An insert that can say what to do on a conflict, which each database has in a form of its own."""
     return postgresql.insert(table) if engine.dialect.name == "postgresql" else sqlite.insert(table)
@@ -118,22 +127,6 @@ class AnswerTable(StorePart):
                 connection.execute(delete(ANSWERS).where(ANSWERS.c.key == aside))
                 connection.execute(update(ANSWERS).where(ANSWERS.c.key == key).values(key=aside))
         warn(f"{len(keys):,} damaged answers in the response store were set aside and are asked again")
-
-    def save(
-        self,
-        answers: Sequence[Keyed],
-        *,
-        run: str,
-        model: str,
-        spent: Usage,
-        failures: int,
-        again: bool,
-        reads: bool = False,
-    ) -> None:
-        """Keep answers, at most one of a key, as `keep` does: what the others say is as in `AnswerBatch`."""
-        now = time.time()
-        rows = [row_of(keyed, run=run, model=model, now=now) for keyed in answers]
-        self.keep(AnswerBatch(rows=rows, run=run, spent=spent, failures=failures, again=again, reads=reads))
 
     @patient
     def keep(self, batch: AnswerBatch) -> None:
@@ -207,7 +200,7 @@ def _stored(row: Any) -> Completion:
     )
 
 
-def row_of(keyed: Keyed, *, run: str, model: str, now: float) -> dict[str, Any]:
+def _row_of(keyed: Keyed, *, run: str, model: str, now: float) -> dict[str, Any]:
     """An answer as the database has it."""
     completion = keyed.answer.completion
     kept = {
