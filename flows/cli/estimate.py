@@ -50,12 +50,7 @@ class Decidable:
 
 
 def decidable(previews: list[Preview], groups: Mapping[str, Groups]) -> Decidable:
-    """What tests that are judged by interval could decide.
-
-    Args:
-        previews: the tests with their samples.
-        groups: of the cases of each test.
-    """
+    """What tests that are judged by interval could decide, by their samples and the groups of their cases."""
     judged = {preview.plan.test: preview for preview in previews if groups[preview.plan.test].samples}
     level = (1 - CONFIDENCE) / max(1, len(judged))
     tests = {}

@@ -91,11 +91,7 @@ def entries(variable: str, environment: Mapping[str, str] = os.environ) -> list[
 
 
 def read_rule(entry: str, *, where: str) -> HostRule:
-    """The rule of an entry: `host`, `host:port` or `https://host:port`.
-
-    Args:
-        entry: the text.
-        where: it stands.
+    """The rule of an entry that stands somewhere: `host`, `host:port` or `https://host:port`.
 
     Raises:
         ConfigError: it is none of these.

@@ -11,13 +11,7 @@ from contrapose.tasks.core.errors import ConfigError, meant
 
 
 def refused_value(error: ValidationError, model: type[BaseModel], *, where: str) -> ConfigError:
-    """The first problem in words, and how many more there are.
-
-    Args:
-        error: what `model` raised.
-        model: that refuses the values.
-        where: they come from.
-    """
+    """The first problem of values from some place that a model refused, in words, and how many more there are."""
     problems = error.errors(include_url=False)
     first = problems[0]
     path = [str(part) for part in first["loc"] if not str(part).startswith(("function-", "constrained-"))]

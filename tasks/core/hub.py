@@ -19,7 +19,7 @@ def on_disk(chosen: str, *, setting: str, revision: str | None = None) -> Check:
         revision: of the model on the hub; None: the newest.
     """
     folder = Path(os.path.expanduser(chosen))
-    if folder.is_dir() and any((folder / name).is_file() for name in ("config.json", "modules.json")):
+    if any((folder / name).is_file() for name in ("config.json", "modules.json")):
         return Check(state="ok", observed=f"folder {folder}")
     if folder.is_dir():
         remedy = f"Name the folder of a saved model in {setting}."

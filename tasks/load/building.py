@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.records import Sample, SummaryPair, TextSample
-from contrapose.tasks.load.columns import PAIR, candidates, cell, label, optional_label, text
+from contrapose.tasks.load.columns import PAIR, candidates, column_of, label, optional_label, text
 from contrapose.tasks.load.rows import Problem, Row, Unfit, listed, shown
 from contrapose.tasks.probes.base import letters
 
@@ -71,14 +71,14 @@ class Builder:
 
     def _optional(self, row: Row, name: str, read: Callable[[Any], Value]) -> Value | None:
         """What `read` makes of a field; None when the row has no column for it."""
-        source_cell = cell(name, row.values, self.data)
-        if source_cell is None:
+        column = column_of(name, row.values, self.data)
+        if column is None:
             return None
         try:
-            return read(source_cell.value)
+            return read(row.values[column])
         except Unfit as error:
-            where = f"column {shown(source_cell.column)}: {error.problem.observed}"
-            raise Unfit(where, expected=error.problem.expected, column=source_cell.column) from error
+            where = f"column {shown(column)}: {error.problem.observed}"
+            raise Unfit(where, expected=error.problem.expected, column=column) from error
 
 
 def _options(value: Any) -> Options | None:

@@ -6,7 +6,7 @@ import difflib
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_CHARACTERS, MOST_COLUMNS
@@ -30,13 +30,6 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 PAIR = ("article_sentence", "correct_sentence", "incorrect_sentence")
 
 
-class SourceCell(NamedTuple):
-    """A field's column in one row, and its value there."""
-
-    column: str
-    value: Any
-
-
 def required(sample_type: type[Sample]) -> tuple[str, ...]:
     """The fields that every row must have."""
     return PAIR if sample_type is SummaryPair else ("text",)
@@ -51,10 +44,9 @@ def candidates(name: str, data: DataSettings) -> tuple[str, ...]:
     return (data.columns[name],) if name in data.columns else USUAL[name]
 
 
-def cell(name: str, values: Mapping[str, Any], data: DataSettings) -> SourceCell | None:
-    """Where a row has a field; None when it has no such column."""
-    column = next((candidate for candidate in candidates(name, data) if candidate in values), None)
-    return None if column is None else SourceCell(column, values[column])
+def column_of(name: str, values: Mapping[str, Any], data: DataSettings) -> str | None:
+    """The column in which a row has a field; None when it has no such column."""
+    return next((candidate for candidate in candidates(name, data) if candidate in values), None)
 
 
 def used(data: DataSettings) -> frozenset[str]:

@@ -46,11 +46,7 @@ def shelter(batch: AnswerBatch, url: str) -> Path | None:
 
 
 def take_up(table: AnswerTable) -> None:
-    """Put what waits for a store into it, and say so; what cannot be put there goes on waiting.
-
-    Args:
-        table: of the store.
-    """
+    """Put what waits for a store into it, and say so; what cannot be put there goes on waiting."""
     url = table.engine.url.render_as_string(hide_password=False)
     for path in _waiting(url):
         # Two runs that begin at once must not both count it.

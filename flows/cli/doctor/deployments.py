@@ -29,7 +29,6 @@ from contrapose.tasks.text.wording import counted
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import FlowRun, WorkPool
     from prefect.client.schemas.responses import DeploymentResponse
-    from prefect.events.schemas.automations import Automation
 
     from contrapose.flows.cli.doctor.on_server import OnServer
 
@@ -72,7 +71,12 @@ def _wrong(server: OnServer, files: list[dict[str, Any]]) -> Iterator[DoctorFind
     # One that does nothing but notify is left out where no block was named.
     missing = [file["name"] for file in files if "actions" in file and file["name"] not in server.automations]
     disabled = sorted(name for name, automation in server.automations.items() if not automation.enabled)
-    lost = sorted(name for name, automation in server.automations.items() if _starts_nothing(automation, server))
+    there = {deployment.id for deployment in server.deployments.values()}
+    lost = sorted(
+        name
+        for name, automation in server.automations.items()
+        if any(isinstance(action, RunDeployment) and action.deployment_id not in there for action in automation.actions)
+    )
     if missing:
         yield warning(AUTOMATIONS, f"missing: {', '.join(missing)}", AGAIN)
     if disabled:
@@ -80,12 +84,6 @@ def _wrong(server: OnServer, files: list[dict[str, Any]]) -> Iterator[DoctorFind
         yield warning(AUTOMATIONS, f"switched off: {', '.join(disabled)}", remedy)
     if lost:
         yield problem(AUTOMATIONS, f"starts a deployment that is gone: {', '.join(lost)}", AGAIN)
-
-
-def _starts_nothing(automation: Automation, server: OnServer) -> bool:
-    there = {deployment.id for deployment in server.deployments.values()}
-    started = {action.deployment_id for action in automation.actions if isinstance(action, RunDeployment)}
-    return bool(started - there)
 
 
 def _alerts(server: OnServer, files: list[dict[str, Any]]) -> Iterator[DoctorFinding]:

@@ -140,11 +140,7 @@ GUIDE = "docs/behind-a-proxy.md says how."
 
 
 def access_findings(url: str) -> Iterator[DoctorFinding]:
-    """What the server answers to a stranger; nothing where it cannot be asked that way.
-
-    Args:
-        url: of the server's API.
-    """
+    """What the server of an API answers to a stranger; nothing where it cannot be asked that way."""
     from httpx import HTTPError, InvalidURL
 
     try:

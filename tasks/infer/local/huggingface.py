@@ -20,7 +20,7 @@ from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.keys import refuse_changed
 from contrapose.tasks.infer.local.memory import batch_limit
-from contrapose.tasks.infer.local.prompting import Encoder, Prompting
+from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
 
@@ -281,7 +281,7 @@ def load_model(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoToken
     model = loaded.to(where["device"])
     return TransformerModel(
         model=model,
-        encoder=Encoder(tokenizer, Prompting(system=spec.system_instruction, chat=spec.apply_chat_template)),
+        encoder=Encoder(tokenizer, system=spec.system_instruction, chat=spec.apply_chat_template),
         generation=spec.generation,
         limit=batch_limit(spec.batch_size, model, name=_name(spec, where)),
     )
