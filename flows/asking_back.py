@@ -23,11 +23,6 @@ from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.tables.table import Table, read, write
 from contrapose.tasks.text.wording import spent
 
-READS_BADLY = (
-    "{test}: {total:,} replies that could not be read stay so. Of {compared:,} replies that rules could read, "
-    "{reader}, asked back, read {agreed:,} as they do; at least {least:.0f} % are wanted."
-)
-
 
 class AskedBack(NamedTuple):
     """What came of questions about the replies of a test."""
@@ -142,13 +137,10 @@ def _named(run: Run, warnings: Mapping[str, str]) -> dict[str, str]:
 def _distrust(run: Run, test: str, checked: AskedBack, questions: list[Table]) -> str:
     """That the model is not asked, since it reads badly."""
     total = sum(table["rows"] for table in questions)
-    return READS_BADLY.format(
-        test=test,
-        total=total,
-        compared=checked.compared,
-        reader=run.reader_name,
-        agreed=checked.agreed,
-        least=100 * LEAST_AGREEMENT,
+    return (
+        f"{test}: {total:,} replies that could not be read stay so. Of {checked.compared:,} replies that rules could "
+        f"read, {run.reader_name}, asked back, read {checked.agreed:,} as they do; at least "
+        f"{100 * LEAST_AGREEMENT:.0f} % are wanted."
     )
 
 

@@ -11,12 +11,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, warning
-
-if TYPE_CHECKING:
-    from contrapose.tasks.config.run_config import RunConfig
 
 GB = 1_000_000_000
 LITTLE_MEMORY = 2 * GB
@@ -29,7 +25,7 @@ BFLOAT16 = ("avx512_bf16", "amx_bf16")
 """Features of a processor that computes in bfloat16."""
 
 
-def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
+def findings(_: object) -> Iterator[DoctorFinding]:
     """What this machine has."""
     yield _processor()
     yield _graphics()

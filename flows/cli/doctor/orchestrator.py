@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, warning, within
 from contrapose.flows.cli.start import SETTINGS, homeless
 from contrapose.flows.orchestration.error_display import REFUSED
 from contrapose.flows.serve.server_key import bring_key_as_configured
-
-if TYPE_CHECKING:
-    from contrapose.tasks.config.run_config import RunConfig
-
 
 NAME = "Prefect server"
 TELEMETRY = (
@@ -30,7 +25,7 @@ TELEMETRY = (
 OFF = ("0", "false", "no", "off", "f", "n")
 
 
-def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
+def findings(_: object) -> Iterator[DoctorFinding]:
     """The server that runs are recorded in, what is deployed there, and telemetry."""
     from prefect.settings import get_current_settings
 

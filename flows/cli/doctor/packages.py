@@ -14,15 +14,13 @@ from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, warning
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
-    from contrapose.tasks.config.run_config import RunConfig
-
 CONSTRAINTS = Path(__file__).resolve().parents[3] / "constraints.txt"
 """The versions that the project is tested with; only a checkout has them."""
 
 DEVELOPMENT = "dev"
 
 
-def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
+def findings(_: object) -> Iterator[DoctorFinding]:
     """Versions against the ranges of the installed distribution."""
     yield _python()
     yield from _required()

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, within
 from contrapose.tasks.core.errors import ContraposeError
-
-if TYPE_CHECKING:
-    from contrapose.tasks.config.run_config import RunConfig
 
 NAME = "response store"
 
@@ -24,7 +21,7 @@ class Content(NamedTuple):
     """Runs that did not come to their end."""
 
 
-def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
+def findings(_: object) -> Iterator[DoctorFinding]:
     """Where the store is, and what it holds."""
     from contrapose.tasks.store.engine import shown, store_url
 

@@ -82,19 +82,13 @@ class Asker:
         """
         if outcome is None and not tries.spent.calls:
             return None
-        seconds = outcome.seconds if isinstance(outcome, Reply) else 0.0
-        return Answer(
-            question=question,
-            completion=self._completion(outcome),
-            seconds=seconds,
-            requests=tries.spent.calls,
-            spent=tries.spent,
-        )
-
-    def _completion(self, outcome: Reply | Failure | None) -> Completion:
         if isinstance(outcome, Reply):
-            return outcome.completion
-        return Completion(error=outcome.message if outcome else f"{UNASKED} to the end: {self.broker.stopped}")
+            completion, seconds = outcome.completion, outcome.seconds
+        else:
+            why = outcome.message if outcome else f"{UNASKED} to the end: {self.broker.stopped}"
+            completion, seconds = Completion(error=why), 0.0
+        spent = tries.spent
+        return Answer(question=question, completion=completion, seconds=seconds, requests=spent.calls, spent=spent)
 
     async def outcome(self, question: Question, tries: Tries, *, patience: int | None = None) -> Reply | Failure | None:
         """The reply, or the failure that is final; None where the run stopped before.
