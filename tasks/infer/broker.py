@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import Self, TypeAlias
 
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.core.questions import Answer, Question
@@ -15,13 +15,10 @@ from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import AnswerBatch, Keyed, batch_of
+from contrapose.tasks.store.answers import AnswerBatch, AnswerTable, Keyed, batch_of
+from contrapose.tasks.store.claims import Claims
 from contrapose.tasks.store.patience import AWAY_SECONDS, AwayError
 from contrapose.tasks.store.refuge import shelter, take_up
-
-if TYPE_CHECKING:
-    from contrapose.tasks.store.answers import AnswerTable
-    from contrapose.tasks.store.claims import Claims
 
 
 class StoreBroker:
