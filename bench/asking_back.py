@@ -29,7 +29,7 @@ def main() -> None:
     given = parser.parse_args()
     spec = RunConfig(model=given.model, gen_kwargs={"max_new_tokens": 6}).model_spec()
     provider = find("providers", spec.provider)()
-    model = provider.open(spec.model_copy(update={"found": dict(provider.identity(spec))}))
+    model = provider.open(spec.model_copy(update={"identity": dict(provider.identity(spec))}))
     for name in given.set or SETS:
         rows = [json.loads(line) for line in (GOLDEN / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
         replies = [each for row in rows for each in filled(row)]

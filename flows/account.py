@@ -21,7 +21,7 @@ from contrapose.tasks.history.fingerprint import fingerprint
 from contrapose.tasks.history.reading import Recorded, recorded
 from contrapose.tasks.report.publish import git_commit, versions
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.runs import ReaderTook
+from contrapose.tasks.store.runs import Taken
 
 Notes = Mapping[str, Mapping[str, str | float]]
 """What the model says of each test about how it computed."""
@@ -30,18 +30,18 @@ Notes = Mapping[str, Mapping[str, str | float]]
 def model_summary(run: Run, *, notes: Notes) -> ModelSummary:
     """Which model answered."""
     summary = described(run.spec, run.identity)
-    forms = [str(each["constrained"]) for each in notes.values() if "constrained" in each]
+    forms = [str(note["constrained"]) for note in notes.values() if "constrained" in note]
     return ModelSummary(**summary, constrained=forms[0]) if forms else summary
 
 
-def described(spec: ModelSpec, found: Mapping[str, str]) -> ModelSummary:
+def described(spec: ModelSpec, identity: Mapping[str, str]) -> ModelSummary:
     """A model, as it was asked for and as its provider found it."""
     return ModelSummary(
         id=spec.id,
         provider=spec.provider,
-        revision=found["revision"],
-        dtype=found["dtype"],
-        device=found["device"],
+        revision=identity["revision"],
+        dtype=identity["dtype"],
+        device=identity["device"],
     )
 
 
@@ -64,7 +64,7 @@ def usage_summary(run: Run) -> UsageSummary:
     return UsageSummary(**usage, reader=_reader_usage(run.reader, row.reading)) if run.reader else usage
 
 
-def _reader_usage(reader: Reader, taken: ReaderTook) -> ReaderUsage:
+def _reader_usage(reader: Reader, taken: Taken) -> ReaderUsage:
     return ReaderUsage(
         model=reader.spec.id,
         calls=taken.answers,
@@ -90,16 +90,20 @@ def manifest(run: Run, summary: Summary, *, notes: Notes) -> dict[str, Any]:
         "config": run.config.model_dump(mode="json"),
         "model": dict(run.identity),
         **({"reader": dict(run.reader.identity)} if run.reader else {}),
-        "inference": {test: dict(found) for test, found in notes.items()},
+        "inference": {test: dict(note) for test, note in notes.items()},
         "data": {outcome["test_type"]: outcome["data"] for outcome in summary["tests"]},
         "probes": {outcome["test_type"]: outcome["probe_version"] for outcome in summary["tests"]},
         "usage": summary["usage"],
         "price": _dumped(run.price),
         **({"reader_price": _dumped(run.reader.price)} if run.reader else {}),
-        "versions": versions() | {name: found for plan in run.plans for name, found in plan.versions.items()},
+        "versions": _versions(run),
         "git_commit": git_commit(),
         "platform": platform(),
     }
+
+
+def _versions(run: Run) -> dict[str, str]:
+    return versions() | {name: version for plan in run.plans for name, version in plan.versions.items()}
 
 
 def _dumped(price: Price | None) -> dict[str, Any] | None:
@@ -124,8 +128,8 @@ def remember(run: Run, summary: Summary) -> Remembered:
 
     own = past_run(summary, _made_of(run, summary))
     try:
-        found, warnings = _read(run)
-        before = history(found.rows, own)
+        earlier, warnings = _read(run)
+        before = history(earlier.rows, own)
     except Exception as error:
         return Remembered(run=own, history=History(runs=(own,)), warnings=(_failed(error, "read"),))
     return Remembered(run=own, history=before, warnings=tuple(filter(None, warnings)))
@@ -134,15 +138,15 @@ def remember(run: Run, summary: Summary) -> Remembered:
 def _read(run: Run) -> tuple[Recorded, tuple[str, ...]]:
     """The runs before this one, and what to say of files that are damaged or foreign."""
     where, own = place(run.config.history, run.config.output), file_name(_key(run))
-    found = recorded(where, without=own)
+    earlier = recorded(where, without=own)
     try:
-        mended, told = mend(where, found.skipped, output=Path(run.config.output))
+        mended, message = mend(where, earlier.skipped, output=Path(run.config.output))
     except OSError:
         # A history that is only read is still a history.
-        return found, (found.warning,)
+        return earlier, (earlier.warning,)
     if mended:
-        found = recorded(where, without=own)
-    return found, (told, found.warning)
+        earlier = recorded(where, without=own)
+    return earlier, (message, earlier.warning)
 
 
 def record(run: Run, remembered: Remembered) -> tuple[str, ...]:
@@ -165,7 +169,7 @@ def _made_of(run: Run, summary: Summary) -> dict[Facet, dict[str, str]]:
         summary,
         plans=run.plans,
         identity=run.identity,
-        versions=versions() | {name: found for plan in run.plans for name, found in plan.versions.items()},
+        versions=_versions(run),
         embedding_revision=revision(run.config.embedding_model),
         reader=run.reader.identity if run.reader else None,
     )

@@ -23,13 +23,8 @@ from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.tables.table import Table, read, write
 from contrapose.tasks.text.wording import spent
 
-READS_BADLY = (
-    "{test}: {total:,} replies that could not be read stay so. Of {told:,} replies that rules could read, {reader}, "
-    "asked back, read {agreed:,} as they do; at least {least:.0f} % are wanted."
-)
 
-
-class Told(NamedTuple):
+class AskedBack(NamedTuple):
     """What came of questions about the replies of a test."""
 
     trials: Trials
@@ -40,7 +35,7 @@ class Told(NamedTuple):
     """Questions without an answer."""
     agreed: int
     """Replies that rules read, and that the model reads as they do."""
-    told: int
+    compared: int
     """Replies that rules read, and of which the model told what it reads."""
 
 
@@ -58,9 +53,9 @@ def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> 
         stopped: why nothing more is to be asked, where asking was stopped.
     """
     unread = {plan.test: _unread(run, plan, trials[plan.test]) for plan in _asking(run)}
-    checks = {test: _checks(found) for test, found in unread.items()}
+    checks = {test: _checks(portions) for test, portions in unread.items()}
     total = sum(table["rows"] for tables in checks.values() for table in tables)
-    total += sum(each["questions"]["rows"] for found in unread.values() for each in found)
+    total += sum(portion["questions"]["rows"] for portions in unread.values() for portion in portions)
     key = f"{artifact_key(run.config.suite, run.config.model)}-asking-back"
     asked = dict(trials)
     with watched(
@@ -69,8 +64,8 @@ def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> 
         ended=lambda: spent(usage_summary(run)),
         key=key,
     ):
-        for test, found in unread.items():
-            asked[test], stopped = _ask(run, test, trials[test], found, checks[test], stopped=stopped)
+        for test, portions in unread.items():
+            asked[test], stopped = _ask(run, test, trials[test], portions, checks[test], stopped=stopped)
     return asked
 
 
@@ -78,14 +73,14 @@ def _ask(
     run: Run, test: str, trials: Trials, unread: list[Unread], checks: list[Table], *, stopped: str | None
 ) -> tuple[Trials, str | None]:
     """The trials of one test with the answers, and why asking was stopped, if it was."""
-    questions = [each["questions"] for each in unread]
+    questions = [portion["questions"] for portion in unread]
     checked = _about(run, f"replies of {test} that were read, to check it by", trials, checks, stopped=stopped)
-    if reads_badly(checked.agreed, checked.told):
-        told, warnings = checked, [_distrust(run, test, checked, questions)]
+    if reads_badly(checked.agreed, checked.compared):
+        outcome, warnings = checked, [_distrust(run, test, checked, questions)]
     else:
-        told = _about(run, f"replies of {test}", checked.trials, questions, stopped=checked.stopped)
-        warnings = _warnings(run, test, told, questions)
-    return replace(told.trials, warnings=[*trials.warnings, *warnings]), told.stopped
+        outcome = _about(run, f"replies of {test}", checked.trials, questions, stopped=checked.stopped)
+        warnings = _warnings(run, test, outcome, questions)
+    return replace(outcome.trials, warnings=[*trials.warnings, *warnings]), outcome.stopped
 
 
 def _asking(run: Run) -> Iterator[Plan]:
@@ -103,15 +98,15 @@ def _unread(run: Run, plan: Plan, trials: Trials) -> list[Unread]:
 
 def _checks(unread: list[Unread]) -> list[Table]:
     """For each table of trials, questions about replies that rules read: no more in all than could not be read."""
-    most = min(CHECKS, sum(each["questions"]["rows"] for each in unread))
-    known = [read(each["checks"], FollowUp) if most else [] for each in unread]
-    chosen = {(each.case_id, each.side) for each in drawn((each for table in known for each in table), most)}
-    return [write((each for each in table if (each.case_id, each.side) in chosen), FollowUp) for table in known]
+    most = min(CHECKS, sum(portion["questions"]["rows"] for portion in unread))
+    known = [read(portion["checks"], FollowUp) if most else [] for portion in unread]
+    chosen = {(check.case_id, check.side) for check in drawn((check for table in known for check in table), most)}
+    return [write((check for check in table if (check.case_id, check.side) in chosen), FollowUp) for table in known]
 
 
-def _about(run: Run, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None) -> Told:
+def _about(run: Run, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None) -> AskedBack:
     """The trials of one test with the answers."""
-    tables, of_model, missing, agreed, told = list(trials.tables), dict(trials.of_model), 0, 0, 0
+    tables, of_model, missing, agreed, compared = list(trials.tables), dict(trials.of_model), 0, 0, 0
     for place, questions in enumerate(follow_ups):
         if not questions["rows"]:
             continue
@@ -127,9 +122,9 @@ def _about(run: Run, label: str, trials: Trials, follow_ups: list[Table], *, sto
         if stopped is None and asked["stopped"] is not None:
             stopped = of_reader(asked["stopped"]) if run.reader else asked["stopped"]
         missing += questions["rows"] - asked["answered"]
-        agreed, told = agreed + asked["read"][0], told + asked["read"][1]
+        agreed, compared = agreed + asked["read"][0], compared + asked["read"][1]
         of_model = {**_named(run, asked["warnings"]), **of_model}
-    return Told(replace(trials, tables=tables, of_model=of_model), stopped, missing, agreed, told)
+    return AskedBack(replace(trials, tables=tables, of_model=of_model), stopped, missing, agreed, compared)
 
 
 def _named(run: Run, warnings: Mapping[str, str]) -> dict[str, str]:
@@ -139,25 +134,22 @@ def _named(run: Run, warnings: Mapping[str, str]) -> dict[str, str]:
     return {f"{run.reader_name} {kind}": f"{run.reader_name}: {of_reader(text)}" for kind, text in warnings.items()}
 
 
-def _distrust(run: Run, test: str, checked: Told, questions: list[Table]) -> str:
+def _distrust(run: Run, test: str, checked: AskedBack, questions: list[Table]) -> str:
     """That the model is not asked, since it reads badly."""
     total = sum(table["rows"] for table in questions)
-    return READS_BADLY.format(
-        test=test,
-        total=total,
-        told=checked.told,
-        reader=run.reader_name,
-        agreed=checked.agreed,
-        least=100 * LEAST_AGREEMENT,
+    return (
+        f"{test}: {total:,} replies that could not be read stay so. Of {checked.compared:,} replies that rules could "
+        f"read, {run.reader_name}, asked back, read {checked.agreed:,} as they do; at least "
+        f"{100 * LEAST_AGREEMENT:.0f} % are wanted."
     )
 
 
-def _warnings(run: Run, test: str, told: Told, follow_ups: list[Table]) -> list[str]:
+def _warnings(run: Run, test: str, outcome: AskedBack, follow_ups: list[Table]) -> list[str]:
     """That replies stay unread because the model was not asked about them, or failed to answer."""
-    if not told.missing:
+    if not outcome.missing:
         return []
     total = sum(table["rows"] for table in follow_ups)
-    why = told.stopped or "the calls failed"
+    why = outcome.stopped or "the calls failed"
     who = f" (reader: {run.reader_name})" if run.reader else ""
-    missing = f"{told.missing:,} of {total:,} replies that could not be read were not asked about either"
+    missing = f"{outcome.missing:,} of {total:,} replies that could not be read were not asked about either"
     return [f"{test}: {missing}{who}: {why}."]

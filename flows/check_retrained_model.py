@@ -104,12 +104,12 @@ def _checks(candidate: Candidate) -> Checks:
 def _begin(check: RetrainedCheck, *, again: bool) -> Decision | None:
     """Take the check; where nothing is left to do, the decision that was made."""
     named = check.candidate
-    told = {"model": named.model, "revision": named.revision, "training_run": named.training_run}
     with _failure_told(named, check.key):
         refuse_margin(check.margin)
         moment = None if check.announced is None else check.announced.timestamp()
         wanted = check.promotion.wanted
-        row = check.checks.begin(check.key, announced=moment, again=again, wanted=wanted, **retrained(**told))
+        labels = retrained(named.model, revision=named.revision, training_run=named.training_run)
+        row = check.checks.begin(check.key, announced=moment, again=again, wanted=wanted, **labels)
     return None if row.owner == check.checks.owner else _stored(row)
 
 

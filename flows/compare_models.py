@@ -67,9 +67,9 @@ def compare_models(
     """
     refuse_margin(margin)
     configs = each_model(config, models, baseline=baseline)
-    for each in configs:
-        enter(each)
-    folders = [evaluate_model(each)["folder"] for each in configs]
+    for run_config in configs:
+        enter(run_config)
+    folders = [evaluate_model(run_config)["folder"] for run_config in configs]
     comparison = call(compare, folders=folders, baseline=folders[baseline - 1], margin=margin).value
     name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{config.suite}-comparison"
     folder = free_folder(Path(config.output), name).resolve()
@@ -88,10 +88,10 @@ def each_model(config: RunConfig, models: list[str | ComparedModel], *, baseline
     Raises:
         ConfigError: there are not two different models, or the baseline is none of them.
     """
-    chosen = [ComparedModel(model=each) if isinstance(each, str) else each for each in models]
-    if len(chosen) < 2 or any(each in chosen[:place] for place, each in enumerate(chosen)):
+    chosen = [ComparedModel(model=model) if isinstance(model, str) else model for model in models]
+    if len(chosen) < 2 or any(model in chosen[:place] for place, model in enumerate(chosen)):
         raise ConfigError(
-            ", ".join(each.model for each in chosen) or "none",
+            ", ".join(model.model for model in chosen) or "none",
             expected="two or more models, each once",
             remedy="Name every model, or the same one with other model_args, once.",
             where="models",
@@ -104,4 +104,4 @@ def each_model(config: RunConfig, models: list[str | ComparedModel], *, baseline
             where="baseline",
         )
     values = config.model_dump()
-    return [validate({**values, **each.model_dump()}, where="models") for each in chosen]
+    return [validate({**values, **model.model_dump()}, where="models") for model in chosen]

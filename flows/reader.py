@@ -14,11 +14,6 @@ from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.budget import reader_price
 
-IDLE = (
-    "reader: {reader} is asked nothing, since no test of this run asks back; set read_with to ask, or to auto with a "
-    "model that gives no likelihoods."
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
@@ -55,7 +50,12 @@ def idle_reader(config: RunConfig, *, asked: bool) -> list[str]:
         config: the run.
         asked: whether a test may ask it.
     """
-    return [IDLE.format(reader=config.reader)] if config.reader and not asked else []
+    if asked or not config.reader:
+        return []
+    return [
+        f"reader: {config.reader} is asked nothing, since no test of this run asks back; set read_with to ask, or to "
+        "auto with a model that gives no likelihoods."
+    ]
 
 
 def of_reader(text: str) -> str:
@@ -65,5 +65,5 @@ def of_reader(text: str) -> str:
 
 def about_reader(error: ContraposeError) -> ContraposeError:
     """An error about a model, told of the reader."""
-    found, expected, remedy, where = map(of_reader, (error.found, error.expected, error.remedy, error.where))
-    return type(error)(found, expected=expected, remedy=remedy, where=where or "reader")
+    observed, expected, remedy, where = map(of_reader, (error.found, error.expected, error.remedy, error.where))
+    return type(error)(observed, expected=expected, remedy=remedy, where=where or "reader")

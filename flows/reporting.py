@@ -105,11 +105,11 @@ def _summary(
         usage=usage_summary(run),
         tests=outcomes,
         warnings=[
-            *(warning for each in samples.values() for warning in each["warnings"]),
-            *(warning for each in trials.values() for warning in each.warnings),
+            *(warning for drawn in samples.values() for warning in drawn["warnings"]),
+            *(warning for asked in trials.values() for warning in asked.warnings),
             *_of_model(trials),
             *idle_reader(run.config, asked=run.reader is not None),
-            *(f"{outcome['test_type']}: {told}." for outcome in outcomes for told in doubts(outcome, reader=reader)),
+            *(f"{outcome['test_type']}: {doubt}." for outcome in outcomes for doubt in doubts(outcome, reader=reader)),
         ],
     )
     return Summary(**summary, reader=described(run.reader.spec, run.reader.identity)) if run.reader else summary
@@ -117,7 +117,7 @@ def _summary(
 
 def _of_model(trials: Mapping[str, Trials]) -> Iterable[str]:
     """What people should know of how the model answers; of each kind what the first test told."""
-    told: dict[str, str] = {}
-    for each in trials.values():
-        told = {**each.of_model, **told}
-    return told.values()
+    warnings: dict[str, str] = {}
+    for asked in trials.values():
+        warnings = {**asked.of_model, **warnings}
+    return warnings.values()

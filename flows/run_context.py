@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
-from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun
 from prefect.context import FlowRunContext
 from prefect.settings import PREFECT_API_URL
@@ -111,8 +111,8 @@ def begin(config: RunConfig, *, resumed: str | None = None) -> Run:
             refuse_other(config, row)
         store.again(resumed)
         return replace(run, id=resumed)
-    if (found := begun(store)) is not None and store.take_over(found):
-        return replace(run, id=found)
+    if (earlier := begun(store)) is not None and store.take_over(earlier):
+        return replace(run, id=earlier)
     name = run_id(run.started.strftime("%Y%m%dT%H%M%SZ"), config)
     chosen = store.begin(name, config=config.model_dump_json(), folder=str(Path.cwd()))
     note(chosen)
@@ -176,7 +176,7 @@ def begun(store: Runs) -> str | None:
             remedy="Its log tells what ended it. Start a new run: what was answered is not asked again.",
             where=flow_run.name,
         )
-    with _client() as client:
+    with get_client(sync_client=True) as client:
         name = client.read_flow_run(flow_run.id).labels.get(LABEL)
     row = store.get(str(name)) if name else None
     return row.id if row is not None and row.state in ("running", "incomplete") else None
@@ -186,7 +186,7 @@ def note(run: str) -> None:
     """Keep the id of the run that this flow run began."""
     flow_run = _here()
     if flow_run is not None:
-        with _client() as client:
+        with get_client(sync_client=True) as client:
             client.update_flow_run_labels(flow_run.id, {LABEL: run})
 
 
@@ -194,10 +194,6 @@ def _here() -> FlowRun | None:
     """This flow run, where a server keeps it: Prefect's temporary one ends with the process."""
     context = FlowRunContext.get()
     return context.flow_run if context is not None and PREFECT_API_URL.value() else None
-
-
-def _client() -> SyncPrefectClient:
-    return get_client(sync_client=True)
 
 
 BUDGET = {"max_calls", "max_tokens", "max_cost"}
@@ -227,8 +223,8 @@ def refuse_other(config: RunConfig, row: RunRow) -> None:
     Raises:
         ConfigError: it differs in more than the budget.
     """
-    own, given = (each.model_dump(mode="json", exclude=BUDGET) for each in (config_of(row), config))
-    differing = [name for name in own if own[name] != given[name]]
+    own, wanted = (configuration.model_dump(mode="json", exclude=BUDGET) for configuration in (config_of(row), config))
+    differing = [name for name in own if own[name] != wanted[name]]
     if differing:
         raise ConfigError(
             f"the configuration is not the run's own: {', '.join(differing)}",

@@ -91,9 +91,9 @@ def _give_up(error: Exception) -> int:
     from contrapose.flows.cli.terminal import say
     from contrapose.flows.orchestration.error_display import lost_server
 
-    if told := lost_server(error):
-        say(str(told))
-        return told.exit_code
+    if lost := lost_server(error):
+        say(str(lost))
+        return lost.exit_code
     traceback.print_exception(error)
     say("this is a defect of Contrapose or of a library, not an outcome; please report it")
     return 2
@@ -112,8 +112,8 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     top.set_defaults(logs=False)
     commands = top.add_subparsers(required=True, metavar="command")
     meant = next((word for word in argv if not word.startswith("-")), None)
-    for name, told in VERBS.items():
-        command = commands.add_parser(name, help=told)
+    for name, summary in VERBS.items():
+        command = commands.add_parser(name, help=summary)
         if name == meant:
             verb: Verb = import_module(f"contrapose.flows.cli.{name}").VERB
             command.epilog = verb.exits

@@ -61,9 +61,9 @@ async def _send(event: Event) -> None:
         await client.emit(event)
 
 
-def _no_server(found: str, where: str) -> ConfigError:
+def _no_server(problem: str, where: str) -> ConfigError:
     return ConfigError(
-        found,
+        problem,
         expected="a server that can be reached, whose automation starts the check",
         remedy="Set PREFECT_API_URL; contrapose ui starts a server with everything deployed.",
         where=where,

@@ -31,7 +31,7 @@ class Verb:
 
 def add_config(command: argparse.ArgumentParser) -> None:
     """The options of a command that starts from a suite."""
-    add_suite(command, default="quickstart", told="quickstart")
+    add_suite(command, default="quickstart", default_text="quickstart")
     add_changes(command)
     command.add_argument(
         "--expectations",
@@ -42,10 +42,10 @@ def add_config(command: argparse.ArgumentParser) -> None:
     add_budget(command)
 
 
-def add_suite(command: argparse.ArgumentParser, *, default: str | None, told: str) -> None:
-    """The option that names the suite; `told`: what is meant without it."""
+def add_suite(command: argparse.ArgumentParser, *, default: str | None, default_text: str) -> None:
+    """The option that names the suite; `default_text`: what is meant without it."""
     command.add_argument(
-        "--suite", default=default, metavar="NAME|FILE", help=f"bundled suite or YAML file (default: {told})"
+        "--suite", default=default, metavar="NAME|FILE", help=f"bundled suite or YAML file (default: {default_text})"
     )
 
 

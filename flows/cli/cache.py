@@ -27,7 +27,7 @@ def info() -> Iterator[str]:
     store = Store().housekeeping
     held = store.held()
     yield store.place
-    yield f"{counted('answers', sum(each.answers for each in held))}, {store.size() / 1_000_000:,.1f} MB"
+    yield f"{counted('answers', sum(entry.answers for entry in held))}, {store.size() / 1_000_000:,.1f} MB"
     yield from map(_model, held)
     unfinished = len(Store().runs.unfinished())
     if unfinished:
@@ -40,15 +40,8 @@ def clear(*, model: str | None, days: float | None, sure: bool) -> str:
     Raises:
         ConfigError: the user is not, or there is nobody to ask.
     """
-    what = " ".join(
-        part
-        for part in (
-            "answers",
-            f"of {model}" if model else "",
-            f"older than {days:g} days" if days is not None else "",
-        )
-        if part
-    )
+    what = f"answers of {model}" if model else "answers"
+    what += "" if days is None else f" older than {days:g} days"
     store = Store().housekeeping
     if not sure and not _asked(f"Forget {what} in {store.place}? They were paid for. [y/N] "):
         raise ConfigError(
@@ -138,8 +131,8 @@ def _options(command: argparse.ArgumentParser) -> None:
     export = actions.add_parser("export", help="print answers as JSON, a line each, as raw text")
     repair = actions.add_parser("repair", help="check every answer, and rescue those of a damaged store")
     repair.add_argument("--from", dest="file", metavar="FILE", help="also take what can be read of a store set aside")
-    for each in (clear, export):
-        each.add_argument("--model", metavar="ID", help="only answers of this model")
+    for action in (clear, export):
+        action.add_argument("--model", metavar="ID", help="only answers of this model")
 
 
 def _cache(arguments: argparse.Namespace) -> int:

@@ -36,14 +36,14 @@ def _options(command: argparse.ArgumentParser) -> None:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    found = compare(arguments.run, runs=arguments.runs, baseline=arguments.baseline, margin=arguments.margin)
+    comparison = compare(arguments.run, runs=arguments.runs, baseline=arguments.baseline, margin=arguments.margin)
     if arguments.out:
-        write_comparison(Path(arguments.out), found)
+        write_comparison(Path(arguments.out), comparison)
     if arguments.json:
-        print_lines([to_json(found)])
+        print_lines([to_json(comparison)])
     else:
-        print_comparison(found, console=Console(highlight=False))
-    return 0 if arguments.exit_zero else EXIT_CODES[found["verdict"]]
+        print_comparison(comparison, console=Console(highlight=False))
+    return 0 if arguments.exit_zero else EXIT_CODES[comparison["verdict"]]
 
 
 VERB = Verb(options=_options, act=_compare, exits=COMPARED)

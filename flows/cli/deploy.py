@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def add_deployment(command: argparse.ArgumentParser) -> None:
     """What a team changes about the deployments; without any of it they are as in deployments/prefect.yaml."""
-    add_suite(command, default=None, told="as deployed, full")
+    add_suite(command, default=None, default_text="as deployed, full")
     add_changes(command)
     add_budget(command)
     command.add_argument("--cron", metavar="CRON", help='when nightly runs, such as "0 2 * * *"')
@@ -57,10 +57,10 @@ def deployment_options(arguments: argparse.Namespace) -> DeploymentOptions:
     from contrapose.flows.deploy.deployment_options import DeploymentOptions, check_parameters
     from contrapose.flows.orchestration.options import overrides
 
-    told = arguments.suite or arguments.test or overrides(arguments)
+    chosen = arguments.suite or arguments.test or overrides(arguments)
     arguments.suite = arguments.suite or "full"
     return DeploymentOptions(
-        config=config_of(arguments) if told else None,
+        config=config_of(arguments) if chosen else None,
         check=check_parameters(
             baseline=arguments.baseline,
             margin=arguments.margin,

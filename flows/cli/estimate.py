@@ -50,87 +50,84 @@ class Decidable:
 
 
 def decidable(previews: list[Preview], groups: Mapping[str, Groups]) -> Decidable:
-    """What tests that are judged by interval could decide.
-
-    Args:
-        previews: the tests with their samples.
-        groups: of the cases of each test.
-    """
-    judged = {each.plan.test: each for each in previews if groups[each.plan.test].samples}
+    """What tests that are judged by interval could decide, by their samples and the groups of their cases."""
+    judged = {preview.plan.test: preview for preview in previews if groups[preview.plan.test].samples}
     level = (1 - CONFIDENCE) / max(1, len(judged))
-    found = {test: deciding(groups[test], _source(each), level=level) for test, each in judged.items()}
-    return Decidable(tests={test: each for test, each in found.items() if each is not None}, level=level)
+    tests = {}
+    for test, preview in judged.items():
+        loaded = preview.loaded
+        source = Source(samples=len(loaded.samples), rows=loaded.rows, gate=preview.plan.min_pass_rate)
+        if (figures := deciding(groups[test], source, level=level)) is not None:
+            tests[test] = figures
+    return Decidable(tests=tests, level=level)
 
 
-def _source(preview: Preview) -> Source:
-    loaded = preview.loaded
-    return Source(samples=len(loaded.samples), rows=loaded.rows, gate=preview.plan.min_pass_rate)
-
-
-def power_as_plain(found: Decidable) -> dict[str, Any]:
+def power_as_plain(power: Decidable) -> dict[str, Any]:
     """The same figures for JSON."""
     return {
         "power": POWER,
-        "level": round(found.level, 6),
+        "level": round(power.level, 6),
         "assumed": {
             "correlation_in_sample": IN_SAMPLE,
             "correlation_in_cluster": IN_CLUSTER,
             "discordance": DISCORDANCE,
         },
-        "tests": {test: asdict(each) for test, each in found.tests.items()},
-        "warnings": list(warnings(found)),
+        "tests": {test: asdict(figures) for test, figures in power.tests.items()},
+        "warnings": list(warnings(power)),
     }
 
 
-def power_table(found: Decidable) -> Table:
+def power_table(power: Decidable) -> Table:
     """A line per test."""
     drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     drawn.add_column("test", overflow="fold", max_width=24)
     for name in COLUMNS:
         drawn.add_column(name, justify="right", no_wrap=True)
-    for test, each in found.tests.items():
-        rates = (each.gate, each.reach.fails_up_to, each.reach.passes_from, each.difference)
-        drawn.add_row(Text(test), f"{each.cases:,}", *map(percent, rates))
+    for test, figures in power.tests.items():
+        rates = (figures.gate, figures.reach.fails_up_to, figures.reach.passes_from, figures.difference)
+        drawn.add_row(Text(test), f"{figures.cases:,}", *map(percent, rates))
     return drawn
 
 
-def power_notes(found: Decidable) -> Iterator[str]:
+def power_notes(power: Decidable) -> Iterator[str]:
     """What the figures rest on, then what to be warned of."""
-    count = len(found.tests)
+    count = len(power.tests)
     several = f" (0.05 over {count} tests: the strictest step of Holm's correction)" if count > 1 else ""
     yield (
         f"A true pass rate up to the one fails and from the other on passes, each with {percent(POWER)} power, if "
-        f"every case is scored and a verdict needs p <= {found.level:.3g}{several}. Models apart: the smallest "
+        f"every case is scored and a verdict needs p <= {power.level:.3g}{several}. Models apart: the smallest "
         "difference of two models that an exact McNemar test at 5% finds with the same power, if they disagree on "
         f"{percent(DISCORDANCE)} of the cases."
     )
-    if fewer := [f"{test} {each.effective:,}" for test, each in found.tests.items() if each.effective < each.cases]:
+    if fewer := [
+        f"{test} {figures.effective:,}" for test, figures in power.tests.items() if figures.effective < figures.cases
+    ]:
         yield (
             f"Independent cases that would tell as much: {', '.join(fewer)}. Assumed: cases of one sample correlate at "
             f"{IN_SAMPLE:g}, samples of one cluster at {IN_CLUSTER:g}."
         )
-    yield from warnings(found)
+    yield from warnings(power)
 
 
-def warnings(found: Decidable) -> Iterator[str]:
+def warnings(power: Decidable) -> Iterator[str]:
     """The tests whose verdict would be too much a matter of luck, with the number of samples that would do."""
-    for test, each in found.tests.items():
-        if each.wide:
-            yield f"{test}: {_undecided(each)}; {_needed(each)}."
+    for test, figures in power.tests.items():
+        if figures.wide:
+            yield f"{test}: {_undecided(figures)}; {_needed(figures)}."
 
 
-def _undecided(each: Deciding) -> str:
-    low, high = each.reach.fails_up_to, each.reach.passes_from
+def _undecided(figures: Deciding) -> str:
+    low, high = figures.reach.fails_up_to, figures.reach.passes_from
     if high is None:
-        return f"no result can pass the gate {percent(each.gate)}, not even {each.cases:,} of {each.cases:,}"
+        return f"no result can pass the gate {percent(figures.gate)}, not even {figures.cases:,} of {figures.cases:,}"
     return f"true pass rates between {percent(low or 0.0)} and {percent(high)} stay undecided"
 
 
-def _needed(each: Deciding) -> str:
-    if each.limit is None:
+def _needed(figures: Deciding) -> str:
+    if figures.limit is None:
         return "nor would any number of samples do"
-    there = "a limit of" if each.limit <= each.available else f"the data have {each.available:,} samples, and"
-    return f"{there} about {each.limit:,} would leave at most {100 * WIDE:.0f} points undecided"
+    there = "a limit of" if figures.limit <= figures.available else f"the data have {figures.available:,} samples, and"
+    return f"{there} about {figures.limit:,} would leave at most {100 * WIDE:.0f} points undecided"
 
 
 PORTION = 500
@@ -178,12 +175,12 @@ def estimate(config: RunConfig) -> RunEstimate:
         ContraposeError: a configuration or data source is wrong.
     """
     budget = open_budget(config)
-    found = previews(config)
+    tests = previews(config)
     look_up, form, unreachable = _look_up(config)
     longest = round(config.gen_kwargs.max_new_tokens * CHARACTERS_PER_TOKEN)
     counter = Counter(look_up=look_up, form=form, longest_reply=longest)
-    groups = {preview.plan.test: Groups() for preview in found}
-    for preview in found:
+    groups = {preview.plan.test: Groups() for preview in tests}
+    for preview in tests:
         portions = groups[preview.plan.test].counting(_portions(preview))
         counter.add(preview.plan.test, portions, asks_back=_asks_back(preview))
     return RunEstimate(
@@ -194,13 +191,13 @@ def estimate(config: RunConfig) -> RunEstimate:
         asked_back_in_all=counter.asked_back_in_all.calls,
         reader=config.reader or config.model,
         reading=_reading(config, counter.asked_back_in_all, price=budget.price),
-        warnings=idle_reader(config, asked=any(_asks_back(preview) for preview in found)),
+        warnings=idle_reader(config, asked=any(_asks_back(preview) for preview in tests)),
         forecast=forecast(counter.total, config.model_spec(), past=experience_of(config), price=budget.price),
         limits=budget.limits,
         unreachable=unreachable,
-        rows={preview.plan.test: preview.taken() for preview in found},
-        left_out=list(left_out(found, show_toxic=config.show_toxic)),
-        power=decidable(found, groups) if config.tests.defaults.gate == "interval" else None,
+        rows={preview.plan.test: preview.taken() for preview in tests},
+        left_out=list(left_out(tests, show_toxic=config.show_toxic)),
+        power=decidable(tests, groups) if config.tests.defaults.gate == "interval" else None,
     )
 
 
@@ -231,7 +228,7 @@ def _look_up(config: RunConfig) -> tuple[LookUp, Form, str | None]:
 
     def look_up(questions: Sequence[Question]) -> Answers:
         named = {} if config.refresh else {keys.of(question): question for question in questions}
-        return {named[key]: stored.completion for key, stored in table.find(list(named)).items()}
+        return {named[key]: completion for key, completion in table.find(list(named)).items()}
 
     return look_up, form, None
 
@@ -246,36 +243,36 @@ def _portions(preview: Preview) -> Iterator[list[Case]]:
     yield portion
 
 
-def as_json(found: RunEstimate) -> str:
+def as_json(run: RunEstimate) -> str:
     """The same figures as JSON."""
-    counts = {test: _counts(count) for test, count in found.tests.items()}
+    counts = {test: _counts(count) for test, count in run.tests.items()}
     return json.dumps(
         {
-            "model": found.model,
+            "model": run.model,
             "tests": counts,
-            "total": _counts(found.total),
-            "asked_back_at_most": _asked_back(found),
-            **asdict(found.forecast),
-            "limits": asdict(found.limits),
-            "stops_at": _stops(found),
-            "unreachable": found.unreachable,
-            "rows": found.rows,
-            "left_out": found.left_out,
-            "power": None if found.power is None else power_as_plain(found.power),
+            "total": _counts(run.total),
+            "asked_back_at_most": _asked_back(run),
+            **asdict(run.forecast),
+            "limits": asdict(run.limits),
+            "stops_at": _stops(run),
+            "unreachable": run.unreachable,
+            "rows": run.rows,
+            "left_out": run.left_out,
+            "power": None if run.power is None else power_as_plain(run.power),
         },
         indent=2,
     )
 
 
-def _asked_back(found: RunEstimate) -> dict[str, object]:
+def _asked_back(run: RunEstimate) -> dict[str, object]:
     """What is asked about replies, if every one of them is asked about."""
     return {
-        "tests": found.asked_back,
-        "total": found.asked_back_in_all,
-        "model": found.reader,
-        "prompt_tokens": found.reading.prompt_tokens.value,
-        "completion_tokens": found.reading.completion_tokens.most,
-        "cost": found.reading.cost.most,
+        "tests": run.asked_back,
+        "total": run.asked_back_in_all,
+        "model": run.reader,
+        "prompt_tokens": run.reading.prompt_tokens.value,
+        "completion_tokens": run.reading.completion_tokens.most,
+        "cost": run.reading.cost.most,
     }
 
 
@@ -283,73 +280,73 @@ def _counts(count: Count) -> dict[str, int]:
     return {"prompts": count.questions, "answered": count.answered, "calls": count.calls}
 
 
-def as_text(found: RunEstimate, *, console: Console) -> Iterator[str]:
+def as_text(run: RunEstimate, *, console: Console) -> Iterator[str]:
     """What would be asked, test by test, what it takes and could decide, for a terminal of 80 columns."""
     with console.capture() as captured:
-        console.print(_counted(found))
+        console.print(_counted(run))
         console.print()
-        console.print(_taken(found.forecast))
-        if found.power is not None:
+        console.print(_taken(run.forecast))
+        if run.power is not None:
             console.print()
-            console.print(power_table(found.power))
-        for note in _notes(found):
+            console.print(power_table(run.power))
+        for note in _notes(run):
             console.print()
             console.print(Text(note))
     yield captured.get()
 
 
-def _notes(found: RunEstimate) -> Iterator[str]:
-    yield f"Rows: {'; '.join(f'{test} {told}' for test, told in found.rows.items())}."
-    if found.left_out:
-        yield "\n".join(found.left_out)
-    if found.unreachable:
-        yield f"Every prompt counts as unanswered: {one_line(found.unreachable)}"
-    if found.asked_back_in_all:
+def _notes(run: RunEstimate) -> Iterator[str]:
+    yield f"Rows: {'; '.join(f'{test} {rows}' for test, rows in run.rows.items())}."
+    if run.left_out:
+        yield "\n".join(run.left_out)
+    if run.unreachable:
+        yield f"Every prompt counts as unanswered: {one_line(run.unreachable)}"
+    if run.asked_back_in_all:
         yield (
-            f"Up to {found.asked_back_in_all:,} further calls, in no figure above: about each reply of "
-            f"{', '.join(found.asked_back)} that cannot be read, {one_line(found.reader)} is asked what it chooses"
-            f"{_reading_cost(found)}. read_with: reply asks nothing."
+            f"Up to {run.asked_back_in_all:,} further calls, in no figure above: about each reply of "
+            f"{', '.join(run.asked_back)} that cannot be read, {one_line(run.reader)} is asked what it "
+            f"chooses{_reading_cost(run)}. read_with: reply asks nothing."
         )
-    yield from found.warnings
-    for name in _stops(found):
-        yield f"The run will stop before its end: {name} is {getattr(found.limits, name):,}."
-    if found.power is not None:
-        yield from power_notes(found.power)
+    yield from run.warnings
+    for name in _stops(run):
+        yield f"The run will stop before its end: {name} is {getattr(run.limits, name):,}."
+    if run.power is not None:
+        yield from power_notes(run.power)
 
 
-def _reading_cost(found: RunEstimate) -> str:
-    most = found.reading.cost.most
+def _reading_cost(run: RunEstimate) -> str:
+    most = run.reading.cost.most
     return f", for some {_dollars(most)} if all are long" if most else "" if most == 0 else ", at an unknown price"
 
 
-def _counted(found: RunEstimate) -> Table:
+def _counted(run: RunEstimate) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     table.add_column("test", overflow="fold", max_width=32)
     for name in ("prompts", "answered", "calls"):
         table.add_column(name, justify="right", no_wrap=True)
-    for test, count in found.tests.items():
+    for test, count in run.tests.items():
         table.add_row(Text(test), *(f"{number:,}" for number in _counts(count).values()))
-    if len(found.tests) > 1:
+    if len(run.tests) > 1:
         table.add_section()
-        table.add_row("in all, shared prompts once", *(f"{number:,}" for number in _counts(found.total).values()))
+        table.add_row("in all, shared prompts once", *(f"{number:,}" for number in _counts(run.total).values()))
     return table
 
 
-def _taken(found: Forecast) -> Table:
+def _taken(predicted: Forecast) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
-    for name, value, because in _figures(found):
+    for name, value, because in _figures(predicted):
         table.add_row(name, value, Text(because, style="dim"))
     return table
 
 
-def _figures(found: Forecast) -> Iterator[tuple[str, str, str]]:
-    yield "tokens in", f"{found.prompt_tokens.value:,.0f}", found.prompt_tokens.because
-    yield "tokens out", f"{found.completion_tokens.value:,.0f}", found.completion_tokens.because
-    seconds = found.seconds.value
-    yield "time", "unknown" if seconds is None else span(seconds), found.seconds.because
-    yield "cost", _dollars(found.cost.value), found.cost.because
-    if found.cost.most and found.cost.most > (found.cost.value or 0):
-        yield "at most", _dollars(found.cost.most), "if every reply is as long as max_new_tokens allows"
+def _figures(predicted: Forecast) -> Iterator[tuple[str, str, str]]:
+    yield "tokens in", f"{predicted.prompt_tokens.value:,.0f}", predicted.prompt_tokens.because
+    yield "tokens out", f"{predicted.completion_tokens.value:,.0f}", predicted.completion_tokens.because
+    seconds = predicted.seconds.value
+    yield "time", "unknown" if seconds is None else span(seconds), predicted.seconds.because
+    yield "cost", _dollars(predicted.cost.value), predicted.cost.because
+    if predicted.cost.most and predicted.cost.most > (predicted.cost.value or 0):
+        yield "at most", _dollars(predicted.cost.most), "if every reply is as long as max_new_tokens allows"
 
 
 def _dollars(cost: float | None) -> str:
@@ -358,14 +355,14 @@ def _dollars(cost: float | None) -> str:
     return f"${cost:,.4f}" if 0 < cost < 1 else f"${cost:,.2f}"
 
 
-def _stops(found: RunEstimate) -> list[str]:
+def _stops(run: RunEstimate) -> list[str]:
     """Limits that the run is expected to meet before its end."""
     taken = {
-        "max_calls": found.total.calls,
-        "max_tokens": (found.forecast.prompt_tokens.value or 0) + (found.forecast.completion_tokens.value or 0),
-        "max_cost": found.forecast.cost.value or 0,
+        "max_calls": run.total.calls,
+        "max_tokens": (run.forecast.prompt_tokens.value or 0) + (run.forecast.completion_tokens.value or 0),
+        "max_cost": run.forecast.cost.value or 0,
     }
-    allowed = asdict(found.limits)
+    allowed = asdict(run.limits)
     return [name for name, value in taken.items() if allowed[name] is not None and value > allowed[name]]
 
 
@@ -380,8 +377,8 @@ def _options(command: argparse.ArgumentParser) -> None:
 
 
 def _estimate(arguments: argparse.Namespace) -> int:
-    found = estimate(config_of(arguments))
-    return print_lines([as_json(found)] if arguments.json else as_text(found, console=Console(highlight=False)))
+    run = estimate(config_of(arguments))
+    return print_lines([as_json(run)] if arguments.json else as_text(run, console=Console(highlight=False)))
 
 
 VERB = Verb(options=_options, act=_estimate)

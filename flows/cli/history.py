@@ -55,49 +55,49 @@ def past_runs(
     where = place(chosen, output)
     if last is not None and last < 0:
         raise ConfigError(f"{last}", expected="0 or more", remedy="Write 0 for all runs.", where="--last")
-    found = recorded(where)
-    if not len(found.rows):
+    records = recorded(where)
+    if not len(records.rows):
         raise ConfigError(
-            found.warning or "no run is recorded there",
+            records.warning or "no run is recorded there",
             expected="the history of at least one run",
             remedy="Name its folder or URL with --history; every run that is published adds itself.",
             where=where,
         )
-    told = runs(found.rows, suite=suite, model=model, tests=tests, last=last or None)
-    if not told:
+    selected = runs(records.rows, suite=suite, model=model, tests=tests, last=last or None)
+    if not selected:
         wanted = " and ".join(filter(None, [suite, model, *tests]))
         raise ConfigError(
             f"no run of {wanted}",
-            expected=", ".join(sorted({f"{run['suite']} on {run['model']}" for run in runs(found.rows)})[:10]),
+            expected=", ".join(sorted({f"{run['suite']} on {run['model']}" for run in runs(records.rows)})[:10]),
             remedy="Choose another suite, model or test.",
             where=where,
         )
-    return told, found.warning
+    return selected, records.warning
 
 
-def as_data(found: Sequence[PastRun], *, changes: bool, style: str) -> str:
+def as_data(chosen: Sequence[PastRun], *, changes: bool, style: str) -> str:
     """Runs for programs: a flat row for each test of each run, or for each change.
 
     Args:
-        found: the oldest first.
+        chosen: the oldest first.
         changes: tell what changed since the last run that passed, instead of pass rates.
         style: json or csv, which no spreadsheet takes for formulas.
     """
-    rows = list(_change_rows(since_green(found)) if changes else _rows(series(found)))
+    rows = list(_change_rows(since_green(chosen)) if changes else _rows(series(chosen)))
     return json.dumps(rows, indent=2) if style == "json" else _csv(rows, CHANGED if changes else RATED)
 
 
-def _rows(found: Sequence[Series]) -> Iterator[dict[str, Any]]:
-    for each in found:
-        for run, test, changed in ((point.run, point.test, point.changed) for point in each.points):
+def _rows(histories: Sequence[Series]) -> Iterator[dict[str, Any]]:
+    for history in histories:
+        for run, test, changed in ((point.run, point.test, point.changed) for point in history.points):
             low, high = test["interval"] or (None, None)
-            own = (each.suite, each.model, each.test, run["run_id"], run["started"], test["verdict"])
+            own = (history.suite, history.model, history.test, run["run_id"], run["started"], test["verdict"])
             rate = (test["pass_rate"], low, high, test["min_pass_rate"], test["scored"])
             yield dict(zip(RATED, (*own, *rate, list(changed)), strict=True))
 
 
-def _change_rows(found: Sequence[SincePrevious]) -> Iterator[dict[str, Any]]:
-    for run, base, changes in ((each.run, each.base, each.changes) for each in found):
+def _change_rows(comparisons: Sequence[SincePrevious]) -> Iterator[dict[str, Any]]:
+    for run, base, changes in ((comparison.run, comparison.base, comparison.changes) for comparison in comparisons):
         for change in changes:
             own = (run["suite"], run["model"], run["run_id"])
             then = (base["run_id"], base["verdict"]) if base else ("", "")
@@ -129,22 +129,22 @@ MOST_SHOWN = 100
 """Characters of a value."""
 
 
-def as_text(found: Sequence[PastRun], *, changes: bool, console: Console) -> Iterator[str]:
+def as_text(chosen: Sequence[PastRun], *, changes: bool, console: Console) -> Iterator[str]:
     """Runs, the oldest first, for a terminal of 80 columns: rates over time, or what changed since the last pass."""
     with console.capture() as captured:
         if changes:
-            _print_changes(since_green(found), console)
+            _print_changes(since_green(chosen), console)
         else:
-            _print_series(series(found), console)
+            _print_series(series(chosen), console)
     yield captured.get()
 
 
-def _print_series(found: Sequence[Series], console: Console) -> None:
-    for each in found:
+def _print_series(histories: Sequence[Series], console: Console) -> None:
+    for history in histories:
         console.print()
-        console.print(_line(f"{each.test} · {each.model} · {each.suite}", console))
-        console.print(_line(trend(each.points, console), console))
-        console.print(_table(each.points, console))
+        console.print(_line(f"{history.test} · {history.model} · {history.suite}", console))
+        console.print(_line(trend(history.points, console), console))
+        console.print(_table(history.points, console))
 
 
 def trend(points: Sequence[Point], console: Console) -> str:
@@ -155,24 +155,24 @@ def trend(points: Sequence[Point], console: Console) -> str:
     return f"{drawn} {percent(rates[0])} to {percent(rates[-1])}" if len(rates) > 1 else f"{drawn} {percent(rates[0])}"
 
 
-def _print_changes(found: Sequence[SincePrevious], console: Console) -> None:
+def _print_changes(comparisons: Sequence[SincePrevious], console: Console) -> None:
     show = shower(show_toxic=False)
-    for each in found:
+    for comparison in comparisons:
         console.print()
-        console.print(_line(f"{each.run['model']} · {each.run['suite']}", console))
-        console.print(_line(_held_against(each), console))
-        if each.changes:
-            console.print(_change_table(each.changes, show, console))
+        console.print(_line(f"{comparison.run['model']} · {comparison.run['suite']}", console))
+        console.print(_line(_held_against(comparison), console))
+        if comparison.changes:
+            console.print(_change_table(comparison.changes, show, console))
 
 
-def _held_against(found: SincePrevious) -> str:
+def _held_against(comparison: SincePrevious) -> str:
     """What is held against what, in one sentence."""
-    now = f"{found.run['started'][:19].replace('T', ' ')} ({found.run['verdict']})"
-    if found.base is None:
+    now = f"{comparison.run['started'][:19].replace('T', ' ')} ({comparison.run['verdict']})"
+    if (base := comparison.base) is None:
         return f"{now}: the first run, with nothing to hold it against."
-    then = f"{found.base['started'][:19].replace('T', ' ')}"
-    which = "the last one that passed" if found.base["verdict"] == "pass" else f"{found.base['verdict']}; none passed"
-    what = ", ".join(dict.fromkeys(change["facet"] for change in found.changes)) or "nothing"
+    then = f"{base['started'][:19].replace('T', ' ')}"
+    which = "the last one that passed" if base["verdict"] == "pass" else f"{base['verdict']}; none passed"
+    what = ", ".join(dict.fromkeys(change["facet"] for change in comparison.changes)) or "nothing"
     return f"{now} against {then} ({which}): {what} changed."
 
 
@@ -249,14 +249,14 @@ def _options(command: argparse.ArgumentParser) -> None:
 
 def _history(arguments: argparse.Namespace) -> int:
     last = None if arguments.changes else arguments.last
-    found, warning = past_runs(
+    chosen, warning = past_runs(
         arguments.history, arguments.out, suite=arguments.suite, model=arguments.model, tests=arguments.test, last=last
     )
     if warning:
         say(warning)
     if arguments.format != "table":
-        return print_lines([as_data(found, changes=arguments.changes, style=arguments.format)])
-    return print_lines(as_text(found, changes=arguments.changes, console=Console(highlight=False)))
+        return print_lines([as_data(chosen, changes=arguments.changes, style=arguments.format)])
+    return print_lines(as_text(chosen, changes=arguments.changes, console=Console(highlight=False)))
 
 
 VERB = Verb(options=_options, act=_history)

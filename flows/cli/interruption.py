@@ -45,8 +45,8 @@ class Interrupted(KeyboardInterrupt):
 
 def end_at_once() -> None:
     """From now on let such a signal end the process where it is; for a command's own process alone."""
-    for each in _free():
-        signal.signal(each, _end)
+    for number in _free():
+        signal.signal(number, _end)
 
 
 @contextmanager
@@ -57,7 +57,7 @@ def interruptible() -> Iterator[None]:
         Interrupted: one came; those that follow are ignored until the context has been left.
     """
     # What is ignored stays ignored, as under nohup; what somebody else handles is theirs.
-    handler = _Interrupt({each: signal.getsignal(each) for each in _free()})
+    handler = _Interrupt({number: signal.getsignal(number) for number in _free()})
     handler.take()
     try:
         yield
@@ -75,7 +75,7 @@ def interruptible() -> Iterator[None]:
 @contextmanager
 def nothing_begun() -> Iterator[None]:
     """Inside of `interruptible`: nothing has to be finished, and signals do what they do outside of it."""
-    handlers = {handler for each in NUMBERS if isinstance(handler := signal.getsignal(each), _Interrupt)}
+    handlers = {handler for number in NUMBERS if isinstance(handler := signal.getsignal(number), _Interrupt)}
     for handler in handlers:
         handler.give_back()
     try:
@@ -112,13 +112,13 @@ class _Interrupt:
 
     def take(self) -> None:
         """Handle the signals."""
-        for each in self.before:
-            signal.signal(each, self)
+        for number in self.before:
+            signal.signal(number, self)
 
     def give_back(self) -> None:
         """Leave the signals to those that handled them before."""
-        for each, handler in self.before.items():
-            signal.signal(each, handler)
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
 
     def _wait(self, number: int) -> None:
         if not self._waiting:
@@ -130,22 +130,19 @@ class _Interrupt:
         time.sleep(AGAIN_SECONDS)
         self._waiting = False
         # By default it would kill the process of whoever has called the command.
-        if not self.number and callable(signal.getsignal(number)):
-            _send(number)
-
-
-def _send(number: int) -> None:
-    """To the main thread, which it wakes where it waits, if the system can do so."""
-    if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, number)
-    else:
-        _thread.interrupt_main(signal.Signals(number))
+        if self.number or not callable(signal.getsignal(number)):
+            return
+        if hasattr(signal, "pthread_kill"):
+            # The main thread is woken where it waits.
+            signal.pthread_kill(threading.main_thread().ident or 0, number)
+        else:
+            _thread.interrupt_main(signal.Signals(number))
 
 
 def _end(number: int, _: FrameType | None) -> NoReturn:
     """Handler: nothing more runs in this process, not even what would be torn apart in the middle."""
-    for each in NUMBERS:
-        signal.signal(each, signal.SIG_IGN)
+    for other in NUMBERS:
+        signal.signal(other, signal.SIG_IGN)
     # Where nobody hears it, the exit code still tells.
     with suppress(OSError):
         os.write(2, (CLEARED if os.isatty(2) else b"") + f"{LINE}\n".encode())
@@ -156,7 +153,9 @@ def _free() -> list[int]:
     """The signals that nobody handles but Python and this module; only the main thread may handle any."""
     if threading.current_thread() is not threading.main_thread():
         return []
-    return [each for each in NUMBERS if signal.getsignal(each) in (signal.SIG_DFL, signal.default_int_handler, _end)]
+    return [
+        number for number in NUMBERS if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler, _end)
+    ]
 
 
 def _imports(frame: FrameType | None) -> bool:

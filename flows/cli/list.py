@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from importlib.resources import files
 
 from contrapose.flows.cli.arguments import Verb
 from contrapose.flows.cli.terminal import print_lines
@@ -29,10 +28,9 @@ def _lines(kind: str) -> Iterator[str]:
     elif kind == "suites":
         yield from bundled_suites()
     elif kind == "data":
-        folder = files("contrapose.data").joinpath("samples")
-        yield from sorted(
-            entry.name.removesuffix(".jsonl") for entry in folder.iterdir() if entry.name.endswith(".jsonl")
-        )
+        from contrapose.tasks.load.bundled import bundled_names
+
+        yield from bundled_names()
     else:
         yield from registry.names(kind)
 

@@ -54,15 +54,12 @@ class Preview:
         """The same without repeats, which ask the same prompts again."""
         return replace(self, plan=self.plan.model_copy(update={"repeats": 1}))
 
-    def _in_words(self) -> frozenset[str]:
-        ids = (sample.id for sample in self.loaded.samples)
-        return drawn_in_words(ids, self.plan, seed=self.seed, likelihoods=self.likelihoods)
-
     def cases(self, positions: Sequence[int] | None = None) -> Iterator[list[Case]]:
         """The cases of each sample, in order; with `positions`, of these samples."""
         samples = self.loaded.samples
         chosen = samples if positions is None else [samples[position] for position in positions]
-        in_words = self._in_words()
+        ids = (sample.id for sample in samples)
+        in_words = drawn_in_words(ids, self.plan, seed=self.seed, likelihoods=self.likelihoods)
         for start in range(0, len(chosen), PORTION):
             portion = chosen[start : start + PORTION]
             built = build_cases(portion, self.plan, seed=self.seed, likelihoods=self.likelihoods, in_words=in_words)
@@ -98,19 +95,19 @@ def without_default_controls(config: RunConfig) -> RunConfig:
     return config.model_copy(update={"tests": config.tests.model_copy(update={"defaults": defaults})})
 
 
-def left_out(found: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
+def left_out(tests: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
     """What was left out of each source, line by line, for people."""
     show = shower(show_toxic=show_toxic)
-    for preview in found:
+    for preview in tests:
         loaded = preview.loaded
         if loaded.left_out:
-            told = left_out_rows(preview.plan.data.source, loaded.rows, loaded.left_out, [preview.plan.test])
-            yield from (show(line) for line in (told.title, *told.lines()))
+            summary = left_out_rows(preview.plan.data.source, loaded.rows, loaded.left_out, [preview.plan.test])
+            yield from (show(line) for line in (summary.title, *summary.lines()))
 
 
-def as_json(found: Sequence[Preview]) -> Iterator[str]:
+def as_json(tests: Sequence[Preview]) -> Iterator[str]:
     """One line of JSON per sample, test by test, in the order of the data; raw text, escaped to ASCII."""
-    for preview in found:
+    for preview in tests:
         for cases in preview.cases():
             yield json.dumps(record(cases))
 
@@ -140,17 +137,17 @@ def _plain(case: Case) -> dict[str, Any]:
     }
 
 
-def as_text(found: Sequence[Preview], *, console: Console, most: int, skipped: bool, show_toxic: bool) -> Iterator[str]:
+def as_text(tests: Sequence[Preview], *, console: Console, most: int, skipped: bool, show_toxic: bool) -> Iterator[str]:
     """A section per test, as the console would print it.
 
     Args:
-        found: the tests.
+        tests: the tests.
         console: its width, colours and encoding.
         most: samples shown of each test.
         skipped: show those that were skipped, not those that were changed.
         show_toxic: leave toxic words as they are.
     """
-    for number, preview in enumerate(found):
+    for number, preview in enumerate(tests):
         with console.capture() as captured:
             if number:
                 console.print()
@@ -187,7 +184,7 @@ def spread(positions: Sequence[int], most: int) -> list[int]:
 
 def _options(command: argparse.ArgumentParser) -> None:
     """`--probe` and `--input` are what people who only perturb call a test and its data."""
-    add_suite(command, default=None, told="every test with its default settings, all samples")
+    add_suite(command, default=None, default_text="every test with its default settings, all samples")
     add_changes(command, test="--probe", data="--input")
     command.add_argument(
         "--show", type=int, default=10, metavar="N", help="show at most N samples a test, spread evenly (default: 10)"
@@ -205,16 +202,16 @@ def _options(command: argparse.ArgumentParser) -> None:
 
 def _preview(arguments: argparse.Namespace) -> int:
     config = config_of(arguments)
-    found = [each.once() for each in previews(without_default_controls(config))]
-    for warning in dict.fromkeys(warning for each in found for warning in each.loaded.warnings):
+    tests = [preview.once() for preview in previews(without_default_controls(config))]
+    for warning in dict.fromkeys(warning for preview in tests for warning in preview.loaded.warnings):
         say(warning)
-    for line in left_out(found, show_toxic=config.show_toxic):
+    for line in left_out(tests, show_toxic=config.show_toxic):
         say(line)
     if arguments.json:
-        return print_lines(as_json(found))
+        return print_lines(as_json(tests))
     return print_lines(
         as_text(
-            found,
+            tests,
             console=Console(highlight=False),
             most=arguments.show,
             skipped=arguments.skipped,

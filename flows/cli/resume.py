@@ -40,8 +40,8 @@ def unfinished_config(run: str, *, budget: Mapping[str, float | None]) -> RunCon
         )
     os.chdir(row.folder)
     config = config_of(row)
-    given = {name: value for name, value in budget.items() if value is not None}
-    return RunConfig.model_validate({**config.model_dump(mode="json"), **given})
+    limits = {name: value for name, value in budget.items() if value is not None}
+    return RunConfig.model_validate({**config.model_dump(mode="json"), **limits})
 
 
 def unfinished_run(run: str) -> RunRow:

@@ -103,7 +103,7 @@ def unwritable(folder: Path) -> str:
     """Why nothing can be written into a folder, or where it would be made; empty where it can."""
     # The file that is tried leaves nothing behind.
     try:
-        place = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
+        place = next(parent for parent in (folder.absolute(), *folder.absolute().parents) if parent.exists())
         with TemporaryFile(dir=place):
             return ""
     except OSError as error:

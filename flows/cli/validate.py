@@ -59,19 +59,19 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
         require("mlflow", extra="mlflow", where="mlflow")
     selected = plans(config)
     own = own_suites(config.expectations, selected)
-    found = [_check_test(config, plan, own=own if gates else None) for plan in selected]
-    refuse_bad([each for one in found for each in one.held], show_toxic=config.show_toxic)
+    outcomes = [_check_test(config, plan, own=own if gates else None) for plan in selected]
+    refuse_bad([table for outcome in outcomes for table in outcome.held], show_toxic=config.show_toxic)
     if not gates:
         _require_writable(Path(config.output), "runs", remedy="Choose another one with --out.")
         _require_writable(home(), "what is cached", remedy="Name another one in CONTRAPOSE_HOME.")
-    return [one.told for one in found]
+    return [outcome.text for outcome in outcomes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _CheckedTest:
     """What came of one test."""
 
-    told: str
+    text: str
     """For people."""
     held: tuple[Checked, ...] = ()
     """Its tables at the gate before the model."""
@@ -87,7 +87,7 @@ def _require_writable(folder: Path, what: str, *, remedy: str) -> None:
         )
 
 
-def _check_test(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None) -> _Found:
+def _check_test(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None) -> _CheckedTest:
     if own is None:
         # What is wrong is told of all rows: how many there are, and which.
         with suppress(DataError):
@@ -95,7 +95,7 @@ def _check_test(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None) -
     return _checked(config, plan, own=own, most=None)
 
 
-def _checked(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None, most: int | None) -> _Found:
+def _checked(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None, most: int | None) -> _CheckedTest:
     kind, spec = probe(plan.test).sample_type, config.model_spec()
     drawing = Drawing(data=plan.data, sample_type=kind, limit=plan.limit, seed=config.seed, most=most)
     likelihoods = find("providers", spec.provider)().likelihoods(spec)
@@ -105,29 +105,34 @@ def _checked(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None, most
     for _ in cases:
         pass
     if not counts.asked:
-        raise _nothing_to_ask(plan, counts)
-    return _Found(told="\n".join(_row_lines(plan, drawing, counts, show_toxic=config.show_toxic)), held=held)
+        raise DataError(
+            f"none of {counts.skipped.total()} samples can be perturbed ({', '.join(sorted(counts.skipped))})",
+            expected="at least one",
+            remedy="Choose other data, or other settings of the test.",
+            where=f"{plan.test}, {plan.data.source}",
+        )
+    return _CheckedTest(text="\n".join(_row_lines(plan, drawing, counts, show_toxic=config.show_toxic)), held=held)
 
 
 def _row_lines(plan: Plan, drawing: Drawing, counts: _Counts, *, show_toxic: bool) -> Iterator[str]:
     """The rows and what became of them; then those that were left out, if any."""
     count = min(drawing.rows, plan.limit or drawing.rows)
-    told = taken(count, drawing.rows, limited_by=plan.limited_by, left_out=drawing.left_out)
-    part = f"{told} of " if count < drawing.rows or drawing.left_out else ""
+    rows_taken = taken(count, drawing.rows, limited_by=plan.limited_by, left_out=drawing.left_out)
+    part = f"{rows_taken} of " if count < drawing.rows or drawing.left_out else ""
     yield f"{plan.test} on {part}{plan.data.source}: rows {drawing.rows}, {counts.in_words()}"
     if drawing.left_out:
-        found = left_out_rows(plan.data.source, drawing.rows, drawing.left_out, [plan.test])
-        shown = found.shown(shower(show_toxic=show_toxic))
+        bad_rows = left_out_rows(plan.data.source, drawing.rows, drawing.left_out, [plan.test])
+        shown = bad_rows.shown(shower(show_toxic=show_toxic))
         yield from (f"  {line}" for line in (shown.title, *shown.lines()))
 
 
 def _held(drawing: Drawing, cases: Iterable[Case], plan: Plan, *, own: Sequence[Suite]) -> tuple[Checked, ...]:
     """The samples and the cases, as the gate before the model finds them; the samples are read again, not kept."""
-    given = handed(plan, (_ids(portion) for portion in batched(drawing.samples(), PART)))
+    handed_over = handed(plan, (_ids(portion) for portion in batched(drawing.samples(), PART)))
     samples = _tables(drawing.samples(), drawing.sample_type)
     return (
         hold("samples", samples, plan, handed=drawn(plan, drawing.rows), own=own),
-        hold("cases", _tables(cases, Case), plan, handed=given, own=own),
+        hold("cases", _tables(cases, Case), plan, handed=handed_over, own=own),
     )
 
 
@@ -161,15 +166,6 @@ class _Counts:
         skipped = self.skipped.total()
         controls = f", controls {self.controls}" if self.controls else ""
         return f"cases {self.asked + skipped}, to ask {self.asked}, skipped {skipped}{controls}"
-
-
-def _nothing_to_ask(plan: Plan, counts: _Counts) -> DataError:
-    return DataError(
-        f"none of {counts.skipped.total()} samples can be perturbed ({', '.join(sorted(counts.skipped))})",
-        expected="at least one",
-        remedy="Choose other data, or other settings of the test.",
-        where=f"{plan.test}, {plan.data.source}",
-    )
 
 
 def _validate(arguments: argparse.Namespace) -> int:

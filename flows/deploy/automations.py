@@ -18,7 +18,7 @@ from contrapose.tasks.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
-    from prefect.events.schemas.automations import Automation, AutomationCore
+    from prefect.events.schemas.automations import Automation
 
 WEBHOOK = "webhook"
 """The kind of block that is called with a payload; any other is notified."""
@@ -43,8 +43,8 @@ class AutomationBlock:
 def specifications() -> list[dict[str, Any]]:
     """The content of every file, by name."""
     folder = files("contrapose.deployments").joinpath("automations")
-    found = sorted((each for each in folder.iterdir() if each.name.endswith(".yaml")), key=lambda each: each.name)
-    return [yaml.safe_load(each.read_text(encoding="utf-8")) for each in found]
+    paths = sorted((path for path in folder.iterdir() if path.name.endswith(".yaml")), key=lambda path: path.name)
+    return [yaml.safe_load(path.read_text(encoding="utf-8")) for path in paths]
 
 
 def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[AutomationBlock]:
@@ -59,18 +59,23 @@ def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[Automat
     """
     from prefect.exceptions import ObjectNotFound
 
-    found = []
-    for each in names:
-        kind, _, name = each.partition("/")
+    blocks = []
+    for full_name in names:
+        kind, _, name = full_name.partition("/")
         try:
             document = client.read_block_document_by_name(name, kind, include_secrets=True)
         except ObjectNotFound:
-            raise _no_block(each) from None
+            raise ConfigError(
+                f"no block {full_name!r} on this Prefect server",
+                expected="<type>/<name> of a notification block, such as slack-webhook/team or sendgrid-email/team",
+                remedy="Create it in the Prefect UI under Blocks, or list what there is: prefect block ls.",
+                where="--notify",
+            ) from None
         if (origin := origin_of(str(document.data.get("url", "")))) is not None:
             # Only its host is ever told: the path of such an address is often its secret.
-            refuse_forbidden(origin.host, where=f"--notify {each}")
-        found.append(AutomationBlock(id=str(document.id), webhook=kind == WEBHOOK))
-    return found
+            refuse_forbidden(origin.host, where=f"--notify {full_name}")
+        blocks.append(AutomationBlock(id=str(document.id), webhook=kind == WEBHOOK))
+    return blocks
 
 
 def update(
@@ -88,35 +93,31 @@ def update(
 
     spec = dict(specification)
     notify = spec.pop("notify", None)
-    found = client.read_automations_by_name(spec["name"])
-    first = found[0] if found else None
-    sent = [each.action(notify) for each in blocks or _blocks_of(first)] if notify else []
+    existing = client.read_automations_by_name(spec["name"])
+    first = existing[0] if existing else None
+    sent = [block.action(notify) for block in blocks or _blocks_of(first)] if notify else []
     spec["actions"] = [_with_deployment(client, action) for action in spec.get("actions", [])] + sent
-    for each in found[1:]:
-        client.delete_automation(each.id)
+    for surplus in existing[1:]:
+        client.delete_automation(surplus.id)
     if not spec["actions"]:
         return None
     if first is None:
         client.create_automation(AutomationCore.model_validate(spec))
         return "created"
     wanted = AutomationCore.model_validate({**spec, "enabled": first.enabled})
-    if _content(first) == _content(wanted):
+    if _without_ids(first.model_dump(mode="json")) == _without_ids(wanted.model_dump(mode="json")):
         return "as it is"
     client.update_automation(first.id, wanted)
     return "updated"
 
 
-def _content(automation: AutomationCore) -> object:
-    """What an automation says, without the ids that the server gives it and its parts."""
-    return _without_ids(automation.model_dump(mode="json"))
-
-
 def _without_ids(value: object) -> object:
+    """What an automation says, without the ids that the server gives it and its parts."""
     if isinstance(value, Mapping):
-        return {key: _without_ids(each) for key, each in value.items() if key != "id"}
+        return {key: _without_ids(part) for key, part in value.items() if key != "id"}
     if isinstance(value, list):
         # Names of events and labels are sets, which come in any order.
-        return sorted((_without_ids(each) for each in value), key=str)
+        return sorted((_without_ids(part) for part in value), key=str)
     return value
 
 
@@ -134,24 +135,11 @@ def _with_deployment(client: SyncPrefectClient, action: Mapping[str, Any]) -> di
     if "deployment" not in action:
         return dict(action)
     rest = {key: value for key, value in action.items() if key != "deployment"}
-    found = client.read_deployment_by_name(action["deployment"])
-    return {**rest, "source": "selected", "deployment_id": str(found.id)}
+    deployment = client.read_deployment_by_name(action["deployment"])
+    return {**rest, "source": "selected", "deployment_id": str(deployment.id)}
 
 
 def _payload(notify: Mapping[str, str]) -> str:
     """A JSON object as a template: what is inserted is escaped as JSON."""
-    parts = (f'"{key}": {_quoted(text)}' for key, text in notify.items())
+    parts = (f'"{key}": {{% filter tojson %}}{text}{{% endfilter %}}' for key, text in notify.items())
     return "{" + ", ".join(parts) + "}"
-
-
-def _quoted(text: str) -> str:
-    return "{% filter tojson %}" + text + "{% endfilter %}"
-
-
-def _no_block(name: str) -> ConfigError:
-    return ConfigError(
-        f"no block {name!r} on this Prefect server",
-        expected="<type>/<name> of a notification block, such as slack-webhook/team or sendgrid-email/team",
-        remedy="Create it in the Prefect UI under Blocks, or list what there is: prefect block ls.",
-        where="--notify",
-    )

@@ -40,29 +40,35 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
 
     url = server_url()
     with get_client(sync_client=True) as client:
-        _refuse_silent(client, url)
+        if (error := client.api_healthcheck()) is not None:
+            raise ConfigError(
+                f"{without_user(url)} does not answer ({type(error).__name__})",
+                expected="a Prefect server",
+                remedy="Start it, or correct the URL.",
+                where="PREFECT_API_URL",
+            )
         blocks = find_blocks(client, options.notify)
         yield f"work pool {POOL}: {_pool(client)}"
         wanted = changed(shipped(), options)
-        kept = {each["name"]: parameters_before(client, each) for each in wanted["deployments"]}
+        kept = {deployment["name"]: parameters_before(client, deployment) for deployment in wanted["deployments"]}
         wanted["deployments"] = [
-            with_hosts(with_parameters(each, kept[each["name"]]), hosts_before(client, each))
-            for each in wanted["deployments"]
+            with_hosts(with_parameters(deployment, kept[deployment["name"]]), hosts_before(client, deployment))
+            for deployment in wanted["deployments"]
         ]
         deploy_file(wanted)
-        for each in wanted["deployments"]:
-            yield _deployment_line(each, deployed(client, each), kept[each["name"]])
-        for each in specifications():
-            done = update(client, each, blocks)
-            yield f"automation {each['name']}: {done or 'left out; name a block with --notify to be told'}"
+        for deployment in wanted["deployments"]:
+            yield _deployment_line(deployment, deployed(client, deployment), kept[deployment["name"]])
+        for specification in specifications():
+            done = update(client, specification, blocks)
+            yield f"automation {specification['name']}: {done or 'left out; name a block with --notify to be told'}"
 
 
-def _deployment_line(deployment: Mapping[str, Any], found: DeploymentResponse, kept: Mapping[str, Any]) -> str:
-    crons = (getattr(each.schedule, "cron", "") for each in found.schedules or [])
+def _deployment_line(deployment: Mapping[str, Any], existing: DeploymentResponse, kept: Mapping[str, Any]) -> str:
+    crons = (getattr(schedule.schedule, "cron", "") for schedule in existing.schedules or [])
     when = "".join(f", at {cron}" for cron in crons if cron)
     still = f", still with {', '.join(kept)}" if kept else ""
     name = import_flow(deployment["entrypoint"]).name
-    return f"deployment {name}/{found.name}: version {found.version}{when}{still}"
+    return f"deployment {name}/{existing.name}: version {existing.version}{when}{still}"
 
 
 def server_url() -> str:
@@ -82,16 +88,6 @@ def server_url() -> str:
         remedy="Set it, or start a server of your own with everything deployed: contrapose ui.",
         where="PREFECT_API_URL",
     )
-
-
-def _refuse_silent(client: SyncPrefectClient, url: str) -> None:
-    if (error := client.api_healthcheck()) is not None:
-        raise ConfigError(
-            f"{without_user(url)} does not answer ({type(error).__name__})",
-            expected="a Prefect server",
-            remedy="Start it, or correct the URL.",
-            where="PREFECT_API_URL",
-        )
 
 
 def _pool(client: SyncPrefectClient) -> str:

@@ -53,8 +53,8 @@ class DeploymentOptions:
         Raises:
             ConfigError: it cannot.
         """
-        for each in self.key_hosts:
-            read_entry(each, where="--key-host")
+        for entry in self.key_hosts:
+            read_entry(entry, where="--key-host")
 
     def environment(self, deployment: str) -> dict[str, str]:
         """Variables that a deployment gives its runs: what is typed here is trusted, what a run is given is not."""
@@ -77,46 +77,46 @@ def check_parameters(*, baseline: str | None, margin: float | None, promotion: M
         raise refused_value(error, Promotion, where="command line") from None
     if margin is not None:
         refuse_margin(margin)
-    given = {"baseline": baseline, "margin": margin, "promotion": follows or None}
-    return {key: value for key, value in given.items() if value is not None}
+    parameters = {"baseline": baseline, "margin": margin, "promotion": follows or None}
+    return {key: value for key, value in parameters.items() if value is not None}
 
 
 def shipped() -> dict[str, Any]:
     """The content of deployments/prefect.yaml."""
     text = files("contrapose.deployments").joinpath("prefect.yaml").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.safe_load(text)
-    return found
+    content: dict[str, Any] = yaml.safe_load(text)
+    return content
 
 
 def changed(content: Mapping[str, Any], options: DeploymentOptions) -> dict[str, Any]:
     """The content of prefect.yaml with a team's options, the version and the working folder in it."""
-    return {**content, "deployments": [_changed(each, options) for each in content["deployments"]]}
+    return {**content, "deployments": [_changed(deployment, options) for deployment in content["deployments"]]}
 
 
 def _changed(deployment: Mapping[str, Any], options: DeploymentOptions) -> dict[str, Any]:
     pool = deployment["work_pool"]
     variables = {**pool["job_variables"], "working_dir": str(Path(options.work_dir).resolve())}
     variables["env"] = {**variables["env"], **options.environment(deployment["name"])}
-    found = {**deployment, "version": version("contrapose"), "work_pool": {**pool, "job_variables": variables}}
-    found["parameters"] = _parameters(deployment, options)
+    adapted = {**deployment, "version": version("contrapose"), "work_pool": {**pool, "job_variables": variables}}
+    adapted["parameters"] = _parameters(deployment, options)
     if options.config is not None and deployment["name"] in UNATTENDED:
         # A whole configuration has other keys than the form; the flow itself refuses what is wrong.
-        found["enforce_parameter_schema"] = False
+        adapted["enforce_parameter_schema"] = False
     if "schedules" in deployment:
         times = {"cron": options.cron, "timezone": options.timezone}
-        given = {key: value for key, value in times.items() if value is not None}
-        found["schedules"] = [{**each, **given} for each in deployment["schedules"]]
-    return found
+        named = {key: value for key, value in times.items() if value is not None}
+        adapted["schedules"] = [{**schedule, **named} for schedule in deployment["schedules"]]
+    return adapted
 
 
 def _parameters(deployment: Mapping[str, Any], options: DeploymentOptions) -> dict[str, Any]:
-    given = {**deployment["parameters"], **(options.check if deployment["name"] == CHECK else {})}
+    parameters = {**deployment["parameters"], **(options.check if deployment["name"] == CHECK else {})}
     if options.config is None:
-        return given
+        return parameters
     if deployment["name"] in UNATTENDED:
         # With every key: one that is left out would be that of a bundled suite of the same name.
-        return {**given, "config": options.config.model_dump(mode="json")}
-    return {**given, **_with_model(given, options.config)}
+        return {**parameters, "config": options.config.model_dump(mode="json")}
+    return {**parameters, **_with_model(parameters, options.config)}
 
 
 def _with_model(parameters: Mapping[str, Any], config: RunConfig) -> dict[str, Any]:
@@ -126,5 +126,5 @@ def _with_model(parameters: Mapping[str, Any], config: RunConfig) -> dict[str, A
         return {"config": {**parameters["config"], **named}}
     _, *others = parameters["models"]
     return {
-        "models": [named if config.model_args else config.model, *(each for each in others if each != config.model)]
+        "models": [named if config.model_args else config.model, *(other for other in others if other != config.model)]
     }

@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 
 def parameters_before(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters that somebody gave the deployment in the UI, or earlier, and that nothing is said about now."""
-    flow, found = import_flow(deployment["entrypoint"]), _before(client, deployment)
-    if found is None:
+    flow, existing = import_flow(deployment["entrypoint"]), _before(client, deployment)
+    if existing is None:
         return {}
-    given, before = deployment["parameters"], found.parameters
-    kept = {name: before[name] for name in before if name in flow.parameters.properties and name not in given}
-    if "promotion" in given:
+    wanted, before = deployment["parameters"], existing.parameters
+    kept = {name: before[name] for name in before if name in flow.parameters.properties and name not in wanted}
+    if "promotion" in wanted:
         follows = before.get("promotion") or {}
-        kept["promotion"] = {key: follows[key] for key in follows if key not in given["promotion"]}
+        kept["promotion"] = {key: follows[key] for key in follows if key not in wanted["promotion"]}
     return {name: value for name, value in kept.items() if value not in ({}, None)}
 
 
 def hosts_before(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> dict[str, str]:
     """Hosts that were named for a key or the webhook when it was deployed before; a new list takes their place."""
-    found = _before(client, deployment)
-    variables = ((found and found.job_variables) or {}).get("env") or {}
+    existing = _before(client, deployment)
+    variables = ((existing and existing.job_variables) or {}).get("env") or {}
     return {name: hosts for name, hosts in variables.items() if name.endswith(DEPLOYED)}
 
 
 def with_hosts(deployment: Mapping[str, Any], kept: Mapping[str, str]) -> dict[str, Any]:
     """A deployment that keeps hosts beside its own."""
-    found: dict[str, Any] = merged({"work_pool": {"job_variables": {"env": dict(kept)}}}, deployment)
-    return found
+    adapted: dict[str, Any] = merged({"work_pool": {"job_variables": {"env": dict(kept)}}}, deployment)
+    return adapted
 
 
 def _before(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> DeploymentResponse | None:
@@ -69,7 +69,10 @@ def deploy_file(content: Mapping[str, Any]) -> None:
 
     Parameters that it would take for templates are left out, and set afterwards.
     """
-    bare = [{**each, "parameters": {}} if _is_template(each["parameters"]) else each for each in content["deployments"]]
+    bare = [
+        {**deployment, "parameters": {}} if _is_template(deployment["parameters"]) else deployment
+        for deployment in content["deployments"]
+    ]
     with tempfile.TemporaryDirectory(prefix="contrapose-") as folder:
         path = Path(folder, "prefect.yaml")
         path.write_text(
@@ -99,10 +102,10 @@ def deployed(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> Deploy
     from prefect.client.schemas.actions import DeploymentUpdate
 
     flow = import_flow(deployment["entrypoint"])
-    found = client.read_deployment_by_name(f"{flow.name}/{deployment['name']}")
+    existing = client.read_deployment_by_name(f"{flow.name}/{deployment['name']}")
     if _is_template(deployment["parameters"]):
-        client.update_deployment(found.id, DeploymentUpdate(parameters=deployment["parameters"]))
-    return found
+        client.update_deployment(existing.id, DeploymentUpdate(parameters=deployment["parameters"]))
+    return existing
 
 
 def _is_template(parameters: Mapping[str, Any]) -> bool:

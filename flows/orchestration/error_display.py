@@ -20,17 +20,17 @@ def lost_server(error: BaseException) -> ContraposeError | None:
     """What a Prefect server that does not answer, or refuses, comes down to; None for any other error."""
     from httpx import HTTPStatusError, TransportError
 
-    for each in _causes(error):
-        if isinstance(each, HTTPStatusError) and each.response.status_code in REFUSED:
+    for cause in _causes(error):
+        if isinstance(cause, HTTPStatusError) and cause.response.status_code in REFUSED:
             return ConfigError(
-                f"the Prefect server refuses what this command asks (status {each.response.status_code})",
+                f"the Prefect server refuses what this command asks (status {cause.response.status_code})",
                 expected="the key of that server",
                 remedy="Set PREFECT_API_AUTH_STRING or PREFECT_API_KEY; that of `contrapose ui` is found in the home "
                 "(CONTRAPOSE_HOME) it was started in. The same command goes on where it stopped.",
             )
-        if isinstance(each, TransportError) or str(each).startswith(UNREACHED):
+        if isinstance(cause, TransportError) or str(cause).startswith(UNREACHED):
             return ConfigError(
-                f"the Prefect server does not answer ({type(each).__name__}: {without_user(str(each))})",
+                f"the Prefect server does not answer ({type(cause).__name__}: {without_user(str(cause))})",
                 expected="a server that can be reached as long as the run goes on",
                 remedy="Start it, correct PREFECT_API_URL, or unset that to use a temporary one; `contrapose doctor` "
                 "looks at it. The same command goes on where it stopped.",

@@ -30,15 +30,15 @@ def opened(values: Any) -> Any:
     """
     if not isinstance(values, Mapping):
         return values
-    given = {key: value for key, value in values.items() if key not in ("only", "advanced") and value != {}}
-    if isinstance(given.get("data"), str):
-        given["data"] = {"source": given["data"]}
-    suite = given.get("suite")
+    filled = {key: value for key, value in values.items() if key not in ("only", "advanced") and value != {}}
+    if isinstance(filled.get("data"), str):
+        filled["data"] = {"source": filled["data"]}
+    suite = filled.get("suite")
     base = load_config(suite)[0].model_dump(exclude_unset=True) if suite in bundled_suites() else {}
     further = _filled(values.get("advanced") or {})
     # A limit that is filled in is the suite's no longer.
-    origin = {"limit_from": "given"} if {"limit"} & {*given, *further} else {}
-    whole = merged({**base, **origin, **given}, further)
+    origin = {"limit_from": "given"} if {"limit"} & {*filled, *further} else {}
+    whole = merged({**base, **origin, **filled}, further)
     return select(validate(whole, where="form"), values.get("only"))
 
 
@@ -99,13 +99,13 @@ def _advanced(fields: Mapping[str, Any]) -> dict[str, Any]:
 def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
     """A schema with its references resolved, and without defaults and null: the form leaves such a field empty."""
     if isinstance(schema, list):
-        return [_plain(each, definitions) for each in schema if each not in (None, {"type": "null"})]
+        return [_plain(member, definitions) for member in schema if member not in (None, {"type": "null"})]
     if not isinstance(schema, Mapping):
         return schema
     if "$ref" in schema:
         schema = {**definitions[schema["$ref"].rpartition("/")[2]], **schema}
     kept = {
-        key: {name: _plain(each, definitions) for name, each in value.items()}
+        key: {name: _plain(field, definitions) for name, field in value.items()}
         if key == "properties"
         else _plain(value, definitions)
         for key, value in schema.items()

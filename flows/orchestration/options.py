@@ -15,21 +15,9 @@ from contrapose.tasks.config.suite_files import load_config, put, validate
 from contrapose.tasks.core import bounds, registry
 from contrapose.tasks.core.errors import ConfigError
 
-PLAIN = {
-    "model": "model",
-    "reader": "reader",
-    "data": "data",
-    "limit": "limit",
-    "skip_bad_rows": "skip_bad_rows",
-    "out": "output",
-    "refresh": "refresh",
-    "expectations": "expectations",
-    "show_toxic": "show_toxic",
-    "mlflow": "mlflow",
-    "max_calls": "max_calls",
-    "max_tokens": "max_tokens",
-    "max_cost": "max_cost",
-}
+SAME = ("model", "reader", "data", "limit", "skip_bad_rows", "refresh", "expectations", "show_toxic", "mlflow")
+PLAIN = {name: name for name in (*SAME, "max_calls", "max_tokens", "max_cost")} | {"out": "output"}
+"""Options that set one key, by their names in the parsed arguments."""
 
 
 def configured(suite: str | None, changes: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
@@ -44,8 +32,8 @@ def configured(suite: str | None, changes: Mapping[str, Any]) -> tuple[RunConfig
 
 def overrides(arguments: argparse.Namespace) -> dict[str, Any]:
     """Dotted keys and values; `--set` comes last and so wins."""
-    given = {key: getattr(arguments, name, None) for name, key in PLAIN.items()}
-    return {key: value for key, value in given.items() if value is not None and value is not False} | dict(
+    chosen = {key: getattr(arguments, name, None) for name, key in PLAIN.items()}
+    return {key: value for key, value in chosen.items() if value is not None and value is not False} | dict(
         _assignment(text) for text in arguments.set
     )
 
@@ -54,9 +42,7 @@ def _assignment(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise ConfigError(
-            f"--set {text!r}",
-            expected="KEY=VALUE",
-            remedy="Write, for example, --set gen_kwargs.max_new_tokens=64.",
+            f"--set {text!r}", expected="KEY=VALUE", remedy="Write, for example, --set gen_kwargs.max_new_tokens=64."
         )
     try:
         return key.strip(), bounds.parse(value)

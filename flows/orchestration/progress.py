@@ -76,7 +76,7 @@ def watched(total: int, *, title: str, ended: Callable[[], str], key: str | None
 
 def answers_in_words(meter: Meter) -> str:
     """For people: what the answers took."""
-    parts = [f"{meter.requests:,} requests", f"{meter.found:,} from the store"]
+    parts = [f"{meter.requests:,} requests", f"{meter.from_store:,} from the store"]
     parts += [f"{meter.failed:,} failed"] if meter.failed else []
     parts += [dollars(meter.cost)] if meter.cost else []
     return ", ".join(parts)
@@ -144,17 +144,17 @@ class ProgressLine:
     def words(self) -> list[str]:
         """What there is to tell, the most needed first."""
         meter, pace = self.meter, self.pace
-        told = [f"{meter.done:,}/{pace.total:,}"]
+        words = [f"{meter.done:,}/{pace.total:,}"]
         if meter.done >= pace.total:
-            told.append(f"in {clock(self.seconds)}")
+            words.append(f"in {clock(self.seconds)}")
         elif pace.left is not None:
-            told.append(f"{clock(pace.left)} left")
+            words.append(f"{clock(pace.left)} left")
         rate = meter.done / self.seconds if meter.done >= pace.total and self.seconds else pace.rate
-        told += [f"{rate:,.1f}/s"] if rate is not None else []
-        told += [dollars(meter.cost)] if meter.cost else []
-        told += [f"{meter.failed:,} failed"] if meter.failed else []
-        told += [f"{meter.found:,} cached"] if meter.found else []
-        return told
+        words += [f"{rate:,.1f}/s"] if rate is not None else []
+        words += [dollars(meter.cost)] if meter.cost else []
+        words += [f"{meter.failed:,} failed"] if meter.failed else []
+        words += [f"{meter.from_store:,} cached"] if meter.from_store else []
+        return words
 
 
 def clock(seconds: float) -> str:

@@ -13,7 +13,6 @@ from prefect.artifacts import create_markdown_artifact
 
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.events import emit_verdict
-from contrapose.flows.reporting import Published
 from contrapose.flows.run_context import Run, enter
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.config.run_config import RunConfig
@@ -70,7 +69,10 @@ def judge(check: RetrainedCheck) -> Decision:
     """
     before = enter(baseline_config(check.config, check.baseline))
     after = enter(candidate_config(check.config, check.candidate))
-    _refuse(check, before, after)
+    named = check.candidate
+    # What would end badly is refused before anything is spent.
+    refuse_baseline(after.identity, before.identity, model=named.model)
+    refuse_unready(check.promotion, revision=named.revision, training_run=named.training_run)
     baseline, candidate = _evaluated(before), _evaluated(after)
     folders = [baseline["folder"], candidate["folder"]]
     comparison = call(compare, folders=folders, baseline=folders[0], margin=check.margin).value
@@ -84,13 +86,6 @@ def judge(check: RetrainedCheck) -> Decision:
 
     write_folder(Path(decision["folder"]), fill)
     return decision
-
-
-def _refuse(check: RetrainedCheck, before: Run, after: Run) -> None:
-    """Refuse what would end badly, before anything is spent."""
-    named = check.candidate
-    refuse_baseline(after.identity, before.identity, model=named.model)
-    refuse_unready(check.promotion, revision=named.revision, training_run=named.training_run)
 
 
 def _decision(
@@ -125,10 +120,6 @@ def _evaluated(vetted: Run) -> Side:
     published = evaluate_model(vetted.config)
     manifest = json.loads((Path(published["folder"]) / "manifest.json").read_text(encoding="utf-8"))
     refuse_changed(manifest["model"], vetted.identity, model=vetted.config.model)
-    return _side(published)
-
-
-def _side(published: Published) -> Side:
     summary = published["summary"]
     return Side(
         model=summary["model"]["id"],

@@ -37,7 +37,7 @@ class Defaults(BaseModel):
 
 def _category(name: str) -> Any:
     """A model with one optional field per probe of a category."""
-    probes = [registry.probe(each) for each in registry.names("probes")]
+    probes = [registry.probe(probe_name) for probe_name in registry.names("probes")]
     fields: dict[str, Any] = {
         probe.name: (probe.settings_type | None, Field(default=None, description=probe.summary))
         for probe in probes
@@ -48,7 +48,7 @@ def _category(name: str) -> Any:
 
 def _tests() -> Any:
     """A model with `defaults` and one field per category; the probes' own table says which."""
-    categories = dict.fromkeys(registry.probe(each).category for each in registry.names("probes"))
+    categories = dict.fromkeys(registry.probe(probe_name).category for probe_name in registry.names("probes"))
     fields: dict[str, Any] = {"defaults": (Defaults, Field(default=Defaults()))}
     for name in categories:
         model = _category(name)

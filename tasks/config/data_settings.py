@@ -10,18 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from contrapose.tasks.core.registry import names
 from contrapose.tasks.core.secrets import holds_password
 
-FIELDS = (
-    "text",
-    "options",
-    "answer",
-    "article_sentence",
-    "correct_sentence",
-    "incorrect_sentence",
-    "id",
-    "cluster",
-)
+FIELDS = ("text", "options", "answer", "article_sentence", "correct_sentence", "incorrect_sentence", "id", "cluster")
 """Our names of what a row holds: the keys that `columns` may have."""
-
 
 PLACE = {"source", "slice_by"}
 """Settings that decide no case: the same rows may lie elsewhere."""

@@ -87,15 +87,11 @@ def origin_of(address: str) -> Origin | None:
 def entries(variable: str, environment: Mapping[str, str] = os.environ) -> list[str]:
     """What a variable names, and what was deployed beside it: parted by commas, semicolons or blanks."""
     text = f"{environment.get(variable, '')} {environment.get(variable + DEPLOYED, '')}"
-    return [each for each in re.split(r"[\s,;]+", text) if each]
+    return [entry for entry in re.split(r"[\s,;]+", text) if entry]
 
 
 def read_rule(entry: str, *, where: str) -> HostRule:
-    """The rule of an entry: `host`, `host:port` or `https://host:port`.
-
-    Args:
-        entry: the text.
-        where: it stands.
+    """The rule of an entry that stands somewhere: `host`, `host:port` or `https://host:port`.
 
     Raises:
         ConfigError: it is none of these.
@@ -122,48 +118,48 @@ def is_loopback(host: str) -> bool:
     return host == "localhost" or host.endswith(".localhost") or (address is not None and address.is_loopback)
 
 
-def refuse_forbidden(host: str, *, where: str, found: Iterable[str] = ()) -> None:
+def refuse_forbidden(host: str, *, where: str, addresses: Iterable[str] = ()) -> None:
     """Refuse what nobody means to be asked: link-local addresses, those of a cloud's metadata, and no host's.
 
     Args:
         host: a name or an IP address.
         where: it was named.
-        found: addresses that a name was found to have.
+        addresses: addresses that a name was found to have.
 
     Raises:
         ConfigError: it is, or has, such an address.
     """
     if host.rstrip(".") in METADATA_NAMES:
         raise _forbidden(host, "the name of a cloud's metadata service", where)
-    for each in (host, *found):
-        address = _address(each)
+    for written in (host, *addresses):
+        address = _address(written)
         if address is not None and (why := _why_forbidden(address)):
-            raise _forbidden(host if each == host else f"{host} ({each})", why, where)
+            raise _forbidden(host if written == host else f"{host} ({written})", why, where)
 
 
-def refuse_inside(host: str, found: Iterable[str], *, variable: str) -> None:
+def refuse_inside(host: str, addresses: Iterable[str], *, variable: str) -> None:
     """Refuse a name that leads into a private network which the list does not name besides.
 
     Args:
         host: a name or an IP address; the latter says itself where it leads.
-        found: addresses that it was found to have.
+        addresses: addresses that it was found to have.
         variable: the list; it may name addresses and networks, such as 10.0.0.0/8.
 
     Raises:
         ConfigError: it has such an address.
     """
-    refuse_forbidden(host, where=variable, found=found)
+    refuse_forbidden(host, where=variable, addresses=addresses)
     if _address(host) is not None or is_loopback(host):
         return
     networks = [network for entry in entries(variable) if (network := network_of(entry)) is not None]
-    for each in found:
-        address = _address(each)
+    for written in addresses:
+        address = _address(written)
         if address is None or address.is_global or any(address in network for network in networks):
             continue
         raise ConfigError(
-            f"{host} leads to {each}, which is private",
+            f"{host} leads to {written}, which is private",
             expected="a public address, or one that the list names beside the host",
-            remedy=f"If that is meant, add {each}, or its network, to {variable} where the run takes place.",
+            remedy=f"If that is meant, add {written}, or its network, to {variable} where the run takes place.",
             where=variable,
         )
 

@@ -45,7 +45,7 @@ class ModelSpec(BaseModel):
     system_instruction: str | None = None
     apply_chat_template: bool | None = None
     batch_size: BatchSize = "auto"
-    found: Mapping[str, str] = Field(default_factory=dict)
+    identity: Mapping[str, str] = Field(default_factory=dict)
     """The identity that its provider found when the run began; empty before."""
 
     @property

@@ -75,7 +75,7 @@ def plans(config: RunConfig) -> list[Plan]:
 def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     defaults = config.tests.defaults
     control = next(
-        each for each in (settings.control, defaults.control, registry.probe(name).controlled) if each is not None
+        choice for choice in (settings.control, defaults.control, registry.probe(name).controlled) if choice is not None
     )
     gate, basis = _gate(name, settings, config)
     data = _data(name, settings, config)
@@ -99,20 +99,20 @@ def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
 def _gate(name: str, settings: ProbeSettings, config: RunConfig) -> tuple[float, str]:
     """The least pass rate of a test, and what it rests on: the test's own, the run's, or the probe's."""
     probe = registry.probe(name)
-    for given in (settings.min_pass_rate, config.tests.defaults.min_pass_rate):
-        if given is not None:
-            return given, SET
+    for rate in (settings.min_pass_rate, config.tests.defaults.min_pass_rate):
+        if rate is not None:
+            return rate, SET
     return probe.default_gate, probe.gate_basis or NOT_CALIBRATED
 
 
 def _data(name: str, settings: ProbeSettings, config: RunConfig) -> DataSettings:
     probe = registry.probe(name)
     try:
-        found = data_of(settings.data, config.data or probe.bundled_data)
+        data = data_of(settings.data, config.data or probe.bundled_data)
     except ValidationError as error:
         # Without its cause, which repeats the values: one may hold a password.
         raise refused_value(error, DataSettings, where=f"tests.{probe.category}.{name}.data") from None
-    return found.model_copy(update={"skip_bad_rows": found.skip_bad_rows or config.skip_bad_rows})
+    return data.model_copy(update={"skip_bad_rows": data.skip_bad_rows or config.skip_bad_rows})
 
 
 def _limit(
@@ -128,8 +128,8 @@ def _limit(
 
 def _foreign(name: str) -> dict[str, str]:
     """Versions of a probe of another package: what it rests on beyond its own code may come with another version."""
-    found = registry.foreign("probes", name)
-    return found and found | {f"probe {name}": registry.probe(name).version}
+    distributions = registry.foreign("probes", name)
+    return distributions and distributions | {f"probe {name}": registry.probe(name).version}
 
 
 def _refuse_few_controls(most: int | None, where: str) -> None:

@@ -44,8 +44,7 @@ class RunConfig(BaseModel):
         description="`embedded`, `hf/<org>/<name>`, `hf/<folder>`, `openai/<model>` (with base_url), or `mock`.",
     )
     model_args: Annotated[dict[str, Any], BeforeValidator(_as_mapping)] = Field(
-        default_factory=dict,
-        description="Arguments of the provider, such as base_url, dtype, device or revision.",
+        default_factory=dict, description="Arguments of the provider, such as base_url, dtype, device or revision."
     )
     data: DataSettings | None = Field(
         default=None, description="Data source of every test; empty: the bundled samples of each."
@@ -72,8 +71,7 @@ class RunConfig(BaseModel):
     )
     gen_kwargs: Annotated[Generation, BeforeValidator(_as_mapping)] = Generation()
     embedding_model: str = Field(
-        default="all-MiniLM-L6-v2",
-        description="Sentence-transformers model: the bundled one, a folder or a hub id.",
+        default="all-MiniLM-L6-v2", description="Sentence-transformers model: the bundled one, a folder or a hub id."
     )
     reader: str | None = Field(
         default=None,
@@ -130,8 +128,8 @@ class RunConfig(BaseModel):
 
     @model_validator(mode="after")
     def _no_secret(self) -> Self:
-        given = [(name, key) for name in ("model_args", "reader_args") for key in getattr(self, name)]
-        secret = [f"{name}.{key}" for name, key in given if SECRET.search(key) and not _is_declared(key)]
+        arguments = [(name, key) for name in ("model_args", "reader_args") for key in getattr(self, name)]
+        secret = [f"{name}.{key}" for name, key in arguments if SECRET.search(key) and not _is_declared(key)]
         if secret:
             raise ValueError(
                 f"{secret[0]} looks like a secret; expected secrets to come from the environment "

@@ -20,8 +20,8 @@ from contrapose.tasks.core.errors import ConfigError, meant
 
 def bundled_suites() -> list[str]:
     """Names of the suites that ship with the package."""
-    found = files("contrapose.data").joinpath("suites").iterdir()
-    return sorted(entry.name.removesuffix(".yaml") for entry in found if entry.name.endswith(".yaml"))
+    entries = files("contrapose.data").joinpath("suites").iterdir()
+    return sorted(entry.name.removesuffix(".yaml") for entry in entries if entry.name.endswith(".yaml"))
 
 
 def load_config(suite: str, overrides: Mapping[str, Any] | None = None) -> tuple[RunConfig, list[str]]:
@@ -88,8 +88,8 @@ def _read(suite: str) -> tuple[str, dict[str, Any]]:
 
 
 def _not_yaml(error: yaml.YAMLError, where: str) -> ConfigError:
-    place, found, expected = bounds.wrong(error, where, expected="keys and values in YAML")
-    return ConfigError(found, expected=expected, remedy="Correct that line.", where=place)
+    place, observed, expected = bounds.wrong(error, where, expected="keys and values in YAML")
+    return ConfigError(observed, expected=expected, remedy="Correct that line.", where=place)
 
 
 def _bundled(suite: str) -> str:

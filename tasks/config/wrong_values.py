@@ -11,24 +11,29 @@ from contrapose.tasks.core.errors import ConfigError, meant
 
 
 def refused_value(error: ValidationError, model: type[BaseModel], *, where: str) -> ConfigError:
-    """The first problem in words, and how many more there are.
-
-    Args:
-        error: what `model` raised.
-        model: that refuses the values.
-        where: they come from.
-    """
+    """The first problem of values from some place that a model refused, in words, and how many more there are."""
     problems = error.errors(include_url=False)
     first = problems[0]
     path = [str(part) for part in first["loc"] if not str(part).startswith(("function-", "constrained-"))]
     place = f"{where}: {'.'.join(path)}" if path else where
     more = f" ({len(problems) - 1} more such problems follow.)" if len(problems) > 1 else ""
     if first["type"] == "extra_forbidden":
-        return _unknown_key(_fields(model, path[:-1]), path[-1], place, more)
+        known = _fields(model, path[:-1])
+        return ConfigError(
+            f"unknown key {path[-1]!r}",
+            expected=f"one of {', '.join(known)}",
+            remedy=meant(path[-1], known, otherwise="Correct or remove it.") + more,
+            where=place,
+        )
     if first["type"] == "missing" and path == ["data", "source"]:
-        return _no_source(place, more)
-    found, expected = _found_and_expected(first)
-    return ConfigError(found, expected=expected, remedy=f"Correct the value.{more}", where=place)
+        return ConfigError(
+            "settings of data without a source",
+            expected="a file, an address or a bundled name",
+            remedy=f"Name it with --data, or as source beside them.{more}",
+            where=place,
+        )
+    observed, expected = _found_and_expected(first)
+    return ConfigError(observed, expected=expected, remedy=f"Correct the value.{more}", where=place)
 
 
 def _found_and_expected(problem: Mapping[str, Any]) -> tuple[str, str]:
@@ -36,34 +41,16 @@ def _found_and_expected(problem: Mapping[str, Any]) -> tuple[str, str]:
     if problem["type"] == "missing":
         return "nothing", "a value"
     words = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
-    found, _, expected = words.rpartition("; expected ")
-    return found or f"{problem['input']!r}"[:120], expected
-
-
-def _no_source(place: str, more: str) -> ConfigError:
-    return ConfigError(
-        "settings of data without a source",
-        expected="a file, an address or a bundled name",
-        remedy=f"Name it with --data, or as source beside them.{more}",
-        where=place,
-    )
-
-
-def _unknown_key(known: Sequence[str], name: str, place: str, more: str) -> ConfigError:
-    return ConfigError(
-        f"unknown key {name!r}",
-        expected=f"one of {', '.join(known)}",
-        remedy=meant(name, known, otherwise="Correct or remove it.") + more,
-        where=place,
-    )
+    observed, _, expected = words.rpartition("; expected ")
+    return observed or f"{problem['input']!r}"[:120], expected
 
 
 def _fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:
     """Names of the fields at a place inside a model."""
     for part in path:
         hint = model.model_fields[part].annotation if part in model.model_fields else None
-        found = [each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, BaseModel)]
-        if not found:
+        models = [kind for kind in (hint, *get_args(hint)) if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        if not models:
             break
-        model = found[0]
+        model = models[0]
     return list(model.model_fields)

@@ -16,7 +16,7 @@ class Wrong(NamedTuple):
 
     where: str
     """The file, with line and column where they are known."""
-    found: str
+    observed: str
     """What was met."""
     expected: str
     """What would have been right."""
@@ -25,9 +25,9 @@ class Wrong(NamedTuple):
 class UnboundedError(yaml.MarkedYAMLError):
     """YAML that is larger, deeper or longer than any configuration."""
 
-    def __init__(self, found: str, *, expected: str, mark: Mark | None = None) -> None:
+    def __init__(self, observed: str, *, expected: str, mark: Mark | None = None) -> None:
         """Take the words of the error to come, and the place."""
-        super().__init__(problem=found, problem_mark=mark)
+        super().__init__(problem=observed, problem_mark=mark)
         self.expected = expected
 
 
@@ -70,8 +70,8 @@ def wrong(error: yaml.YAMLError, where: str, *, expected: str) -> Wrong:
     place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark else where
     if isinstance(error, UnboundedError):
         return Wrong(place, str(error.problem), error.expected)
-    told = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
-    return Wrong(place, f"not YAML ({told})", expected)
+    reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
+    return Wrong(place, f"not YAML ({reason})", expected)
 
 
 class _Bounded(yaml.SafeLoader):
@@ -95,8 +95,8 @@ class _Bounded(yaml.SafeLoader):
             raise UnboundedError("an alias of what it stands in", expected="values that end", mark=event.start_mark)
         self._nodes += self._sizes[id(node)] if repeats else 1
         if self._nodes > MOST_NODES:
-            found = f"more than {MOST_NODES:,} values, aliases counted as what they repeat"
-            raise UnboundedError(found, expected=f"at most {MOST_NODES:,} values", mark=event.start_mark)
+            observed = f"more than {MOST_NODES:,} values, aliases counted as what they repeat"
+            raise UnboundedError(observed, expected=f"at most {MOST_NODES:,} values", mark=event.start_mark)
         self._sizes.setdefault(id(node), self._nodes - before)
         return node
 
@@ -107,14 +107,14 @@ class _Bounded(yaml.SafeLoader):
 
     def _refuse_depth(self, depth: int, mark: Mark) -> None:
         if depth > MOST_DEPTH:
-            found = f"lists or mappings nested more than {MOST_DEPTH} levels deep"
-            raise UnboundedError(found, expected=f"at most {MOST_DEPTH} levels", mark=mark)
+            observed = f"lists or mappings nested more than {MOST_DEPTH} levels deep"
+            raise UnboundedError(observed, expected=f"at most {MOST_DEPTH} levels", mark=mark)
 
     def bounded_number(self, node: ScalarNode, construct: Callable[[Any, ScalarNode], Any]) -> Any:
         """A number that is no longer than numbers are."""
         if len(node.value) > MOST_DIGITS:
-            found = f"a number of {len(node.value):,} characters"
-            raise UnboundedError(found, expected=f"at most {MOST_DIGITS} characters", mark=node.start_mark)
+            observed = f"a number of {len(node.value):,} characters"
+            raise UnboundedError(observed, expected=f"at most {MOST_DIGITS} characters", mark=node.start_mark)
         return self.existing(node, construct)
 
     def existing(self, node: ScalarNode, construct: Callable[[Any, ScalarNode], Any]) -> Any:

@@ -51,10 +51,10 @@ def put_in_place(made: Path, path: Path) -> None:
     Raises:
         OSError: it cannot be written; nothing of that name was changed.
     """
-    for each in (*sorted(made.rglob("*")), made) if made.is_dir() else (made,):
-        if each.is_file():
-            each.chmod(stat.S_IMODE(path.parent.stat().st_mode) & 0o666 | 0o600)
-        sync(each)
+    for part in (*sorted(made.rglob("*")), made) if made.is_dir() else (made,):
+        if part.is_file():
+            part.chmod(stat.S_IMODE(path.parent.stat().st_mode) & 0o666 | 0o600)
+        sync(part)
     made.replace(path)
     sync(path.parent)
 
@@ -83,18 +83,14 @@ def set_aside(path: Path) -> Path | None:
     aside = path.with_name(path.name + SUFFIX)
     try:
         if path.is_dir():
-            _forget(aside)
+            import shutil
+
+            shutil.rmtree(aside, ignore_errors=True)
         path.replace(aside)
     except FileNotFoundError:
         return None
     note(str(aside))
     return aside
-
-
-def _forget(folder: Path) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def note(aside: str) -> None:
@@ -121,18 +117,18 @@ def warn(text: str) -> None:
 @contextmanager
 def told_together() -> Iterator[None]:
     """Tell of all that is set aside inside in one warning, as the work ends."""
-    found: list[str] = []
-    token = _together.set(found)
+    asides: list[str] = []
+    token = _together.set(asides)
     try:
         yield
     finally:
         _together.reset(token)
-        if found:
-            warn(_warning(found))
+        if asides:
+            warn(_warning(asides))
 
 
-def _warning(found: list[str]) -> str:
-    distinct = list(dict.fromkeys(found))
+def _warning(asides: list[str]) -> str:
+    distinct = list(dict.fromkeys(asides))
     named = ", ".join(distinct[:NAMED])
     more = f" and {len(distinct) - NAMED} more" if len(distinct) > NAMED else ""
     what = "a damaged file was" if len(distinct) == 1 else f"{len(distinct)} damaged files were"

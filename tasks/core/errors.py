@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from functools import partial
 
 
 class ContraposeError(Exception):
     """A problem that the user can mend; shown as one line, never as a traceback.
 
     Args:
-        found: what was met, with its value.
+        observed: what was met, with its value.
         expected: what would have been right.
         remedy: what to do about it.
         where: file, row, column or configuration key, when there is one.
@@ -18,9 +19,9 @@ class ContraposeError(Exception):
 
     exit_code = 2
 
-    def __init__(self, found: str, *, expected: str, remedy: str, where: str = "") -> None:
-        self.found, self.expected, self.remedy, self.where = found, expected, remedy, where
-        super().__init__(found, expected, remedy, where)
+    def __init__(self, observed: str, *, expected: str, remedy: str, where: str = "") -> None:
+        self.found, self.expected, self.remedy, self.where = observed, expected, remedy, where
+        super().__init__(observed, expected, remedy, where)
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
@@ -28,7 +29,8 @@ class ContraposeError(Exception):
         return " ".join(line.split())
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (type(self), self.found, self.expected, self.remedy, self.where))
+        kept = {"expected": self.expected, "remedy": self.remedy, "where": self.where}
+        return (partial(type(self), **kept), (self.found,))
 
 
 class ConfigError(ContraposeError):
@@ -57,10 +59,6 @@ class CutShortError(ContraposeError):
     """A run could not go on, for want of room or of its store: what it has is kept, and it goes on when begun again."""
 
     exit_code = 4
-
-
-def _rebuild(kind: type[ContraposeError], found: str, expected: str, remedy: str, where: str) -> ContraposeError:
-    return kind(found, expected=expected, remedy=remedy, where=where)
 
 
 def meant(name: str, known: Iterable[str], *, otherwise: str) -> str:

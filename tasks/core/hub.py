@@ -1,8 +1,10 @@
-"""A name that stands for a folder, or for a model of the Hugging Face hub: in its cache, or still to be fetched."""
+"""A name that stands for a folder, or for a model of the Hugging Face hub; and the hash of the files in a folder."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from contrapose.tasks.core.provider import Check
@@ -17,30 +19,28 @@ def on_disk(chosen: str, *, setting: str, revision: str | None = None) -> Check:
         revision: of the model on the hub; None: the newest.
     """
     folder = Path(os.path.expanduser(chosen))
+    if any((folder / name).is_file() for name in ("config.json", "modules.json")):
+        return Check(state="ok", observed=f"folder {folder}")
     if folder.is_dir():
-        return _folder(folder, setting)
+        remedy = f"Name the folder of a saved model in {setting}."
+        return Check(state="problem", observed=f"{folder} holds no config.json", remedy=remedy)
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
     try:
         cached = try_to_load_from_cache(chosen, "config.json", revision=revision)
     except HFValidationError:
-        found = f"{chosen!r} is neither a folder nor a hub id"
-        return Check(state="problem", found=found, remedy=f"Correct {setting}.")
+        observed = f"{chosen!r} is neither a folder nor a hub id"
+        return Check(state="problem", observed=observed, remedy=f"Correct {setting}.")
     if isinstance(cached, str):
-        return Check(state="ok", found=f"{chosen}, in the cache of the hub")
+        return Check(state="ok", observed=f"{chosen}, in the cache of the hub")
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
         remedy = f"Unset HF_HUB_OFFLINE once to download it, or correct {setting}."
-        return Check(state="problem", found=f"{chosen} is not in the cache, and HF_HUB_OFFLINE is set", remedy=remedy)
+        return Check(
+            state="problem", observed=f"{chosen} is not in the cache, and HF_HUB_OFFLINE is set", remedy=remedy
+        )
     remedy = "The first run downloads it; see that there is room."
-    return Check(state="warning", found=f"{chosen} is not in the cache", remedy=remedy)
-
-
-def _folder(folder: Path, setting: str) -> Check:
-    if not any((folder / each).is_file() for each in ("config.json", "modules.json")):
-        remedy = f"Name the folder of a saved model in {setting}."
-        return Check(state="problem", found=f"{folder} holds no config.json", remedy=remedy)
-    return Check(state="ok", found=f"folder {folder}")
+    return Check(state="warning", observed=f"{chosen} is not in the cache", remedy=remedy)
 
 
 def existing_folder(name: str) -> Path | None:
@@ -51,3 +51,18 @@ def existing_folder(name: str) -> Path | None:
     """
     path = os.path.expanduser(name)
     return Path(path) if os.path.isdir(path) else None
+
+
+def files_sha256(folder: Path, files: Iterable[Path]) -> str:
+    """Hash of names and contents: other weights in the same place are another model.
+
+    Args:
+        folder: what the names are taken relative to.
+        files: in it or below.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(str(path.relative_to(folder)).encode())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()

@@ -64,34 +64,29 @@ def code_sha256(*modules: str, memo: Path | None = None) -> str:
             raise ModuleNotFoundError(f"No module named {module!r}", name=module)
     notes = _Notebook(memo)
     roots = {OURS, *(module.partition(".")[0] for module in modules)}
-    found = _closure(modules, roots, notes)
+    closure = _closure(modules, roots, notes)
     notes.keep()
     digest = hashlib.sha256(f"{sys.version_info.major}.{sys.version_info.minor}".encode())
-    for name in sorted(found):
-        digest.update(f"{name}={found[name]['code']}\n".encode())
-    for package, *steps in sorted({tuple(each) for module in found.values() for each in module["resources"]}):
+    for name in sorted(closure):
+        digest.update(f"{name}={closure[name]['code']}\n".encode())
+    resources = {tuple(resource) for module in closure.values() for resource in module["resources"]}
+    for package, *steps in sorted(resources):
         for path, content in _files(_folder(package).joinpath(*steps)):
             digest.update(f"{package}:{path}={hashlib.sha256(content).hexdigest()}\n".encode())
     return digest.hexdigest()
 
 
-def imported_by(*modules: str) -> frozenset[str]:
-    """Names of the modules that the code of some modules rests on, their own included."""
-    roots = {OURS, *(module.partition(".")[0] for module in modules)}
-    return frozenset(_closure(modules, roots, _Notebook(None)))
-
-
 def _closure(modules: tuple[str, ...], roots: set[str], notes: _Notebook) -> dict[str, Notes]:
-    found: dict[str, Notes] = {}
+    closure: dict[str, Notes] = {}
     ahead = list(modules)
     while ahead:
         name = ahead.pop()
-        if name in found or name.partition(".")[0] not in roots or (place := _place(name)) is None:
+        if name in closure or name.partition(".")[0] not in roots or (place := _place(name)) is None:
             continue
-        found[name] = notes.of(place)
+        closure[name] = notes.of(place)
         # Importing a module runs the packages above it first.
-        ahead += [*found[name]["imports"], name.rpartition(".")[0]]
-    return found
+        ahead += [*closure[name]["imports"], name.rpartition(".")[0]]
+    return closure
 
 
 class _Notebook:
@@ -129,15 +124,15 @@ class _Notebook:
 def _read(content: bytes, place: ModuleFile) -> Notes:
     tree = ast.parse(content)
     imports = sorted({name for node in _run(tree) for name in _imports(node, place.package)})
-    resources = sorted({tuple(each) for each in _resources(tree, place.package)})
-    return Notes(code=_code(tree), imports=imports, resources=[list(each) for each in resources])
+    resources = sorted({tuple(resource) for resource in _resources(tree, place.package)})
+    return Notes(code=_code(tree), imports=imports, resources=[list(resource) for resource in resources])
 
 
 def _run(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a tree, but for what type checkers alone are told."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
-            yield from (each for other in child.orelse for each in (other, *_run(other)))
+            yield from (inner for other in child.orelse for inner in (other, *_run(other)))
         else:
             yield child
             yield from _run(child)
@@ -189,7 +184,7 @@ def _code(tree: ast.Module) -> str:
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            node.body = [each for each in body if not _is_documentation(each)]  # type: ignore[attr-defined]
+            node.body = [statement for statement in body if not _is_documentation(statement)]  # type: ignore[attr-defined]
     return hashlib.sha256(ast.dump(tree).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -203,12 +198,12 @@ def _place(name: str) -> ModuleFile | None:
     steps = name.split(".")
     # `contrapose` itself is no package: the folders below it are.
     depth = 2 if steps[0] == OURS else 1
-    found = find_spec(".".join(steps[:depth])) if len(steps) >= depth else None
-    if found is None:
+    spec = find_spec(".".join(steps[:depth])) if len(steps) >= depth else None
+    if spec is None:
         return None
-    if found.submodule_search_locations is None:
-        return ModuleFile(Path(found.origin), "") if found.origin and len(steps) == depth else None
-    places = (_below(Path(folder), steps[depth:], name) for folder in found.submodule_search_locations)
+    if spec.submodule_search_locations is None:
+        return ModuleFile(Path(spec.origin), "") if spec.origin and len(steps) == depth else None
+    places = (_below(Path(folder), steps[depth:], name) for folder in spec.submodule_search_locations)
     return next((place for place in places if place is not None), None)
 
 
@@ -223,15 +218,15 @@ def _below(folder: Path, steps: list[str], name: str) -> ModuleFile | None:
 @cache
 def _folder(package: str) -> Path:
     """Folder of a package."""
-    found = find_spec(package)
-    if found is None or found.origin is None:
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
         raise ModuleNotFoundError(f"No module named {package!r}", name=package)
-    return Path(found.origin).parent
+    return Path(spec.origin).parent
 
 
 def _files(path: Path) -> Iterator[tuple[str, bytes]]:
     """Every file of a folder and below, or the one file; in order."""
-    found = sorted(path.rglob("*")) if path.is_dir() else [path]
-    for each in found:
-        if each.is_file() and each.suffix not in (".py", ".pyc"):
-            yield (each.relative_to(path).as_posix() if path.is_dir() else each.name), each.read_bytes()
+    paths = sorted(path.rglob("*")) if path.is_dir() else [path]
+    for file in paths:
+        if file.is_file() and file.suffix not in (".py", ".pyc"):
+            yield (file.relative_to(path).as_posix() if path.is_dir() else file.name), file.read_bytes()

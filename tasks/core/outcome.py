@@ -377,7 +377,4 @@ def overall(tests: list[Outcome]) -> tuple[Verdict, str]:
     """The verdict on a run, which is the worst of its tests, and which tests made it so."""
     verdict = max((outcome["verdict"] for outcome in tests), key=SEVERITY.index)
     names = ", ".join(outcome["test_type"] for outcome in tests if outcome["verdict"] == verdict)
-    return (
-        verdict,
-        f"Every test passed: {names}." if verdict == "pass" else f"{verdict.capitalize()}: {names}.",
-    )
+    return verdict, f"Every test passed: {names}." if verdict == "pass" else f"{verdict.capitalize()}: {names}."

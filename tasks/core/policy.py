@@ -159,8 +159,8 @@ def is_sealed(path: Path) -> bool:
         FileNotFoundError: there is none.
     """
     content = path.read_bytes()
-    found = SEAL.search(content)
-    return found is not None and hashlib.sha256(content[: found.start()] + b"}").hexdigest().encode() == found[1]
+    match = SEAL.search(content)
+    return match is not None and hashlib.sha256(content[: match.start()] + b"}").hexdigest().encode() == match[1]
 
 
 def set_aside_damaged(path: Path) -> None:
@@ -191,7 +191,7 @@ def _key(
     module: str, by_name: Mapping[str, str], unkeyed: tuple[str, ...], context: Any, inputs: dict[str, Any]
 ) -> str:
     """Called by Prefect as it looks for a stored result: a damaged one must be out of the way by then."""
-    reached = [found for table, name in by_name.items() for found in modules(table, name.format(**inputs))]
+    reached = [other for table, name in by_name.items() for other in modules(table, name.format(**inputs))]
     kept = {name: value for name, value in inputs.items() if name not in unkeyed}
     key = cache_key(context.task.name, [module, *reached], kept)
     private_folder(RESULTS)
@@ -209,5 +209,5 @@ def _tables(value: Any) -> list[Any]:
     if isinstance(value, Mapping):
         if {"uri", "sha256"} <= set(value):
             return [value]
-        return [table for each in value.values() for table in _tables(each)]
-    return [table for each in value for table in _tables(each)] if isinstance(value, list) else []
+        return [table for part in value.values() for table in _tables(part)]
+    return [table for part in value for table in _tables(part)] if isinstance(value, list) else []

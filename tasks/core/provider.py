@@ -40,7 +40,7 @@ class Check:
 
     state: State
     """Whether a run could ask it."""
-    found: str
+    observed: str
     """What was met, for people."""
     remedy: str = ""
     """What to do about it."""
@@ -60,7 +60,6 @@ class Described(Protocol):
 
     def price(self, spec: ModelSpec) -> Price | None:
         """What the model's tokens cost; None where that is not known."""
-        ...
 
     def check(self, spec: ModelSpec) -> Check:
         """Whether a run could ask the model now, without loading it and without any prompt, as the doctor tells it.
@@ -68,4 +67,3 @@ class Described(Protocol):
         Raises:
             ContraposeError: it could not, for the reason that it gives.
         """
-        ...

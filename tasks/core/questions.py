@@ -64,13 +64,8 @@ class Answer:
 
 def to_json(question: Question) -> str:
     """A question as the store keeps it."""
-    found: dict[str, object] = {"kind": question.kind, "prompt": question.prompt}
-    if question.labels:
-        found["labels"] = question.labels
-    if question.text:
-        found["text"] = question.text
-    if question.repeat:
-        found["repeat"] = question.repeat
-    if question.form != "plain":
-        found["form"] = question.form
-    return json.dumps(found, ensure_ascii=True)
+    content: dict[str, object] = {"kind": question.kind, "prompt": question.prompt}
+    form = "" if question.form == "plain" else question.form
+    further = {"labels": question.labels, "text": question.text, "repeat": question.repeat, "form": form}
+    content |= {name: value for name, value in further.items() if value}
+    return json.dumps(content, ensure_ascii=True)

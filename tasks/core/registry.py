@@ -114,8 +114,8 @@ def modules(kind: str, name: str) -> list[str]:
 
 def foreign(kind: str, name: str) -> dict[str, str]:
     """The distribution of another package that provides `name`, with its version; nothing for what is our own."""
-    found = entry_points(group=f"contrapose.{kind}", name=name)
-    return {point.dist.name: point.dist.version for point in found if point.dist and point.value == names(kind)[name]}
+    points = entry_points(group=f"contrapose.{kind}", name=name)
+    return {point.dist.name: point.dist.version for point in points if point.dist and point.value == names(kind)[name]}
 
 
 @cache

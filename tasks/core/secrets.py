@@ -67,8 +67,10 @@ def read_block(name: str, *, where: str) -> object:
         raise _unusable(name, "does not exist", where, "Make it in the Prefect UI under Blocks, type Secret.") from None
     except Exception as error:
         # Its text may repeat what was read; the name of its class never does.
-        found = f"cannot be read ({type(error).__name__})"
-        raise _unusable(name, found, where, "See that the Prefect server can be reached: contrapose doctor.") from None
+        observed = f"cannot be read ({type(error).__name__})"
+        raise _unusable(
+            name, observed, where, "See that the Prefect server can be reached: contrapose doctor."
+        ) from None
     if value is None or (isinstance(value, str) and not value.strip()):
         raise _unusable(name, "holds no text", where, "Put the secret itself into it, as text.")
     return value
@@ -94,7 +96,7 @@ def holds_password(address: str) -> bool:
     That is a user with a password, any user of a web address, whose name may be a token, or a part of a query that is
     called so, such as the signature of a signed address.
     """
-    users = (found.groups() for found in USER.finditer(address))
+    users = (match.groups() for match in USER.finditer(address))
     named = any(scheme.lower() in ("http", "https") or ":" in user for scheme, user in users)
     return named or ("://" in address and SECRET_PART.search(address) is not None)
 
@@ -115,7 +117,7 @@ def _refuse_value(name: str, names: re.Pattern[str], where: str, *, expected: st
         )
 
 
-def _unusable(name: str, found: str, where: str, remedy: str) -> ConfigError:
+def _unusable(name: str, observed: str, where: str, remedy: str) -> ConfigError:
     return ConfigError(
-        f"Prefect Secret block {name!r} {found}", expected="a block that holds text", remedy=remedy, where=where
+        f"Prefect Secret block {name!r} {observed}", expected="a block that holds text", remedy=remedy, where=where
     )

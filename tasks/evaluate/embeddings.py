@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from contrapose.tasks.core.digests import files_sha256
 from contrapose.tasks.core.errors import ConfigError, ModelError
-from contrapose.tasks.core.hub import existing_folder
+from contrapose.tasks.core.hub import existing_folder, files_sha256
 from contrapose.tasks.probes.base import Embed
 
 

@@ -143,9 +143,9 @@ def about(follow_up: FollowUp) -> Question:
 def answered(trials: Sequence[Trial], follow_ups: Iterable[FollowUp], answers: Answers) -> list[Trial]:
     """The trials, with what was said of their replies; a reply without an answer stays as it is."""
     said = {
-        (each.case_id, each.side): answer.text
-        for each in follow_ups
-        if (answer := answers.get(about(each))) is not None and not answer.error
+        (follow_up.case_id, follow_up.side): answer.text
+        for follow_up in follow_ups
+        if (answer := answers.get(about(follow_up))) is not None and not answer.error
     }
     return [
         replace(
@@ -201,4 +201,4 @@ def _loss_pair(case: Case, answers: Answers) -> tuple[Question, ...]:
     first, second = answers.get(before), answers.get(after)
     if first is None or second is None or first.error or second.error:
         return ()
-    return tuple(Question(kind="loss", prompt=each.prompt, text=first.text or "") for each in (before, after))
+    return tuple(Question(kind="loss", prompt=question.prompt, text=first.text or "") for question in (before, after))

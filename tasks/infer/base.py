@@ -19,12 +19,10 @@ class Broker(Protocol):
     @property
     def budget(self) -> Budget:
         """What may still be spent; every request is reserved there first and settled afterwards."""
-        ...
 
     @property
     def stopped(self) -> str | None:
         """Why nothing more is to be asked; None while asking goes on."""
-        ...
 
     def take(self, questions: Sequence[Question]) -> list[Question]:
         """Those of the questions that are still open and are ours to ask now, in order. It may wait for a database.
@@ -32,19 +30,15 @@ class Broker(Protocol):
         Left out are answered ones, and those that another run is asking at this moment: they come later, if ever.
         Empty once stopped.
         """
-        ...
 
     def put(self, answers: Sequence[Answer]) -> None:
         """Leave answers, or failures that are final. It returns at once; they are written together, soon."""
-        ...
 
     def stop(self, reason: str) -> None:
         """Ask nothing more in this run: the budget is spent, or the endpoint is gone. The first reason stays."""
-        ...
 
     def warn(self, kind: str, text: str) -> None:
         """Tell people something of how the model answers; of each kind the first text stays."""
-        ...
 
 
 class Model(Protocol):
@@ -56,11 +50,9 @@ class Model(Protocol):
         How questions are batched depends on all of them, not on which are still open, and a batch is put whole:
         a run that was interrupted computes the rest in the batches that it would have used.
         """
-        ...
 
     def notes(self) -> Mapping[str, str | float]:
         """What the manifest should say about how the answers were computed, such as the batch size found."""
-        ...
 
 
 class Provider(Described, Protocol):
@@ -71,7 +63,6 @@ class Provider(Described, Protocol):
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
         """Which log-likelihoods the model gives, told without reaching it."""
-        ...
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """All that could change the model's answers, found without loading it.
@@ -82,18 +73,16 @@ class Provider(Described, Protocol):
         Raises:
             ModelError: there is no such model, or it cannot be reached.
         """
-        ...
 
     def open(self, spec: ModelSpec) -> Model:
         """Load the model or connect to it.
 
-        Its answers are stored under `spec.found`, what `identity` told when the run began: a provider whose model can
-        be replaced meanwhile opens that one, or refuses.
+        Its answers are stored under `spec.identity`, what `identity` returned when the run began: a provider whose
+        model can be replaced meanwhile opens that one, or refuses.
 
         Raises:
             ModelError: it cannot be loaded, or is another one by now.
         """
-        ...
 
 
 @runtime_checkable
@@ -106,7 +95,6 @@ class Constrains(Protocol):
         Raises:
             ModelError: the argument that names the form is wrong.
         """
-        ...
 
 
 @runtime_checkable
@@ -126,7 +114,6 @@ class FindsForm(Protocol):
         Returns:
             None where it cannot be told: the run was stopped, or nothing was answered.
         """
-        ...
 
 
 def refuse_unknown(spec: ModelSpec, known: Collection[str]) -> None:

@@ -6,8 +6,7 @@ import time
 from collections.abc import Sequence
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import Self, TypeAlias
 
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.core.questions import Answer, Question
@@ -16,13 +15,10 @@ from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import AnswerBatch, Keyed, row_of
+from contrapose.tasks.store.answers import AnswerBatch, AnswerTable, Keyed, batch_of
+from contrapose.tasks.store.claims import Claims
 from contrapose.tasks.store.patience import AWAY_SECONDS, AwayError
 from contrapose.tasks.store.refuge import shelter, take_up
-
-if TYPE_CHECKING:
-    from contrapose.tasks.store.answers import AnswerTable, Keyed
-    from contrapose.tasks.store.claims import Claims
 
 
 class StoreBroker:
@@ -50,7 +46,7 @@ class StoreBroker:
         reads: bool = False,
     ) -> None:
         self.keys, self.run, self.model, self.again = keys, run, model, again
-        self._budget, self._stopped = budget, stopped
+        self.budget, self.stopped = budget, stopped
         self.answers: dict[Question, Completion] = {}
         self.warnings: dict[str, str] = {}
         self.hits = self.asked = 0
@@ -65,26 +61,14 @@ class StoreBroker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Everything that was answered is kept, however the asking ended."""
         self._writer.close()
-
-    @property
-    def budget(self) -> Budget:
-        """What may still be spent."""
-        return self._budget
-
-    @property
-    def stopped(self) -> str | None:
-        """Why nothing more is to be asked."""
-        return self._stopped
 
     def stop(self, reason: str) -> None:
         """Ask nothing more; the first reason stays."""
         with self._lock:
-            self._stopped = self._stopped or reason
+            self.stopped = self.stopped or reason
 
     def warn(self, kind: str, text: str) -> None:
         """Keep what people should know of how the model answers; of each kind the first text stays."""
@@ -92,15 +76,15 @@ class StoreBroker:
 
     def look_up(self, questions: Sequence[Question]) -> None:
         """Take from the store what is answered there."""
-        found = self.kept(self.open(questions))
-        self.answers |= found
-        self._count(found=len(found))
+        answered = self.kept(self.open(questions))
+        self.answers |= answered
+        self._count(from_store=len(answered))
 
     def kept(self, questions: Sequence[Question]) -> dict[Question, Completion]:
         """What is answered in the store; it is not taken."""
         keys = {self._key(question): question for question in questions}
-        found = self._table.find(list(keys), run=self.run if self.again else None)
-        return {keys[key]: stored.completion for key, stored in found.items()}
+        answers = self._table.find(list(keys), run=self.run if self.again else None)
+        return {keys[key]: completion for key, completion in answers.items()}
 
     def open(self, questions: Sequence[Question]) -> list[Question]:
         """Those of the questions that have no answer, nor a final failure."""
@@ -113,7 +97,7 @@ class StoreBroker:
 
     def take(self, questions: Sequence[Question]) -> list[Question]:
         """Those of the questions that are still open and are ours to ask now, in order."""
-        left = [] if self._stopped else self.open(questions)
+        left = [] if self.stopped else self.open(questions)
         own = self.claims.claim([self._key(question) for question in left]) if left else set()
         return [question for question in left if self._key(question) in own]
 
@@ -127,18 +111,18 @@ class StoreBroker:
         if self._writer.failed is not None:
             # What cannot be kept must not be paid for.
             self.stop("the response store cannot be written")
-        self._meter.cost = self._budget.cost()
+        self._meter.cost = self.budget.cost()
         self._count(asked=len(answers))
 
     def _kept(self, answer: Answer) -> Keyed | Usage:
         failed = answer.completion.error is not None
         return answer.taken if failed else Keyed(key=self._key(answer.question), answer=answer)
 
-    def _count(self, *, found: int = 0, asked: int = 0) -> None:
-        self.hits += found
+    def _count(self, *, from_store: int = 0, asked: int = 0) -> None:
+        self.hits += from_store
         self.asked += asked
-        self._meter.found += found
-        self._meter.done += found + asked
+        self._meter.from_store += from_store
+        self._meter.done += from_store + asked
 
     def _key(self, question: Question) -> str:
         key = self._known.get(question)
@@ -239,18 +223,18 @@ class Writer:
 
     def _collect(self) -> tuple[list[Item], bool]:
         """What has come, and whether more may."""
-        found: list[Item] = []
+        gathered: list[Item] = []
         try:
             items = self._queue.get(timeout=RENEW_SECONDS)
             self._closing.wait(GATHER_SECONDS)
             while items is not None:
-                found += items
-                if len(found) >= MOST:
-                    return found, True
+                gathered += items
+                if len(gathered) >= MOST:
+                    return gathered, True
                 items = self._queue.get_nowait()
         except Empty:
-            return found, True
-        return found, False
+            return gathered, True
+        return gathered, False
 
     def _write(self, items: list[Item]) -> None:
         # Claims come first: after an absence others may take what is not renewed.
@@ -258,16 +242,18 @@ class Writer:
             self.claims.renew()
             self._renewed = time.monotonic()
         if items:
-            self._save(items)
+            self.answers.keep(self._batch(items))
 
-    def _save(self, items: list[Item]) -> None:
-        kept, spent, failures = _parts(items)
-        self.answers.save(
+    def _batch(self, items: Sequence[Item]) -> AnswerBatch:
+        """The answers among some items, what all of them took, and how many are failures."""
+        kept = [item for item in items if not isinstance(item, Usage)]
+        failures = [item for item in items if isinstance(item, Usage)]
+        return batch_of(
             kept,
             run=self.run,
             model=self.model,
-            spent=spent,
-            failures=failures,
+            spent=sum((keyed.answer.taken for keyed in kept), sum(failures, Usage())),
+            failures=len(failures),
             again=self.again,
             reads=self.reads,
         )
@@ -276,22 +262,13 @@ class Writer:
         """What to say of replies that the store did not take; they are kept elsewhere, if anywhere is room."""
         if not isinstance(error, ContraposeError):
             return error
-        kept, spent, failures = _parts(self._unkept)
-        now = time.time()
-        rows = [row_of(each, run=self.run, model=self.model, now=now) for each in kept]
-        batch = AnswerBatch(rows=rows, run=self.run, spent=spent, failures=failures, again=self.again, reads=self.reads)
+        batch = self._batch(self._unkept)
         file = shelter(batch, self.answers.engine.url.render_as_string(hide_password=False))
         place = f"but are in {file}, where the next run finds them" if file else "nor in a file elsewhere, and are lost"
+        count = len(batch.rows)
         return CutShortError(
-            f"the replies to {len(kept)} questions could not be kept in the response store, {place}: {error.found}",
+            f"the replies to {count} questions could not be kept in the response store, {place}: {error.found}",
             expected=error.expected,
             remedy=error.remedy,
             where=error.where,
         )
-
-
-def _parts(items: Sequence[Item]) -> tuple[list[Keyed], Usage, int]:
-    """The answers among some items, what all of them took, and how many are failures."""
-    kept = [item for item in items if not isinstance(item, Usage)]
-    failures = [item for item in items if isinstance(item, Usage)]
-    return kept, sum((item.answer.taken for item in kept), sum(failures, Usage())), len(failures)

@@ -61,11 +61,7 @@ class Budget:
         if min(used.calls, used.prompt_tokens, used.completion_tokens) < 0:
             used = most
         with self._lock:
-            self.reserved += Usage(
-                calls=-most.calls,
-                prompt_tokens=-most.prompt_tokens,
-                completion_tokens=-most.completion_tokens,
-            )
+            self.reserved -= most
             self.spent += used
 
     def idle(self) -> bool:

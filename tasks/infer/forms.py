@@ -84,10 +84,10 @@ class _Finding:
                 self.broker.claims.drop(self._key)
 
     def _find_out(self, questions: Sequence[Question], model: Callable[[], Model]) -> Form | None:
-        found = self._kept(questions) or self._asked(questions, model())
-        if found is not None:
-            self._table.note(self._key, found, model=self.broker.model, run=self.broker.run, again=self.broker.again)
-        return found
+        form = self._kept(questions) or self._asked(questions, model())
+        if form is not None:
+            self._table.note(self._key, form, model=self.broker.model, run=self.broker.run, again=self.broker.again)
+        return form
 
     def _kept(self, questions: Sequence[Question]) -> Form | None:
         """The form of an answer that was kept by a run which ended before it could note the form."""
@@ -104,7 +104,7 @@ class _Finding:
             # Replies without text told nothing of a form, and would tell nothing again.
             return None
         new_first = sorted(questions, key=lambda question: question.plain in plain)
-        found = model.find_form(new_first, self.forms, self.broker)
+        form = model.find_form(new_first, self.forms, self.broker)
         # Of two plain answers the older one counts, here as in the store.
         self.broker.answers |= {question: plain[question] for question in plain if question in self.broker.answers}
-        return found
+        return form

@@ -52,21 +52,21 @@ def _hash(content: Mapping[str, object]) -> hashlib._Hash:
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=True).encode())
 
 
-def refuse_changed(now: Mapping[str, str], found: Mapping[str, str], *, model: str) -> None:
+def refuse_changed(now: Mapping[str, str], before: Mapping[str, str], *, model: str) -> None:
     """Refuse a model that has become another one.
 
     Args:
         now: what its provider finds it to be.
-        found: what it was found to be before.
+        before: what it was found to be before.
         model: its id.
 
     Raises:
         ModelError: they differ.
     """
-    for name in {**found, **now}:
-        if now.get(name) != found.get(name):
+    for name in {**before, **now}:
+        if now.get(name) != before.get(name):
             raise ModelError(
-                f"the model was replaced meanwhile: its {name} was {found.get(name)!r} and is {now.get(name)!r}",
+                f"the model was replaced meanwhile: its {name} was {before.get(name)!r} and is {now.get(name)!r}",
                 expected="the same model from the first look to the last answer",
                 remedy="Leave it as it is until the evaluation has ended, and start again.",
                 where=model,

@@ -14,7 +14,7 @@ class Meter:
 
     done: int = 0
     """Questions answered, found or given up; a question that several cases share counts for each of them."""
-    found: int = 0
+    from_store: int = 0
     """Of these, found in the store."""
     failed: int = 0
     """Of these, given up."""

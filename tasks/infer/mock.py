@@ -43,7 +43,7 @@ class Mock:
 
     def check(self, spec: ModelSpec) -> Check:
         """It is always there."""
-        return Check(state="ok", found=spec.id)
+        return Check(state="ok", observed=spec.id)
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
         """All of them."""
@@ -53,8 +53,8 @@ class Mock:
         """Its own version, and its arguments."""
         refuse_unknown(spec, self.arguments)
         _share(spec.args.get("slip", 0))
-        given = {name: str(spec.args[name]) for name in self.arguments if name in spec.args}
-        return {"dtype": "none", "device": "none", "revision": "mock-2"} | given
+        arguments = {name: str(spec.args[name]) for name in self.arguments if name in spec.args}
+        return {"dtype": "none", "device": "none", "revision": "mock-2"} | arguments
 
     def open(self, spec: ModelSpec) -> MockModel:
         """A mock model.
@@ -79,9 +79,8 @@ class MockModel:
         """Answer what is open, a batch at a time, until the budget is spent."""
         for start in range(0, len(questions), BATCH):
             batch = tuple(questions[start : start + BATCH])
-            trade(
-                Batch(questions=batch, most={each: _usage(each) for each in batch}, compute=self._completions), broker
-            )
+            most = {question: _usage(question) for question in batch}
+            trade(Batch(questions=batch, most=most, compute=self._completions), broker)
 
     def notes(self) -> Mapping[str, str | float]:
         """Nothing worth saying."""
@@ -99,7 +98,9 @@ class MockModel:
     def _reply(self, question: Question) -> Completion:
         """The likeliest letter where options stand in the prompt, else a few harmless words."""
         prompt = question.prompt
-        letters = [each for each in ascii_uppercase if f"\n{each}. " in prompt or f"\nSummary {each}: " in prompt]
+        letters = [
+            letter for letter in ascii_uppercase if f"\n{letter}. " in prompt or f"\nSummary {letter}: " in prompt
+        ]
         rng = _rng(f"{prompt}\x00{question.repeat}" if question.repeat else prompt)
         text = _likeliest(letters, rng)[0] if letters else " ".join(rng.choices(WORDS, k=WRITTEN)) + "."
         text = self.reply if self.reply is not None else text

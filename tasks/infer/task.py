@@ -141,7 +141,7 @@ def _put(
     broker = StoreBroker(
         keys, run=run, model=spec.id, budget=_budget(terms), again=terms.again, stopped=stopped, reads=terms.reads
     )
-    model = partial(_open, spec.model_copy(update={"found": dict(terms.identity)}).model_dump_json())
+    model = partial(_open, spec.model_copy(update={"identity": dict(terms.identity)}).model_dump_json())
     with broker:
         found = asking(broker, model)
         notes = dict(model().notes()) if broker.asked else {}

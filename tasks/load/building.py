@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.records import Sample, SummaryPair, TextSample
-from contrapose.tasks.load.columns import PAIR, candidates, cell, label, optional_label, text
+from contrapose.tasks.load.columns import PAIR, candidates, column_of, label, optional_label, text
 from contrapose.tasks.load.rows import Problem, Row, Unfit, listed, shown
 from contrapose.tasks.probes.base import letters
 
@@ -63,22 +63,22 @@ class Builder:
         return self._optional(row, "id", label) or f"{self.stem}-{row.number:04d}"
 
     def _required(self, row: Row, name: str) -> str:
-        found = self._optional(row, name, text)
-        if found is None:
+        value = self._optional(row, name, text)
+        if value is None:
             column = candidates(name, self.data)[-1]
             raise Unfit(f"column {shown(column)} is missing", expected="every row to have it", column=column)
-        return found
+        return value
 
     def _optional(self, row: Row, name: str, read: Callable[[Any], Value]) -> Value | None:
         """What `read` makes of a field; None when the row has no column for it."""
-        found = cell(name, row.values, self.data)
-        if found is None:
+        column = column_of(name, row.values, self.data)
+        if column is None:
             return None
         try:
-            return read(found.value)
+            return read(row.values[column])
         except Unfit as error:
-            where = f"column {shown(found.column)}: {error.problem.found}"
-            raise Unfit(where, expected=error.problem.expected, column=found.column) from error
+            where = f"column {shown(column)}: {error.problem.observed}"
+            raise Unfit(where, expected=error.problem.expected, column=column) from error
 
 
 def _options(value: Any) -> Options | None:
@@ -124,7 +124,7 @@ def read_options(value: Any) -> Options:
         return _from_mapping(value)
     if not isinstance(value, list | tuple):
         raise Unfit(f"{shown(value)} is no list", expected="a list of texts")
-    texts = [text(each).strip() for each in value]
+    texts = [text(option).strip() for option in value]
     bare = _without_letters(texts)
     return _checked(texts if bare is None else bare, letters(len(texts)), labelled=bare is not None)
 
@@ -143,10 +143,10 @@ def resolve(answer: Any, options: Options) -> str:
         return named[wanted]
     if wanted in options.texts:
         return wanted
-    found = _by_letter(wanted, named)
-    if found is None:
+    option = _by_letter(wanted, named)
+    if option is None:
         raise Unfit(f"{shown(wanted)} is none of the options", expected=f"one of {listed(options.texts, most=4)}")
-    return found
+    return option
 
 
 def _by_letter(wanted: str, named: dict[str, str]) -> str | None:
@@ -172,25 +172,25 @@ def _from_text(value: str) -> Any:
 
 def _block(value: str) -> list[str]:
     """Lettered options, one or more lines each; the letters must run from A without a gap."""
-    found: list[str] = []
+    options: list[str] = []
     for line in value.strip().replace("\r\n", "\n").split("\n"):
         match = LETTERED.match(line)
-        if match is None and found:
-            found[-1] += f"\n{line}"
-        elif match is None or (match[1] or match[2]) != letters(len(found) + 1)[-1]:
+        if match is None and options:
+            options[-1] += f"\n{line}"
+        elif match is None or (match[1] or match[2]) != letters(len(options) + 1)[-1]:
             raise Unfit(f"{shown(line)} in a block of options", expected=SHAPES)
         else:
-            found.append(line)
-    return found
+            options.append(line)
+    return options
 
 
 def _without_letters(texts: Sequence[str]) -> list[str] | None:
     """Options without the letters that they begin with; None when these do not run A, B, C and so on."""
-    matches = [LETTERED.match(each) for each in texts]
-    found = tuple((match[1] or match[2]) if match else "" for match in matches)
-    if found != letters(len(texts)):
+    matches = [LETTERED.match(option) for option in texts]
+    written = tuple((match[1] or match[2]) if match else "" for match in matches)
+    if written != letters(len(texts)):
         return None
-    return [each[match.end() :].strip() for each, match in zip(texts, matches, strict=True) if match]
+    return [option[match.end() :].strip() for option, match in zip(texts, matches, strict=True) if match]
 
 
 def _from_mapping(value: dict[str, Any]) -> Options:
@@ -199,7 +199,7 @@ def _from_mapping(value: dict[str, Any]) -> Options:
         raise Unfit(f"{shown(value)} is no set of options", expected='{"label": […], "text": […]}, equally long')
     if len(set(map(str, labels))) != len(labels):
         raise Unfit(f"labels {shown(labels)}", expected="labels that differ")
-    return _checked([text(each).strip() for each in texts], [label(each).strip() for each in labels], labelled=True)
+    return _checked([text(part).strip() for part in texts], [label(part).strip() for part in labels], labelled=True)
 
 
 def _checked(texts: Sequence[str], labels: Sequence[str], *, labelled: bool) -> Options:
@@ -207,7 +207,7 @@ def _checked(texts: Sequence[str], labels: Sequence[str], *, labelled: bool) -> 
         raise Unfit(f"{len(texts)} {'option' if len(texts) == 1 else 'options'}", expected=f"2 to {MOST} options")
     if "" in texts:
         raise Unfit("an option is blank", expected="a text for each letter")
-    twice = next((each for each in texts if texts.count(each) > 1), None)
+    twice = next((option for option in texts if texts.count(option) > 1), None)
     if twice is not None:
         raise Unfit(f"option {shown(twice)} is there twice", expected="options that differ")
     return Options(texts=tuple(texts), labels=tuple(labels), labelled=labelled)

@@ -21,8 +21,8 @@ SUFFIX = ".jsonl"
 
 def bundled_names() -> list[str]:
     """Names of the bundled sample sets, sorted."""
-    found = files("contrapose.data").joinpath("samples").iterdir()
-    return sorted(entry.name.removesuffix(SUFFIX) for entry in found if entry.name.endswith(SUFFIX))
+    entries = files("contrapose.data").joinpath("samples").iterdir()
+    return sorted(entry.name.removesuffix(SUFFIX) for entry in entries if entry.name.endswith(SUFFIX))
 
 
 def read_rows(data: DataSettings) -> Iterator[Row]:
@@ -97,5 +97,5 @@ def checked(number: int, values: Any) -> Row:
     return _bad(number, f"{shown(values)} is no object", "an object of columns and values")
 
 
-def _bad(number: int, found: str, expected: str) -> Row:
-    return Row(number=number, problem=Problem(found, expected))
+def _bad(number: int, observed: str, expected: str) -> Row:
+    return Row(number=number, problem=Problem(observed, expected))

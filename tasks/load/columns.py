@@ -6,7 +6,7 @@ import difflib
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_CHARACTERS, MOST_COLUMNS
@@ -30,13 +30,6 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 PAIR = ("article_sentence", "correct_sentence", "incorrect_sentence")
 
 
-class SourceCell(NamedTuple):
-    """A field's column in one row, and its value there."""
-
-    column: str
-    value: Any
-
-
 def required(sample_type: type[Sample]) -> tuple[str, ...]:
     """The fields that every row must have."""
     return PAIR if sample_type is SummaryPair else ("text",)
@@ -51,10 +44,9 @@ def candidates(name: str, data: DataSettings) -> tuple[str, ...]:
     return (data.columns[name],) if name in data.columns else USUAL[name]
 
 
-def cell(name: str, values: Mapping[str, Any], data: DataSettings) -> SourceCell | None:
-    """Where a row has a field; None when it has no such column."""
-    column = next((each for each in candidates(name, data) if each in values), None)
-    return None if column is None else SourceCell(column, values[column])
+def column_of(name: str, values: Mapping[str, Any], data: DataSettings) -> str | None:
+    """The column in which a row has a field; None when it has no such column."""
+    return next((candidate for candidate in candidates(name, data) if candidate in values), None)
 
 
 def used(data: DataSettings) -> frozenset[str]:
@@ -74,8 +66,8 @@ def check_shape(columns: Sequence[str], sample_type: type[Sample], data: DataSet
     for name in required(sample_type):
         usual = candidates(name, data)
         if not set(usual) & set(columns):
-            found = f"there is no column {' or '.join(map(shown, usual))}"
-            raise _absent(found, usual, columns, data, name=name)
+            observed = f"there is no column {' or '.join(map(shown, usual))}"
+            raise _absent(observed, usual, columns, data, name=name)
 
 
 def _named(data: DataSettings) -> list[tuple[str, str]]:
@@ -86,20 +78,19 @@ def _named(data: DataSettings) -> list[tuple[str, str]]:
 
 
 def _absent(
-    found: str, wanted: Sequence[str], columns: Sequence[str], data: DataSettings, *, name: str | None = None
+    observed: str, wanted: Sequence[str], columns: Sequence[str], data: DataSettings, *, name: str | None = None
 ) -> DataError:
-    close = [match for each in wanted for match in difflib.get_close_matches(each, columns, n=1)]
+    close = [match for missing in wanted for match in difflib.get_close_matches(missing, columns, n=1)]
     if name is None:
         remedy = f"Did you mean {shown(close[0])}?" if close else "Correct the settings."
     else:
-        remedy = _mapping(name, escaped(close[0]) if close else "COLUMN")
-    return DataError(found, expected=f"one of the columns {listed(columns)}", remedy=remedy, where=escaped(data.source))
-
-
-def _mapping(name: str, column: str) -> str:
-    """The remedy for a field that no column holds; on the command line the source is mostly that of --data."""
-    option = shlex.quote(f"data.columns.{name}={column}")
-    return f"Name the column that holds it: --set {option}, or columns: {{{name}: {column}}} beside the source."
+        column = escaped(close[0]) if close else "COLUMN"
+        # On the command line the source is mostly that of --data.
+        option = shlex.quote(f"data.columns.{name}={column}")
+        remedy = f"Name the column that holds it: --set {option}, or columns: {{{name}: {column}}} beside the source."
+    return DataError(
+        observed, expected=f"one of the columns {listed(columns)}", remedy=remedy, where=escaped(data.source)
+    )
 
 
 def text(value: Any) -> str:
@@ -144,8 +135,8 @@ def _refuse_unusable(value: str) -> None:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
-        found = f"{_around(value, error.start)} holds half a surrogate pair"
-        raise Unfit(found, expected="complete characters") from error
+        observed = f"{_around(value, error.start)} holds half a surrogate pair"
+        raise Unfit(observed, expected="complete characters") from error
 
 
 def _around(value: str, place: int) -> str:
@@ -165,14 +156,14 @@ def header(cells: Sequence[Any], source: str) -> list[str | None]:
         DataError: there are no names, two columns share one, or they are too many.
     """
     refuse_wide(len(cells), source)
-    found = [None if cell is None or not str(cell).strip() else str(cell).strip() for cell in cells]
-    named = [name for name in found if name is not None]
+    names = [None if cell is None or not str(cell).strip() else str(cell).strip() for cell in cells]
+    named = [name for name in names if name is not None]
     if not named:
         raise _refused(source, "row 1 holds no column names")
     twice = next((name for name, count in Counter(named).items() if count > 1), None)
     if twice is not None:
         raise _refused(source, f"two columns are called {shown(twice)}")
-    return found
+    return names
 
 
 def refuse_wide(count: int, source: str) -> None:
@@ -198,5 +189,7 @@ def row_of(number: int, cells: Sequence[Any], names: Sequence[str | None]) -> Ro
     return Row(number=number, values={name: cell for name, cell in pairs if name is not None})
 
 
-def _refused(source: str, found: str) -> DataError:
-    return failure(source, found, expected="a header of distinct column names in row 1", remedy="Correct the header.")
+def _refused(source: str, observed: str) -> DataError:
+    return failure(
+        source, observed, expected="a header of distinct column names in row 1", remedy="Correct the header."
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from contrapose.tasks.config.data_settings import DataSettings
@@ -75,9 +74,9 @@ def _split(data: DataSettings) -> Any:
 
     # The library raises its own, the hub's, the network's and the file formats' errors here.
     try:
-        if folder:
-            return _from_folder(datasets, folder, data)
-        return _chosen(datasets.load_dataset(name, name=data.subset), data)
+        if folder and any((folder / saved).is_file() for saved in ("state.json", "dataset_dict.json")):
+            return _chosen(datasets.load_from_disk(str(folder)), data)
+        return _chosen(datasets.load_dataset(str(folder or name), name=data.subset), data)
     except DataError:
         raise
     except Exception as error:
@@ -87,13 +86,6 @@ def _split(data: DataSettings) -> Any:
             expected="a dataset on the Hugging Face hub, or a folder that holds one",
             remedy="Check name, subset and network; HF_HUB_OFFLINE=1 allows only what is cached.",
         ) from error
-
-
-def _from_folder(datasets: Any, folder: Path, data: DataSettings) -> Any:
-    saved = any((folder / name).is_file() for name in ("state.json", "dataset_dict.json"))
-    if saved:
-        return _chosen(datasets.load_from_disk(str(folder)), data)
-    return _chosen(datasets.load_dataset(str(folder), name=data.subset), data)
 
 
 def _chosen(loaded: Any, data: DataSettings) -> Any:

@@ -9,7 +9,7 @@ import io
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import IO, Any, cast
 
@@ -70,9 +70,9 @@ def sha256(source: str) -> str:
         return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
-def failure(source: str, found: str, *, expected: str, remedy: str = "Correct the file or its path.") -> DataError:
+def failure(source: str, observed: str, *, expected: str, remedy: str = "Correct the file or its path.") -> DataError:
     """A DataError about a source as a whole."""
-    return DataError(found, expected=expected, remedy=remedy, where=escaped(source))
+    return DataError(observed, expected=expected, remedy=remedy, where=escaped(source))
 
 
 def folder_given(source: str) -> DataError:
@@ -128,21 +128,16 @@ def not_utf8(file: IO[bytes], source: str) -> DataError:
         try:
             decoder.decode(part)
         except UnicodeDecodeError as error:
-            return _wrong_byte(
-                source, whole[error.start], passed + error.start, line + whole.count(b"\n", 0, error.start)
+            number = line + whole.count(b"\n", 0, error.start)
+            return DataError(
+                f"byte {passed + error.start} is not UTF-8 (0x{whole[error.start]:02x})",
+                expected="text in UTF-8",
+                remedy="Save the file as UTF-8.",
+                where=f"{escaped(source)}, line {number}",
             )
         kept = len(decoder.getstate()[0])
         passed, line = passed + len(whole) - kept, line + whole.count(b"\n")
     return failure(source, "the file ends within a character", expected="text in UTF-8", remedy="Save it as UTF-8.")
-
-
-def _wrong_byte(source: str, value: int, place: int, line: int) -> DataError:
-    return DataError(
-        f"byte {place} is not UTF-8 (0x{value:02x})",
-        expected="text in UTF-8",
-        remedy="Save the file as UTF-8.",
-        where=f"{escaped(source)}, line {line}",
-    )
 
 
 class _Unpacked(io.RawIOBase):
@@ -197,7 +192,10 @@ def _raw(source: str) -> Iterator[IO[bytes]]:
         if local and files.isdir(path):
             raise IsADirectoryError(path)
         if isinstance(files, AbstractArchiveFileSystem):
-            _refuse_packed(source, files.info(path))
+            # An entry of an archive yields no more than it says of itself.
+            entry = files.info(path)
+            if (packed := entry.get("compress_size")) is not None:
+                refuse_bomb(source, packed=packed, unpacked=entry.get("file_size") or 0)
         file = files.open(path, "rb") if local else _fetched(files.open(path, "rb"))
     except DataError:
         raise
@@ -206,12 +204,6 @@ def _raw(source: str) -> Iterator[IO[bytes]]:
         raise _unopened(source, error) from error
     with file:
         yield cast(IO[bytes], file)
-
-
-def _refuse_packed(source: str, entry: Mapping[str, Any]) -> None:
-    """Stop where an entry of an archive says of itself that it is a bomb; it yields no more than it says."""
-    if (packed := entry.get("compress_size")) is not None:
-        refuse_bomb(source, packed=packed, unpacked=entry.get("file_size") or 0)
 
 
 def _fetched(remote: Any) -> IO[bytes]:
@@ -230,34 +222,23 @@ def _unopened(source: str, error: Exception) -> DataError:
             return folder_given(source)
         case PermissionError():
             return failure(
-                source,
-                "the file may not be read",
-                expected="read permission",
-                remedy="Change its permissions.",
+                source, "the file may not be read", expected="read permission", remedy="Change its permissions."
             )
         case ImportError():
-            return _not_installed(source, error)
-        case ValueError() if "Protocol not known" in str(error):
+            module = str(getattr(error.__cause__ or error, "name", None) or "")
+            package = PACKAGES.get(module, module)
             return failure(
                 source,
-                library_error(error),
-                expected="a path or a URL that fsspec knows",
-                remedy="Correct the address.",
+                f"the package {package} is not installed" if package else library_error(error),
+                expected="the package that reads this kind of address",
+                remedy=f"Install it with pip install {package}." if package else "Install it.",
             )
+        case ValueError() if "Protocol not known" in str(error):
+            expected = "a path or a URL that fsspec knows"
+            return failure(source, library_error(error), expected=expected, remedy="Correct the address.")
     return failure(
         source,
         f"the address cannot be read ({library_error(error.__cause__ or error)})",
         expected="a file within reach",
         remedy="Check the address, the network and your credentials.",
-    )
-
-
-def _not_installed(source: str, error: ImportError) -> DataError:
-    module = str(getattr(error.__cause__ or error, "name", None) or "")
-    package = PACKAGES.get(module, module)
-    return failure(
-        source,
-        f"the package {package} is not installed" if package else library_error(error),
-        expected="the package that reads this kind of address",
-        remedy=f"Install it with pip install {package}." if package else "Install it.",
     )

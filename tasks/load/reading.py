@@ -87,7 +87,7 @@ class SourceReading:
         if not self.bad:
             return None
         rows = [
-            LeftOutRow(row=number, column=problem.column, why=f"{problem.found}; expected {problem.expected}")
+            LeftOutRow(row=number, column=problem.column, why=f"{problem.observed}; expected {problem.expected}")
             for number, problem in self.problems
         ]
         return LeftOut(count=self.bad, rows=rows)
@@ -125,16 +125,15 @@ def _refuse_unusable(reading: SourceReading) -> None:
     if reading.good and reading.data.skip_bad_rows:
         return
     if reading.bad == 1:
-        raise _one_bad_row(reading)
+        ((number, problem),) = reading.problems
+        raise DataError(
+            problem.observed,
+            expected=problem.expected,
+            remedy=_or_skipped(problem.remedy, reading),
+            where=f"{escaped(reading.data.source)}, row {number}",
+        )
     if reading.bad:
         raise _bad_rows(reading)
-
-
-def _one_bad_row(reading: SourceReading) -> DataError:
-    ((number, problem),) = reading.problems
-    where = f"{escaped(reading.data.source)}, row {number}"
-    remedy = _or_skipped(problem.remedy, reading)
-    return DataError(problem.found, expected=problem.expected, remedy=remedy, where=where)
 
 
 def _or_skipped(remedy: str, reading: SourceReading) -> str:
@@ -144,10 +143,10 @@ def _or_skipped(remedy: str, reading: SourceReading) -> str:
 
 def _bad_rows(reading: SourceReading) -> DataError:
     shown = reading.problems[:SHOWN_ROWS]
-    told = "; ".join(f"row {number}: {problem.found}" for number, problem in shown)
+    described = "; ".join(f"row {number}: {problem.observed}" for number, problem in shown)
     rest = reading.bad - len(shown)
     return DataError(
-        f"{reading.bad} rows cannot be used: {told}" + (f"; …and {rest} more" if rest else ""),
+        f"{reading.bad} rows cannot be used: {described}" + (f"; …and {rest} more" if rest else ""),
         expected=" and ".join(dict.fromkeys(problem.expected for _, problem in shown)),
         remedy=_or_skipped("Correct these rows", reading),
         where=escaped(reading.data.source),
@@ -174,7 +173,16 @@ def format_of(data: DataSettings) -> str:
         return suffix
     if Path(data.source).expanduser().is_dir():
         raise folder_given(data.source)
-    raise _unknown(data.source, suffix)
+    formats = _file_formats()
+    close = difflib.get_close_matches(suffix, formats, n=1)
+    hint = f" Did you mean .{close[0]}?" if close else ""
+    raise DataError(
+        f"unknown suffix {shown('.' + suffix)}" if suffix else "the name has no suffix",
+        expected=f"a file that ends in .{', .'.join(formats)}, or one of the bundled names "
+        f"{', '.join(bundled.bundled_names())}",
+        remedy=f"Rename the file, or set format.{hint}",
+        where=escaped(data.source),
+    )
 
 
 def stem_of(data: DataSettings) -> str:
@@ -192,16 +200,3 @@ def _file_name(source: str) -> str:
 
 def _file_formats() -> list[str]:
     return [name for name in names("sources") if name not in ("bundled", "hf")]
-
-
-def _unknown(source: str, suffix: str) -> DataError:
-    formats = _file_formats()
-    close = difflib.get_close_matches(suffix, formats, n=1)
-    hint = f" Did you mean .{close[0]}?" if close else ""
-    return DataError(
-        f"unknown suffix {shown('.' + suffix)}" if suffix else "the name has no suffix",
-        expected=f"a file that ends in .{', .'.join(formats)}, or one of the bundled names "
-        f"{', '.join(bundled.bundled_names())}",
-        remedy=f"Rename the file, or set format.{hint}",
-        where=escaped(source),
-    )

@@ -27,7 +27,7 @@ class Row:
 class Problem:
     """What is wrong with one row or cell, in the words of an error."""
 
-    found: str
+    observed: str
     """What was met, with its value; reads on after "row 7: "."""
     expected: str
     """What would have been right."""
@@ -40,10 +40,10 @@ class Problem:
 class Unfit(Exception):  # noqa: N818 - it never leaves this room; what users see is a DataError
     """A cell that cannot be used."""
 
-    def __init__(self, found: str, *, expected: str, column: str | None = None) -> None:
+    def __init__(self, observed: str, *, expected: str, column: str | None = None) -> None:
         """Take the words of the error to come."""
-        super().__init__(found)
-        self.problem = Problem(found, expected, column)
+        super().__init__(observed)
+        self.problem = Problem(observed, expected, column)
 
 
 def shown(value: object) -> str:
@@ -60,5 +60,5 @@ def listed(names: Sequence[object], *, most: int = 12) -> str:
 
 def escaped(text: str, *, most: int = 300) -> str:
     """Text without quotes around it, such as a path: control characters escaped, cut when very long."""
-    safe = (each if each.isprintable() else each.encode("unicode_escape").decode() for each in text[:most])
+    safe = (letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text[:most])
     return "".join(safe) + ("…" if len(text) > most else "")

@@ -32,15 +32,7 @@ class Loaded:
 def load_samples(
     data: DataSettings, sample_type: type[Sample], *, limit: int | None, seed: int, most: int | None = None
 ) -> Loaded:
-    """Read a source, check every row, and draw samples; as `Drawing`, all at once.
-
-    Args:
-        data: the source and its columns.
-        sample_type: `TextSample` or `SummaryPair`.
-        limit: at most this many.
-        seed: of the drawing.
-        most: read only so many rows of the source.
-    """
+    """Read a source, check every row, and draw samples, all at once; the parameters are those of `Drawing`."""
     drawing = Drawing(data=data, sample_type=sample_type, limit=limit, seed=seed, most=most)
     samples = list(drawing.samples())
     return Loaded(samples=samples, rows=drawing.rows, warnings=drawing.warnings(), left_out=drawing.left_out)
@@ -96,17 +88,14 @@ class Drawing:
 
     def _pass(self) -> Iterator[Sample]:
         if self.data.skip_bad_rows and self.suspects is None:
-            self.suspects = self._repeated()
+            # All ids are read once, so that a repeated one is known before its first row is left behind.
+            first = SourceReading(data=self.data, sample_type=self.sample_type)
+            for _ in first.samples(most=self.most):
+                pass
+            self.suspects = first.repeated()
         reading = SourceReading(data=self.data, sample_type=self.sample_type, suspects=self.suspects)
         yield from reading.samples(most=self.most)
         self.rows, self.columns, self.left_out = reading.good, tuple(reading.columns), reading.left_out()
-
-    def _repeated(self) -> frozenset[int]:
-        """Read all ids once, so that a repeated one is known before its first row is left behind."""
-        reading = SourceReading(data=self.data, sample_type=self.sample_type)
-        for _ in reading.samples(most=self.most):
-            pass
-        return reading.repeated()
 
 
 def content_sha256(data: DataSettings) -> str:

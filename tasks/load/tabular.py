@@ -63,7 +63,12 @@ def _records(file: IO[bytes], source: str, separators: str) -> Generator[list[st
         parser = csv.reader(chain(filter(None, [first]), read), delimiter=_separator(first, separators))
         for number, cells in enumerate(parser, start=1):
             if lines.ended:
-                raise _open_quote(where=f"{escaped(source)}, row {number}")
+                raise DataError(
+                    "a quote is never closed",
+                    expected="an even number of quotes",
+                    remedy="Close the quote, or double a quote that belongs to the text.",
+                    where=f"{escaped(source)}, row {number}",
+                )
             lines.taken = 0
             yield [cell or None for cell in cells]
     except UnicodeDecodeError as error:
@@ -75,7 +80,7 @@ def _records(file: IO[bytes], source: str, separators: str) -> Generator[list[st
 
 def _separator(header: str, separators: str) -> str:
     """The first separator that parts the header into several names; the usual one where none does."""
-    parted = (each for each in separators if len(next(csv.reader([header], delimiter=each), [])) > 1)
+    parted = (separator for separator in separators if len(next(csv.reader([header], delimiter=separator), [])) > 1)
     return next(parted, separators[0])
 
 
@@ -95,30 +100,17 @@ class _Lines:
             self.number += 1
             self.taken += len(line)
             if "\0" in line:
-                raise _nul(where=f"{escaped(self.source)}, line {self.number}")
+                # The parser would take a NUL for a part of the text.
+                raise self._failure("the file holds a NUL byte", "text", "Save the file as UTF-8 text.")
             if self.taken >= MOST_LINE:
-                raise _endless(where=f"{escaped(self.source)}, line {self.number}")
+                remedy = "Look for a quote that is not closed, or for line ends that are missing."
+                raise self._failure(f"a record of {MOST_LINE:,} characters or more", "records that are shorter", remedy)
             yield line
         self.ended = True
 
-
-def _endless(where: str) -> DataError:
-    return DataError(
-        f"a record of {MOST_LINE:,} characters or more",
-        expected="records that are shorter",
-        remedy="Look for a quote that is not closed, or for line ends that are missing.",
-        where=where,
-    )
-
-
-def _nul(where: str) -> DataError:
-    """The parser would take a NUL for a part of the text."""
-    return DataError(
-        "the file holds a NUL byte",
-        expected="text",
-        remedy="Save the file as UTF-8 text.",
-        where=where,
-    )
+    def _failure(self, observed: str, expected: str, remedy: str) -> DataError:
+        where = f"{escaped(self.source)}, line {self.number}"
+        return DataError(observed, expected=expected, remedy=remedy, where=where)
 
 
 def _too_long(number: int, cells: Sequence[object], names: Sequence[object]) -> Row | None:
@@ -131,15 +123,6 @@ def _too_long(number: int, cells: Sequence[object], names: Sequence[object]) -> 
         remedy="Put quotes around a text that holds the separator",
     )
     return Row(number=number, problem=problem)
-
-
-def _open_quote(where: str) -> DataError:
-    return DataError(
-        "a quote is never closed",
-        expected="an even number of quotes",
-        remedy="Close the quote, or double a quote that belongs to the text.",
-        where=where,
-    )
 
 
 def read_excel(file: IO[bytes], data: DataSettings) -> Iterator[Row]:

@@ -16,7 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from contrapose.tasks.core.damage import warn
 from contrapose.tasks.core.questions import Answer, to_json
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.patience import StorePart, patient
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS, READINGS, RUNS
 
 PORTION = 500
@@ -24,16 +24,6 @@ PORTION = 500
 
 DAMAGED = "damaged-"
 """How the key of an answer begins that was set aside."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
-    """An answer as it is kept."""
-
-    completion: Completion
-    """What the model returned, with the tokens that it took."""
-    run: str
-    """Id of the run that asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,29 +52,30 @@ class AnswerBatch:
     """Whether the run's reader answered, and not its model."""
 
 
+def batch_of(
+    answers: Sequence[Keyed], *, run: str, model: str, spent: Usage, failures: int, again: bool, reads: bool = False
+) -> AnswerBatch:
+    """Answers of a model, at most one of a key, as the database has them."""
+    now = time.time()
+    rows = [_row_of(keyed, run=run, model=model, now=now) for keyed in answers]
+    return AnswerBatch(rows=rows, run=run, spent=spent, failures=failures, again=again, reads=reads)
+
+
 def insert_into(engine: Engine, table: Any) -> Any:
     """An insert that can say what to do on a conflict, which each database has in a form of its own."""
     return postgresql.insert(table) if engine.dialect.name == "postgresql" else sqlite.insert(table)
 
 
-class AnswerTable:
-    """Answers in a database.
+class AnswerTable(StorePart):
+    """Answers in a database."""
 
-    Args:
-        engine: a database with the tables of `schema`.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.reading = engine.execution_options(reading=True)
-
-    def find(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Stored]:
+    def find(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Completion]:
         """The answers that are there, by key; with `run`, only those which that run asked for itself.
 
         One that is not as it was written is set aside, so that it is asked again.
         """
         rows = self._rows(keys, run)
-        damaged = [row.key for row in rows if not is_whole(*row[:4])]
+        damaged = [row.key for row in rows if not is_whole(*row)]
         if damaged:
             self._set_aside(damaged)
             rows = [row for row in rows if row.key not in set(damaged)]
@@ -119,13 +110,13 @@ class AnswerTable:
 
     @patient
     def _rows(self, keys: Sequence[str], run: str | None) -> list[Any]:
-        columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens, ANSWERS.c.run)
-        found: list[Any] = []
+        columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens)
+        rows: list[Any] = []
         with self.reading.begin() as connection:
             for portion in portions(keys):
                 wanted = select(*columns).where(ANSWERS.c.key.in_(portion))
-                found += connection.execute(wanted if run is None else wanted.where(ANSWERS.c.run == run))
-        return found
+                rows += connection.execute(wanted if run is None else wanted.where(ANSWERS.c.run == run))
+        return rows
 
     @patient
     def _set_aside(self, keys: Sequence[str]) -> None:
@@ -137,35 +128,9 @@ class AnswerTable:
                 connection.execute(update(ANSWERS).where(ANSWERS.c.key == key).values(key=aside))
         warn(f"{len(keys):,} damaged answers in the response store were set aside and are asked again")
 
-    def save(
-        self,
-        answers: Sequence[Keyed],
-        *,
-        run: str,
-        model: str,
-        spent: Usage,
-        failures: int,
-        again: bool,
-        reads: bool = False,
-    ) -> None:
-        """Keep answers, release their claims and note what was spent, all of it or nothing.
-
-        Args:
-            answers: at most one of a key.
-            run: id of the run that asked; it must have been begun.
-            model: id of the model.
-            spent: requests and tokens since the last call.
-            failures: questions given up since the last call.
-            again: whether these replace older answers.
-            reads: whether the run's reader answered, and not its model.
-        """
-        now = time.time()
-        rows = [row_of(each, run=run, model=model, now=now) for each in answers]
-        self.keep(AnswerBatch(rows=rows, run=run, spent=spent, failures=failures, again=again, reads=reads))
-
     @patient
     def keep(self, batch: AnswerBatch) -> None:
-        """Keep what a run was answered, as `save` does."""
+        """Keep what a run was answered, release the claims and note what was spent, all of it or nothing."""
         with self.engine.begin() as connection:
             if batch.rows:
                 connection.execute(self._keep(batch.again), list(batch.rows))
@@ -218,26 +183,24 @@ def percentiles(connection: Connection, run: str, shares: Sequence[float]) -> di
     # Sorted once for all of them: a million latencies take seconds.
     sorted_ones = select(number, ANSWERS.c.seconds).where(own).subquery()
     rows = connection.execute(select(sorted_ones).where(sorted_ones.c.number.in_(places.values())))
-    found = {row.number: float(row.seconds) for row in rows}
-    return {share: found[place] for share, place in places.items()}
+    seconds = {row.number: float(row.seconds) for row in rows}
+    return {share: seconds[place] for share, place in places.items()}
 
 
-def _stored(row: Any) -> Stored:
-    found: Mapping[str, Any] = json.loads(row.answer)
-    loglikelihoods = found.get("option_loglikelihoods")
-    return Stored(
-        completion=Completion(
-            text=found.get("text"),
-            option_loglikelihoods=None if loglikelihoods is None else tuple(loglikelihoods),
-            loss=found.get("loss"),
-            constrained=found.get("constrained", False),
-            usage=Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens),
-        ),
-        run=row.run,
+def _stored(row: Any) -> Completion:
+    """What the model returned, with the tokens that it took."""
+    content: Mapping[str, Any] = json.loads(row.answer)
+    loglikelihoods = content.get("option_loglikelihoods")
+    return Completion(
+        text=content.get("text"),
+        option_loglikelihoods=None if loglikelihoods is None else tuple(loglikelihoods),
+        loss=content.get("loss"),
+        constrained=content.get("constrained", False),
+        usage=Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens),
     )
 
 
-def row_of(keyed: Keyed, *, run: str, model: str, now: float) -> dict[str, Any]:
+def _row_of(keyed: Keyed, *, run: str, model: str, now: float) -> dict[str, Any]:
     """An answer as the database has it."""
     completion = keyed.answer.completion
     kept = {
@@ -267,15 +230,15 @@ SUM = re.compile(r'(?:, )?"crc": "([0-9a-f]{8})"\}\Z')
 
 def summed(key: str, answer: str, prompt_tokens: int, completion_tokens: int) -> str:
     """The JSON of an answer with the sum over it, its key and what it took."""
-    found = _sum(key, answer, prompt_tokens, completion_tokens)
-    return f'{answer[:-1]}{"" if answer == "{}" else ", "}"crc": "{found}"}}'
+    checksum = _sum(key, answer, prompt_tokens, completion_tokens)
+    return f'{answer[:-1]}{"" if answer == "{}" else ", "}"crc": "{checksum}"}}'
 
 
 def is_whole(key: str, answer: str, prompt_tokens: object, completion_tokens: object) -> bool:
     """Whether an answer is what was kept; one without a sum is, where it can be read."""
-    found = SUM.search(answer)
-    if found is not None:
-        return _sum(key, f"{answer[: found.start()]}}}", prompt_tokens, completion_tokens) == found[1]
+    match = SUM.search(answer)
+    if match is not None:
+        return _sum(key, f"{answer[: match.start()]}}}", prompt_tokens, completion_tokens) == match[1]
     try:
         return isinstance(json.loads(answer), dict)
     except ValueError:

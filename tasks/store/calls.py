@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, case, literal, select, union_all
+from sqlalchemy import ColumnElement, case, literal, select, union_all
 
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.records import Call, Calls, Usage
-from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.patience import StorePart, patient
 from contrapose.tasks.store.schema import ANSWERS
 
 MOST = 5
@@ -20,16 +20,8 @@ TOKENS = Price(input=1_000_000, output=1_000_000)
 """What makes every token count the same."""
 
 
-class CallTable:
-    """Calls in a database.
-
-    Args:
-        engine: a database with the tables of `schema`.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.reading = engine.execution_options(reading=True)
+class CallTable(StorePart):
+    """Calls in a database."""
 
     @patient
     def most(self, run: str, *, prices: Mapping[str, Price | None]) -> Calls:
@@ -48,10 +40,10 @@ class CallTable:
             ANSWERS.c.prompt_tokens,
             ANSWERS.c.completion_tokens,
         )
-        found = wanted.subquery()
-        whole = select(found.c.kind, found.c.weight, *columns).join(ANSWERS, ANSWERS.c.key == found.c.key)
+        greatest = wanted.subquery()
+        whole = select(greatest.c.kind, greatest.c.weight, *columns).join(ANSWERS, ANSWERS.c.key == greatest.c.key)
         with self.reading.begin() as connection:
-            rows = connection.execute(whole.order_by(found.c.weight.desc(), ANSWERS.c.key)).all()
+            rows = connection.execute(whole.order_by(greatest.c.weight.desc(), ANSWERS.c.key)).all()
         slowest, dearest = (
             tuple(_call(row, prices.get(row.model)) for row in rows if row.kind == kind)
             for kind in ("slowest", "dearest")
@@ -62,9 +54,9 @@ class CallTable:
 def _greatest(run: str, kind: str, weight: ColumnElement[Any]) -> Any:
     """Keys only: the database then sorts no prompts."""
     columns = (literal(kind).label("kind"), ANSWERS.c.key, weight.label("weight"))
-    found = select(*columns).where(ANSWERS.c.run == run).order_by(weight.desc(), ANSWERS.c.key).limit(MOST)
+    ordered = select(*columns).where(ANSWERS.c.run == run).order_by(weight.desc(), ANSWERS.c.key).limit(MOST)
     # SQLite takes an order and a limit inside a union only where they stand in a query of their own.
-    return select(found.subquery())
+    return select(ordered.subquery())
 
 
 def _weight(prices: Mapping[str, Price | None]) -> ColumnElement[Any]:

@@ -7,7 +7,7 @@ header of the file. The layout is that of https://www.sqlite.org/fileformat2.htm
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -22,6 +22,8 @@ HEADER = 100
 WAL_HEADER, FRAME_HEADER = 32, 24
 LARGEST = 1_000_000_000
 """Bytes of a row; SQLite has no larger ones."""
+FIXED: Mapping[int, Value] = {0: None, 8: 0, 9: 1}
+"""Values that take no bytes beside their type."""
 
 
 def carved(path: Path) -> Iterator[tuple[Value, ...]]:
@@ -63,24 +65,24 @@ class _Pages:
 
 def _page_size(content: bytes) -> int:
     """What the header says, where that can be."""
-    found = int.from_bytes(content[16:18], "big")
-    found = 65536 if found == 1 else found
-    return found if content.startswith(b"SQLite") and found >= 512 and found & (found - 1) == 0 else PAGE
+    size = int.from_bytes(content[16:18], "big")
+    size = 65536 if size == 1 else size
+    return size if content.startswith(b"SQLite") and size >= 512 and size & (size - 1) == 0 else PAGE
 
 
 def _logged(log: bytes, size: int) -> Iterator[tuple[int, bytes]]:
     """Pages of the transactions in a log that were committed, the oldest first."""
     salts, frame = log[16:24], FRAME_HEADER + size
-    found: list[tuple[int, bytes]] = []
+    pages: list[tuple[int, bytes]] = []
     for start in range(WAL_HEADER, len(log) - frame + 1, frame):
         number, committed = struct.unpack(">II", log[start : start + 8])
         if log[start + 8 : start + 16] != salts:
             # What follows was written before the log was begun anew.
             return
-        found.append((number, log[start + FRAME_HEADER : start + frame]))
+        pages.append((number, log[start + FRAME_HEADER : start + frame]))
         if committed:
-            yield from found
-            found.clear()
+            yield from pages
+            pages.clear()
 
 
 def _rows(pages: _Pages, number: int) -> Iterator[tuple[Value, ...]]:
@@ -107,14 +109,14 @@ def _payload(pages: _Pages, page: bytes, place: int) -> bytes:
     least = (size - 12) * 32 // 255 - 23
     here = least + (length - least) % (size - 4)
     here = here if here <= size - 35 else least
-    found = [_part(page, place, here)]
+    parts = [_part(page, place, here)]
     following, left = int.from_bytes(_part(page, place + here, 4), "big"), length - here
     while left > 0:
         over = pages.page(following) if following else b""
-        found.append(_part(over, 4, min(left, size - 4)))
-        left -= len(found[-1])
+        parts.append(_part(over, 4, min(left, size - 4)))
+        left -= len(parts[-1])
         following = int.from_bytes(over[:4], "big")
-    return b"".join(found)
+    return b"".join(parts)
 
 
 def _part(page: bytes, place: int, length: int) -> bytes:
@@ -143,19 +145,10 @@ def _value(payload: bytes, kind: int, at: int) -> tuple[Value, int]:
         # A sum over the row tells whether it is the text that was written.
         return (raw.decode(errors="replace") if kind % 2 else raw), at + length
     length = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)[kind]
-    return _READ.get(kind, _integer)(kind, _part(payload, at, length)), at + length
-
-
-def _integer(_: int, raw: bytes) -> Value:
-    return int.from_bytes(raw, "big", signed=True)
-
-
-_READ: Mapping[int, Callable[[int, bytes], Value]] = {
-    0: lambda kind, raw: None,
-    7: lambda kind, raw: float(struct.unpack(">d", raw)[0]),
-    8: lambda kind, raw: 0,
-    9: lambda kind, raw: 1,
-}
+    raw = _part(payload, at, length)
+    if kind == 7:
+        return float(struct.unpack(">d", raw)[0]), at + length
+    return FIXED.get(kind, int.from_bytes(raw, "big", signed=True)), at + length
 
 
 def _varint(content: bytes, place: int) -> tuple[int, int]:

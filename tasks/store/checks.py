@@ -97,9 +97,9 @@ class Checks:
             again: begin anew where it is decided, not promoted, and not this flow run's: that has begun anew already.
             wanted: whether something is to follow a promotion; it does, where nothing has so far.
         """
-        told = {"model": model, "revision": revision, "training_run": training_run}
+        candidate = {"model": model, "revision": revision, "training_run": training_run}
         while True:
-            row = self._take(key, told, announced=announced, again=again, wanted=wanted)
+            row = self._take(key, candidate, announced=announced, again=again, wanted=wanted)
             if row is not None and (row.owner == self.owner or not row.open):
                 return row
             time.sleep(LOOK_SECONDS)
@@ -137,8 +137,8 @@ class Checks:
         began = select(CHECKS.c.started).where(CHECKS.c.key == key).scalar_subquery()
         later = (CHECKS.c.key.startswith(alike), CHECKS.c.state == "promoted", CHECKS.c.started > began)
         with self.reading.begin() as connection:
-            found = connection.execute(select(CHECKS).where(*later).order_by(CHECKS.c.started.desc())).first()
-        return None if found is None else CheckRow(**found._mapping)
+            row = connection.execute(select(CHECKS).where(*later).order_by(CHECKS.c.started.desc())).first()
+        return None if row is None else CheckRow(**row._mapping)
 
     @patient
     def release(self, key: str) -> None:
@@ -175,7 +175,7 @@ class Checks:
 
     @patient
     def _take(
-        self, key: str, told: Mapping[str, str], *, announced: float | None, again: bool, wanted: bool
+        self, key: str, candidate: Mapping[str, str], *, announced: float | None, again: bool, wanted: bool
     ) -> CheckRow | None:
         """The check, this owner's where it is free; None where it was released at this moment."""
         with self.engine.begin() as connection:
@@ -183,17 +183,17 @@ class Checks:
             own = {"flow_run": self.flow_run, "owner": self.owner, "until": moment + LEASE_SECONDS}
             # Of two clocks: nothing was announced in the future.
             started = moment if announced is None else min(announced, moment)
-            row = {"key": key, **told, "state": "checking", **own, "started": started}
+            row = {"key": key, **candidate, "state": "checking", **own, "started": started}
             connection.execute(insert_into(self.engine, CHECKS).on_conflict_do_nothing(index_elements=["key"]), row)
-            found = _row(connection, key)
-            if found is None or found.owner == self.owner:
-                return found
-            if again and self._anew(found):
+            current = _row(connection, key)
+            if current is None or current.owner == self.owner:
+                return current
+            if again and self._anew(current):
                 own |= {"state": "checking", "verdict": None, "decision": None, "started": moment}
-            elif wanted and found.state == "told":
+            elif wanted and current.state == "told":
                 own |= {"state": "decided"}
-            elif not self._free(found, moment):
-                return found
+            elif not self._free(current, moment):
+                return current
             connection.execute(update(CHECKS).where(CHECKS.c.key == key).values(**own))
             return _row(connection, key)
 
@@ -223,5 +223,5 @@ class Checks:
 
 
 def _row(connection: Connection, key: str) -> CheckRow | None:
-    found = connection.execute(select(CHECKS).where(CHECKS.c.key == key).with_for_update()).one_or_none()
-    return None if found is None else CheckRow(**found._mapping)
+    row = connection.execute(select(CHECKS).where(CHECKS.c.key == key).with_for_update()).one_or_none()
+    return None if row is None else CheckRow(**row._mapping)

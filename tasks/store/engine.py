@@ -19,7 +19,7 @@ from contrapose.tasks.core.secrets import resolved
 from contrapose.tasks.tables.table import home
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
+    from sqlalchemy import URL, Engine
 
 
 BUSY_SECONDS = 60
@@ -175,7 +175,7 @@ def _sqlite(url: str) -> Engine:
         # The driver must not open transactions by itself: they would start as readers, and fail when they write.
         connection.isolation_level = None
         # A byte that is no text any more must not keep the rest of its table from being read.
-        connection.text_factory = _text
+        connection.text_factory = lambda raw: str(raw, "utf-8", "replace")
         for pragma in PRAGMAS:
             _patiently(partial(connection.execute, f"PRAGMA {pragma}"))
 
@@ -185,10 +185,6 @@ def _sqlite(url: str) -> Engine:
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
     return engine
-
-
-def _text(raw: bytes) -> str:
-    return str(raw, "utf-8", "replace")
 
 
 def _patiently(change: Callable[[], object]) -> None:
@@ -227,10 +223,10 @@ def difference(engine: Engine) -> str:
     from contrapose.tasks.store.schema import METADATA
 
     with engine.execution_options(reading=True).connect() as connection:
-        found = inspect(connection)
-        there = set(found.get_table_names()) & set(METADATA.tables)
+        inspector = inspect(connection)
+        there = set(inspector.get_table_names()) & set(METADATA.tables)
         for name in sorted(there):
-            columns = {column["name"] for column in found.get_columns(name)}
+            columns = {column["name"] for column in inspector.get_columns(name)}
             wanted = {column.name for column in METADATA.tables[name].columns}
             if columns != wanted:
                 missing, unknown = sorted(wanted - columns), sorted(columns - wanted)
@@ -253,27 +249,14 @@ def store_url() -> str:
 
 def shown(url: str) -> str:
     """A store's address without its password."""
-    from sqlalchemy import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    try:
-        # A query may hold a password, too.
-        address = make_url(url).set(query={})
-    except (ArgumentError, ValueError):
-        return "CONTRAPOSE_STORE"
-    return "CONTRAPOSE_STORE" if _misread(address.host) else address.render_as_string(hide_password=True)
+    address = _address(url)
+    # A query may hold a password, too.
+    return "CONTRAPOSE_STORE" if address is None else address.set(query={}).render_as_string(hide_password=True)
 
 
 def refuse_unreadable(url: str) -> None:
     """Refuse an address that is taken apart in the wrong places: its errors would show parts of the password."""
-    from sqlalchemy import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    try:
-        readable = not _misread(make_url(url).host)
-    except (ArgumentError, ValueError):
-        readable = False
-    if not readable:
+    if _address(url) is None:
         raise ConfigError(
             "the address of the response store cannot be read",
             expected="sqlite:///path or postgresql+psycopg://user:password@host/name",
@@ -282,5 +265,12 @@ def refuse_unreadable(url: str) -> None:
         )
 
 
-def _misread(host: str | None) -> bool:
-    return "@" in (host or "")
+def _address(url: str) -> URL | None:
+    """An address taken apart; None where it cannot be, or the host holds what belongs to a password."""
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    with suppress(ArgumentError, ValueError):
+        address = make_url(url)
+        return None if "@" in (address.host or "") else address
+    return None

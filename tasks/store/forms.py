@@ -5,32 +5,24 @@ from __future__ import annotations
 import time
 from typing import cast
 
-from sqlalchemy import Engine, select
+from sqlalchemy import select
 
 from contrapose.tasks.core.questions import Form
 from contrapose.tasks.store.answers import insert_into
-from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.patience import StorePart, patient
 from contrapose.tasks.store.schema import FORMS
 
 
-class FormTable:
-    """Forms in a database.
-
-    Args:
-        engine: a database with the tables of `schema`.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.reading = engine.execution_options(reading=True)
+class FormTable(StorePart):
+    """Forms in a database."""
 
     @patient
     def find(self, key: str, *, run: str | None = None) -> Form | None:
         """The form that was found; with `run`, only if that run found it out itself."""
         wanted = select(FORMS.c.form).where(FORMS.c.key == key)
         with self.reading.begin() as connection:
-            found = connection.execute(wanted if run is None else wanted.where(FORMS.c.run == run)).scalar()
-        return cast("Form | None", found)
+            form = connection.execute(wanted if run is None else wanted.where(FORMS.c.run == run)).scalar()
+        return cast("Form | None", form)
 
     @patient
     def note(self, key: str, form: Form, *, model: str, run: str, again: bool) -> None:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from sqlalchemy import Engine, Select, delete, func, select
+from sqlalchemy import Select, delete, func, select
 
 from contrapose.tasks.store.engine import shown
-from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.patience import StorePart, patient
 from contrapose.tasks.store.schema import ANSWERS, FORMS
 
 
@@ -29,16 +29,8 @@ class Held(NamedTuple):
     """Unix time of the newest."""
 
 
-class Housekeeping:
-    """Care for the answers in a database.
-
-    Args:
-        engine: a database with the tables of `schema`.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.reading = engine.execution_options(reading=True)
+class Housekeeping(StorePart):
+    """Care for the answers in a database."""
 
     @property
     def place(self) -> str:
@@ -109,5 +101,5 @@ class Housekeeping:
             for row in connection.execution_options(yield_per=1000).execute(wanted).mappings():
                 # The sum over an answer is the store's own business.
                 answer = {name: value for name, value in json.loads(row["answer"]).items() if name != "crc"}
-                found = {**row, "question": json.loads(row["question"]), "answer": answer}
-                yield json.dumps(found, ensure_ascii=False)
+                record = {**row, "question": json.loads(row["question"]), "answer": answer}
+                yield json.dumps(record, ensure_ascii=False)

@@ -30,18 +30,26 @@ class AwayError(ContraposeError):
     """The database did not answer; it may come back."""
 
 
-class FullError(CutShortError):
-    """There is no room for the database."""
+class StorePart:
+    """A part of the store.
+
+    Args:
+        engine: a database with the tables of `schema`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.reading = engine.execution_options(reading=True)
 
 
 def patient(method: Method) -> Method:
     """A transaction that is tried again where the database was away, damaged, or ended one of two that met.
 
-    The method's object has the database as `engine`.
+    The method is one of a `StorePart`, or of whatever else has the database as `engine`.
 
     Raises:
         AwayError: it did not answer for long.
-        FullError: it has no room; told at once.
+        CutShortError: it has no room; told at once.
         ContraposeError: it cannot be used.
     """
 
@@ -53,7 +61,7 @@ def patient(method: Method) -> Method:
             number += 1
             began = time.monotonic()
             try:
-                found = method(self, *args, **kwargs)
+                returned = method(self, *args, **kwargs)
             except SQLAlchemyError as error:
                 if not (_mended(self.engine, error) and number == 1):
                     _refuse_hopeless(self.engine, error)
@@ -62,7 +70,7 @@ def patient(method: Method) -> Method:
                         raise _unusable(AwayError, error, self.engine) from error
             else:
                 _away.pop(self.engine, None)
-                return found
+                return returned
             time.sleep(min(FIRST_WAIT * number, LONGEST_WAIT))
 
     return cast(Method, tried)
@@ -83,7 +91,7 @@ def _mended(engine: Engine, error: SQLAlchemyError) -> bool:
 def _refuse_hopeless(engine: Engine, error: SQLAlchemyError) -> None:
     """Raise an error that waiting does not help against."""
     if is_full(error, file_of(_url(engine))):
-        raise _unusable(FullError, error, engine) from error
+        raise _unusable(CutShortError, error, engine) from error
     if not isinstance(error, OperationalError):
         raise _unusable(ContraposeError, error, engine) from error
 

@@ -13,14 +13,10 @@ from contrapose.tasks.store.repair import identity, make, restore
 
 
 def watch(engine: Engine, path: Path) -> None:
-    """See at each use of a connection that the file at its path is still the one that it was opened on.
+    """See at each use of a connection that the file at an engine's path is still the one that it was opened on.
 
     A file that was deleted or replaced takes what is written to it along. So whatever the connection can still read is
     put where the store belongs, and all go on there.
-
-    Args:
-        engine: whose connections are watched.
-        path: of its SQLite file.
     """
 
     @event.listens_for(engine, "do_connect")

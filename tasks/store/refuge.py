@@ -46,19 +46,15 @@ def shelter(batch: AnswerBatch, url: str) -> Path | None:
 
 
 def take_up(table: AnswerTable) -> None:
-    """Put what waits for a store into it, and say so; what cannot be put there goes on waiting.
-
-    Args:
-        table: of the store.
-    """
+    """Put what waits for a store into it, and say so; what cannot be put there goes on waiting."""
     url = table.engine.url.render_as_string(hide_password=False)
     for path in _waiting(url):
         # Two runs that begin at once must not both count it.
         taken = path.with_suffix(f".{os.getpid()}")
         try:
             path.rename(taken)
-            found = json.loads(taken.read_text(encoding="utf-8"))
-            table.keep(AnswerBatch(**{**found, "spent": Usage(**found["spent"])}))
+            content = json.loads(taken.read_text(encoding="utf-8"))
+            table.keep(AnswerBatch(**{**content, "spent": Usage(**content["spent"])}))
             taken.unlink()
         except FileNotFoundError:
             continue
@@ -66,7 +62,7 @@ def take_up(table: AnswerTable) -> None:
             with suppress(OSError):
                 taken.rename(path)
         else:
-            warn(f"{len(found['rows']):,} answers that had found no room were taken into the response store: {path}")
+            warn(f"{len(content['rows']):,} answers that had found no room were taken into the response store: {path}")
 
 
 def _waiting(url: str) -> Iterator[Path]:
@@ -74,8 +70,8 @@ def _waiting(url: str) -> Iterator[Path]:
     for folder in _folders():
         for path in sorted(folder.glob(f"{_name(url)}-*.json")):
             with suppress(OSError):
-                found = path.lstat()
-                own = os.name != "posix" or found.st_uid == os.geteuid()
+                status = path.lstat()
+                own = os.name != "posix" or status.st_uid == os.geteuid()
                 if own and not path.is_symlink() and path.is_file():
                     yield path
 

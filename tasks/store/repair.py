@@ -61,10 +61,10 @@ class Repaired:
 def identity(path: str | Path) -> tuple[int, int] | None:
     """Which file lies at a path now; None where there is none."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def is_there(path: Path) -> bool:
@@ -96,8 +96,8 @@ def fails(path: Path) -> str:
         return "it does not begin as a database does"
     try:
         with closing(sqlite3.connect(path, timeout=60)) as connection:
-            found = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
-            return "" if found == "ok" else found.replace("\n", ": ")
+            verdict = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
+            return "" if verdict == "ok" else verdict.replace("\n", ": ")
     except sqlite3.OperationalError:
         return ""
     except sqlite3.DatabaseError as error:
@@ -151,20 +151,16 @@ def repair(path: Path) -> Repaired | None:
     with locked(path):
         if path.exists() and not fails(path):
             return None
-        return _repaired(path)
-
-
-def _repaired(path: Path) -> Repaired:
-    seen: set[str] = set()
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as work:
-        part = Path(work) / path.name
-        _create(part)
-        add(part, _noted(recognised(carved(path)), seen))
-        answers = _count(part)
-        aside = _move_aside(path)
-        part.chmod(0o600)
-        put_in_place(part, path)
-    return Repaired(answers=answers, unread=len(seen), aside=aside)
+        broken: set[str] = set()
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as work:
+            part = Path(work) / path.name
+            _create(part)
+            add(part, _noted(recognised(carved(path)), broken))
+            answers = _count(part)
+            aside = _move_aside(path)
+            part.chmod(0o600)
+            put_in_place(part, path)
+        return Repaired(answers=answers, unread=len(broken), aside=aside)
 
 
 def _noted(rows: Iterable[Row | str], broken: set[str]) -> Iterator[Row]:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Engine, select, update
+from sqlalchemy import Connection, select, update
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store.answers import insert_into, percentiles
 from contrapose.tasks.store.claims import gone, here, new_owner, pulse
-from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.patience import StorePart, patient
 from contrapose.tasks.store.schema import READINGS, RUNS
 
 State = Literal["running", "incomplete", "finished", "superseded"]
@@ -30,13 +30,13 @@ SHARES = (0.5, 0.95, 0.99)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReaderTook:
-    """What the reader of a run has spent: a part of what the run has."""
+class Taken:
+    """What a run has spent, or its reader, whose part is among that of the run."""
 
     answers: int = 0
-    """Answers that the run asked it for."""
+    """Answers that were asked for, beside those found in the store."""
     requests: int = 0
-    """Requests made to it, the failed ones too."""
+    """Requests made, the failed ones too."""
     failures: int = 0
     """Questions given up."""
     prompt_tokens: int = 0
@@ -44,13 +44,13 @@ class ReaderTook:
 
     @property
     def spent(self) -> Usage:
-        """The same as usage."""
+        """What counts against the budget of the run."""
         return Usage(calls=self.requests, prompt_tokens=self.prompt_tokens, completion_tokens=self.completion_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunRow:
-    """A run as the store knows it."""
+class RunRow(Taken):
+    """A run as the store knows it, with what it has spent in all."""
 
     id: str
     state: State
@@ -64,41 +64,20 @@ class RunRow:
     """Unix time."""
     seen: float
     """Unix time of the last sign of life."""
-    answers: int
-    """Answers that it asked for itself."""
-    requests: int
-    """Requests it made, the failed ones too."""
-    failures: int
-    """Questions given up."""
     hits: int
     """Answers that it found in the store."""
-    prompt_tokens: int
-    completion_tokens: int
     latency: dict[float, float] = field(default_factory=dict)
     """Seconds at some percentiles of its answers' latencies."""
-    reading: ReaderTook = ReaderTook()
+    reading: Taken = Taken()
     """What its reader has spent."""
-
-    @property
-    def spent(self) -> Usage:
-        """What counts against its budget."""
-        return Usage(calls=self.requests, prompt_tokens=self.prompt_tokens, completion_tokens=self.completion_tokens)
 
 
 class GoingOnError(ConfigError):
     """Another process is working on the run."""
 
 
-class Runs:
-    """The runs in a database.
-
-    Args:
-        engine: a database with the tables of `schema`.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.reading = engine.execution_options(reading=True)
+class Runs(StorePart):
+    """The runs in a database."""
 
     @patient
     def begin(self, name: str, *, config: str, folder: str) -> str:
@@ -250,7 +229,7 @@ class Runs:
             return Usage() if row is None else Usage(calls=row[0], prompt_tokens=row[1], completion_tokens=row[2])
 
     @patient
-    def read(self, run: str) -> ReaderTook:
+    def read(self, run: str) -> Taken:
         """What the reader of a run has spent so far; nothing where it has none."""
         with self.reading.begin() as connection:
             return _reading(connection, run)
@@ -280,7 +259,7 @@ class Runs:
             connection.execute(update(RUNS).where(*own).values(seen=time.time()))
 
 
-def _reading(connection: Connection, run: str) -> ReaderTook:
-    columns = [READINGS.c[each.name] for each in fields(ReaderTook)]
+def _reading(connection: Connection, run: str) -> Taken:
+    columns = [READINGS.c[column.name] for column in fields(Taken)]
     row = connection.execute(select(*columns).where(READINGS.c.run == run)).one_or_none()
-    return ReaderTook() if row is None else ReaderTook(**row._mapping)
+    return Taken() if row is None else Taken(**row._mapping)

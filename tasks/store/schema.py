@@ -27,7 +27,7 @@ CLAIMS = Table(
     "claims",
     METADATA,
     Column("key", String(64), primary_key=True),
-    Column("owner", Text, nullable=False, comment="host:process:number of the broker that is asking"),
+    Column("owner", Text, nullable=False, comment="machine:process:random part, of the broker that is asking"),
     Column("until", Float, nullable=False, comment="Unix time after which the owner is taken for dead"),
     Index("claims_owner", "owner"),
 )

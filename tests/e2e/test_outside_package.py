@@ -135,7 +135,7 @@ class Longest:
         return FREE
 
     def check(self, spec):
-        return Check(state="warning", found="longest works, and knows nothing", remedy="Use a model.")
+        return Check(state="warning", observed="longest works, and knows nothing", remedy="Use a model.")
 
     def identity(self, spec):
         refuse_unknown(spec, self.arguments)

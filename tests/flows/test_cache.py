@@ -10,7 +10,7 @@ from contrapose.flows.cli import main
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import Keyed
+from contrapose.tasks.store.answers import Keyed, batch_of
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -28,7 +28,7 @@ def keep(model: str, *texts: str) -> None:
         )
         for text in texts
     ]
-    Store().answers.save(answers, run=run, model=model, spent=Usage(), failures=0, again=False)
+    Store().answers.keep(batch_of(answers, run=run, model=model, spent=Usage(), failures=0, again=False))
 
 
 def test_info_says_what_there_is_of_each_model(capsys: pytest.CaptureFixture[str]) -> None:

@@ -159,7 +159,7 @@ def test_what_a_server_answers_to_a_stranger(
     answering: Callable[[int, str], str], status: int, allowed: str, told: str
 ) -> None:
     (finding,) = orchestrator.access_findings(answering(status, allowed))
-    assert told in finding.found
+    assert told in finding.observed
     assert finding.state == ("ok" if told.startswith("asks") else "warning")
 
 
@@ -200,7 +200,7 @@ def test_a_package_out_of_its_range_is_a_problem(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(packages, "requirements", lambda extra="": wanted)
     wrong = {each.name: each for each in packages._required()}
     assert set(wrong) == {"packaging", "no-such-package"}
-    assert wrong["no-such-package"].found == "not installed; needed: >=2"
+    assert wrong["no-such-package"].observed == "not installed; needed: >=2"
     assert wrong["no-such-package"].remedy == 'pip install "no-such-package>=2"'
 
 
@@ -262,5 +262,5 @@ def test_a_check_that_breaks_is_a_finding_among_the_others(monkeypatch: pytest.M
 
 
 def test_what_a_terminal_would_obey_is_not_printed() -> None:
-    line = SimpleNamespace(state="ok", name="x", found="red \x1b[31mtext", remedy="")
+    line = SimpleNamespace(state="ok", name="x", observed="red \x1b[31mtext", remedy="")
     assert "\x1b" not in "".join(doctor.as_text([line]))  # type: ignore[list-item]

@@ -147,7 +147,7 @@ def test_a_run_that_is_overdue_is_a_problem_where_no_worker_is(
     attended = found()
     assert (alone["work pool"].state, attended["work pool"].state) == ("problem", "ok")
     assert alone["overdue runs"] == attended["overdue runs"]
-    assert alone["overdue runs"].found.startswith("2 runs, the first since 2")
+    assert alone["overdue runs"].observed.startswith("2 runs, the first since 2")
 
 
 def test_a_run_under_way_is_doubted_where_no_worker_is(client: SyncPrefectClient, ids: Mapping[str, UUID]) -> None:
@@ -156,21 +156,21 @@ def test_a_run_under_way_is_doubted_where_no_worker_is(client: SyncPrefectClient
     show_worker(client)
     attended = found()["runs under way"]
     assert (alone.state, attended.state) == ("warning", "ok")
-    assert attended.found.startswith("1 run, since 2")
+    assert attended.observed.startswith("1 run, since 2")
 
 
 def test_what_somebody_else_deployed_is_not_ours(client: SyncPrefectClient, ids: Mapping[str, UUID]) -> None:
     client.delete_deployment(ids["nightly"])
     client.create_flow_run_from_deployment(create(client, "nightly", "own.flow", tags=["own"]), state=RUNNING)
     told = found()
-    assert told["deployments"].found == "missing: nightly"
+    assert told["deployments"].observed == "missing: nightly"
     assert "runs under way" not in told
 
 
 def test_a_block_that_is_gone_is_a_problem(client: SyncPrefectClient, ids: Mapping[str, UUID]) -> None:
     client.delete_block_document(name_block(client))
     told = found()["alerts"]
-    assert (told.state, "failed" in told.found) == ("problem", True)
+    assert (told.state, "failed" in told.observed) == ("problem", True)
     assert "--notify" in told.remedy
 
 
@@ -179,8 +179,8 @@ def test_an_automation_that_starts_what_is_gone_is_a_problem(
 ) -> None:
     client.delete_deployment(ids["retraining-check"])
     told = found()
-    assert (told["deployments"].state, told["deployments"].found) == ("warning", "missing: retraining-check")
-    assert (told["automations"].state, told["automations"].found[-16:]) == ("problem", "-model-retrained")
+    assert (told["deployments"].state, told["deployments"].observed) == ("warning", "missing: retraining-check")
+    assert (told["automations"].state, told["automations"].observed[-16:]) == ("problem", "-model-retrained")
 
 
 def test_a_paused_pool_is_told(content: OnServer, held: Held) -> None:
@@ -190,7 +190,7 @@ def test_a_paused_pool_is_told(content: OnServer, held: Held) -> None:
 
 def test_a_pool_that_is_full_is_told(content: OnServer, held: Held) -> None:
     told = held(pool=altered(content.pool, active_slots=2, concurrency_limit=2))["work pool"]
-    assert told.found.endswith("all its slots are taken")
+    assert told.observed.endswith("all its slots are taken")
 
 
 def test_a_pool_that_is_gone_is_a_problem(held: Held) -> None:
@@ -199,36 +199,36 @@ def test_a_pool_that_is_gone_is_a_problem(held: Held) -> None:
 
 def test_a_deployment_of_another_version_is_told(content: OnServer, held: Held) -> None:
     told = held(deployments=nightly(content, version="0.0.9"))["deployments"]
-    assert (told.state, told.found) == ("warning", f"not of version {version('contrapose')}, as here: nightly 0.0.9")
+    assert (told.state, told.observed) == ("warning", f"not of version {version('contrapose')}, as here: nightly 0.0.9")
     assert "contrapose deploy" in told.remedy
 
 
 def test_a_paused_deployment_is_mentioned(content: OnServer, held: Held) -> None:
     told = held(deployments=nightly(content, paused=True))["deployments"]
-    assert (told.state, told.found[-17:]) == ("ok", "; paused: nightly")
+    assert (told.state, told.observed[-17:]) == ("ok", "; paused: nightly")
 
 
 def test_what_others_wrote_is_one_line_without_passwords(content: OnServer, held: Held) -> None:
     evil = "1\x1b[31m\nproblem http://user:hunter2@host"
     told = held(deployments=nightly(content, version=evil))["deployments"]
-    assert told.found.endswith("nightly 1 problem http://host")
+    assert told.observed.endswith("nightly 1 problem http://host")
 
 
 def test_an_automation_that_is_gone_is_told(content: OnServer, held: Held) -> None:
     told = held(automations=without(content, "contrapose-crashed"))["automations"]
-    assert (told.state, told.found) == ("warning", "missing: contrapose-crashed")
+    assert (told.state, told.observed) == ("warning", "missing: contrapose-crashed")
 
 
 def test_an_automation_that_is_switched_off_is_told(content: OnServer, held: Held) -> None:
     lost = altered(content.automations["contrapose-lost"], enabled=False)
     told = held(automations={**content.automations, "contrapose-lost": lost})["automations"]
-    assert (told.state, told.found) == ("warning", "switched off: contrapose-lost")
+    assert (told.state, told.observed) == ("warning", "switched off: contrapose-lost")
     assert told.remedy.endswith("prefect automation resume contrapose-lost")
 
 
 def test_an_alert_that_nobody_gets_is_named(content: OnServer, held: Held) -> None:
     told = held(automations=without(content, "contrapose-late"))["alerts"]
-    assert (told.state, told.found) == ("warning", "no block is named for late")
+    assert (told.state, told.observed) == ("warning", "no block is named for late")
 
 
 @pytest.mark.parametrize(("secret", "state"), [("", "warning"), ("hunter2", "warning"), (SECRET, "ok")])
@@ -262,7 +262,7 @@ def test_a_webhook_that_was_deployed_before_hosts_were_listed_is_told(
     held(deployments={**content.deployments, "retraining-check": altered(check, job_variables=environment)})
     promotion = [each for each in deployments.deployed_findings() if each.name == "promotion"]
     warnings = [each for each in promotion if each.state == "warning"]
-    assert [each.found.partition(": ")[2] for each in warnings] == told
+    assert [each.observed.partition(": ")[2] for each in warnings] == told
     assert all("CONTRAPOSE_WEBHOOK_HOSTS" in each.remedy for each in warnings)
     assert "hunter2" not in str(warnings)
 
@@ -299,7 +299,7 @@ def test_a_server_that_refuses_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(deployments, "read", refused)
     (only,) = deployments.deployed_findings()
-    assert (only.state, only.found) == ("problem", "could not be read (PermissionError)")
+    assert (only.state, only.observed) == ("problem", "could not be read (PermissionError)")
 
 
 @pytest.mark.usefixtures("ids", "own_store")

@@ -18,7 +18,7 @@ from contrapose.tasks.infer.ask import asked
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.mock import Mock, MockModel
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import Keyed
+from contrapose.tasks.store.answers import Keyed, batch_of
 
 OPTIONS = ["--model", "mock", "--test", "add_negation", "--test", "order_bias", "--limit", "30"]
 
@@ -42,7 +42,7 @@ def answer_everything(config: RunConfig) -> int:
         for each in asked(cases)
     ]
     run = Store().runs.begin("run", config=config.model_dump_json(), folder="/")
-    Store().answers.save(answers, run=run, model=config.model, spent=Usage(), failures=0, again=False)
+    Store().answers.keep(batch_of(answers, run=run, model=config.model, spent=Usage(), failures=0, again=False))
     return len(answers)
 
 

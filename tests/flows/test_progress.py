@@ -21,7 +21,7 @@ from contrapose.tasks.text.cleaning import one_line
 
 
 def line(title: str = "asking openai/gpt-4o-mini", *, seconds: float = 95, **meter: float) -> ProgressLine:
-    counted = {"done": 1204, "found": 340, "failed": 3, "requests": 900, "cost": 1.2345} | meter
+    counted = {"done": 1204, "from_store": 340, "failed": 3, "requests": 900, "cost": 1.2345} | meter
     made = ProgressLine(title, meter=Meter(**counted), pace=Pace(5000))  # type: ignore[arg-type]
     made.look(seconds)
     return made
@@ -52,7 +52,7 @@ def test_a_narrow_terminal_keeps_what_is_needed_most() -> None:
 
 
 def test_before_the_first_answer_nothing_is_guessed() -> None:
-    assert line(done=0, found=0, failed=0, cost=0).words() == ["0/5,000"]
+    assert line(done=0, from_store=0, failed=0, cost=0).words() == ["0/5,000"]
 
 
 def test_at_the_end_it_tells_how_long_it_took() -> None:
@@ -115,7 +115,7 @@ def test_steps_are_told_at_a_terminal_only(capsys: pytest.CaptureFixture[str]) -
     ("meter", "words"),
     [
         (Meter(), "0 requests, 0 from the store"),
-        (Meter(requests=1200, found=40), "1,200 requests, 40 from the store"),
+        (Meter(requests=1200, from_store=40), "1,200 requests, 40 from the store"),
         (Meter(requests=3, failed=1, cost=0.01234), "3 requests, 0 from the store, 1 failed, $0.0123"),
     ],
 )

@@ -7,7 +7,7 @@ from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.forecast.experience import Past, experience_of
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import Keyed
+from contrapose.tasks.store.answers import Keyed, batch_of
 
 USED = Usage(calls=1, prompt_tokens=9, completion_tokens=3)
 
@@ -25,7 +25,7 @@ def answered(config: RunConfig, *keys: str) -> None:
         )
         for key in keys
     ]
-    Store().answers.save(answers, run=run, model=config.model, spent=USED, failures=0, again=False)
+    Store().answers.keep(batch_of(answers, run=run, model=config.model, spent=USED, failures=0, again=False))
 
 
 def test_answers_of_the_same_model_are_found(store: str) -> None:

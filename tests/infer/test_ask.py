@@ -242,7 +242,7 @@ def test_what_cannot_be_kept_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> No
     def full(*_: object, **__: object) -> None:
         raise ContraposeError("the disk is full", expected="room", remedy="Make some.", where="here")
 
-    monkeypatch.setattr("contrapose.tasks.store.answers.AnswerTable.save", full)
+    monkeypatch.setattr("contrapose.tasks.store.answers.AnswerTable.keep", full)
     cases = [case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(40)]
     model = Counting(seconds=0.05)
     with pytest.raises(ContraposeError, match="the disk is full"):

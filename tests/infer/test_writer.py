@@ -92,10 +92,10 @@ def test_claims_are_renewed_before_anything_is_written(monkeypatch: pytest.Monke
     monkeypatch.setattr("contrapose.tasks.infer.broker.RENEW_SECONDS", 0)
     said: list[str] = []
     _, its = writer(lambda: False)
-    renew, save = its.claims.renew, AnswerTable.save
+    renew, keep = its.claims.renew, AnswerTable.keep
     monkeypatch.setattr(its.claims, "renew", lambda: (said.append("renew"), renew()))
-    monkeypatch.setattr(its.answers, "save", lambda *a, **k: (said.append("save"), save(its.answers, *a, **k)))
+    monkeypatch.setattr(its.answers, "keep", lambda *a, **k: (said.append("keep"), keep(its.answers, *a, **k)))
     its.put(KEYED)
-    until(lambda: "save" in said)
+    until(lambda: "keep" in said)
     its.close()
-    assert said[said.index("save") - 1] == "renew"
+    assert said[said.index("keep") - 1] == "renew"

@@ -77,4 +77,4 @@ def test_an_answer_that_is_none_of_the_options_is_refused(answer: str) -> None:
 def test_unusable_options_are_refused(value: Any, found: str) -> None:
     with pytest.raises(Unfit) as caught:
         read_options(value)
-    assert found in caught.value.problem.found
+    assert found in caught.value.problem.observed

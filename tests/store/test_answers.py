@@ -13,7 +13,7 @@ from sqlalchemy import select
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import AnswerTable, Keyed, is_whole, percentiles
+from contrapose.tasks.store.answers import AnswerTable, Keyed, batch_of, is_whole, percentiles
 from contrapose.tasks.store.schema import ANSWERS
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -32,7 +32,7 @@ def begin(name: str = "run") -> str:
 
 def save(table: AnswerTable, *answers: Keyed, run: str, again: bool = False) -> None:
     spent = Usage(calls=len(answers), prompt_tokens=3 * len(answers), completion_tokens=2 * len(answers))
-    table.save(answers, run=run, model="m", spent=spent, failures=0, again=again)
+    table.keep(batch_of(answers, run=run, model="m", spent=spent, failures=0, again=again))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_what_was_kept_comes_back_as_it_was(completion: dict[str, object]) -> No
     text = completion.pop("text", None)
     kept = keyed(1, text, **completion)  # type: ignore[arg-type]
     save(table, kept, run=run)
-    assert table.find([kept.key])[kept.key].completion == kept.answer.completion
+    assert table.find([kept.key])[kept.key] == kept.answer.completion
 
 
 def test_more_keys_than_one_statement_takes() -> None:
@@ -64,8 +64,9 @@ def test_the_first_answer_stays() -> None:
     table, first, second = Store().answers, begin("first"), begin("second")
     save(table, keyed(1, "first"), run=first)
     save(table, keyed(1, "second"), run=second)
-    found = table.find([keyed(1).key])[keyed(1).key]
-    assert (found.completion.text, found.run) == ("first", first)
+    assert table.find([keyed(1).key])[keyed(1).key].text == "first"
+    assert table.find([keyed(1).key], run=second) == {}
+    assert set(table.find([keyed(1).key], run=first)) == {keyed(1).key}
 
 
 def test_asked_again_the_new_answer_replaces_the_old_one() -> None:
@@ -73,13 +74,13 @@ def test_asked_again_the_new_answer_replaces_the_old_one() -> None:
     save(table, keyed(1, "first"), run=first)
     save(table, keyed(1, "second"), run=second, again=True)
     assert table.find([keyed(1).key], run=first) == {}
-    assert table.find([keyed(1).key], run=second)[keyed(1).key].completion.text == "second"
+    assert table.find([keyed(1).key], run=second)[keyed(1).key].text == "second"
 
 
 def test_what_a_run_spent_is_kept_with_its_answers() -> None:
     table, run = Store().answers, begin()
     save(table, *(keyed(number) for number in range(100)), run=run)
-    table.save([], run=run, model="m", spent=Usage(calls=4), failures=2, again=False)
+    table.keep(batch_of([], run=run, model="m", spent=Usage(calls=4), failures=2, again=False))
     row = Store().runs.get(run)
     assert row is not None
     assert (row.answers, row.failures) == (100, 2)
@@ -106,13 +107,15 @@ def test_a_constrained_answer_comes_back_as_one() -> None:
     table, run = Store().answers, begin()
     save(table, keyed(1, "A", constrained=True), keyed(2, "A"), run=run)
     found = table.find([keyed(1).key, keyed(2).key])
-    assert [found[keyed(number).key].completion.constrained for number in (1, 2)] == [True, False]
+    assert [found[keyed(number).key].constrained for number in (1, 2)] == [True, False]
 
 
 def test_what_one_run_spends_is_counted_for_no_other() -> None:
     table, run, other = Store().answers, begin(), begin("other")
-    table.save([keyed(1)], run=run, model="m", spent=Usage(calls=2, prompt_tokens=5), failures=1, again=False)
-    table.save([keyed(2)], run=run, model="m", spent=Usage(calls=1, completion_tokens=7), failures=3, again=False)
+    table.keep(batch_of([keyed(1)], run=run, model="m", spent=Usage(calls=2, prompt_tokens=5), failures=1, again=False))
+    table.keep(
+        batch_of([keyed(2)], run=run, model="m", spent=Usage(calls=1, completion_tokens=7), failures=3, again=False)
+    )
     row, beside = Store().runs.get(run), Store().runs.get(other)
     assert row is not None
     assert beside is not None
@@ -125,7 +128,7 @@ def test_an_answer_is_kept_with_all_that_is_known_of_it() -> None:
     table, run = Store().answers, begin()
     kept = keyed(3)
     answer = replace(kept.answer, requests=4)
-    table.save([replace(kept, answer=answer)], run=run, model="org/m", spent=Usage(), failures=0, again=False)
+    table.keep(batch_of([replace(kept, answer=answer)], run=run, model="org/m", spent=Usage(), failures=0, again=False))
     with table.engine.begin() as connection:
         row = connection.execute(select(ANSWERS)).one()
     assert (row.model, row.prompt_tokens, row.completion_tokens, row.requests) == ("org/m", 3, 2, 4)

@@ -15,6 +15,7 @@ from store.test_answers import keyed
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.broker import RENEW_SECONDS
 from contrapose.tasks.store import Store
+from contrapose.tasks.store.answers import batch_of
 from contrapose.tasks.store.claims import GLANCE_SECONDS, LEASE_SECONDS, SILENT_SECONDS, Claims, Silence, new_owner
 from contrapose.tasks.store.engine import BUSY_SECONDS
 from contrapose.tasks.store.schema import CLAIMS
@@ -43,7 +44,7 @@ def seconds_held(claims: Claims, clocks: Clocks, *, most: float) -> float:
 
 def answer(number: int) -> None:
     run = Store().runs.begin("run", config="{}", folder=".")
-    Store().answers.save([keyed(number)], run=run, model="m", spent=Usage(), failures=0, again=False)
+    Store().answers.keep(batch_of([keyed(number)], run=run, model="m", spent=Usage(), failures=0, again=False))
 
 
 def become(claims: Claims, **values: object) -> None:

@@ -10,6 +10,7 @@ from store.test_answers import begin, keyed, save
 
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store import Store
+from contrapose.tasks.store.answers import batch_of
 from contrapose.tasks.store.housekeeping import Held
 from contrapose.tasks.store.schema import ANSWERS
 
@@ -19,7 +20,9 @@ pytestmark = pytest.mark.usefixtures("store")
 def kept(model: str, *numbers: int, stored: float = 0.0) -> None:
     """Keep answers of a model as if they had been stored at `stored` and each a second later than the last."""
     table = Store().answers
-    table.save([keyed(n) for n in numbers], run=begin(model), model=model, spent=Usage(), failures=0, again=False)
+    table.keep(
+        batch_of([keyed(n) for n in numbers], run=begin(model), model=model, spent=Usage(), failures=0, again=False)
+    )
     with table.engine.begin() as connection:
         for place, number in enumerate(numbers):
             mine = update(ANSWERS).where(ANSWERS.c.key == keyed(number).key)

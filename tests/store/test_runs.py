@@ -14,15 +14,16 @@ from store.test_answers import keyed
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store import Store
+from contrapose.tasks.store.answers import batch_of
 from contrapose.tasks.store.claims import here, new_owner, pulse
 from contrapose.tasks.store.runs import (
     ALIVE_SECONDS,
     LOOK_SECONDS,
     PULSE_SECONDS,
     GoingOnError,
-    ReaderTook,
     RunRow,
     State,
+    Taken,
 )
 from contrapose.tasks.store.schema import RUNS
 
@@ -171,7 +172,9 @@ def answered(run: str, *numbers: int) -> None:
     """Keep answers that a run asked for, at three tokens read and two written each."""
     count = len(numbers)
     spent = Usage(calls=count + 1, prompt_tokens=3 * count, completion_tokens=2 * count)
-    Store().answers.save([keyed(n) for n in numbers], run=run, model="m", spent=spent, failures=0, again=False)
+    Store().answers.keep(
+        batch_of([keyed(n) for n in numbers], run=run, model="m", spent=spent, failures=0, again=False)
+    )
 
 
 class Clock:
@@ -324,11 +327,11 @@ def test_what_a_runs_reader_has_spent_is_a_part_of_what_the_run_has() -> None:
     answered(run, 1, 2)
     for number in (3, 4):
         spent = Usage(calls=2, prompt_tokens=10, completion_tokens=1)
-        answers.save([keyed(number)], run=run, model="r", spent=spent, failures=1, again=False, reads=True)
+        answers.keep(batch_of([keyed(number)], run=run, model="r", spent=spent, failures=1, again=False, reads=True))
     assert runs.spent(run) == Usage(calls=7, prompt_tokens=26, completion_tokens=6)
-    taken = ReaderTook(answers=2, requests=4, failures=2, prompt_tokens=20, completion_tokens=2)
+    taken = Taken(answers=2, requests=4, failures=2, prompt_tokens=20, completion_tokens=2)
     assert runs.read(run) == row_of(run).reading == taken
-    assert runs.read(other) == row_of(other).reading == ReaderTook()
+    assert runs.read(other) == row_of(other).reading == Taken()
 
 
 def test_the_newest_unfinished_run_comes_first(clock: Clock) -> None:

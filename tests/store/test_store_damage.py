@@ -21,6 +21,7 @@ from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.broker import Writer
 from contrapose.tasks.store import Store
+from contrapose.tasks.store.answers import batch_of
 from contrapose.tasks.store.engine import connect, store_url
 
 MANY = [keyed(number, "word " * (number % 60) * (20 if number % 97 == 0 else 1)) for number in range(1500)]
@@ -49,7 +50,7 @@ def close() -> None:
 
 
 def found() -> dict[str, str | None]:
-    return {key: stored.completion.text for key, stored in Store().answers.find([each.key for each in MANY]).items()}
+    return {key: stored.text for key, stored in Store().answers.find([each.key for each in MANY]).items()}
 
 
 WHOLE = {each.key: each.answer.completion.text for each in MANY}
@@ -78,7 +79,7 @@ def test_what_can_be_read_of_a_damaged_store_is_rescued(
 def test_what_a_reader_has_spent_is_rescued_too(own_store: str) -> None:
     run, path = Store().runs.begin("run", config="{}", folder="."), Path(own_store.removeprefix("sqlite:///"))
     spent = Usage(calls=9, prompt_tokens=8, completion_tokens=7)
-    Store().answers.save(MANY, run=run, model="r", spent=spent, failures=0, again=False, reads=True)
+    Store().answers.keep(batch_of(MANY, run=run, model="r", spent=spent, failures=0, again=False, reads=True))
     close()
     path.write_bytes(bytes(100) + path.read_bytes()[100:])
     assert (Store().runs.spent(run), Store().runs.read(run).spent) == (spent, spent)
@@ -169,7 +170,7 @@ def test_an_answer_that_was_changed_on_the_disk_is_asked_again(store: str, warni
     assert set(table.find(keys)) == set(keys[:2])
     assert Store().claims().claim([keys[2]]) == {keys[2]}
     save(table, MANY[2], run=run)
-    assert table.find(keys)[keys[2]].completion.text == MANY[2].answer.completion.text
+    assert table.find(keys)[keys[2]].text == MANY[2].answer.completion.text
     assert len(warnings()) == 1
 
 

@@ -9,7 +9,6 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
-from dataclasses import asdict
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -43,39 +42,42 @@ def examine(configured: Callable[[], RunConfig | None]) -> list[DoctorFinding]:
         from contrapose.flows.cli.doctor.run import failed
 
         config, wrong = None, [failed("configuration", error)]
-    found: dict[str, list[DoctorFinding]] = {name: [] for name in CHECKS}
-    looks = [Thread(target=copy_context().run, args=(_look, name, config, found[name])) for name in CHECKS]
+    findings: dict[str, list[DoctorFinding]] = {name: [] for name in CHECKS}
+    looks = [Thread(target=copy_context().run, args=(_look, name, config, findings[name])) for name in CHECKS]
     for look in looks:
         look.start()
     for look in looks:
         look.join()
-    return [each for name in CHECKS for each in found[name]] + wrong
+    return [finding for name in CHECKS for finding in findings[name]] + wrong
 
 
 def exit_code(findings: Sequence[DoctorFinding]) -> int:
     """0 where nothing is a problem, else 1."""
-    return int(any(each.state == "problem" for each in findings))
+    return int(any(finding.state == "problem" for finding in findings))
 
 
 def as_text(findings: Sequence[DoctorFinding]) -> Iterator[str]:
     """A table in 80 columns, with a remedy below what needs one."""
     yield f"Contrapose {version('contrapose')}"
-    for each in findings:
-        yield from _wrapped(each.found, first=f"{each.state:<9}{each.name:<18} ")
-        if each.remedy:
-            yield from _wrapped(f"→ {each.remedy}", first=" " * INDENT)
+    for finding in findings:
+        yield from _wrapped(finding.observed, first=f"{finding.state:<9}{finding.name:<18} ")
+        if finding.remedy:
+            yield from _wrapped(f"→ {finding.remedy}", first=" " * INDENT)
     yield count_in_words(findings)
 
 
 def as_json(findings: Sequence[DoctorFinding]) -> str:
     """The same for programs."""
-    counts = Counter(each.state for each in findings)
+    counts = Counter(finding.state for finding in findings)
     return json.dumps(
         {
             "contrapose": version("contrapose"),
             "problems": counts["problem"],
             "warnings": counts["warning"],
-            "checks": [asdict(each) for each in findings],
+            "checks": [
+                {"name": finding.name, "state": finding.state, "found": finding.observed, "remedy": finding.remedy}
+                for finding in findings
+            ],
         },
         indent=2,
         ensure_ascii=False,
@@ -84,18 +86,18 @@ def as_json(findings: Sequence[DoctorFinding]) -> str:
 
 def count_in_words(findings: Sequence[DoctorFinding]) -> str:
     """How many problems and warnings there are."""
-    counts = Counter(each.state for each in findings)
+    counts = Counter(finding.state for finding in findings)
     parts = [f"{count} {name}{'s' if count > 1 else ''}" for name in ("problem", "warning") if (count := counts[name])]
     return ", ".join(parts) if parts else "nothing is wrong"
 
 
-def _look(name: str, config: RunConfig | None, found: list[DoctorFinding]) -> None:
+def _look(name: str, config: RunConfig | None, findings: list[DoctorFinding]) -> None:
     """Add what a check finds; one that breaks is a finding itself, and keeps none of the others from being seen."""
     try:
-        found.extend(import_module(f"contrapose.flows.cli.doctor.{name}").findings(config))
+        findings.extend(import_module(f"contrapose.flows.cli.doctor.{name}").findings(config))
     except Exception as error:
         remedy = "Mend what the other lines name; else report it, with this table."
-        found.append(problem(name.replace("_", " "), f"could not be looked at ({type(error).__name__})", remedy))
+        findings.append(problem(name.replace("_", " "), f"could not be looked at ({type(error).__name__})", remedy))
 
 
 def _wrapped(text: str, *, first: str) -> Iterator[str]:
@@ -112,7 +114,7 @@ EXAMINED = "exit codes: 0 nothing is a problem, 1 something is, 2 usage"
 
 def _options(command: argparse.ArgumentParser) -> None:
     """What the doctor looks at beside the machine."""
-    add_suite(command, default=None, told="only the machine is looked at")
+    add_suite(command, default=None, default_text="only the machine is looked at")
     add_changes(command)
     command.add_argument("--json", action="store_true", help="print the findings as JSON")
 
@@ -122,9 +124,9 @@ def _doctor(arguments: argparse.Namespace) -> int:
         meant = arguments.suite or arguments.model or arguments.data or arguments.test or arguments.set
         return config_of(arguments) if meant else None
 
-    found = examine(configured)
-    print_lines([as_json(found)] if arguments.json else as_text(found))
-    return exit_code(found)
+    findings = examine(configured)
+    print_lines([as_json(findings)] if arguments.json else as_text(findings))
+    return exit_code(findings)
 
 
 VERB = Verb(options=_options, act=_doctor, exits=EXAMINED)

@@ -24,30 +24,30 @@ class DoctorFinding:
     """What was looked at."""
     state: State
     """Whether it works."""
-    found: str
+    observed: str
     """What was met."""
     remedy: str = ""
     """What to do about it."""
 
 
-def ok(name: str, found: str, remedy: str = "") -> DoctorFinding:
+def ok(name: str, observed: str, remedy: str = "") -> DoctorFinding:
     """A finding that is as it should be; its remedy is an offer."""
-    return DoctorFinding(name=name, state="ok", found=found, remedy=remedy)
+    return DoctorFinding(name=name, state="ok", observed=observed, remedy=remedy)
 
 
-def warning(name: str, found: str, remedy: str) -> DoctorFinding:
+def warning(name: str, observed: str, remedy: str) -> DoctorFinding:
     """A finding that does not keep anything from working."""
-    return DoctorFinding(name=name, state="warning", found=found, remedy=remedy)
+    return DoctorFinding(name=name, state="warning", observed=observed, remedy=remedy)
 
 
-def problem(name: str, found: str, remedy: str) -> DoctorFinding:
+def problem(name: str, observed: str, remedy: str) -> DoctorFinding:
     """A finding that keeps something from working."""
-    return DoctorFinding(name=name, state="problem", found=found, remedy=remedy)
+    return DoctorFinding(name=name, state="problem", observed=observed, remedy=remedy)
 
 
 def seen(name: str, check: Check) -> DoctorFinding:
     """What was seen of a model, as a finding."""
-    return DoctorFinding(name=name, state=check.state, found=check.found, remedy=check.remedy)
+    return DoctorFinding(name=name, state=check.state, observed=check.observed, remedy=check.remedy)
 
 
 def within(call: Callable[[], Result], seconds: float = SECONDS) -> Result:

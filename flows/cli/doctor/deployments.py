@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -26,40 +27,30 @@ from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.wording import counted
 
 if TYPE_CHECKING:
-    from contrapose.flows.cli.doctor.on_server import OnServer
-if TYPE_CHECKING:
-    from prefect.events.schemas.automations import Automation
-
-    from contrapose.flows.cli.doctor.on_server import OnServer
-if TYPE_CHECKING:
     from prefect.client.schemas.objects import FlowRun, WorkPool
-
-    from contrapose.flows.cli.doctor.on_server import OnServer
-if TYPE_CHECKING:
     from prefect.client.schemas.responses import DeploymentResponse
 
     from contrapose.flows.cli.doctor.on_server import OnServer
-
 
 NAME = "deployments"
 AGAIN = "contrapose deploy, with the same options as before"
 """Without them it would deploy the configuration of its own file."""
 
 
-def version_findings(found: OnServer) -> Iterator[DoctorFinding]:
+def version_findings(server: OnServer) -> Iterator[DoctorFinding]:
     """What is missing, what is of another version, or that neither is the case."""
-    missing = [name for name in entrypoints() if name not in found.deployments]
+    missing = [name for name in entrypoints() if name not in server.deployments]
     here = version("contrapose")
-    other = {name: each.version or "none" for name, each in found.deployments.items() if each.version != here}
+    versions = {name: deployment.version or "none" for name, deployment in sorted(server.deployments.items())}
+    other = ", ".join(f"{name} {theirs}" for name, theirs in versions.items() if theirs != here)
     if missing:
         yield warning(NAME, f"missing: {', '.join(missing)}", AGAIN)
     if other:
-        told = ", ".join(f"{name} {theirs}" for name, theirs in sorted(other.items()))
-        yield warning(NAME, f"not of version {here}, as here: {told}", f"Install one version everywhere, then {AGAIN}")
+        yield warning(NAME, f"not of version {here}, as here: {other}", f"Install one version everywhere, then {AGAIN}")
     if not missing and not other:
-        paused = sorted(name for name, each in found.deployments.items() if each.paused)
+        paused = sorted(name for name, deployment in server.deployments.items() if deployment.paused)
         yield ok(
-            NAME, f"all {len(found.deployments)} of version {here}" + f"; paused: {', '.join(paused)}" * bool(paused)
+            NAME, f"all {len(server.deployments)} of version {here}" + f"; paused: {', '.join(paused)}" * bool(paused)
         )
 
 
@@ -68,19 +59,24 @@ NOTIFY = "contrapose deploy --notify TYPE/NAME, with the same options as before"
 NOBODY = "nobody is told of failed, late or stuck runs: no block is named"
 
 
-def automation_findings(found: OnServer) -> Iterator[DoctorFinding]:
+def automation_findings(server: OnServer) -> Iterator[DoctorFinding]:
     """The automations, and the alerts that some of them send."""
     files = specifications()
-    wrong = list(_wrong(found, files))
-    yield from wrong or [ok(AUTOMATIONS, f"{counted('automations', len(found.automations))}, switched on")]
-    yield from _alerts(found, files)
+    wrong = list(_wrong(server, files))
+    yield from wrong or [ok(AUTOMATIONS, f"{counted('automations', len(server.automations))}, switched on")]
+    yield from _alerts(server, files)
 
 
-def _wrong(found: OnServer, files: list[dict[str, Any]]) -> Iterator[DoctorFinding]:
+def _wrong(server: OnServer, files: list[dict[str, Any]]) -> Iterator[DoctorFinding]:
     # One that does nothing but notify is left out where no block was named.
-    missing = [each["name"] for each in files if "actions" in each and each["name"] not in found.automations]
-    disabled = sorted(name for name, each in found.automations.items() if not each.enabled)
-    lost = sorted(name for name, each in found.automations.items() if _starts_nothing(each, found))
+    missing = [file["name"] for file in files if "actions" in file and file["name"] not in server.automations]
+    disabled = sorted(name for name, automation in server.automations.items() if not automation.enabled)
+    there = {deployment.id for deployment in server.deployments.values()}
+    lost = sorted(
+        name
+        for name, automation in server.automations.items()
+        if any(isinstance(action, RunDeployment) and action.deployment_id not in there for action in automation.actions)
+    )
     if missing:
         yield warning(AUTOMATIONS, f"missing: {', '.join(missing)}", AGAIN)
     if disabled:
@@ -90,22 +86,16 @@ def _wrong(found: OnServer, files: list[dict[str, Any]]) -> Iterator[DoctorFindi
         yield problem(AUTOMATIONS, f"starts a deployment that is gone: {', '.join(lost)}", AGAIN)
 
 
-def _starts_nothing(automation: Automation, found: OnServer) -> bool:
-    there = {each.id for each in found.deployments.values()}
-    started = {each.deployment_id for each in automation.actions if isinstance(each, RunDeployment)}
-    return bool(started - there)
-
-
-def _alerts(found: OnServer, files: list[dict[str, Any]]) -> Iterator[DoctorFinding]:
-    sending = {name: blocks for name, each in found.automations.items() if (blocks := blocks_of(each))}
-    broken = sorted(name for name, blocks in sending.items() if blocks & set(found.gone))
-    silent = [_short(each["name"]) for each in files if "notify" in each and each["name"] not in sending]
+def _alerts(server: OnServer, files: list[dict[str, Any]]) -> Iterator[DoctorFinding]:
+    sending = {name: blocks for name, automation in server.automations.items() if (blocks := blocks_of(automation))}
+    broken = sorted(name for name, blocks in sending.items() if blocks & set(server.gone))
+    silent = [_short(file["name"]) for file in files if "notify" in file and file["name"] not in sending]
     if broken:
-        told = f"the block that they are sent through is gone: {', '.join(map(_short, broken))}"
-        yield problem("alerts", told, NOTIFY)
+        message = f"the block that they are sent through is gone: {', '.join(map(_short, broken))}"
+        yield problem("alerts", message, NOTIFY)
     if silent:
-        told = f"no block is named for {', '.join(silent)}" if sending else NOBODY
-        yield warning("alerts", told, NOTIFY)
+        message = f"no block is named for {', '.join(silent)}" if sending else NOBODY
+        yield warning("alerts", message, NOTIFY)
     if not broken and not silent:
         yield ok("alerts", f"sent by {counted('automations', len(sending))}")
 
@@ -117,16 +107,16 @@ def _short(name: str) -> str:
 START = f"prefect worker start --pool {POOL}"
 
 
-def work_findings(found: OnServer) -> Iterator[DoctorFinding]:
+def work_findings(server: OnServer) -> Iterator[DoctorFinding]:
     """The pool, and the runs that wait or are under way."""
-    late = [each for each in found.runs if each.state_name == LATE]
-    running = [each for each in found.runs if each.state_name == RUNNING]
-    yield _pool(found.pool, waiting=bool(late))
+    late = [run for run in server.runs if run.state_name == LATE]
+    running = [run for run in server.runs if run.state_name == RUNNING]
+    yield _pool(server.pool, waiting=bool(late))
     if late:
-        told = _since(late, [each.expected_start_time for each in late])
-        yield warning("overdue runs", told, f"See that a worker is there ({START}), and has room.")
+        message = _since(late, [run.expected_start_time for run in late])
+        yield warning("overdue runs", message, f"See that a worker is there ({START}), and has room.")
     if running:
-        yield _running(running, unattended=found.pool is None or _is_left(found.pool))
+        yield _running(running, unattended=server.pool is None or _is_left(server.pool))
 
 
 def _pool(pool: WorkPool | None, *, waiting: bool) -> DoctorFinding:
@@ -135,11 +125,11 @@ def _pool(pool: WorkPool | None, *, waiting: bool) -> DoctorFinding:
     if pool is None:
         return problem(name, f"{POOL} is gone, and the deployments need it", AGAIN)
     if pool.is_paused or pool.status == WorkPoolStatus.PAUSED:
-        told = f"{POOL} is paused: no run is started"
-        return (problem if waiting else warning)(name, told, f"prefect work-pool resume {POOL}")
+        message = f"{POOL} is paused: no run is started"
+        return (problem if waiting else warning)(name, message, f"prefect work-pool resume {POOL}")
     if _is_left(pool):
-        told = f"{POOL}: no worker has asked for work lately, so no run is started"
-        return (problem if waiting else warning)(name, told, START)
+        message = f"{POOL}: no worker has asked for work lately, so no run is started"
+        return (problem if waiting else warning)(name, message, START)
     full = pool.concurrency_limit is not None and (pool.active_slots or 0) >= pool.concurrency_limit
     return ok(name, f"{POOL}, of type {pool.type}, is ready{', and all its slots are taken' * full}")
 
@@ -152,19 +142,19 @@ def _is_left(pool: WorkPool) -> bool:
 
 def _running(runs: Sequence[FlowRun], *, unattended: bool) -> DoctorFinding:
     name = "runs under way"
-    told = _since(runs, [each.start_time for each in runs])
+    message = _since(runs, [run.start_time for run in runs])
     if not unattended:
-        return ok(name, told)
+        return ok(name, message)
     remedy = (
         "See in the Prefect UI whether they are alive, and cancel those that are not: they hold places in the pool."
     )
-    return warning(name, f"{told}, though no worker is there", remedy)
+    return warning(name, f"{message}, though no worker is there", remedy)
 
 
 def _since(runs: Sequence[FlowRun], times: Sequence[datetime | None]) -> str:
     """How many there are, and since when the first."""
     least = "at least " * (len(runs) == MOST)
-    first = min((each for each in times if each), default=None)
+    first = min((moment for moment in times if moment), default=None)
     when = f"{first.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if first else "an unknown time"
     return f"{least}{counted('runs', len(runs))}, {'the first ' * (len(runs) > 1)}since {when}"
 
@@ -172,9 +162,9 @@ def _since(runs: Sequence[FlowRun], times: Sequence[datetime | None]) -> str:
 PROMOTION = "promotion"
 
 
-def promotion_findings(found: OnServer) -> Iterator[DoctorFinding]:
+def promotion_findings(server: OnServer) -> Iterator[DoctorFinding]:
     """A line for each step that the deployment asks for; none where it asks for nothing."""
-    check = found.deployments.get(CHECK)
+    check = server.deployments.get(CHECK)
     wanted = check.parameters.get("promotion") if check else None
     if check is None or not isinstance(wanted, dict):
         return
@@ -182,7 +172,8 @@ def promotion_findings(found: OnServer) -> Iterator[DoctorFinding]:
         yield from _unlisted(check, str(wanted["webhook"]))
         yield _ready("webhook", "its secret is found", webhook_secret)
     if wanted.get("mlflow_alias"):
-        yield _ready("mlflow_alias", "MLflow is installed", _mlflow)
+        mlflow = partial(require, "mlflow", extra="mlflow", where="promotion.mlflow_alias")
+        yield _ready("mlflow_alias", "MLflow is installed", mlflow)
 
 
 def _unlisted(check: DeploymentResponse, url: str) -> Iterator[DoctorFinding]:
@@ -191,44 +182,40 @@ def _unlisted(check: DeploymentResponse, url: str) -> Iterator[DoctorFinding]:
     try:
         if is_listed(url, {**os.environ, **deployed}):
             return
-        found, remedy = "its host is not listed, and is not called", f"{AGAIN}, --webhook among them"
+        observed, remedy = "its host is not listed, and is not called", f"{AGAIN}, --webhook among them"
     except ContraposeError as error:
-        found, remedy = error.found, error.remedy
-    told = f"webhook of {CHECK}, seen from here: {found}"
-    yield warning(PROMOTION, told, f"{remedy}; or name it in {HOSTS} where the worker runs.")
+        observed, remedy = error.found, error.remedy
+    message = f"webhook of {CHECK}, seen from here: {observed}"
+    yield warning(PROMOTION, message, f"{remedy}; or name it in {HOSTS} where the worker runs.")
 
 
-def _mlflow() -> None:
-    require("mlflow", extra="mlflow", where="promotion.mlflow_alias")
-
-
-def _ready(setting: str, told: str, needed: Callable[[], object]) -> DoctorFinding:
+def _ready(setting: str, message: str, needed: Callable[[], object]) -> DoctorFinding:
     """Whether a step could be done from here; the worker, which does it, may be on another machine."""
     try:
         within(needed)
     except (ContraposeError, TimeoutError) as error:
-        found = error.found if isinstance(error, ContraposeError) else str(error)
+        observed = error.found if isinstance(error, ContraposeError) else str(error)
         remedy = error.remedy if isinstance(error, ContraposeError) else "See that the Prefect server answers."
-        return warning(PROMOTION, f"{setting} of {CHECK}, seen from here: {found}", f"{remedy} The worker needs it.")
-    return ok(PROMOTION, f"{setting} of {CHECK}: {told}")
+        return warning(PROMOTION, f"{setting} of {CHECK}, seen from here: {observed}", f"{remedy} The worker needs it.")
+    return ok(PROMOTION, f"{setting} of {CHECK}: {message}")
 
 
 def deployed_findings() -> Iterator[DoctorFinding]:
     """All that concerns what is deployed there, or that nothing is."""
     try:
-        found = within(read)
+        server = within(read)
     except Exception as error:
         # Its text may repeat what was sent.
         remedy = "See the server's log, and whether your key may read work pools, deployments and automations."
         yield problem("deployments", f"could not be read ({type(error).__name__})", remedy)
         return
-    if found.pool is None and not found.deployments:
+    if server.pool is None and not server.deployments:
         yield ok("deployments", "none on that server", "To have runs started there: contrapose deploy")
         return
     for part in (work_findings, version_findings, automation_findings, promotion_findings):
-        yield from map(_shown, part(found))
+        yield from map(_shown, part(server))
 
 
 def _shown(finding: DoctorFinding) -> DoctorFinding:
     """A finding whose text, which others may have written, is one line and holds no password."""
-    return replace(finding, found=one_line(without_user(finding.found)))
+    return replace(finding, observed=one_line(without_user(finding.observed)))

@@ -11,12 +11,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, warning
-
-if TYPE_CHECKING:
-    from contrapose.tasks.config.run_config import RunConfig
 
 GB = 1_000_000_000
 LITTLE_MEMORY = 2 * GB
@@ -29,7 +25,7 @@ BFLOAT16 = ("avx512_bf16", "amx_bf16")
 """Features of a processor that computes in bfloat16."""
 
 
-def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
+def findings(_: object) -> Iterator[DoctorFinding]:
     """What this machine has."""
     yield _processor()
     yield _graphics()
@@ -40,7 +36,7 @@ def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
 def _processor() -> DoctorFinding:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     features = _read("/proc/cpuinfo")
-    bfloat16 = next((each for each in BFLOAT16 if each in features), None)
+    bfloat16 = next((feature for feature in BFLOAT16 if feature in features), None)
     numbers = f"bfloat16 ({bfloat16})" if bfloat16 else "float32 (no bfloat16 found)"
     return ok("processor", f"{cores} cores, {platform.machine()}; local models compute in {numbers}")
 
@@ -64,36 +60,36 @@ def _nvidia() -> str:
         return ""
     command = ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"]
     try:
-        found = subprocess.run(command, capture_output=True, text=True, timeout=4, check=True)
+        listing = subprocess.run(command, capture_output=True, text=True, timeout=4, check=True)
     except (OSError, subprocess.SubprocessError):
         return ""
-    return "; ".join(" ".join(line.split()) for line in found.stdout.splitlines())
+    return "; ".join(" ".join(line.split()) for line in listing.stdout.splitlines())
 
 
 def _torch_build() -> str | None:
     """What torch was built for, as its own file says; None for the processor alone."""
     spec = find_spec("torch")
     written = _read(str(Path(spec.origin).parent / "version.py")) if spec and spec.origin else ""
-    found = re.search(r"^(cuda|hip)\b[^=\n]*=\s*'([\d.]+)", written, re.MULTILINE)
-    return f"{found[1]} {found[2]}" if found else None
+    match = re.search(r"^(cuda|hip)\b[^=\n]*=\s*'([\d.]+)", written, re.MULTILINE)
+    return f"{match[1]} {match[2]}" if match else None
 
 
 def _memory() -> DoctorFinding:
     total, free = memory()
     if total is None or free is None:
         return ok("memory", "unknown on this system")
-    told = f"{free / GB:.1f} GB free of {total / GB:.1f} GB"
+    message = f"{free / GB:.1f} GB free of {total / GB:.1f} GB"
     if free < LITTLE_MEMORY:
-        return warning("memory", told, "End other programs before you run a local model, or set a small batch_size.")
-    return ok("memory", told)
+        return warning("memory", message, "End other programs before you run a local model, or set a small batch_size.")
+    return ok("memory", message)
 
 
 def memory() -> tuple[int | None, int | None]:
     """Bytes of memory in all and free, or those that a container may use; None where the system does not say."""
-    found = dict(re.findall(r"^(\w+):\s+(\d+) kB", _read("/proc/meminfo"), re.MULTILINE))
-    if "MemAvailable" not in found:
+    figures = dict(re.findall(r"^(\w+):\s+(\d+) kB", _read("/proc/meminfo"), re.MULTILINE))
+    if "MemAvailable" not in figures:
         return None, None
-    total, free = int(found["MemTotal"]) * 1024, int(found["MemAvailable"]) * 1024
+    total, free = int(figures["MemTotal"]) * 1024, int(figures["MemAvailable"]) * 1024
     with suppress(ValueError):
         most = int(_read("/sys/fs/cgroup/memory.max"))
         total = min(total, most)
@@ -104,15 +100,15 @@ def memory() -> tuple[int | None, int | None]:
 def _disk() -> DoctorFinding:
     from contrapose.tasks.tables.table import home
 
-    place = next(each for each in (home().absolute(), *home().absolute().parents) if each.is_dir())
+    place = next(folder for folder in (home().absolute(), *home().absolute().parents) if folder.is_dir())
     if not os.access(place, os.W_OK | os.X_OK):
         return problem("cache", f"{home()} cannot be written", "Mend its rights, or name another in CONTRAPOSE_HOME.")
     free = shutil.disk_usage(place).free
-    told = f"{home()}, {free / GB:.1f} GB free"
+    message = f"{home()}, {free / GB:.1f} GB free"
     remedy = "Make room, or name another folder in CONTRAPOSE_HOME."
     if free < LITTLE_DISK:
-        return (problem if free < NO_DISK else warning)("cache", told, remedy)
-    return ok("cache", told)
+        return (problem if free < NO_DISK else warning)("cache", message, remedy)
+    return ok("cache", message)
 
 
 def _read(path: str) -> str:

@@ -84,7 +84,7 @@ def _spacy() -> DoctorFinding:
         spacy = version("spacy")
     except PackageNotFoundError:
         return ok("spaCy", "not installed; second_opinion: spacy needs it, nothing else does")
-    models = sorted(f"{each.name} {each.dist.version}" for each in entry_points(group="spacy_models") if each.dist)
+    models = sorted(f"{point.name} {point.dist.version}" for point in entry_points(group="spacy_models") if point.dist)
     if not models:
         return ok("spaCy", f"{spacy} without a model; second_opinion: spacy needs one", "See docs/second-opinion.md.")
     return ok("spaCy", f"{spacy} with {', '.join(models)}")

@@ -64,12 +64,14 @@ def read() -> OnServer:
 
 def entrypoints() -> dict[str, str]:
     """The deployments that our file describes: their names, and where their flows are."""
-    return {each["name"]: each["entrypoint"] for each in shipped()["deployments"]}
+    return {deployment["name"]: deployment["entrypoint"] for deployment in shipped()["deployments"]}
 
 
 def blocks_of(automation: Automation) -> set[UUID]:
     """The blocks through which an automation sends."""
-    return {each.block_document_id for each in automation.actions if isinstance(each, CallWebhook | SendNotification)}
+    return {
+        action.block_document_id for action in automation.actions if isinstance(action, CallWebhook | SendNotification)
+    }
 
 
 def _pool(client: SyncPrefectClient) -> WorkPool | None:
@@ -81,15 +83,17 @@ def _pool(client: SyncPrefectClient) -> WorkPool | None:
 def _deployments(client: SyncPrefectClient) -> dict[str, DeploymentResponse]:
     wanted = entrypoints()
     named = DeploymentFilter.model_validate({"name": {"any_": list(wanted)}})
-    found = client.read_deployments(deployment_filter=named)
+    deployments = client.read_deployments(deployment_filter=named)
     # Somebody else's flow may have a deployment called nightly, too.
-    return {each.name: each for each in found if each.entrypoint == wanted[each.name]}
+    return {
+        deployment.name: deployment for deployment in deployments if deployment.entrypoint == wanted[deployment.name]
+    }
 
 
 def _automations(client: SyncPrefectClient) -> dict[str, Automation]:
-    names = [each["name"] for each in specifications()]
-    found = client.read_automations(automations=AutomationFilter.model_validate({"name": {"any_": names}}))
-    return {each.name: each for each in found}
+    names = [specification["name"] for specification in specifications()]
+    automations = client.read_automations(automations=AutomationFilter.model_validate({"name": {"any_": names}}))
+    return {automation.name: automation for automation in automations}
 
 
 def _gone(client: SyncPrefectClient, automations: Iterable[Automation]) -> set[UUID]:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, warning, within
 from contrapose.flows.cli.start import SETTINGS, homeless
 from contrapose.flows.orchestration.error_display import REFUSED
 from contrapose.flows.serve.server_key import bring_key_as_configured
-
-if TYPE_CHECKING:
-    from contrapose.tasks.config.run_config import RunConfig
-
 
 NAME = "Prefect server"
 TELEMETRY = (
@@ -30,7 +25,7 @@ TELEMETRY = (
 OFF = ("0", "false", "no", "off", "f", "n")
 
 
-def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
+def findings(_: object) -> Iterator[DoctorFinding]:
     """The server that runs are recorded in, what is deployed there, and telemetry."""
     from prefect.settings import get_current_settings
 
@@ -40,14 +35,17 @@ def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
         server = _server()
         yield server
         if server.state != "problem":
-            yield from _deployed()
+            # Imported here: it brings much of Prefect, which only a server that answers is worth.
+            from contrapose.flows.cli.doctor.deployments import deployed_findings
+
+            yield from deployed_findings()
             yield from access_findings(str(settings.api.url))
     elif settings.server.ephemeral.enabled and (why := homeless()):
         remedy = "Mend its rights, name another in PREFECT_HOME, or set PREFECT_API_URL."
         yield problem(NAME, f"a temporary one cannot write {settings.home} ({why})", remedy)
     elif settings.server.ephemeral.enabled:
-        told = "none is set: every run starts a temporary one, which takes about 10 s"
-        yield ok(NAME, told, "To keep one: prefect server start, then set PREFECT_API_URL.")
+        message = "none is set: every run starts a temporary one, which takes about 10 s"
+        yield ok(NAME, message, "To keep one: prefect server start, then set PREFECT_API_URL.")
     else:
         remedy = "Set PREFECT_API_URL, or PREFECT_SERVER_EPHEMERAL_ENABLED=true."
         yield problem(NAME, "none is set, and temporary ones are switched off", remedy)
@@ -73,13 +71,6 @@ def _server() -> DoctorFinding:
         return problem(NAME, f"{address}: {_reason(error)}", _remedy(error))
 
 
-def _deployed() -> Iterator[DoctorFinding]:
-    # Imported here: it brings much of Prefect, which only a server that answers is worth.
-    from contrapose.flows.cli.doctor.deployments import deployed_findings
-
-    yield from deployed_findings()
-
-
 def _compared(server: str | None, address: str) -> DoctorFinding:
     """Whether a server's version goes with this machine's Prefect."""
     import prefect
@@ -88,12 +79,14 @@ def _compared(server: str | None, address: str) -> DoctorFinding:
     if server is None:
         return ok(NAME, f"Prefect Cloud, {address}")
     theirs, ours = Version(server), Version(prefect.__version__)
-    told = f"{address}, version {server}"
+    message = f"{address}, version {server}"
     if theirs.major != ours.major:
-        return problem(NAME, f"{told}, which Prefect {ours} cannot use", f"Install prefect=={server}, or upgrade it.")
+        return problem(
+            NAME, f"{message}, which Prefect {ours} cannot use", f"Install prefect=={server}, or upgrade it."
+        )
     if theirs < ours:
-        return warning(NAME, f"{told}, older than Prefect {ours} here", f"Upgrade the server to {ours}.")
-    return ok(NAME, told)
+        return warning(NAME, f"{message}, older than Prefect {ours} here", f"Upgrade the server to {ours}.")
+    return ok(NAME, message)
 
 
 def _telemetry() -> DoctorFinding:
@@ -142,11 +135,7 @@ GUIDE = "docs/behind-a-proxy.md says how."
 
 
 def access_findings(url: str) -> Iterator[DoctorFinding]:
-    """What the server answers to a stranger; nothing where it cannot be asked that way.
-
-    Args:
-        url: of the server's API.
-    """
+    """What the server of an API answers to a stranger; nothing where it cannot be asked that way."""
     from httpx import HTTPError, InvalidURL
 
     try:
@@ -170,14 +159,14 @@ def _asked_by_stranger(url: str) -> tuple[int, str]:
 def _judged(*, answers: bool, allowed: str) -> DoctorFinding:
     foreign = allowed in ("*", STRANGER)
     if answers and foreign:
-        found = "asks for no authentication, and lets pages of every origin read: any page that is open can use it"
+        observed = "asks for no authentication, and lets pages of every origin read: any page that is open can use it"
         remedy = "Set PREFECT_SERVER_API_AUTH_STRING and PREFECT_SERVER_CORS_ALLOWED_ORIGINS where it is started, or "
-        return warning(ACCESS, found, f"{remedy}use contrapose ui. {GUIDE}")
+        return warning(ACCESS, observed, f"{remedy}use contrapose ui. {GUIDE}")
     if answers:
-        found = "asks for no authentication: whoever reaches it can start runs and read Secret blocks"
-        return warning(ACCESS, found, f"Set PREFECT_SERVER_API_AUTH_STRING where it is started. {GUIDE}")
+        observed = "asks for no authentication: whoever reaches it can start runs and read Secret blocks"
+        return warning(ACCESS, observed, f"Set PREFECT_SERVER_API_AUTH_STRING where it is started. {GUIDE}")
     if foreign:
-        found = "lets pages of every origin read its answers"
+        observed = "lets pages of every origin read its answers"
         remedy = "Set PREFECT_SERVER_CORS_ALLOWED_ORIGINS to its own address where it is started."
-        return warning(ACCESS, found, f"{remedy} {GUIDE}")
+        return warning(ACCESS, observed, f"{remedy} {GUIDE}")
     return ok(ACCESS, "asks for authentication, and lets no other page read")

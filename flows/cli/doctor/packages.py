@@ -14,15 +14,13 @@ from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, warning
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
-    from contrapose.tasks.config.run_config import RunConfig
-
 CONSTRAINTS = Path(__file__).resolve().parents[3] / "constraints.txt"
 """The versions that the project is tested with; only a checkout has them."""
 
 DEVELOPMENT = "dev"
 
 
-def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
+def findings(_: object) -> Iterator[DoctorFinding]:
     """Versions against the ranges of the installed distribution."""
     yield _python()
     yield from _required()
@@ -35,18 +33,18 @@ def _python() -> DoctorFinding:
     from packaging.specifiers import SpecifierSet
 
     wanted = metadata.metadata("contrapose")["Requires-Python"]
-    found = f"{platform.python_version()} in {sys.prefix}"
+    interpreter = f"{platform.python_version()} in {sys.prefix}"
     if SpecifierSet(wanted).contains(platform.python_version(), prereleases=True):
-        return ok("Python", found)
-    return problem("Python", found, f"Use Python {wanted}.")
+        return ok("Python", interpreter)
+    return problem("Python", interpreter, f"Use Python {wanted}.")
 
 
 def _required() -> Iterator[DoctorFinding]:
     needed = requirements()
-    wrong = [each for each in needed if not _fits(each)]
-    for each in wrong:
-        found = f"{_version(each.name) or 'not installed'}; needed: {each.specifier or 'any'}"
-        yield problem(each.name, found, _install(f"{each.name}{each.specifier}"))
+    wrong = [need for need in needed if not _fits(need)]
+    for need in wrong:
+        observed = f"{_version(need.name) or 'not installed'}; needed: {need.specifier or 'any'}"
+        yield problem(need.name, observed, _install(f"{need.name}{need.specifier}"))
     if not wrong:
         yield ok("packages", f"all {len(needed)} in their ranges")
 
@@ -54,9 +52,11 @@ def _required() -> Iterator[DoctorFinding]:
 def _tested() -> DoctorFinding:
     lines = CONSTRAINTS.read_text(encoding="utf-8").splitlines()
     pins = dict(line.strip().split("==", 1) for line in lines if "==" in line and not line.startswith("#"))
-    installed = {name: found for name in pins if (found := _version(name)) is not None}
+    installed = {name: version for name in pins if (version := _version(name)) is not None}
     # What follows a plus names a build, such as +cpu.
-    other = [f"{name} {found} ({pins[name]})" for name, found in installed.items() if found.split("+")[0] != pins[name]]
+    other = [
+        f"{name} {version} ({pins[name]})" for name, version in installed.items() if version.split("+")[0] != pins[name]
+    ]
     if not other:
         return ok("tested versions", f"{len(installed)} packages, as in {CONSTRAINTS.name}")
     more = f" and {len(other) - 3} more" if len(other) > 3 else ""
@@ -70,7 +70,7 @@ def _extras() -> Iterator[DoctorFinding]:
     absent: list[str] = []
     for extra in metadata.metadata("contrapose").get_all("Provides-Extra") or []:
         wanted = requirements(extra)
-        missing = [each.name for each in wanted if not _fits(each)]
+        missing = [need.name for need in wanted if not _fits(need)]
         if extra == DEVELOPMENT:
             continue
         if missing and len(missing) < len(wanted):
@@ -78,8 +78,8 @@ def _extras() -> Iterator[DoctorFinding]:
             yield warning(f"extra {extra}", f"incomplete, or of other versions: {', '.join(missing)}", remedy)
         else:
             (absent if missing else whole).append(extra)
-    found = [f"installed: {', '.join(whole)}"] * bool(whole) + [f"not installed: {', '.join(absent)}"] * bool(absent)
-    yield ok("extras", "; ".join(found), _install(f"contrapose[{','.join(absent)}]") if absent else "")
+    parts = [f"installed: {', '.join(whole)}"] * bool(whole) + [f"not installed: {', '.join(absent)}"] * bool(absent)
+    yield ok("extras", "; ".join(parts), _install(f"contrapose[{','.join(absent)}]") if absent else "")
 
 
 def requirements(extra: str = "") -> Sequence[Requirement]:
@@ -87,15 +87,15 @@ def requirements(extra: str = "") -> Sequence[Requirement]:
     from packaging.requirements import Requirement
 
     every = [Requirement(line) for line in metadata.requires("contrapose") or []]
-    plain = [each for each in every if each.marker is None or each.marker.evaluate({"extra": ""})]
+    plain = [need for need in every if need.marker is None or need.marker.evaluate({"extra": ""})]
     if not extra:
         return plain
-    return [each for each in every if each not in plain and each.marker and each.marker.evaluate({"extra": extra})]
+    return [need for need in every if need not in plain and need.marker and need.marker.evaluate({"extra": extra})]
 
 
 def _fits(wanted: Requirement) -> bool:
-    found = _version(wanted.name)
-    return found is not None and wanted.specifier.contains(found, prereleases=True)
+    version = _version(wanted.name)
+    return version is not None and wanted.specifier.contains(version, prereleases=True)
 
 
 def _version(name: str) -> str | None:

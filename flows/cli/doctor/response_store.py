@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, within
 from contrapose.tasks.core.errors import ContraposeError
-
-if TYPE_CHECKING:
-    from contrapose.tasks.config.run_config import RunConfig
 
 NAME = "response store"
 
@@ -24,7 +21,7 @@ class Content(NamedTuple):
     """Runs that did not come to their end."""
 
 
-def findings(_: RunConfig | None) -> Iterator[DoctorFinding]:
+def findings(_: object) -> Iterator[DoctorFinding]:
     """Where the store is, and what it holds."""
     from contrapose.tasks.store.engine import shown, store_url
 
@@ -61,7 +58,7 @@ def _content(url: str) -> Content | None:
         return None
     kept = Housekeeping(engine)
     return Content(
-        answers=sum(each.answers for each in kept.held()),
+        answers=sum(entry.answers for entry in kept.held()),
         megabytes=kept.size() / 1_000_000,
         unfinished=len(Runs(engine).unfinished()),
     )
@@ -72,7 +69,9 @@ def _described(place: str, content: Content | None) -> DoctorFinding:
 
     if content is None:
         return ok(NAME, f"{place}; the first run makes it")
-    told = f"{place}, {counted('answers', content.answers)}, {content.megabytes:,.1f} MB"
+    message = f"{place}, {counted('answers', content.answers)}, {content.megabytes:,.1f} MB"
     if not content.unfinished:
-        return ok(NAME, told)
-    return ok(NAME, f"{told}, {counted('unfinished runs', content.unfinished)}", "To go on with one: contrapose resume")
+        return ok(NAME, message)
+    return ok(
+        NAME, f"{message}, {counted('unfinished runs', content.unfinished)}", "To go on with one: contrapose resume"
+    )

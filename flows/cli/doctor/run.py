@@ -44,8 +44,8 @@ def findings(config: RunConfig | None) -> Iterator[DoctorFinding]:
 
 def failed(name: str, error: ContraposeError) -> DoctorFinding:
     """A problem that the user can mend."""
-    found = f"{error.found}; expected {error.expected}"
-    return problem(name, f"{error.where}: {found}" if error.where else found, error.remedy)
+    observed = f"{error.found}; expected {error.expected}"
+    return problem(name, f"{error.where}: {observed}" if error.where else observed, error.remedy)
 
 
 def _model(name: Literal["model", "reader"], spec: ModelSpec) -> DoctorFinding:
@@ -54,11 +54,11 @@ def _model(name: Literal["model", "reader"], spec: ModelSpec) -> DoctorFinding:
 
     try:
         chosen = provider(spec.provider)
-        blocks = [each for each, argument in chosen.arguments.items() if argument.role == "block" and each in spec.args]
+        blocks = [key for key, argument in chosen.arguments.items() if argument.role == "block" and key in spec.args]
         if blocks and not _has_server():
             block = spec.args[blocks[0]]
-            told = f"Prefect Secret block {block} was not looked at: it is in a Prefect server, and none is set"
-            return warning(name, told, "Set PREFECT_API_URL to the server that has the block.")
+            message = f"Prefect Secret block {block} was not looked at: it is in a Prefect server, and none is set"
+            return warning(name, message, "Set PREFECT_API_URL to the server that has the block.")
         return seen(name, within(lambda: chosen.check(spec), WAIT))
     except ContraposeError as error:
         return failed(name, error if name == "model" else about_reader(error))
@@ -86,11 +86,11 @@ def _data(plans: Sequence[Plan]) -> DoctorFinding:
             return next(samples, None)
 
     try:
-        found = within(first)
+        sample = within(first)
     except ContraposeError as error:
         return failed(name, error)
     except TimeoutError as error:
         return problem(name, f"{plan.data.source}: {error}", "See that it can be reached, or copy it here.")
-    if found is None:
+    if sample is None:
         return problem(name, f"{plan.data.source}: no rows", "Name a source that has some.")
-    return ok(name, f"{plan.data.source} can be read ({', '.join(each.test for each in plans)})")
+    return ok(name, f"{plan.data.source} can be read ({', '.join(user.test for user in plans)})")

@@ -36,7 +36,7 @@ class Embedded(RunsHere):
 
     def check(self, spec: ModelSpec) -> Check:
         """Its name; whether its files are there is looked at in every case."""
-        return Check(state="ok", found=spec.id)
+        return Check(state="ok", observed=spec.id)
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """The hash of the published weights, with engine, device and dtype of this machine."""

@@ -110,22 +110,22 @@ class Forward:
         at = self._tensor([place.row for place in places]), self._tensor([place.column for place in places])
         with torch.inference_mode():
             logits = self._logits(at, inputs)
-            found: Values = []
+            values: Values = []
             for start in range(0, len(places), SLICE):
                 part = logits[start : start + SLICE].float()
                 wanted = [place.targets for place in places[start : start + SLICE]]
                 most = max(map(len, wanted))
                 index = self._tensor([[*targets, *[0] * (most - len(targets))] for targets in wanted])
                 logs = part.gather(-1, index) - part.logsumexp(-1, keepdim=True)
-                found += [row[: len(targets)] for row, targets in zip(logs.tolist(), wanted, strict=True)]
-        return found
+                values += [row[: len(targets)] for row, targets in zip(logs.tolist(), wanted, strict=True)]
+        return values
 
     def _logits(self, at: tuple[Any, Any], inputs: dict[str, Any]) -> Any:
         head = self.model.get_output_embeddings()
         if head is None:
             return self.model(**inputs).logits[at]
         # Before the head, so that whatever the model does to its logits afterwards still applies.
-        hook = head.register_forward_pre_hook(lambda _, given: (given[0][at].unsqueeze(0), *given[1:]))
+        hook = head.register_forward_pre_hook(lambda _, arguments: (arguments[0][at].unsqueeze(0), *arguments[1:]))
         try:
             return self.model(**inputs).logits[0]
         finally:
@@ -184,11 +184,11 @@ def sharing_window(model: Any) -> int:
 
 
 def _by_query(queries: Sequence[Query], logs: Values) -> list[Values]:
-    found, start = [], 0
+    grouped, start = [], 0
     for query in queries:
-        found.append(logs[start : start + len(query.targets)])
+        grouped.append(logs[start : start + len(query.targets)])
         start += len(query.targets)
-    return found
+    return grouped
 
 
 SAMPLE = 4
@@ -221,7 +221,7 @@ class Scoring:
 
     def plan(self, asked: Sequence[EncodedQuestion]) -> list[list[BatchRow]]:
         """All questions in batches."""
-        groups = [each.queries for each in asked if each.queries]
+        groups = [question.queries for question in asked if question.queries]
         short = [group for group in groups if max(len(query.ids) for query in group) <= self.window]
         long = [joined(group) for group in groups if max(len(query.ids) for query in group) > self.window]
         self.common = common_prefix([query for group in short for query in group], least=LEAST_COMMON)
@@ -243,19 +243,19 @@ class Scoring:
             self.window = 0
             values = self._alone(rows)
         self.checked = max(self.checked, longest) if shared and longest > 2 * self.checked else self.checked
-        found: dict[int, list[Values]] = {}
+        by_owner: dict[int, list[Values]] = {}
         for query, value in zip(queries, values, strict=True):
-            found.setdefault(query.owner, []).append(value)
-        return found
+            by_owner.setdefault(query.owner, []).append(value)
+        return by_owner
 
     def notes(self) -> dict[str, str | float]:
         """What sharing did to the first likelihoods."""
         if self.drift is None:
             return {}
-        told: dict[str, str | float] = {"largest_drift_nats": self.drift, "drift_sample": self.sample}
+        notes: dict[str, str | float] = {"largest_drift_nats": self.drift, "drift_sample": self.sample}
         if self.drift > self.bound:
-            told["prefix_sharing"] = f"off: a likelihood drifted by more than {self.bound:g} nats"
-        return told
+            notes["prefix_sharing"] = f"off: a likelihood drifted by more than {self.bound:g} nats"
+        return notes
 
     def _shared(self, rows: Sequence[BatchRow]) -> list[Values]:
         try:
@@ -265,13 +265,13 @@ class Scoring:
 
     def _alone(self, rows: Sequence[BatchRow]) -> list[Values]:
         """Every query in a row of its own, in the order of the rows; as many at a time as the limit allows."""
-        single = [each for row in rows for each in alone(row)]
-        found: dict[int, Values] = {}
+        single = [lone for row in rows for lone in alone(row)]
+        by_query: dict[int, Values] = {}
         for batch in batches(single, self.limit):
             queries = [row.queries[0] for row in batch]
             computed = self.memory.run(queries, self.forward.plain, size=_padded_alone)
-            found |= {id(query): value for query, value in zip(queries, computed, strict=True)}
-        return [found[id(row.queries[0])] for row in single]
+            by_query |= {id(query): value for query, value in zip(queries, computed, strict=True)}
+        return [by_query[id(row.queries[0])] for row in single]
 
     def _agrees(self, queries: Sequence[Query], values: Sequence[Values]) -> bool:
         """Whether some queries, computed alone, give what they gave side by side."""

@@ -13,15 +13,14 @@ from typing import Any, ClassVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import FREE, Price
-from contrapose.tasks.core.digests import files_sha256
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.core.hub import existing_folder, on_disk
+from contrapose.tasks.core.hub import existing_folder, files_sha256, on_disk
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.keys import refuse_changed
 from contrapose.tasks.infer.local.memory import batch_limit
-from contrapose.tasks.infer.local.prompting import Encoder, Prompting
+from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
 
@@ -35,7 +34,7 @@ def pinned(spec: ModelSpec, revision: str | None = None) -> ModelSpec:
     Returns:
         The same, where the model is a folder or no commit is known.
     """
-    commit = revision or spec.found.get("revision")
+    commit = revision or spec.identity.get("revision")
     if commit is None or existing_folder(spec.name):
         return spec
     return spec.model_copy(update={"args": {**spec.args, "revision": commit}})
@@ -166,9 +165,9 @@ class HuggingFace(RunsHere):
         opened = load_model(str(folder or spec.name), chosen)
         if folder:
             detach_from_files(opened.model)
-        if spec.found:
+        if spec.identity:
             # Only after loading: what is written there later changes no answer.
-            refuse_changed(self.identity(chosen), spec.found, model=spec.id)
+            refuse_changed(self.identity(chosen), spec.identity, model=spec.id)
         return opened
 
 
@@ -231,21 +230,21 @@ def _companion(spec: ModelSpec, folder: Path, name: str) -> str | None:
     from transformers.utils.hub import cached_file
 
     if folder.is_dir():
-        found: str | None = str(folder / name) if (folder / name).is_file() else None
+        path: str | None = str(folder / name) if (folder / name).is_file() else None
     else:
-        found = cached_file(
+        path = cached_file(
             spec.name,
             name,
             revision=spec.args.get("revision"),
             _raise_exceptions_for_missing_entries=False,
             _raise_exceptions_for_connection_errors=False,
         )
-    return Path(found).read_text(encoding="utf-8") if found else None
+    return Path(path).read_text(encoding="utf-8") if path else None
 
 
-def _no_model(spec: ModelSpec, found: str) -> ModelError:
+def _no_model(spec: ModelSpec, observed: str) -> ModelError:
     return ModelError(
-        found,
+        observed,
         expected="a folder with config.json and *.safetensors, or a hub id <org>/<name> that can be reached",
         remedy="Correct the path or the id, or download the model first.",
         where=spec.id,
@@ -282,7 +281,7 @@ def load_model(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoToken
     model = loaded.to(where["device"])
     return TransformerModel(
         model=model,
-        encoder=Encoder(tokenizer, Prompting(system=spec.system_instruction, chat=spec.apply_chat_template)),
+        encoder=Encoder(tokenizer, system=spec.system_instruction, chat=spec.apply_chat_template),
         generation=spec.generation,
         limit=batch_limit(spec.batch_size, model, name=_name(spec, where)),
     )

@@ -66,8 +66,8 @@ def out_of_memory(error: BaseException) -> bool:
     """Whether an error of torch means that memory is used up."""
     import torch
 
-    told = ("out of memory", "can't allocate memory", "cannot allocate memory", "not enough memory")
-    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or any(each in str(error).lower() for each in told)
+    signs = ("out of memory", "can't allocate memory", "cannot allocate memory", "not enough memory")
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or any(sign in str(error).lower() for sign in signs)
 
 
 def _release() -> None:

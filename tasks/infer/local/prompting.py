@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from contrapose.tasks.core.errors import ModelError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompting:
-    """How a prompt is wrapped before it is tokenised."""
-
-    system: str | None
-    """System instruction; without a chat template it precedes the prompt as a paragraph."""
-    chat: bool | None
-    """True: use the chat template; False: never; None: when the model has one."""
-
-
 class Encoder:
-    """A tokenizer with the wrapping of prompts.
+    """A tokenizer with the wrapping of prompts before they are tokenised.
 
     Args:
         tokenizer: the model's own.
-        prompting: system instruction and chat template.
+        system: system instruction; without a chat template it precedes the prompt as a paragraph.
+        chat: True: use the chat template; False: never; None: when the model has one.
     """
 
-    def __init__(self, tokenizer: Any, prompting: Prompting) -> None:
-        self.tokenizer, self.prompting = tokenizer, prompting
-        self.chat = bool(tokenizer.chat_template) if prompting.chat is None else prompting.chat
+    def __init__(self, tokenizer: Any, *, system: str | None, chat: bool | None) -> None:
+        self.tokenizer, self.system = tokenizer, system
+        self.chat = bool(tokenizer.chat_template) if chat is None else chat
         if self.chat and not tokenizer.chat_template:
             raise ModelError(
                 "apply_chat_template is on, and the model has no chat template",
@@ -42,7 +32,7 @@ class Encoder:
     def prompt(self, prompt: str) -> list[int]:
         """What the model reads for a prompt."""
         if not self.chat:
-            text = f"{self.prompting.system}\n\n{prompt}" if self.prompting.system else prompt
+            text = f"{self.system}\n\n{prompt}" if self.system else prompt
             return list(self.tokenizer(text)["input_ids"])
         return self.bare(self.template(prompt))
 
@@ -55,8 +45,8 @@ class Encoder:
         from jinja2 import TemplateError
 
         messages = [{"role": "user", "content": prompt}]
-        if self.prompting.system:
-            messages.insert(0, {"role": "system", "content": self.prompting.system})
+        if self.system:
+            messages.insert(0, {"role": "system", "content": self.system})
         try:
             return str(self.tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False))
         except TemplateError as error:

@@ -89,8 +89,8 @@ class Replies:
 
         def stopped(ids: Any, _: Any) -> Any:
             texts = self.encoder.tokenizer.batch_decode(ids[:, width:], skip_special_tokens=True)
-            found = [any(stop in text for stop in self.generation.stop) for text in texts]
-            return torch.tensor(found, device=ids.device)
+            ended = [any(stop in text for stop in self.generation.stop) for text in texts]
+            return torch.tensor(ended, device=ids.device)
 
         return StoppingCriteriaList([stopped] if self.generation.stop else [])
 
@@ -98,13 +98,10 @@ class Replies:
         text = self.encoder.tokenizer.decode(written, skip_special_tokens=True)
         for stop in self.generation.stop:
             text = text.partition(stop)[0]
-        ends = self._end_ids()
+        ends = self.model.generation_config.eos_token_id
+        ends = (*(ends if isinstance(ends, list) else [ends]), self.encoder.pad_id)
         count = next((place for place, token in enumerate(written) if token in ends), len(written))
         return Completion(text=text, usage=Usage(calls=1, prompt_tokens=prompt_tokens, completion_tokens=count))
-
-    def _end_ids(self) -> tuple[int, ...]:
-        ends = self.model.generation_config.eos_token_id
-        return (*(ends if isinstance(ends, list) else [ends]), self.encoder.pad_id)
 
 
 # Sampled replies that depend on the question alone: the likeliest token after noise that belongs to the question.
@@ -145,7 +142,8 @@ class Sampler:
         scaled = (scores - scores.amax(-1, keepdim=True)) / self.temperature
         if self.top_p is not None and self.top_p < 1:
             scaled = nucleus(scaled, self.top_p)
-        seeds, step = (torch.tensor(each, device=scores.device) for each in (self.seeds, ids.shape[1] - self.start))
+        seeds = torch.tensor(self.seeds, device=scores.device)
+        step = torch.tensor(ids.shape[1] - self.start, device=scores.device)
         keys = splitmix(seeds.unsqueeze(-1), step + 1)
         return torch.full_like(scores, -torch.inf).scatter_(-1, draw(scaled, keys), 0.0)
 

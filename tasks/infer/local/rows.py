@@ -158,8 +158,8 @@ def common_prefix(queries: Sequence[Query], *, least: int) -> int:
     if len(queries) < 2:
         return 0
     first, last = min(query.ids for query in queries), max(query.ids for query in queries)
-    found = min(_alike(first, last), min(query.start for query in queries))
-    return found if found >= least else 0
+    length = min(_alike(first, last), min(query.start for query in queries))
+    return length if length >= least else 0
 
 
 def shared_rows(groups: Sequence[Sequence[Query]], *, limit: Limit, common: int = 0) -> list[BatchRow]:

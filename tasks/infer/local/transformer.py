@@ -59,7 +59,7 @@ class TransformerModel:
             asked(number, question, self.encoder, context_length=self.context_length)
             for number, question in enumerate(questions)
         ]
-        yield from _fixed({each.question: completion(each, ()) for each in encoded if not each.queries})
+        yield from _fixed({ready.question: completion(ready, ()) for ready in encoded if not ready.queries})
         for rows in self.scoring.plan(encoded):
             yield self._scored_batch(rows, encoded)
 
@@ -87,19 +87,27 @@ class TransformerModel:
             for question, ids in encoded.items()
         }
         yield from _fixed({question: Completion(error=error) for question, error in errors.items() if error})
-        fitting = sorted((each for each in questions if not errors[each]), key=lambda each: len(encoded[each]))
+        fitting = sorted(
+            (question for question in questions if not errors[question]), key=lambda question: len(encoded[question])
+        )
         for chosen in self._by_room([(question, len(encoded[question]) + room) for question in fitting]):
             yield self._generated_batch(chosen, encoded)
 
     def _generated_batch(self, questions: Sequence[Question], encoded: Mapping[Question, list[int]]) -> Batch:
         def compute(held: Sequence[Question]) -> list[Completion]:
             try:
-                return self.replies.compute([_prompt(question, encoded[question]) for question in held])
+                # Of equal prompts that are asked several times, each has a seed of its own.
+                return self.replies.compute(
+                    [Prompt(ids=encoded[question], seed=seed(to_json(question))) for question in held]
+                )
             except TooLargeError:
                 return _one_by_one(compute, held)
 
         written = self.generation.max_new_tokens
-        most = {each: Usage(calls=1, prompt_tokens=len(encoded[each]), completion_tokens=written) for each in questions}
+        most = {
+            question: Usage(calls=1, prompt_tokens=len(encoded[question]), completion_tokens=written)
+            for question in questions
+        }
         return Batch(questions=tuple(questions), most=most, compute=compute)
 
     def _by_room(self, sized: Sequence[tuple[Question, int]]) -> Iterator[list[Question]]:
@@ -122,15 +130,10 @@ def _fixed(known: Mapping[Question, Completion]) -> Iterator[Batch]:
         yield Batch(questions=tuple(known), most=most, compute=lambda held: [known[question] for question in held])
 
 
-def _prompt(question: Question, ids: list[int]) -> Prompt:
-    """Of equal prompts that are asked several times, each has a seed of its own."""
-    return Prompt(ids=ids, seed=seed(to_json(question)))
-
-
 def _one_by_one(
     compute: Callable[[Sequence[Question]], list[Completion]], held: Sequence[Question]
 ) -> list[Completion]:
     """Each question by itself, so that one which is too large spoils no other."""
     if len(held) == 1:
         return [Completion(error=TOO_LARGE)]
-    return [each for question in held for each in compute([question])]
+    return [answer for question in held for answer in compute([question])]

@@ -82,19 +82,13 @@ class Asker:
         """
         if outcome is None and not tries.spent.calls:
             return None
-        seconds = outcome.seconds if isinstance(outcome, Reply) else 0.0
-        return Answer(
-            question=question,
-            completion=self._completion(outcome),
-            seconds=seconds,
-            requests=tries.spent.calls,
-            spent=tries.spent,
-        )
-
-    def _completion(self, outcome: Reply | Failure | None) -> Completion:
         if isinstance(outcome, Reply):
-            return outcome.completion
-        return Completion(error=outcome.told if outcome else f"{UNASKED} to the end: {self.broker.stopped}")
+            completion, seconds = outcome.completion, outcome.seconds
+        else:
+            why = outcome.message if outcome else f"{UNASKED} to the end: {self.broker.stopped}"
+            completion, seconds = Completion(error=why), 0.0
+        spent = tries.spent
+        return Answer(question=question, completion=completion, seconds=seconds, requests=spent.calls, spent=spent)
 
     async def outcome(self, question: Question, tries: Tries, *, patience: int | None = None) -> Reply | Failure | None:
         """The reply, or the failure that is final; None where the run stopped before.
@@ -111,7 +105,7 @@ class Asker:
             if self.broker.stopped:
                 break
             if (error := self._final(outcome, tries, wait)) is not None:
-                return replace(outcome, told=error, then="give up")
+                return replace(outcome, message=error, then="give up")
             if patience is not None and outcome.fell_over and tries.failures >= patience:
                 return outcome
             self.endpoint.retried(outcome.kind)
@@ -160,13 +154,10 @@ class Asker:
             used = _used(outcome, most)
         finally:
             tries.spent += used
-            self._settle(most, used)
+            self.broker.budget.settle(most, used)
+            self.endpoint.tokens.correct(_tokens(most) - _tokens(used))
         self._judge(outcome, question, sent)
         return outcome
-
-    def _settle(self, most: Usage, used: Usage) -> None:
-        self.broker.budget.settle(most, used)
-        self.endpoint.tokens.correct(_tokens(most) - _tokens(used))
 
     def _judge(self, outcome: Reply | Failure, question: Question, sent: float) -> None:
         """Tell those who watch the endpoint how it went."""
@@ -180,24 +171,21 @@ class Asker:
             self.endpoint.limiter.timed_out(sent)
         elif outcome.overload:
             self.endpoint.limiter.overloaded(sent)
-            self.breaker.limited(outcome.told)
+            self.breaker.limited(outcome.message)
         if outcome.unreadable:
-            self.breaker.unreadable(outcome.told, sent)
-            self._stop_if_gone()
+            self.breaker.unreadable(outcome.message, sent)
+            # At once: whoever watches looks ten times a second, in which hundreds may be asked.
+            if (verdict := self.breaker.verdict()) is not None:
+                self.broker.stop(verdict)
         elif outcome.then == "retry":
-            self.breaker.failed(outcome.told, sent)
+            self.breaker.failed(outcome.message, sent)
         elif outcome.then == "give up" and not (self.trying and question.form != "plain"):
-            self.breaker.refused(outcome.told)
-
-    def _stop_if_gone(self) -> None:
-        """At once: whoever watches looks ten times a second, in which hundreds may be asked."""
-        if (verdict := self.breaker.verdict()) is not None:
-            self.broker.stop(verdict)
+            self.breaker.refused(outcome.message)
 
     def _wait(self, failure: Failure, tries: Tries) -> float:
         """Seconds until the next try; what the endpoint asked for holds for everybody."""
         if failure.then == "stop" and (failure.certain or not self.breaker.answered):
-            self.broker.stop(failure.told)
+            self.broker.stop(failure.message)
         tries.failures += failure.then == "retry"
         tries.limited += failure.overload
         if failure.wait is None or (failure.overload and not failure.wait):
@@ -217,11 +205,11 @@ class Asker:
         """Why there will be no answer; None where another request may bring it."""
         settings = self.endpoint.settings
         if failure.then in ("give up", "stop"):
-            return failure.told
+            return failure.message
         if tries.failures > settings.retries:
-            return f"no answer after {tries.spent.calls} requests; the last: {failure.told}"
+            return f"no answer after {tries.spent.calls} requests; the last: {failure.message}"
         if time.monotonic() + wait - tries.since >= settings.total_timeout:
-            return f"no answer after {settings.total_timeout:g} s; the last: {failure.told}"
+            return f"no answer after {settings.total_timeout:g} s; the last: {failure.message}"
         return None
 
 

@@ -53,7 +53,7 @@ async def exchange(connection: Connection, bodies: Bodies, question: Question, *
     except (OpenAIError, ClientError, OSError) as error:
         return unreachable(error, key)
     except NoLogprobsError:
-        return Failure(kind="no log-probabilities", told=_missing("returned no log-probabilities"), then="stop")
+        return Failure(kind="no log-probabilities", message=_missing("returned no log-probabilities"), then="stop")
     except ReplyTooLargeError as error:
         # It would be as long the next time, and paid for again.
         return broken(error, key, then="give up")
@@ -61,7 +61,7 @@ async def exchange(connection: Connection, bodies: Bodies, question: Question, *
         return broken(error, key)
     except Exception as error:
         # Whatever broke this one request, the others go on.
-        return Failure(kind="error", told=one_line_error(error, key), then="give up")
+        return Failure(kind="error", message=one_line_error(error, key), then="give up")
 
 
 async def _post(connection: Connection, bodies: Bodies, question: Question, timeout: float) -> Reply:
@@ -80,18 +80,18 @@ def _odd(completion: Completion, content: bytes) -> str | None:
 
 def _without_logprobs(failure: Failure, bodies: Bodies, question: Question, listed: int) -> Failure:
     """Some servers list five tokens at most, and some none: both say so with status 400."""
-    if question.kind != "choose" or failure.status not in (400, 422) or "logprobs" not in failure.told:
+    if question.kind != "choose" or failure.status not in (400, 422) or "logprobs" not in failure.message:
         return failure
     if bodies.list_fewer(listed):
-        return Failure(kind="fewer log-probabilities", told=failure.told, then="wait", wait=0.0)
-    return Failure(kind="no log-probabilities", told=_missing(f"refuses ({failure.told})"), then="stop")
+        return Failure(kind="fewer log-probabilities", message=failure.message, then="wait", wait=0.0)
+    return Failure(kind="no log-probabilities", message=_missing(f"refuses ({failure.message})"), then="stop")
 
 
 def _without_form(failure: Failure, question: Question) -> Failure:
     """A refusal that names the form comes from a server that is not what it was, or not what the user takes it for."""
-    if question.form == "plain" or failure.status not in (400, 422) or not NAMED.search(failure.told):
+    if question.form == "plain" or failure.status not in (400, 422) or not NAMED.search(failure.message):
         return failure
-    return replace(failure, told=f"{failure.told}; {FORM_REMEDY}")
+    return replace(failure, message=f"{failure.message}; {FORM_REMEDY}")
 
 
 def _missing(what: str) -> str:

@@ -29,7 +29,7 @@ class Failure:
 
     kind: str
     """For counting: `status 500`, `timeout`, `connection`, `broken reply`."""
-    told: str
+    message: str
     """For people, without the key."""
     then: Literal["retry", "wait", "give up", "stop"]
     """What to do: `wait` is a rate limit, `give up` concerns this prompt alone, `stop` the whole run."""
@@ -54,18 +54,18 @@ class Failure:
 
 def timed_out(seconds: float) -> Failure:
     """No complete reply in time, however far it came."""
-    return Failure(kind="timeout", told=f"no complete reply in {seconds:g} s", then="retry", billed=True)
+    return Failure(kind="timeout", message=f"no complete reply in {seconds:g} s", then="retry", billed=True)
 
 
 def unreachable(error: BaseException, key: str) -> Failure:
     """The connection could not be made, or broke."""
-    return Failure(kind="connection", told=f"no connection: {one_line_error(_root(error), key)}", then="retry")
+    return Failure(kind="connection", message=f"no connection: {one_line_error(_root(error), key)}", then="retry")
 
 
 def broken(error: Exception, key: str, *, then: Literal["retry", "give up"] = "retry") -> Failure:
     """A reply that cannot be read."""
     why = f"a reply that cannot be read ({one_line_error(error, key)})"
-    return Failure(kind="broken reply", told=why, then=then, billed=True, unreadable=True)
+    return Failure(kind="broken reply", message=why, then=then, billed=True, unreadable=True)
 
 
 def refused(error: APIStatusError, key: str) -> Failure:
@@ -80,16 +80,18 @@ def refused(error: APIStatusError, key: str) -> Failure:
     if other is not None or _hopeless(error):
         return Failure(
             kind=f"status {status}",
-            told=f"the endpoint refuses every request; {text}",
+            message=f"the endpoint refuses every request; {text}",
             then="stop",
             # These may concern one prompt alone, where others were answered.
             certain=status not in (403, 404),
             status=status,
         )
     if limited:
-        return Failure(kind=f"status {status}", told=text, then="wait", wait=wait, overload=True, status=status)
+        return Failure(kind=f"status {status}", message=text, then="wait", wait=wait, overload=True, status=status)
     again = status >= 500 or status in AGAIN
-    return Failure(kind=f"status {status}", told=text, then="retry" if again else "give up", status=status, wait=wait)
+    return Failure(
+        kind=f"status {status}", message=text, then="retry" if again else "give up", status=status, wait=wait
+    )
 
 
 def other_host(error: APIStatusError) -> Origin | None:
@@ -134,7 +136,7 @@ def _elsewhere(error: APIStatusError, key: str) -> Failure:
     status, place = error.status_code, error.response.headers.get("location")
     way = f"redirects to {_cleaned(place, key)}" if place else "does not reply, but changes address or protocol"
     why = f"the endpoint {way} (status {status}), which is not followed; correct model_args.base_url"
-    return Failure(kind=f"status {status}", told=why, then="stop", status=status)
+    return Failure(kind=f"status {status}", message=why, then="stop", status=status)
 
 
 def _hopeless(error: APIStatusError) -> bool:

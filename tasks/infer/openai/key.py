@@ -136,7 +136,7 @@ def _in_block(name: str) -> tuple[str, list[HostRule]]:
             remedy="Save it anew in the Prefect UI under Blocks.",
             where=where,
         ) from None
-    return bound.key, [read_rule(each, where=f"hosts of Prefect Secret block {name}") for each in bound.hosts]
+    return bound.key, [read_rule(entry, where=f"hosts of Prefect Secret block {name}") for entry in bound.hosts]
 
 
 def _named(place: str) -> tuple[HostRule, ...]:
@@ -145,7 +145,7 @@ def _named(place: str) -> tuple[HostRule, ...]:
     Raises:
         ConfigError: an entry cannot be read.
     """
-    read = [read_entry(each, where=HOSTS) for each in entries(HOSTS)]
+    read = [read_entry(entry, where=HOSTS) for entry in entries(HOSTS)]
     return tuple(rule for named, rule in read if named == place)
 
 

@@ -102,7 +102,7 @@ class LeanClient(httpx2.AsyncClient):
 
         Raises:
             TimeoutError: it took longer, wherever it hung: before the headers, or in the middle of the body.
-            TooLargeError: the reply is longer than `LARGEST`.
+            ReplyTooLargeError: the reply is longer than `LARGEST`.
         """
         requested = self._opened().request(
             method,

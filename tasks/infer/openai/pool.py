@@ -52,7 +52,7 @@ class Pool:
         async with self._asking(trying=True) as asker:
             finder = FormFinder(asker, forms)
             await _first_of(self._watch(), finder.find(self.questions))
-        return finder.found
+        return finder.form
 
     @asynccontextmanager
     async def _asking(self, *, trying: bool = False) -> AsyncIterator[Asker]:
@@ -96,7 +96,7 @@ class Pool:
 
 async def _first_of(watch: Coroutine[Any, Any, None], *working: Coroutine[Any, Any, None]) -> None:
     """Work until all is done or the watch ends; leave nothing running. The first exception is raised."""
-    tasks = [asyncio.create_task(each) for each in working]
+    tasks = [asyncio.create_task(coroutine) for coroutine in working]
     all_done = asyncio.create_task(_all(tasks))
     ends = {all_done, asyncio.create_task(watch)}
     try:
@@ -148,7 +148,7 @@ class FormFinder:
 
     def __init__(self, asker: Asker, forms: Sequence[Form]) -> None:
         self.asker = asker
-        self.found: Form | None = None
+        self.form: Form | None = None
         """The form that was found; None until then."""
         self._left = list(forms[:-1])
         self._free = False
@@ -161,11 +161,11 @@ class FormFinder:
                 return
             tries = Tries()
             with self.asker.counting(question.plain, tries):
-                self.found = await self._tried(question, tries)
-            if self.found is not None or self._silent == MOST_SILENT:
+                self.form = await self._tried(question, tries)
+            if self.form is not None or self._silent == MOST_SILENT:
                 return
         # There were fewer questions than forms to try: all that were answered are plain ones.
-        self.found = "plain" if self._free and not self.asker.broker.stopped else None
+        self.form = "plain" if self._free and not self.asker.broker.stopped else None
 
     async def _tried(self, question: Question, tries: Tries) -> Form | None:
         """What one question tells, put in every form until it is answered."""

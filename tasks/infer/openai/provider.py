@@ -42,7 +42,7 @@ class OpenAI:
         settings = read_settings(spec)
         asyncio.run(reach(settings, key_place(spec)))
         key = "no key" if settings.key == NO_KEY else f"key from {key_place(spec)}"
-        return Check(state="ok", found=f"{spec.id} at {settings.base_url} answers; {key}")
+        return Check(state="ok", observed=f"{spec.id} at {settings.base_url} answers; {key}")
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
         """Those of option letters, where `model_args.logprobs` says that the endpoint returns them."""

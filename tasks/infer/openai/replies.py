@@ -87,11 +87,11 @@ def loglikelihoods(listed: Mapping[str, float], labels: Sequence[str]) -> tuple[
     The spellings of a label (with and without a leading space) are added up. A label that is not listed is less
     likely than every listed token: it gets the next number below the lowest of theirs, which is an upper bound.
     """
-    found = [_sum([value for token, value in listed.items() if token.strip(LEADING) == label]) for label in labels]
-    if all(value is None for value in found):
+    by_label = [_sum([value for token, value in listed.items() if token.strip(LEADING) == label]) for label in labels]
+    if all(value is None for value in by_label):
         return None
     lowest = math.nextafter(min(listed.values()), -math.inf)
-    return tuple(lowest if value is None else value for value in found)
+    return tuple(lowest if value is None else value for value in by_label)
 
 
 def _chosen(text: str, usage: Usage, listed: Mapping[str, float], labels: Sequence[str]) -> Completion:
@@ -164,7 +164,7 @@ def _listed(logprobs: Any) -> dict[str, float]:
         if "content" in logprobs:
             first = logprobs["content"][0]
             # The token itself, where it was drawn from below the list, would lower the bound.
-            pairs = [(each["token"], each["logprob"]) for each in first["top_logprobs"] or [first]]
+            pairs = [(entry["token"], entry["logprob"]) for entry in first["top_logprobs"] or [first]]
         else:
             pairs = list(logprobs["top_logprobs"][0].items())
     except (LookupError, TypeError, AttributeError) as error:

@@ -93,7 +93,13 @@ def read_settings(spec: ModelSpec) -> Settings:
         ConfigError: the place that is named for the key cannot be used, or the address is nobody's to ask.
         ModelError: an argument is unknown or wrong, or a key is needed and missing, or not for that host.
     """
-    _check_name(spec)
+    if not spec.name:
+        raise ModelError(
+            "no model name",
+            expected="openai/<model>, such as openai/gpt-4.1-mini",
+            remedy="Name the model as the endpoint knows it.",
+            where=spec.id,
+        )
     refuse_unknown(spec, ARGUMENTS)
     wanted_forms(spec)
     base_url, endpoint = _base_url(spec), _endpoint(spec)
@@ -119,7 +125,10 @@ def wants_logprobs(spec: ModelSpec) -> bool:
     Raises:
         ModelError: the argument is no switch.
     """
-    return _switch(spec, "logprobs")
+    logprobs = spec.args.get("logprobs", False)
+    if not isinstance(logprobs, bool):
+        raise _wrong("logprobs", logprobs, expected="true or false")
+    return logprobs
 
 
 def wanted_forms(spec: ModelSpec) -> tuple[Form, ...]:
@@ -147,16 +156,6 @@ def _possible_forms(spec: ModelSpec) -> tuple[Form, ...]:
     schema: tuple[Form, ...] = ("json_schema",) if chat else ()
     choices: tuple[Form, ...] = () if own else ("structured_outputs", "guided_choice")
     return (*schema, *choices, "plain")
-
-
-def _check_name(spec: ModelSpec) -> None:
-    if not spec.name:
-        raise ModelError(
-            "no model name",
-            expected="openai/<model>, such as openai/gpt-4.1-mini",
-            remedy="Name the model as the endpoint knows it.",
-            where=spec.id,
-        )
 
 
 def _base_url(spec: ModelSpec) -> str:
@@ -206,13 +205,6 @@ def _number(spec: ModelSpec, name: str, default: float, *, low: float, high: flo
     if not low <= number <= high:
         raise _wrong(name, value, expected=f"a number from {low:g} to {high:g}")
     return number
-
-
-def _switch(spec: ModelSpec, name: str) -> bool:
-    value = spec.args.get(name, False)
-    if not isinstance(value, bool):
-        raise _wrong(name, value, expected="true or false")
-    return value
 
 
 def _wrong(name: str, value: object, *, expected: str) -> ModelError:

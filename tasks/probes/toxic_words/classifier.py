@@ -9,9 +9,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from contrapose.tasks.core.digests import files_sha256
 from contrapose.tasks.core.errors import ConfigError, ModelError
-from contrapose.tasks.core.hub import existing_folder
+from contrapose.tasks.core.hub import existing_folder, files_sha256
 
 BATCH = 32
 """Texts that are computed together."""

@@ -7,7 +7,7 @@ from tokenizers import Tokenizer, models, normalizers
 from transformers import PreTrainedTokenizerFast
 
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.infer.local.prompting import Encoder, Prompting
+from contrapose.tasks.infer.local.prompting import Encoder
 
 PIECES = ["<unk>", "▁", "▁Answer", ":", "▁A", "▁B", "A", "B", "\n", "▁Q", "]"]
 PLAIN = "{% for m in messages %}▁Q{% endfor %}{{ ']\n' }}"
@@ -21,7 +21,7 @@ def encoder(*, template: str | None = None, system: str | None = None) -> Encode
     tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     wrapped = PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", eos_token="<unk>")
     wrapped.chat_template = template
-    return Encoder(wrapped, Prompting(system=system, chat=None))
+    return Encoder(wrapped, system=system, chat=None)
 
 
 def pieces(found: Encoder, ids: list[int]) -> list[str]:

@@ -12,8 +12,8 @@ from plain_broker import completions
 from tiny_model import save_tiny_model
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.digests import files_sha256
 from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.hub import files_sha256
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.budget import Limits
@@ -49,7 +49,7 @@ def hub(tmp_path: Path, trainings: tuple[Path, Path], monkeypatch: pytest.Monkey
 def looked_at(name: str | Path) -> ModelSpec:
     """A model with what it is found to be."""
     spec = ModelSpec(id=f"hf/{name}", args=CPU)
-    return spec.model_copy(update={"found": HuggingFace().identity(spec)})
+    return spec.model_copy(update={"identity": HuggingFace().identity(spec)})
 
 
 def loss(model: TransformerModel) -> float:
@@ -113,7 +113,7 @@ def test_a_file_that_vanishes_while_it_is_hashed_is_told(
 def test_a_branch_that_moves_is_opened_where_it_was(hub: Path, trainings: tuple[Path, Path]) -> None:
     spec = looked_at("team/model")
     hub.write_text("b" * 40)
-    assert spec.found["revision"] == "a" * 40
+    assert spec.identity["revision"] == "a" * 40
     one, two = (HuggingFace().open(looked_at(training)) for training in trainings)
     assert loss(HuggingFace().open(spec)) == loss(one)
     assert loss(HuggingFace().open(looked_at("team/model"))) == loss(two) != loss(one)
