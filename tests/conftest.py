@@ -50,6 +50,9 @@ _forget_the_user()
 os.environ["CONTRAPOSE_HOME"] = _own_home()
 os.environ["PREFECT_HOME"] = tempfile.mkdtemp(prefix="prefect-tests-")
 os.environ["HF_HUB_OFFLINE"] = "1"
+if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
+    # The processes share the cores: threads of several models that wait for each other take ten times as long.
+    os.environ["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])))
 be_quiet(logs=False)
 
 # A busy machine is slow, which says nothing about the code.

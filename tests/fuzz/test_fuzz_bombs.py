@@ -32,6 +32,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, dict[str, An
     return {each["file"]: each for each in read([folder / name for name in BOMBS])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_ends_soon_and_in_one_line(name: str, found: Mapping[str, dict[str, Any]]) -> None:
     each = found[name]

@@ -241,7 +241,8 @@ def test_a_hostile_megabyte_is_read_at_once(part: str) -> None:
 def test_a_hostile_page_is_read_at_once(part: str, count: int) -> None:
     started = time.process_time()
     read("A " + part * count + " B")
-    assert time.process_time() - started < 0.5
+    # What was quadratic took 1.7 s for 4,000.
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from contrapose.tasks.statistics.families import benjamini_hochberg, discordant, holm, mcnemar, wilcoxon
 
@@ -35,8 +33,7 @@ def test_holm_and_benjamini_hochberg_by_hand() -> None:
     assert holm([]) == []
 
 
-@settings(max_examples=50)
-@given(st.lists(st.floats(0, 1), max_size=12))
+@pytest.mark.parametrize("values", [[], [0.2], [0.04, 0.01, 0.03], [0.5, 0.5, 0.02], [1.0, 0.0, 0.3, 0.9, 0.0251]])
 def test_holm_and_benjamini_hochberg_are_those_of_statsmodels(values: list[float]) -> None:
     from statsmodels.stats.multitest import multipletests
 

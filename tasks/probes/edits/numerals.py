@@ -87,8 +87,9 @@ def dates(parts: list[NumberPart], i: int, number: Amount) -> bool:
     """Whether the number at chunk `i` may be a year: four digits, and no plural behind them that they count."""
     if not is_year(number) or _in_date(parts, i, number):
         return is_year(number)
-    counts = i + 1 < len(parts) and not parts[i].marks and flags_of(parts[i + 1].word) & f.NOUN == f.PLURAL
-    return not counts
+    behind = parts[i + 1].word if i + 1 < len(parts) and not parts[i].marks else ""
+    # Where a mark stands alone there is no word.
+    return not behind or flags_of(behind) & f.NOUN != f.PLURAL
 
 
 def _in_date(parts: list[NumberPart], i: int, number: Amount) -> bool:
