@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from typing import Any, Self
 
-from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from contrapose.flows.serve.guard import CLOSED
 from contrapose.flows.serve.view.runs import Listed
 from contrapose.tasks.history.series import Point, Series
+from contrapose.tasks.report import templates
 from contrapose.tasks.report.charts.scores import trend
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import moment, percent
 
-TEMPLATES = ("frame.html.j2", "runs.html.j2", "history.html.j2")
 
-
-def _read(package: str, name: str) -> str:
-    return files(package).joinpath(name).read_text(encoding="utf-8")
-
-
-@cache
 def style() -> str:
     """The report's style sheet, and what only these pages have."""
-    return _read("contrapose.tasks.report.html", "style.css") + _read(__package__, "view.css")
+    return templates.style(__package__, "view.css")
 
 
-@cache
 def policy() -> str:
     """What these pages may do: use the one style sheet, named by its hash, and run no script at all."""
-    digest = base64.b64encode(hashlib.sha256(style().encode()).digest()).decode()
-    return f"{CLOSED}; style-src 'sha256-{digest}'; img-src data:"
+    return f"{CLOSED}; style-src '{templates.source_hash(style())}'; img-src data:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +101,5 @@ def _row(point: Point, show: Show) -> dict[str, Any]:
 
 
 def _rendered(name: str, **values: Any) -> bytes:
-    text = _environment().get_template(name).render(style=Markup(style()), **values)  # noqa: S704 (files of this package)
+    text = templates.template(__package__, name).render(style=Markup(style()), **values)  # noqa: S704 (files of this package)
     return text.encode()
-
-
-@cache
-def _environment() -> Environment:
-    loader = DictLoader({name: _read(__package__, name) for name in TEMPLATES})
-    return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader)

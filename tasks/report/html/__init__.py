@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 
 import pandas as pd
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from contrapose.tasks.report.base import Report
@@ -20,6 +16,7 @@ from contrapose.tasks.report.html.meter import tallies
 from contrapose.tasks.report.html.sample_data import SampleData, fitting
 from contrapose.tasks.report.rows import left_out, name_of, of_test, tested
 from contrapose.tasks.report.since import since
+from contrapose.tasks.report.templates import read, source_hash, style, template
 from contrapose.tasks.text.masking import Show, shower
 
 SCRIPTS = ("diff.js", "data.js", "page.js")
@@ -41,13 +38,13 @@ def render(report: Report) -> Iterator[bytes]:
     island = SampleData(
         results=report.results, places=places, show_toxic=report.show_toxic, show_langtest=report.show_langtest
     )
-    stream = _template().stream(
+    stream = template(__package__, "page.html.j2").stream(
         head=head(report.summary, show),
         lines=[line(test, show) for test in report.summary["tests"]],
         since=since(report.summary, report.history, show),
         cards=list(_cards(report, figures, show)),
         asks=asks(report.calls, show),
-        left_out=[found.shown(show) for found in left_out(report.summary["tests"])],
+        left_out=[rows.shown(show) for rows in left_out(report.summary["tests"])],
         warnings=[show(text) for text in report.summary["warnings"]],
         first_rows=first_rows(report.results, figures, places, show, show_langtest=report.show_langtest),
         controls=len(figures.loc[places]) - len(tested(figures.loc[places])),
@@ -79,29 +76,11 @@ def _cards(report: Report, figures: pd.DataFrame, show: Show) -> Iterator[Card]:
 
 
 @cache
-def _template() -> Template:
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=FunctionLoader(_read)
-    )
-    return environment.get_template("page.html.j2")
-
-
-@cache
 def _inlined() -> dict[str, Markup | str]:
-    style = _read("style.css")
-    script = "\n".join(['"use strict";', *map(_read, SCRIPTS)])
+    script = "\n".join(['"use strict";', *(read(__package__, name) for name in SCRIPTS)])
     return {
-        "style": Markup(style),  # noqa: S704 (a file of this package)
+        "style": Markup(style()),  # noqa: S704 (a file of this package)
         "script": Markup(script),  # noqa: S704 (files of this package)
-        "style_hash": _source_hash(style),
-        "script_hash": _source_hash(script),
+        "style_hash": source_hash(style()),
+        "script_hash": source_hash(script),
     }
-
-
-def _source_hash(text: str) -> str:
-    """How a content security policy names an inline source."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _read(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")

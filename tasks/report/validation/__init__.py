@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from itertools import groupby
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from contrapose.tasks.core.validation import KINDS, Checked, Finding, refused, row_told
 from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.templates import source_hash, style, template
 from contrapose.tasks.text.cleaning import valid
 from contrapose.tasks.text.masking import Show, shower
 from contrapose.tasks.text.wording import counted, moment
@@ -97,8 +93,8 @@ def page(head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) 
     """The page; texts are masked and cleaned here, and the policy allows its one style sheet and nothing else."""
     show = shower(show_toxic=show_toxic, longest=LONGEST)
     sections = sorted(_sections(checked, show), key=lambda section: not section.broken)
-    style = _style()
-    text = _template().render(
+    own = style(__package__, "page.css")
+    text = template(__package__, "page.html.j2").render(
         head=ValidationHead(**{name: show(getattr(head, name)) for name in ("run_id", "model", "suite", "started")}),
         moment=moment(head.started),
         sections=sections,
@@ -106,8 +102,8 @@ def page(head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) 
         noted=sum(line.state == "noted" for section in sections for line in section.lines),
         expectations=sum(len(section.lines) for section in sections),
         looked_at=f"{counted('rows', sum(each['rows'] for each in checked))} of {_listed(checked)}",
-        style=Markup(style),  # noqa: S704 (files of this package)
-        style_hash=f"sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}",
+        style=Markup(own),  # noqa: S704 (files of this package)
+        style_hash=source_hash(own),
     )
     return text.encode()
 
@@ -165,19 +161,6 @@ def _line(found: list[tuple[Checked, Finding]], show: Show) -> ExpectationLine:
 
 def _count(finding: Finding) -> str:
     return counted("rows", finding["broken"]) if finding["broken"] else "does not hold"
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(files(__package__).joinpath("page.html.j2").read_text(encoding="utf-8"))
-
-
-@cache
-def _style() -> str:
-    """The report's own style, and what only this page has."""
-    parts = files("contrapose.tasks.report.html").joinpath("style.css"), files(__package__).joinpath("page.css")
-    return "".join(part.read_text(encoding="utf-8") for part in parts)
 
 
 SCHEMA_VERSION = 1

@@ -180,8 +180,6 @@ def test_a_share_stays_a_share_and_a_span_in_order(seed: int) -> None:
     assert int(span.split()[-1].strip(".")) > 1998
 
 
-@pytest.mark.parametrize(
-    "text", ["The museum holds 1950 - or more.", "It holds 1950 % now.", "It sold 1950 * today."]
-)
+@pytest.mark.parametrize("text", ["The museum holds 1950 - or more.", "It holds 1950 % now.", "It sold 1950 * today."])
 def test_a_mark_that_stands_alone_behind_a_year_is_no_word(text: str) -> None:
     assert changed(text).text != text
