@@ -67,7 +67,7 @@ def load(run: Run) -> dict[str, Samples]:
 
 def _loaded(run: Run, plan: Plan) -> Samples:
     """Samples of one test. Whose limit cut them is told here: the task, which is cached, need not know."""
-    found = call(
+    samples = call(
         load_task,
         run.config.refresh,
         test=plan.test,
@@ -76,9 +76,9 @@ def _loaded(run: Run, plan: Plan) -> Samples:
         limit=plan.limit,
         seed=run.config.seed,
     ).value
-    if plan.limited_by is None or found["table"]["rows"] == found["data"]["rows"]:
-        return found
-    return {**found, "data": {**found["data"], "limited_by": plan.limited_by}}
+    if plan.limited_by is None or samples["table"]["rows"] == samples["data"]["rows"]:
+        return samples
+    return {**samples, "data": {**samples["data"], "limited_by": plan.limited_by}}
 
 
 @timed
@@ -181,7 +181,7 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
                 ).value
                 stopped = asked["stopped"]
                 answered[plan.test] = _add(answered[plan.test], asked)
-    return ask_back(run, {test: _warn_of_silence(test, each) for test, each in answered.items()}, stopped=stopped)
+    return ask_back(run, {test: _warn_of_silence(test, trials) for test, trials in answered.items()}, stopped=stopped)
 
 
 def _warn_of_silence(test: str, trials: Trials) -> Trials:
@@ -229,7 +229,7 @@ def judge(
     results: Mapping[str, Table],
 ) -> list[Outcome]:
     """The verdict on every test, with regard to how many there are."""
-    found = [
+    outcomes = [
         stopped(
             call(
                 judge_task,
@@ -244,7 +244,7 @@ def judge(
         )
         for plan in run.plans
     ]
-    return corrected(found)
+    return corrected(outcomes)
 
 
 def stopped(outcome: Outcome, trials: Trials) -> Outcome:

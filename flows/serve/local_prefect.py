@@ -101,15 +101,15 @@ def own_port(wanted: int | None) -> Iterator[int]:
         ConfigError: the wanted one is taken.
     """
     for port in (wanted,) if wanted is not None else (USUAL_PORT, 0):
-        with socket.socket() as found, socket.socket(type=socket.SOCK_DGRAM) as claim:
+        with socket.socket() as listener, socket.socket(type=socket.SOCK_DGRAM) as claim:
             try:
-                found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                found.bind((HOST, port))
-                chosen = int(found.getsockname()[1])
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listener.bind((HOST, port))
+                chosen = int(listener.getsockname()[1])
                 claim.bind((HOST, chosen))
             except (OSError, OverflowError):
                 continue
-            found.close()
+            listener.close()
             yield chosen
             return
     raise ConfigError(

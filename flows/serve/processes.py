@@ -49,12 +49,12 @@ def stopping() -> Iterator[Event]:
     def ask(_: int, __: FrameType | None) -> None:
         asked.set()
 
-    before = {each: signal.signal(each, ask) for each in SIGNALS}
+    before = {number: signal.signal(number, ask) for number in SIGNALS}
     try:
         yield asked
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

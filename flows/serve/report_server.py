@@ -155,7 +155,7 @@ def reports(folder: Path) -> Site:
 
 def report_page(folder: Path, path: str) -> PageReply | None:
     """One page of one run."""
-    found = SERVED.fullmatch(path)
+    match = SERVED.fullmatch(path)
     return (
-        None if found is None or ".." in found[1] else PageReply(content=folder / found[1] / found[2], policy=ENCLOSED)
+        None if match is None or ".." in match[1] else PageReply(content=folder / match[1] / match[2], policy=ENCLOSED)
     )

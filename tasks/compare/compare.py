@@ -28,11 +28,11 @@ def compare(
         ConfigError: the margin is no share, or the baseline is none of the runs.
     """
     refuse_margin(margin)
-    found = [finished_run(name, Path(runs)) for name in _baseline_first(names, baseline, Path(runs))]
-    refuse_unlike(found)
-    models = contenders(found)
+    runs_compared = [finished_run(name, Path(runs)) for name in _baseline_first(names, baseline, Path(runs))]
+    refuse_unlike(runs_compared)
+    models = contenders(runs_compared)
     called = [model["name"] for model in models]
-    tests = [_compared(found, test, called, margin=margin) for test in names_of(found)]
+    tests = [_compared(runs_compared, test, called, margin=margin) for test in names_of(runs_compared)]
     verdict, reason = _overall(tests)
     return Comparison(
         schema_version=1,
@@ -43,7 +43,7 @@ def compare(
         models=models,
         leaderboard=leaderboard(tests, called),
         tests=tests,
-        warnings=_warnings(found),
+        warnings=_warnings(runs_compared),
     )
 
 
@@ -64,7 +64,7 @@ def _baseline_first(names: Sequence[str], baseline: str | None, runs: Path) -> l
     wanted = run_folder(baseline, runs)
     same = [name == baseline or (wanted is not None and run_folder(name, runs) == wanted) for name in names]
     if any(same):
-        return [name for _, name in sorted(zip(same, names, strict=True), key=lambda each: not each[0])]
+        return [name for _, name in sorted(zip(same, names, strict=True), key=lambda pair: not pair[0])]
     raise ConfigError(
         repr(baseline),
         expected=f"one of {', '.join(names)}",
@@ -95,9 +95,9 @@ def _compared(runs: Sequence[FinishedRun], test: str, names: Sequence[str], *, m
 
 def _overall(tests: Sequence[Contest]) -> tuple[Verdict, str]:
     """The worst verdict on any candidate in any test, and which ones it is."""
-    found = judged(tests)
-    verdict = max((pair["verdict"] for _, pair in found if pair["verdict"]), key=SEVERITY.index)
-    named = ", ".join(f"{pair['first']} in {test}" for test, pair in found if pair["verdict"] == verdict)
+    verdicts = judged(tests)
+    verdict = max((pair["verdict"] for _, pair in verdicts if pair["verdict"]), key=SEVERITY.index)
+    named = ", ".join(f"{pair['first']} in {test}" for test, pair in verdicts if pair["verdict"] == verdict)
     return verdict, f"{verdict.capitalize()}: {named}."
 
 
@@ -116,7 +116,7 @@ def _warnings(runs: Sequence[FinishedRun]) -> list[str]:
 def _changed_reader(runs: Sequence[FinishedRun]) -> Iterator[str]:
     """That the reader of one name was not the same when two runs asked it."""
     read = [run for run in runs if run.reader]
-    for first, run in ((read[0], each) for each in read[1:]):
+    for first, run in ((read[0], other) for other in read[1:]):
         differing = [name for name in {**first.reader, **run.reader} if first.reader.get(name) != run.reader.get(name)]
         if differing:
             what = ", ".join(differing)

@@ -32,8 +32,8 @@ def pairs_of(rows: Rows, names: Sequence[str], *, margin: float) -> list[Pair]:
         margin: loss of pass rate that is still called not worse.
     """
     places = list(combinations(range(len(names)), 2))
-    found = _corrected([_pair(rows, (names[other], names[one]), (other, one)) for one, other in places])
-    return [decide(pair, margin) if one == 0 else pair for (one, _), pair in zip(places, found, strict=True)]
+    pairs = _corrected([_pair(rows, (names[other], names[one]), (other, one)) for one, other in places])
+    return [decide(pair, margin) if one == 0 else pair for (one, _), pair in zip(places, pairs, strict=True)]
 
 
 def _corrected(pairs: list[Pair]) -> list[Pair]:
@@ -55,8 +55,8 @@ def rate(passed: np.ndarray, cluster: np.ndarray) -> ComparedRate | None:
     if np.isin(passed, (0, 1)).all():
         share = clustered(passed == 1, cluster)
         return ComparedRate(value=share.rate, interval=wilson(share))
-    found = mean(passed, cluster, bounds=(0.0, 1.0))
-    return ComparedRate(value=found.value, interval=found.interval) if found else None
+    estimate = mean(passed, cluster, bounds=(0.0, 1.0))
+    return ComparedRate(value=estimate.value, interval=estimate.interval) if estimate else None
 
 
 def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -> Pair:
@@ -124,8 +124,8 @@ def paired(first: np.ndarray, second: np.ndarray, cluster: np.ndarray) -> Differ
 
 
 def _interval(first: np.ndarray, second: np.ndarray, cluster: np.ndarray, confidence: float) -> Interval | None:
-    found = difference(first, second, cluster, share=True, confidence=confidence)
-    return found.interval if found else None
+    estimate = difference(first, second, cluster, share=True, confidence=confidence)
+    return estimate.interval if estimate else None
 
 
 def _sign_flips(differences: np.ndarray, cluster: np.ndarray) -> float | None:
@@ -141,7 +141,7 @@ def _sign_flips(differences: np.ndarray, cluster: np.ndarray) -> float | None:
     moved = sums[sums != 0]
     if len(moved) < 2:
         return 1.0
-    found = permutation_test(
+    tested = permutation_test(
         (moved,),
         lambda values, axis: values.sum(axis=axis),
         permutation_type="samples",
@@ -150,7 +150,7 @@ def _sign_flips(differences: np.ndarray, cluster: np.ndarray) -> float | None:
         batch=PORTION,
         rng=np.random.default_rng(SEED),
     )
-    return float(found.pvalue)
+    return float(tested.pvalue)
 
 
 LEVEL = 1 - CONFIDENCE
@@ -167,20 +167,20 @@ def decide(pair: Pair, margin: float) -> Pair:
     "Not worse" is a claim of its own for each candidate, and needs no correction for their number. It is a test of
     non-inferiority: G. Piaggio and others, JAMA 308 (2012) 2594-2604.
     """
-    found, asked = pair["difference"], _asked(pair)
-    if found is None or not _covered(pair):
-        told = f"Only {pair['cases']:,} of {asked:,} cases could be scored for both; {MIN_COVERAGE:.0%} are needed."
-        return {**pair, "verdict": "cannot tell", "reason": told}
-    verdict = _verdict(found, direction(pair), margin)
-    return {**pair, "verdict": verdict, "reason": _reason(verdict, found, margin)}
+    estimate, asked = pair["difference"], _asked(pair)
+    if estimate is None or not _covered(pair):
+        reason = f"Only {pair['cases']:,} of {asked:,} cases could be scored for both; {MIN_COVERAGE:.0%} are needed."
+        return {**pair, "verdict": "cannot tell", "reason": reason}
+    verdict = _verdict(estimate, direction(pair), margin)
+    return {**pair, "verdict": verdict, "reason": _reason(verdict, estimate, margin)}
 
 
 def direction(pair: Pair) -> int:
     """1 where the first model is significantly better, -1 where it is worse, else 0; 0 too where coverage is low."""
-    found = pair["difference"]
-    if found is None or found["interval"] is None or found["adjusted"] is None or found["adjusted"] > LEVEL:
+    estimate = pair["difference"]
+    if estimate is None or estimate["interval"] is None or estimate["adjusted"] is None or estimate["adjusted"] > LEVEL:
         return 0
-    low, high = found["interval"]
+    low, high = estimate["interval"]
     return int(low > 0) - int(high < 0) if _covered(pair) else 0
 
 
@@ -194,25 +194,25 @@ def _asked(pair: Pair) -> int:
     return pair["cases"] + pair["only_first"] + pair["only_second"] + pair["neither"]
 
 
-def _verdict(found: Difference, sign: int, margin: float) -> Verdict:
+def _verdict(estimate: Difference, sign: int, margin: float) -> Verdict:
     if sign > 0:
         return "better"
-    if found["bounds"] and found["bounds"][0] >= -margin:
+    if estimate["bounds"] and estimate["bounds"][0] >= -margin:
         return "not worse"
     return "worse" if sign < 0 else "cannot tell"
 
 
-def _reason(verdict: Verdict, found: Difference, margin: float) -> str:
-    p, adjusted = found["p"], found["adjusted"]
-    if found["interval"] is None or found["bounds"] is None or p is None or adjusted is None:
+def _reason(verdict: Verdict, estimate: Difference, margin: float) -> str:
+    p, adjusted = estimate["p"], estimate["adjusted"]
+    if estimate["interval"] is None or estimate["bounds"] is None or p is None or adjusted is None:
         return "One cluster of cases tells nothing about others."
     if verdict == "not worse":
-        return f"With 95 % confidence the difference is at least {_points(found['bounds'][0])}; {_allowed(margin)}."
-    low, high = map(_points, found["interval"])
+        return f"With 95 % confidence the difference is at least {_points(estimate['bounds'][0])}; {_allowed(margin)}."
+    low, high = map(_points, estimate["interval"])
     sure = f"With 95 % confidence the difference lies between {low} and {high}"
     if verdict != "cannot tell":
         return f"{sure}."
-    if found["interval"][0] <= 0 <= found["interval"][1]:
+    if estimate["interval"][0] <= 0 <= estimate["interval"][1]:
         return f"{sure}, which neither shows a difference nor rules out a loss of more than {100 * margin:g} points."
     return f"{sure}; {_unshown(p, adjusted)}."
 
@@ -242,7 +242,7 @@ def standings(rows: Rows, pairs: Sequence[Pair], names: Sequence[str]) -> list[S
     """
     better = [winner for pair in pairs if (winner := _winner(pair))]
     scored = np.isfinite(rows.passed)
-    found = [
+    places = [
         Standing(
             name=name,
             rank=1 + sum(loser == name for _, loser in better),
@@ -252,23 +252,30 @@ def standings(rows: Rows, pairs: Sequence[Pair], names: Sequence[str]) -> list[S
         )
         for place, name in enumerate(names)
     ]
-    return sorted(found, key=lambda each: (each["rank"], -each["rate"]["value"] if each["rate"] else 0.0))
+    return sorted(
+        places, key=lambda standing: (standing["rank"], -standing["rate"]["value"] if standing["rate"] else 0.0)
+    )
 
 
 def leaderboard(tests: Sequence[Contest], names: Sequence[str]) -> list[RankedModel]:
     """The models over all tests, by the mean of their ranks; every test counts the same."""
     ranks = {
-        name: {test["test_type"]: each["rank"] for test in tests for each in test["standings"] if each["name"] == name}
+        name: {
+            test["test_type"]: standing["rank"]
+            for test in tests
+            for standing in test["standings"]
+            if standing["name"] == name
+        }
         for name in names
     }
     means = {name: sum(own.values()) / len(own) for name, own in ranks.items()}
-    found = [
+    lines = [
         RankedModel(
             name=name, rank=1 + sum(mean < means[name] for mean in means.values()), mean_rank=means[name], ranks=own
         )
         for name, own in ranks.items()
     ]
-    return sorted(found, key=lambda place: place["rank"])
+    return sorted(lines, key=lambda place: place["rank"])
 
 
 def _winner(pair: Pair) -> tuple[str, str] | None:

@@ -37,8 +37,8 @@ class Rows:
     @property
     def common(self) -> np.ndarray:
         """(cases,), bool: those that were scored for every model."""
-        found: np.ndarray = np.isfinite(self.passed).all(axis=0)
-        return found
+        complete: np.ndarray = np.isfinite(self.passed).all(axis=0)
+        return complete
 
 
 def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:

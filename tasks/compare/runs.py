@@ -136,9 +136,9 @@ def _named(group: str, values: Mapping[str, object]) -> dict[str, object]:
     return {f"{group}.{name}": value for name, value in values.items()}
 
 
-def _unfit(name: str, found: str) -> ComparisonError:
+def _unfit(name: str, observed: str) -> ComparisonError:
     return ComparisonError(
-        found,
+        observed,
         expected="the folder of a finished run, or its id",
         remedy="Choose another folder with --runs; `contrapose resume` lists runs that are not finished.",
         where=name,

@@ -77,8 +77,7 @@ def _evaluation(evaluation: Mapping[str, Any], result: dict[str, Any], warnings:
     name = "add_negation" if isinstance(threshold, list | tuple) else "add_toxic_words"
     tests = result.get("tests")
     chosen = tests.get("sensitivity") if isinstance(tests, Mapping) else None
-    settings = chosen.get(name) if isinstance(chosen, Mapping) else None
-    if threshold is not None and isinstance(settings, Mapping):
+    if threshold is not None and isinstance(chosen, Mapping) and isinstance(settings := chosen.get(name), Mapping):
         result["tests"]["sensitivity"] = {**chosen, name: {"threshold": threshold, **settings}}
         warnings.append(f"evaluation.threshold was read as the threshold of {name}")
     elif evaluation:

@@ -86,8 +86,8 @@ def located(name: str) -> str:
 
 def bundled() -> Path | None:
     """The folder of the bundled model, found without running its package's code; None where that is not installed."""
-    found = find_spec(PACKAGE)
-    return None if found is None or found.origin is None else Path(found.origin).parent / "model"
+    spec = find_spec(PACKAGE)
+    return None if spec is None or spec.origin is None else Path(spec.origin).parent / "model"
 
 
 def holds_model(folder: Path) -> bool:
@@ -115,11 +115,11 @@ def _hub_model(name: str) -> str:
     try:
         cached = _is_cached(name)
     except HFValidationError:
-        found = f"{name!r} is neither a folder that exists nor the id of a hub model"
-        raise _missing(found, "Correct embedding_model.") from None
+        observed = f"{name!r} is neither a folder that exists nor the id of a hub model"
+        raise _missing(observed, "Correct embedding_model.") from None
     if not cached and is_offline_mode():
-        found = f"{name!r} is neither a folder here nor in the cache of the hub, and HF_HUB_OFFLINE is set"
-        raise _missing(found, "Correct embedding_model, or unset HF_HUB_OFFLINE once to download it.")
+        observed = f"{name!r} is neither a folder here nor in the cache of the hub, and HF_HUB_OFFLINE is set"
+        raise _missing(observed, "Correct embedding_model, or unset HF_HUB_OFFLINE once to download it.")
     return name
 
 
@@ -128,10 +128,10 @@ def _is_cached(name: str) -> bool:
     from huggingface_hub import try_to_load_from_cache
 
     ids = [name] if "/" in name else [name, f"sentence-transformers/{name}"]
-    return any(isinstance(try_to_load_from_cache(each, file), str) for each in ids for file in DESCRIBED)
+    return any(isinstance(try_to_load_from_cache(model_id, file), str) for model_id in ids for file in DESCRIBED)
 
 
-def _missing(found: str, remedy: str) -> ConfigError:
+def _missing(observed: str, remedy: str) -> ConfigError:
     return ConfigError(
-        found, expected="the embedding model, which reads free replies", remedy=remedy, where="embedding_model"
+        observed, expected="the embedding model, which reads free replies", remedy=remedy, where="embedding_model"
     )

@@ -227,15 +227,15 @@ def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) 
     reached, missed = max(rate.reached for rate in rates), min(1.0, len(rates) * min(rate.missed for rate in rates))
     if missed <= LEVEL:
         worst = min(rates, key=lambda rate: rate.missed)
-        told = _bounded(worst, "at most", worst.bounds.high, "passed")
-        return GateDecision("fail", f"With 95 % confidence {told}.", gates, reached, missed)
+        reason = _bounded(worst, "at most", worst.bounds.high, "passed")
+        return GateDecision("fail", f"With 95 % confidence {reason}.", gates, reached, missed)
     short = [rate for rate in rates if rate.reached > LEVEL]
     if not short and all(rate.guessed for rate in rates):
         return GateDecision("inconclusive", _guessed(rates[0]), gates)
     if short:
         return GateDecision("inconclusive", undecided(short[0], tests=rules.tests), gates, reached, missed)
-    told = ", and ".join(_bounded(rate, "at least", rate.bounds.low, "failed") for rate in rates)
-    return GateDecision("pass", f"With 95 % confidence {told}.", gates, reached, missed)
+    reason = ", and ".join(_bounded(rate, "at least", rate.bounds.low, "failed") for rate in rates)
+    return GateDecision("pass", f"With 95 % confidence {reason}.", gates, reached, missed)
 
 
 def needed(rate: Rate, *, tests: int) -> int | None:
@@ -320,19 +320,19 @@ def corrected(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def _again(outcome: Outcome, reached: float, missed: float, *, tests: int) -> Outcome:
-    told: Outcome = {**outcome, "reached": reached, "missed": missed}
+    corrected_outcome: Outcome = {**outcome, "reached": reached, "missed": missed}
     if outcome["verdict"] not in ("pass", "fail"):
-        return told
+        return corrected_outcome
     passes = outcome["verdict"] == "pass"
     p = reached if passes else missed
     if p <= LEVEL:
-        return {**told, "gates": [GateSummary(**{**gate, "further": None}) for gate in outcome["gates"]]}
-    return {**told, "verdict": "inconclusive", "reason": _alone(outcome, p, passes=passes, tests=tests)}
+        return {**corrected_outcome, "gates": [GateSummary(**{**gate, "further": None}) for gate in outcome["gates"]]}
+    return {**corrected_outcome, "verdict": "inconclusive", "reason": _alone(outcome, p, passes=passes, tests=tests)}
 
 
 def _alone(outcome: Outcome, p: float, *, passes: bool, tests: int) -> str:
     """Why a verdict that holds by itself does not hold among so many."""
-    gate = max(outcome["gates"], key=lambda each: each["reached"] if passes else -each["missed"])
+    gate = max(outcome["gates"], key=lambda summary: summary["reached"] if passes else -summary["missed"])
     rate, wanted = distinct_percentages(gate["rate"] or 0.0, gate["wanted"])
     side, name = "reaches" if passes else "misses", gate["name"].replace("_", " ")
     return (

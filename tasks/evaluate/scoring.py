@@ -78,10 +78,14 @@ def calibrated(plan: Plan, controls: Iterable[Sequence[Trial]], *, embed: Embed)
     """
     if not plan.probe_settings.calibrated:
         return plan
-    found: dict[str, _Scores] = {}
+    by_scorer: dict[str, _Scores] = {}
     for portion in controls:
-        _gather(portion, plan, embed, into=found)
-    bands = {scorer: band(scorer, each.values) for scorer, each in found.items() if len(each.samples) >= LEAST_CONTROLS}
+        _gather(portion, plan, embed, into=by_scorer)
+    bands = {
+        scorer: band(scorer, scores.values)
+        for scorer, scores in by_scorer.items()
+        if len(scores.samples) >= LEAST_CONTROLS
+    }
     thresholds = {scorer: bands.get(scorer) for scorer in Thresholds.model_fields}
     return plan.model_copy(update={"settings": {**plan.settings, "threshold": thresholds}})
 
@@ -125,17 +129,17 @@ def follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed)
     known: list[FollowUp] = []
     for portion in portions:
         answered = [trial for trial in portion if not (trial.expected.error or trial.actual.error)]
-        found = chosen.follow_ups(answered, settings, embed=embed)
-        yield from (each for each in found if each.known is None)
-        known = drawn([*known, *(each for each in found if each.known is not None)], CHECKS)
+        questions = chosen.follow_ups(answered, settings, embed=embed)
+        yield from (question for question in questions if question.known is None)
+        known = drawn([*known, *(question for question in questions if question.known is not None)], CHECKS)
     yield from known
 
 
 def drawn(questions: Iterable[FollowUp], most: int) -> list[FollowUp]:
     """Those with the least hashes, each prompt once: the draw depends on no order, and on no other question."""
     by_prompt: dict[str, FollowUp] = {}
-    for each in questions:
-        by_prompt.setdefault(each.prompt, each)
+    for question in questions:
+        by_prompt.setdefault(question.prompt, question)
     return [by_prompt[prompt] for prompt in sorted(by_prompt, key=_hash)[:most]]
 
 

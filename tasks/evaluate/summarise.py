@@ -59,8 +59,8 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
     controls, cases = counted[control], counted[~control]
     counts, share = count(cases), passed(cases)
     chosen = probe(plan.test)
-    found = [_pass_rate(cases, plan), *_criteria(results, plan)]
-    rates = [rate for rate in found if rate is not None]
+    gated = [_pass_rate(cases, plan), *_criteria(results, plan)]
+    rates = [rate for rate in gated if rate is not None]
     verdict, reason, gates, reached, missed = decide(counts, rates, rules)
     answered = results if results["error"].isna().all() else results[results["error"].isna()]
     measures = chosen.measures(answered)
@@ -94,7 +94,7 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         chance=rates[0].chance if rates else None,
         settings=plan.settings,
         scorers=_frequent(cases["scorer"]),
-        figures=plain({**figures, **{name: each["value"] for name, each in estimated.items()}}),
+        figures=plain({**figures, **{name: estimate["value"] for name, estimate in estimated.items()}}),
         estimates=estimated,
         effects=effects(measures, answered),
         slices=slices(cases),
@@ -118,9 +118,11 @@ def _pass_rate(cases: pd.DataFrame, plan: Plan) -> Rate | None:
 
 def _criteria(results: pd.DataFrame, plan: Plan) -> Iterator[Rate | None]:
     """What else the test asks for."""
-    for each in probe(plan.test).criteria(results, plan.probe_settings):
-        cluster = clusters_of(results[each.applies])
-        yield rated(each.name, each.met[each.applies], cluster, wanted=each.wanted, chance=each.chance)
+    for criterion in probe(plan.test).criteria(results, plan.probe_settings):
+        cluster = clusters_of(results[criterion.applies])
+        yield rated(
+            criterion.name, criterion.met[criterion.applies], cluster, wanted=criterion.wanted, chance=criterion.chance
+        )
 
 
 def passed(rows: pd.DataFrame) -> Share | None:
@@ -147,9 +149,9 @@ def count(results: pd.DataFrame) -> Counts:
 def unscored_reasons(cases: pd.DataFrame) -> dict[str, int]:
     """Why answered cases stay open: the most common reasons, and `other` for the rest."""
     counts = _frequent(cases.loc[~settled(cases) & cases["error"].isna(), "reason"].fillna("no reason told"))
-    told = dict(islice(counts.items(), MOST_REASONS))
-    others = sum(counts.values()) - sum(told.values())
-    return {**told, "other": told.get("other", 0) + others} if others else told
+    commonest = dict(islice(counts.items(), MOST_REASONS))
+    others = sum(counts.values()) - sum(commonest.values())
+    return {**commonest, "other": commonest.get("other", 0) + others} if others else commonest
 
 
 def noise(controls: pd.DataFrame) -> ControlSummary:
@@ -180,8 +182,8 @@ def slices(results: pd.DataFrame) -> list[Slice]:
     scored = results[settled(results)]
     true, cluster = scored["pass"].to_numpy(dtype=bool), clusters_of(scored)
     inside = [scored["slice"].eq(name).to_numpy() for name in names]
-    found = [[_share(true[rows], cluster[rows]) for rows in (part, ~part)] for part in inside]
-    compared = [unequal(part, rest) if part and rest else None for part, rest in found]
+    shares = [[_share(true[rows], cluster[rows]) for rows in (part, ~part)] for part in inside]
+    compared = [unequal(part, rest) if part and rest else None for part, rest in shares]
     known = iter(benjamini_hochberg([p for p in compared if p is not None]))
     return [
         Slice(
@@ -192,7 +194,7 @@ def slices(results: pd.DataFrame) -> list[Slice]:
             interval=wilson(share) if share else None,
             p=None if p is None else next(known),
         )
-        for name, (share, _), p in zip(names, found, compared, strict=True)
+        for name, (share, _), p in zip(names, shares, compared, strict=True)
     ]
 
 
@@ -205,16 +207,16 @@ def _frequent(names: pd.Series) -> dict[str, int]:
 
 def reader_errors(chosen: Probe, figures: Mapping[str, float | int | None]) -> Iterator[ReaderError]:
     """What is known of the error of the steps that read some of the replies."""
-    for found in chosen.reader_errors:
-        for each in found.by_letter if any_read_by(found.steps, figures) else ():
+    for errors in chosen.reader_errors:
+        for error in errors.by_letter if any_read_by(errors.steps, figures) else ():
             yield ReaderError(
-                by=found.by,
-                source=found.source,
-                date=found.date,
-                letter=each.letter,
-                replies=each.replies,
-                missed=each.missed,
-                misread=each.misread,
+                by=errors.by,
+                source=errors.source,
+                date=errors.date,
+                letter=error.letter,
+                replies=error.replies,
+                missed=error.missed,
+                misread=error.misread,
             )
 
 
@@ -274,12 +276,12 @@ def estimates(measures: Sequence[Measure], results: pd.DataFrame) -> dict[str, E
     """
     case = ~results["control"].to_numpy(dtype=bool)
     cluster = clusters_of(results)
-    found = {
+    means = {
         measure.name: mean(measure.values[case], cluster[case], share=measure.share, bounds=measure.bounds)
         for measure in measures
     }
     among = {measure.name: measure.among for measure in measures}
-    return {name: _estimate(each, among[name]) for name, each in found.items() if each is not None}
+    return {name: _estimate(estimated, among[name]) for name, estimated in means.items() if estimated is not None}
 
 
 def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
@@ -289,7 +291,7 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
         return []
     sample = pd.Series(pd.factorize(results["sample_id"])[0])
     cluster = pd.Series(clusters_of(results)).groupby(sample).first()
-    found = []
+    shown = []
     for measure in measures:
         if measure.net is None:
             continue
@@ -299,12 +301,18 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
         between = measure.share or measure.bounds == (0, 1)
         net = difference(pairs["case"], pairs["c"], cluster.loc[pairs.index], share=between)
         if net is not None:
-            found.append(_effect(measure, net, pairs))
-    return found
+            shown.append(_effect(measure, net, pairs))
+    return shown
 
 
-def _estimate(found: Mean, among: str) -> Estimate:
-    return Estimate(value=found.value, interval=found.interval, rows=found.rows, clusters=found.clusters, among=among)
+def _estimate(estimated: Mean, among: str) -> Estimate:
+    return Estimate(
+        value=estimated.value,
+        interval=estimated.interval,
+        rows=estimated.rows,
+        clusters=estimated.clusters,
+        among=among,
+    )
 
 
 def _effect(measure: Measure, net: Mean, pairs: pd.DataFrame) -> Effect:

@@ -59,10 +59,10 @@ def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revis
         embedding_revision: what that name stands for now; part of the cache key.
     """
     portions = batched(iterate(trials, Trial), ROWS)
-    found = list(follow_ups(portions, plan, embed=embedder(embedding_model)))
+    questions = list(follow_ups(portions, plan, embed=embedder(embedding_model)))
     return Unread(
-        questions=write((each for each in found if each.known is None), FollowUp),
-        checks=write((each for each in found if each.known is not None), FollowUp),
+        questions=write((question for question in questions if question.known is None), FollowUp),
+        checks=write((question for question in questions if question.known is not None), FollowUp),
     )
 
 

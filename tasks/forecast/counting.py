@@ -102,8 +102,8 @@ class Counter:
         replies = self.look_up(first)
         yield from ((question, question in replies) for question in first)
         later = losses(cases, replies)
-        found = self.look_up(later) if later else {}
-        yield from ((question, question in found) for question in later)
+        answers = self.look_up(later) if later else {}
+        yield from ((question, question in answers) for question in later)
         yield from ((question, False) for question in _later_still(cases, replies))
         words = in_words(cases)
         said = self.look_up(words) if words else {}
@@ -130,10 +130,10 @@ def _replies(cases: Iterable[Case], *, longest: int) -> dict[int, int]:
     """
     quoted = min(longest, asking_back.QUOTED_FIRST + asking_back.QUOTED_LAST)
     return {
-        hash(each): len(asking_back.question("", case.options)) + quoted
+        hash(question): len(asking_back.question("", case.options)) + quoted
         for case in cases
         if case.options and case.asks == "generate"
-        for each in asked([case])
+        for question in asked([case])
     }
 
 

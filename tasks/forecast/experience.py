@@ -72,8 +72,8 @@ class Experience:
         tokens = sum(answer.read + answer.written for answer in self.answers)
         return tokens / seconds if self._enough(self.answers) and seconds else None
 
-    def _enough(self, found: Sequence[object]) -> bool:
-        return len(found) >= ENOUGH
+    def _enough(self, pasts: Sequence[object]) -> bool:
+        return len(pasts) >= ENOUGH
 
 
 def experience_of(config: RunConfig) -> Experience:
@@ -83,13 +83,13 @@ def experience_of(config: RunConfig) -> Experience:
         ConfigError: the store cannot be opened.
     """
     store = Store()
-    found: list[Past] = []
+    pasts: list[Past] = []
     for run, stored in store.runs.latest(RUNS_LOOKED_AT):
         if _same_model(stored, config):
-            found += _pasts(store.answers.asked_by(run, model=config.model, most=MOST - len(found)))
-        if len(found) == MOST:
+            pasts += _pasts(store.answers.asked_by(run, model=config.model, most=MOST - len(pasts)))
+        if len(pasts) == MOST:
             break
-    return Experience(answers=tuple(found))
+    return Experience(answers=tuple(pasts))
 
 
 def _same_model(stored: str, config: RunConfig) -> bool:

@@ -38,15 +38,15 @@ def place(chosen: str | None, output: str) -> str:
     Raises:
         ConfigError: it holds a password, which every message about it would repeat.
     """
-    found = chosen or os.environ.get(VARIABLE) or os.path.join(output, FOLDER)
-    if holds_password(found):
+    folder = chosen or os.environ.get(VARIABLE) or os.path.join(output, FOLDER)
+    if holds_password(folder):
         raise ConfigError(
             "an address with a password",
             expected="an address without one",
             remedy="Give it to fsspec by its own configuration or environment.",
             where="history" if chosen else VARIABLE,
         )
-    return found.rstrip("/") or found
+    return folder.rstrip("/") or folder
 
 
 def file_name(key: str) -> str:
@@ -125,8 +125,8 @@ def sealed(content: bytes) -> bytes:
 
 def is_broken(content: bytes) -> bool:
     """Whether a file was changed since it was sealed; one that was never sealed was not, as far as anybody knows."""
-    found = SEAL.findall(content[content.rfind(KEY) :]) if KEY in content else []
-    return len(found) == 1 and _hash(content.replace(found[0], BLANK)) != found[0]
+    seals = SEAL.findall(content[content.rfind(KEY) :]) if KEY in content else []
+    return len(seals) == 1 and _hash(content.replace(seals[0], BLANK)) != seals[0]
 
 
 def _hash(content: bytes) -> bytes:
@@ -184,12 +184,12 @@ def mend(where: str, skipped: Iterable[str], *, output: Path) -> tuple[list[str]
         The files that are readable again or out of the way, and what to say of them.
     """
     damaged = [name for name in skipped if OURS.fullmatch(name)]
-    found = dict(_runs(output)) if damaged else {}
+    runs = dict(_runs(output)) if damaged else {}
     for name in damaged:
         remove(where, name)
-        if name in found:
-            put(where, name, found[name])
-    lost = [name for name in damaged if name not in found]
+        if name in runs:
+            put(where, name, runs[name])
+    lost = [name for name in damaged if name not in runs]
     return damaged, _warning(damaged, lost)
 
 

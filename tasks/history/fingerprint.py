@@ -44,7 +44,7 @@ def fingerprint(
         embedding_revision: what the embedding model's name stands for.
         reader: what the provider of the run's reader found that to be; None where the run has none.
     """
-    found: dict[Facet, Facts] = {
+    facets: dict[Facet, Facts] = {
         "model": _model(config.model_spec(), identity),
         "data": _data(summary["tests"], plans),
         "prompt": _prompt(config, summary["tests"], plans, identity),
@@ -53,13 +53,13 @@ def fingerprint(
         | _reader(config.reader_spec(), reader),
         "library": {**versions, **({"engine": identity["engine"]} if "engine" in identity else {})},
     }
-    return {facet: {name: _as_text(value) for name, value in facts.items()} for facet, facts in found.items()}
+    return {facet: {name: _as_text(value) for name, value in facts.items()} for facet, facts in facets.items()}
 
 
 def _model(spec: ModelSpec, identity: Mapping[str, str], *, args: str = "model_args") -> Facts:
     own = {name: value for name, value in identity.items() if name not in (*LIBRARIES, "engine", "chat_template")}
-    given = {f"{args}.{name}": value for name, value in answering(spec).items()}
-    return {**given, **own, "id": spec.id, "provider": spec.provider}
+    arguments = {f"{args}.{name}": value for name, value in answering(spec).items()}
+    return {**arguments, **own, "id": spec.id, "provider": spec.provider}
 
 
 def _reader(spec: ModelSpec | None, identity: Mapping[str, str] | None) -> Facts:

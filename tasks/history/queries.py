@@ -60,9 +60,9 @@ def runs(
     values = {"suite": suite, "model": model, "verdict": verdict, "tests": list(tests), "last": last}
     with duckdb.connect(config=dict(CLOSED)) as connection:
         connection.register("runs", rows)
-        found = connection.execute(LATEST, values)
-        names = [column[0] for column in found.description or ()]
-        chosen = [from_row(_without_place(dict(zip(names, row, strict=True)))) for row in found.fetchall()]
+        rows_found = connection.execute(LATEST, values)
+        names = [column[0] for column in rows_found.description or ()]
+        chosen = [from_row(_without_place(dict(zip(names, row, strict=True)))) for row in rows_found.fetchall()]
     return [_with(run, tests) for run in chosen] if tests else chosen
 
 
@@ -76,7 +76,7 @@ def history(rows: pa.Table, run: PastRun) -> History:
     own = runs(rows, suite=run["suite"], model=run["model"], last=1)
     green = runs(rows, suite=run["suite"], model=run["model"], verdict="pass", last=1)
     before = next(iter(green or own), None)
-    others = sorted(runs(rows, suite=run["suite"], last=MOST), key=lambda each: each["started"])
+    others = sorted(runs(rows, suite=run["suite"], last=MOST), key=lambda past: past["started"])
     return History(
         runs=(*others[-(MOST - 1) :], run),
         green=next(iter(green), None),

@@ -61,11 +61,11 @@ def recorded(where: str, *, without: str = "") -> Recorded:
         files, folder = fsspec.core.url_to_fs(where)
         names, skipped = _listed(files, folder)
         for portion in batched((name for name in names if name != without), AT_ONCE):
-            for name, found in _read(files, folder, portion):
-                if isinstance(found, str):
-                    skipped[name] = found
+            for name, portion_read in _read(files, folder, portion):
+                if isinstance(portion_read, str):
+                    skipped[name] = portion_read
                 else:
-                    tables.append(found)
+                    tables.append(portion_read)
     except Exception as error:
         # A file system of fsspec raises whatever the library beneath it does.
         raise ConfigError(
@@ -82,9 +82,9 @@ def _listed(files: Any, folder: str) -> tuple[list[str], dict[str, str]]:
     files.invalidate_cache()
     if not files.isdir(folder):
         return [], {}
-    sizes = {os.path.basename(each["name"]): each for each in files.ls(folder, detail=True)}
-    ours = {name: each for name, each in sizes.items() if name.endswith(".parquet") and not name.startswith(".")}
-    large = {name: "too large" for name, each in sorted(ours.items()) if (each["size"] or 0) > LARGEST}
+    sizes = {os.path.basename(entry["name"]): entry for entry in files.ls(folder, detail=True)}
+    ours = {name: entry for name, entry in sizes.items() if name.endswith(".parquet") and not name.startswith(".")}
+    large = {name: "too large" for name, entry in sorted(ours.items()) if (entry["size"] or 0) > LARGEST}
     return sorted(name for name in ours if name not in large), large
 
 

@@ -18,8 +18,8 @@ MARK = b"contrapose.history"
 """Key of the version in a file's metadata: a file without it is none of ours."""
 
 
-def _field(name: str, kind: pa.DataType, told: str) -> pa.Field:
-    return pa.field(name, kind, metadata={"description": told})
+def _field(name: str, kind: pa.DataType, description: str) -> pa.Field:
+    return pa.field(name, kind, metadata={"description": description})
 
 
 TESTS = pa.list_(
@@ -58,8 +58,8 @@ def to_table(run: PastRun) -> pa.Table:
         | dict(zip(("low", "high"), test["interval"] or (None, None), strict=True))
         for test in run["tests"]
     ]
-    told = json.dumps(run["made_of"], sort_keys=True)
-    return pa.Table.from_pylist([{**run, "tests": tests, "made_of": told}], schema=SCHEMA)
+    made_of = json.dumps(run["made_of"], sort_keys=True)
+    return pa.Table.from_pylist([{**run, "tests": tests, "made_of": made_of}], schema=SCHEMA)
 
 
 def from_row(row: Mapping[str, Any]) -> PastRun:
@@ -86,10 +86,10 @@ def recognised(table: pa.Table) -> pa.Table:
     """
     if MARK not in (table.schema.metadata or {}):
         raise ValueError("not written by a run")
-    found = table if table.schema.equals(SCHEMA) else _as_today(table)
-    if not all(map(_sound, found.to_pylist())):
+    current = table if table.schema.equals(SCHEMA) else _as_today(table)
+    if not all(map(_sound, current.to_pylist())):
         raise ValueError("a value is missing, or cannot be")
-    return found
+    return current
 
 
 def _as_today(table: pa.Table) -> pa.Table:

@@ -41,16 +41,16 @@ class SincePrevious:
 
 def series(runs: Iterable[PastRun]) -> list[Series]:
     """The series in some runs, which come the oldest first; in order of suite, model and test."""
-    found: dict[tuple[str, str, str], list[Point]] = {}
+    by_line: dict[tuple[str, str, str], list[Point]] = {}
     for run in runs:
         for test in run["tests"]:
-            points = found.setdefault((run["suite"], run["model"], test["test_type"]), [])
+            points = by_line.setdefault((run["suite"], run["model"], test["test_type"]), [])
             changed = changes_of(test["test_type"], points[-1].run, run) if points else ()
-            facets = tuple(dict.fromkeys(each["facet"] for each in changed))
+            facets = tuple(dict.fromkeys(change["facet"] for change in changed))
             points.append(Point(run=run, test=test, changed=facets))
     return [
         Series(suite=suite, model=model, test=test, points=tuple(points))
-        for (suite, model, test), points in sorted(found.items())
+        for (suite, model, test), points in sorted(by_line.items())
     ]
 
 
@@ -61,17 +61,17 @@ def since_green(runs: Iterable[PastRun]) -> list[SincePrevious]:
 
 def _since(own: Sequence[PastRun]) -> SincePrevious:
     *before, run = own
-    green = [each for each in before if each["verdict"] == "pass"]
+    green = [point for point in before if point["verdict"] == "pass"]
     base = next(reversed(green or before), None)
     return SincePrevious(run=run, base=base, changes=changes(base, run) if base else ())
 
 
 def _by_model(runs: Iterable[PastRun]) -> Iterator[list[PastRun]]:
     """Runs of each suite and model, in order of their names."""
-    found: dict[tuple[str, str], list[PastRun]] = {}
+    grouped: dict[tuple[str, str], list[PastRun]] = {}
     for run in runs:
-        found.setdefault((run["suite"], run["model"]), []).append(run)
-    yield from (own for _, own in sorted(found.items()))
+        grouped.setdefault((run["suite"], run["model"]), []).append(run)
+    yield from (own for _, own in sorted(grouped.items()))
 
 
 FACETS: tuple[Facet, ...] = ("model", "data", "prompt", "scorer", "library")
@@ -86,19 +86,19 @@ def changes(before: PastRun, after: PastRun) -> tuple[Change, ...]:
 
     A test that only one of them asked is one change, whatever its settings are.
     """
-    old, new = ({each["test_type"] for each in run["tests"]} for run in (before, after))
+    old, new = ({fact["test_type"] for fact in run["tests"]} for run in (before, after))
     alone = sorted(old ^ new)
     asked = [
         Change(facet="prompt", name=test, before=ASKED if test in old else "", after=ASKED if test in new else "")
         for test in alone
     ]
-    return (*asked, *(each for each in _facts(before, after) if each["name"].partition(".")[0] not in alone))
+    return (*asked, *(fact for fact in _facts(before, after) if fact["name"].partition(".")[0] not in alone))
 
 
 def changes_of(test: str, before: PastRun, after: PastRun) -> tuple[Change, ...]:
     """Those that bear on one test."""
-    others = {each["test_type"] for run in (before, after) for each in run["tests"]} - {test}
-    return tuple(each for each in changes(before, after) if each["name"].partition(".")[0] not in others)
+    others = {fact["test_type"] for run in (before, after) for fact in run["tests"]} - {test}
+    return tuple(fact for fact in changes(before, after) if fact["name"].partition(".")[0] not in others)
 
 
 def _facts(before: PastRun, after: PastRun) -> Iterator[Change]:

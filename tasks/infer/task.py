@@ -128,8 +128,14 @@ def ask_about(
 
     asked = _put(asking, terms, stopped=stopped)
     by_id = {trial.case.id: trial for trial in read(asked["table"], Trial)}
-    told = [each for each in questions if getattr(by_id[each.case_id], each.side).asked_back is not None]
-    return {**asked, "answered": len(told), "read": agreement(by_id, [each for each in told if each.known])}
+    answered = [
+        question for question in questions if getattr(by_id[question.case_id], question.side).asked_back is not None
+    ]
+    return {
+        **asked,
+        "answered": len(answered),
+        "read": agreement(by_id, [question for question in answered if question.known]),
+    }
 
 
 def _put(
@@ -143,15 +149,15 @@ def _put(
     )
     model = partial(_open, spec.model_copy(update={"identity": dict(terms.identity)}).model_dump_json())
     with broker:
-        found = asking(broker, model)
+        trials = asking(broker, model)
         notes = dict(model().notes()) if broker.asked else {}
     Store().runs.add_hits(run, broker.hits)
     return Asked(
-        table=write(found, Trial),
-        unasked=sum(unasked(trial) for trial in found),
+        table=write(trials, Trial),
+        unasked=sum(unasked(trial) for trial in trials),
         answered=0,
         read=(0, 0),
-        silent=sum(reply.text == "" for trial in found for reply in (trial.expected, trial.actual)),
+        silent=sum(reply.text == "" for trial in trials for reply in (trial.expected, trial.actual)),
         stopped=broker.stopped,
         warnings=broker.warnings,
         notes=notes,

@@ -54,8 +54,8 @@ def candidate_config(config: RunConfig, candidate: Candidate) -> RunConfig:
     shared = config.model_args if provider == config.model_spec().provider else {}
     # The announced one is judged, whatever the arguments of every candidate say.
     args = {**shared, "revision": None, **candidate.args, **({"revision": label} if label else {})}
-    given = {name: value for name, value in args.items() if value is not None}
-    return validate({**config.model_dump(), "model": candidate.model, "model_args": given}, where="candidate")
+    chosen = {name: value for name, value in args.items() if value is not None}
+    return validate({**config.model_dump(), "model": candidate.model, "model_args": chosen}, where="candidate")
 
 
 def refuse_baseline(candidate: Mapping[str, str], baseline: Mapping[str, str], *, model: str) -> None:

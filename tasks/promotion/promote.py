@@ -91,15 +91,15 @@ def version_of(named: str, *, revision: str, training_run: str, client: Any = No
         ContraposeError: the registry cannot be asked.
     """
     name = named.rpartition("@")[0]
-    found = [version for version in _versions(client or _client(), name) if _meant(version, revision, training_run)]
-    if len(found) != 1:
+    versions = [version for version in _versions(client or _client(), name) if _meant(version, revision, training_run)]
+    if len(versions) != 1:
         raise ConfigError(
-            f"{len(found)} versions of revision {revision or 'none'} and training run {training_run or 'none'}",
+            f"{len(versions)} versions of revision {revision or 'none'} and training run {training_run or 'none'}",
             expected="one",
             remedy="Register the model under its MLflow run, or announce the number of the version as revision.",
             where=name,
         )
-    return str(found[0].version)
+    return str(versions[0].version)
 
 
 def move(named: str, version: str, *, client: Any = None) -> str:
@@ -127,14 +127,14 @@ def _meant(version: Any, revision: str, training_run: str) -> bool:
 
 
 def _versions(client: Any, name: str) -> list[Any]:
-    found: list[Any] = []
+    versions: list[Any] = []
     token = None
     while True:
         page = _asked(name, client.search_model_versions, f"name='{name}'", page_token=token)
-        found += page
+        versions += page
         token = getattr(page, "token", None)
         if not token:
-            return found
+            return versions
 
 
 def _asked(name: str, ask: Callable[..., Any], *args: Any, **options: Any) -> Any:

@@ -113,5 +113,5 @@ def _refuse(name: str, value: str) -> None:
         raise _wrong(shown, allowed, "Correct the text.", name)
 
 
-def _wrong(found: str, expected: str, remedy: str, where: str) -> ConfigError:
-    return ConfigError(found, expected=expected, remedy=remedy, where=where)
+def _wrong(observed: str, expected: str, remedy: str, where: str) -> ConfigError:
+    return ConfigError(observed, expected=expected, remedy=remedy, where=where)

@@ -63,8 +63,8 @@ def is_listed(url: str, environment: Mapping[str, str] = os.environ) -> bool:
     Raises:
         ConfigError: it names what is no host.
     """
-    named = [each for each in entries(HOSTS, environment) if "/" not in each or network_of(each) is None]
-    rules, origin = [read_rule(each, where=HOSTS) for each in named], origin_of(url)
+    named = [entry for entry in entries(HOSTS, environment) if "/" not in entry or network_of(entry) is None]
+    rules, origin = [read_rule(entry, where=HOSTS) for entry in named], origin_of(url)
     return origin is not None and any(rule.holds(origin) for rule in rules)
 
 
@@ -83,11 +83,11 @@ def refuse_unlisted(url: str) -> None:
             where="promotion.webhook",
         )
     try:
-        found = _addresses(origin.host, origin.port)
+        addresses = _addresses(origin.host, origin.port)
     except OSError:
         # Nobody may know the name here but a proxy; where it must be known, calling it says so.
         return
-    refuse_inside(origin.host, found, variable=HOSTS)
+    refuse_inside(origin.host, addresses, variable=HOSTS)
 
 
 def send(url: str, body: bytes, *, secret: str, delivery: str, pause: Callable[[float], None] = time.sleep) -> None:
@@ -98,12 +98,12 @@ def send(url: str, body: bytes, *, secret: str, delivery: str, pause: Callable[[
         ContraposeError: nobody has taken it.
     """
     for number in range(1, TRIES + 1):
-        found, worth = _try(url, body, secret=secret, delivery=delivery)
-        if not found:
+        outcome, worth = _try(url, body, secret=secret, delivery=delivery)
+        if not outcome:
             return
         if number == TRIES or not worth:
             raise ContraposeError(
-                f"the webhook was not taken ({found})",
+                f"the webhook was not taken ({outcome})",
                 expected=f"an answer with a status of 200 to 299 within {TIMEOUT:.0f} s",
                 remedy="Mend the receiver, and announce the model again: the verdict stays, only this is repeated.",
                 where=urlsplit(url).hostname or "webhook",
@@ -132,19 +132,19 @@ def _try(url: str, body: bytes, *, secret: str, delivery: str) -> tuple[str, boo
 
 
 def _addresses(host: str, port: int) -> list[str]:
-    return [str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    return [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
 def _connect(address: tuple[str, int], *options: Any) -> socket.socket:
     """Connect to a host that is no private one: to an address that was looked at, so that none is found in between."""
     host, port = address
-    found = _addresses(host, port)
-    refuse_inside(host.lower(), found, variable=HOSTS)
-    for number, each in enumerate(found, start=1):
+    addresses = _addresses(host, port)
+    refuse_inside(host.lower(), addresses, variable=HOSTS)
+    for number, host_address in enumerate(addresses, start=1):
         try:
-            return socket.create_connection((each, port), *options)
+            return socket.create_connection((host_address, port), *options)
         except OSError:
-            if number == len(found):
+            if number == len(addresses):
                 raise
     raise OSError(f"{host} has no address")
 

@@ -58,7 +58,7 @@ def _tables(comparison: Comparison, console: Console) -> Iterator[tuple[str, Tab
     yield "Over all tests", _table(("rank", "model", "mean rank"), places)
     head = ("rank", "model", "pass rate, %", "difference, points", "verdict")
     for test in comparison["tests"]:
-        rows = [_cells(test, each, console) for each in test["standings"]]
+        rows = [_cells(test, standing, console) for standing in test["standings"]]
         yield f"{test['test_type']}: {asked(test)}", _table(head, rows)
 
 
@@ -90,8 +90,8 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         if pair["verdict"] == "cannot tell":
             yield f"{pair['first']} in {test}: {pair['reason']}"
     for test, pair in judged(comparison["tests"]):
-        if told := unpaired(pair):
-            yield f"{pair['first']} in {test}: {told}"
+        if note := unpaired(pair):
+            yield f"{pair['first']} in {test}: {note}"
     yield from (f"Warning: {warning}" for warning in comparison["warnings"])
     yield (
         f"Differences are to {comparison['baseline']}; a loss of {allowed(comparison)} is not worse. In brackets: 95 %."

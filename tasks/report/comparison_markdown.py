@@ -81,8 +81,13 @@ def _test(test: Contest) -> Iterator[str]:
     yield f"### {escape(name_of(test['test_type']))}"
     yield escape(f"{asked(test)}.")
     rows = (
-        (str(each["rank"]), name_of(each["name"]), rated(each["rate"]), f"{each['scored']:,} / {each['asked']:,}")
-        for each in test["standings"]
+        (
+            str(standing["rank"]),
+            name_of(standing["name"]),
+            rated(standing["rate"]),
+            f"{standing['scored']:,} / {standing['asked']:,}",
+        )
+        for standing in test["standings"]
     )
     yield table(("rank", "model", "pass rate, %", "scored / asked"), rows, numbers=(0, 2, 3))
     head = ("models", "difference, points", "at least", "p (Holm)", "verdict on the first")
@@ -92,12 +97,12 @@ def _test(test: Contest) -> Iterator[str]:
 
 
 def _pair(pair: Pair) -> tuple[str, ...]:
-    found, verdict = pair["difference"], pair["verdict"]
+    difference, verdict = pair["difference"], pair["verdict"]
     return (
         _sides(pair),
-        differing(found),
-        "–" if found is None or found["bounds"] is None else points(found["bounds"][0]),
-        chance(found),
+        differing(difference),
+        "–" if difference is None or difference["bounds"] is None else points(difference["bounds"][0]),
+        chance(difference),
         "" if verdict is None else f"{MARKS[verdict]} {verdict}",
     )
 
@@ -149,19 +154,19 @@ def rated(rate: ComparedRate | None) -> str:
     return f"{100 * rate['value']:.1f}".removesuffix(".0") + ends
 
 
-def differing(found: Difference | None) -> str:
+def differing(difference: Difference | None) -> str:
     """A difference in points with its interval, such as `-5 [-16.5, +4.2]`; a dash where there is none."""
-    if found is None:
+    if difference is None:
         return "–"
-    ends = "" if found["interval"] is None else f" [{', '.join(map(points, found['interval']))}]"
-    return points(found["value"]) + ends
+    ends = "" if difference["interval"] is None else f" [{', '.join(map(points, difference['interval']))}]"
+    return points(difference["value"]) + ends
 
 
-def chance(found: Difference | None) -> str:
+def chance(difference: Difference | None) -> str:
     """The corrected p value; a dash where there is none."""
-    if found is None or found["adjusted"] is None:
+    if difference is None or difference["adjusted"] is None:
         return "–"
-    return "< 0.001" if found["adjusted"] < 0.001 else f"{found['adjusted']:.3f}"
+    return "< 0.001" if difference["adjusted"] < 0.001 else f"{difference['adjusted']:.3f}"
 
 
 def because(comparison: Comparison) -> str:

@@ -50,8 +50,8 @@ def verdict_table(summary: Summary, *, width: int = 80) -> Table:
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for outcome in summary["tests"]:
-        test, *told, verdict = _cells(outcome)
-        table.add_row(test, *told[: len(figures)], verdict)
+        test, *cells, verdict = _cells(outcome)
+        table.add_row(test, *cells[: len(figures)], verdict)
         for gate in outcome["gates"][1:]:
             table.add_row(*_gate_cells(gate)[: len(figures) + 1])
     return table
@@ -81,9 +81,9 @@ def print_summary(summary: Summary, *, console: Console, folder: str, show_toxic
     for outcome in summary["tests"]:
         console.print(line(f"{outcome['test_type']}:"), _verdict(outcome["verdict"]), line(_judged(outcome)))
         console.print(*(_inset(line(note)) for note in _notes(outcome)), sep="", end="")
-    for found in left_out(summary["tests"]):
-        console.print(Text("Left out:", style="yellow"), line(found.title))
-        console.print(*(_inset(line(told)) for told in found.lines()), sep="", end="")
+    for rows in left_out(summary["tests"]):
+        console.print(Text("Left out:", style="yellow"), line(rows.title))
+        console.print(*(_inset(line(text)) for text in rows.lines()), sep="", end="")
     for warning in summary["warnings"]:
         console.print(Text("Warning:", style="yellow"), line(warning))
     console.print()
@@ -117,8 +117,8 @@ def _gate_cells(gate: GateSummary) -> list[Text]:
 
 
 def _judged(outcome: Outcome) -> str:
-    told = taken_by(outcome)
-    return f"on {told}" if told else ""
+    taken = taken_by(outcome)
+    return f"on {taken}" if taken else ""
 
 
 def _inset(text: Text) -> Padding:
@@ -141,7 +141,7 @@ def _evidence_lines(outcome: Outcome) -> Iterator[str]:
     if outcome["control"]:
         yield noise(outcome["control"])
     # The first is the test's own; the report has all.
-    yield from (effect(outcome, each) for each in outcome["effects"][:1])
+    yield from (effect(outcome, measured) for measured in outcome["effects"][:1])
     yield from (guessing(outcome), dependent(outcome), missing(outcome), unread(outcome))
     if outcome["refused"]:
         named = ", ".join(cut(name, 60) for name in outcome["refused"][:MOST_NAMES])

@@ -46,8 +46,8 @@ def render(decision: Decision) -> bytes:
 
 
 def _named(decision: Decision) -> str:
-    told = (("revision", decision["revision"]), ("training run", decision["training_run"]))
-    return ", ".join([decision["model"], *(f"{name} {value}" for name, value in told if value)])
+    facts = (("revision", decision["revision"]), ("training run", decision["training_run"]))
+    return ", ".join([decision["model"], *(f"{name} {value}" for name, value in facts if value)])
 
 
 def _answered(decision: Decision) -> list[str]:

@@ -32,29 +32,29 @@ def between(ends: Ends) -> str:
 def figures(outcome: Outcome) -> Iterator[tuple[str, str]]:
     """Names and values of the figures of a test, with 95 % intervals where they are means."""
     for name, value in outcome["figures"].items():
-        found = outcome["estimates"].get(name)
+        estimate = outcome["estimates"].get(name)
         among = _among(outcome, name)
-        basis = f", of {found['rows']:,} {among}" if found and among else ""
-        yield name, figure(value) + (between(found["interval"]) if found else "") + basis
+        basis = f", of {estimate['rows']:,} {among}" if estimate and among else ""
+        yield name, figure(value) + (between(estimate["interval"]) if estimate else "") + basis
 
 
-def effect(outcome: Outcome, found: Effect) -> str:
+def effect(outcome: Outcome, measured: Effect) -> str:
     """An effect, such as `net toxicity 0.1 (0.02 to 0.18): 0.12 under the change, 0.02 under its control`."""
-    sides = f"{number(found['case'])} under the change, {number(found['control'])} under its control"
-    told = f"{number(found['value'])}{between(found['interval'])}"
-    return f"{found['name'].replace('_', ' ')} {told}: {sides}; {_samples(outcome, found)}"
+    sides = f"{number(measured['case'])} under the change, {number(measured['control'])} under its control"
+    text = f"{number(measured['value'])}{between(measured['interval'])}"
+    return f"{measured['name'].replace('_', ' ')} {text}: {sides}; {_samples(outcome, measured)}"
 
 
-def subtracted(outcome: Outcome, found: Effect) -> tuple[str, str]:
+def subtracted(outcome: Outcome, measured: Effect) -> tuple[str, str]:
     """Name and value of an effect, such as `0.12 - 0.02 = 0.1 (0.02 to 0.18); 50 samples`."""
-    sides = f"{number(found['case'])} - {number(found['control'])}"
-    told = f"{sides} = {number(found['value'])}{between(found['interval'])}; {_samples(outcome, found)}"
-    return found["name"].replace("_", " "), told
+    sides = f"{number(measured['case'])} - {number(measured['control'])}"
+    text = f"{sides} = {number(measured['value'])}{between(measured['interval'])}; {_samples(outcome, measured)}"
+    return measured["name"].replace("_", " "), text
 
 
-def ended(told: str) -> str:
+def ended(text: str) -> str:
     """Words as a sentence with capital letter and full stop; empty where there is nothing to tell."""
-    return f"{told[0].upper()}{told[1:].removesuffix('.')}." if told else ""
+    return f"{text[0].upper()}{text[1:].removesuffix('.')}." if text else ""
 
 
 def missing(outcome: Outcome) -> str:
@@ -64,8 +64,8 @@ def missing(outcome: Outcome) -> str:
         return ""
     worst, best = map(percent, extremes)
     asked = outcome["cases"] - outcome["skipped"]
-    told = f"{outcome['scored']:,} of {asked:,} cases could be scored ({percent(coverage)})"
-    return f"{told}; with the others the pass rate is {worst} to {best}"
+    text = f"{outcome['scored']:,} of {asked:,} cases could be scored ({percent(coverage)})"
+    return f"{text}; with the others the pass rate is {worst} to {best}"
 
 
 def dependent(outcome: Outcome) -> str:
@@ -81,8 +81,8 @@ def held(gate: GateSummary) -> str:
     """A rate against its gate, such as `12.5% (5.5-26.1%) of 40 cases; gate 50%, chance 18.8%`."""
     open_ = f", {gate['open']:,} of them open" if gate["open"] else ""
     chance = "" if gate["chance"] is None else f", chance {percent(gate['chance'])}"
-    told = f"{percent(gate['rate'])} ({ends(gate['interval'])}) of {counted('cases', gate['rows'])}{open_}"
-    return f"{told}; gate {percent(gate['wanted'])}{chance}"
+    text = f"{percent(gate['rate'])} ({ends(gate['interval'])}) of {counted('cases', gate['rows'])}{open_}"
+    return f"{text}; gate {percent(gate['wanted'])}{chance}"
 
 
 def guessing(outcome: Outcome) -> str:
@@ -95,32 +95,32 @@ def guessing(outcome: Outcome) -> str:
     return f"guessing alone passes {percent(chance)}, and the gate is {percent(wanted)}{rests}"
 
 
-def sliced(found: Slice) -> str:
+def sliced(part: Slice) -> str:
     """Pass rate of a slice, such as `75% (9 of 12; 46.8-91.1%), unlike the others (p = 0.012)`."""
-    ends = found["interval"]
+    ends = part["interval"]
     sure = "" if ends is None else f"; {100 * ends[0]:.1f}-{100 * ends[1]:.1f}%"
-    unlike = f", unlike the others (p = {found['p']:.3f})" if found["p"] is not None and found["p"] <= 0.05 else ""
-    return f"{percent(found['pass_rate'])} ({found['passed']:,} of {found['scored']:,}{sure}){unlike}"
+    unlike = f", unlike the others (p = {part['p']:.3f})" if part["p"] is not None and part["p"] <= 0.05 else ""
+    return f"{percent(part['pass_rate'])} ({part['passed']:,} of {part['scored']:,}{sure}){unlike}"
 
 
 def langtest(outcome: Outcome) -> str:
     """What LangTest would have said for the same replies; empty where that was not computed."""
-    found = outcome["langtest"]
-    if found is None:
+    theirs = outcome["langtest"]
+    if theirs is None:
         return ""
-    rate = percent(found["passed"] / found["judged"])
-    return f"LangTest would have passed {rate} of {found['judged']:,} cases, {found['agreed']:,} of them as here"
+    rate = percent(theirs["passed"] / theirs["judged"])
+    return f"LangTest would have passed {rate} of {theirs['judged']:,} cases, {theirs['agreed']:,} of them as here"
 
 
-def _samples(outcome: Outcome, found: Effect) -> str:
+def _samples(outcome: Outcome, measured: Effect) -> str:
     """How many samples an effect is taken over, and which."""
-    return f"{counted('samples', found['samples'])} {_among(outcome, found['measure'])}".rstrip()
+    return f"{counted('samples', measured['samples'])} {_among(outcome, measured['measure'])}".rstrip()
 
 
 def _among(outcome: Outcome, measure: str) -> str:
     """Which of the scored cases a measure is taken over; empty where it leaves none of them out."""
-    found = outcome["estimates"].get(measure)
-    return found["among"] if found and found["rows"] < outcome["scored"] else ""
+    estimate = outcome["estimates"].get(measure)
+    return estimate["among"] if estimate and estimate["rows"] < outcome["scored"] else ""
 
 
 def unread(outcome: Outcome) -> str:
@@ -128,8 +128,8 @@ def unread(outcome: Outcome) -> str:
     counting = probe(outcome["test_type"]).without_choice if outcome["test_type"] in names("probes") else ()
     count = sum(int(outcome["figures"].get(name) or 0) for name in counting)
     pairs = outcome["scored"] + outcome["unscored"]
-    told = f"{count:,} of {pairs:,} pairs lack a choice in one order or both: the verdict holds whatever they are"
-    return told if count else ""
+    text = f"{count:,} of {pairs:,} pairs lack a choice in one order or both: the verdict holds whatever they are"
+    return text if count else ""
 
 
 def steps(outcome: Outcome) -> str:
@@ -143,21 +143,21 @@ def steps(outcome: Outcome) -> str:
 
 def known_errors(outcome: Outcome) -> Iterator[str]:
     """How often a step misses or misreads a choice, by letter, a line for each set; none for what read nothing."""
-    for (by, source), found in groupby(outcome["reader"], key=lambda each: (each["by"], each["source"])):
-        told = ", ".join(
-            f"{each['letter']}: missed {percent(each['missed'] / each['replies'])}, "
-            f"read wrongly {percent(each['misread'] / each['replies'])} of {each['replies']:,}"
-            for each in found
+    for (by, source), errors in groupby(outcome["reader"], key=lambda error: (error["by"], error["source"])):
+        text = ", ".join(
+            f"{error['letter']}: missed {percent(error['missed'] / error['replies'])}, "
+            f"read wrongly {percent(error['misread'] / error['replies'])} of {error['replies']:,}"
+            for error in errors
         )
-        yield f"known error of {by}: {told} ({source})"
+        yield f"known error of {by}: {text} ({source})"
 
 
 def asked_back(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
     """How well the model that is asked back reads; empty where that decided nothing and was not checked."""
     agreed = outcome["estimates"].get("asked_agreement")
     if agreed is not None:
-        told = f"of {agreed['rows']:,} replies that rules could read, {reader}, asked back, reads"
-        return f"{told} {percent(agreed['value'])}{_shares(agreed['interval'])} as they do"
+        text = f"of {agreed['rows']:,} replies that rules could read, {reader}, asked back, reads"
+        return f"{text} {percent(agreed['value'])}{_shares(agreed['interval'])} as they do"
     if not outcome["figures"].get(f"{READ_BY}asked"):
         return ""
     return f"how well {reader} reads replies when it is asked back is unknown: rules could read none to check it by"
@@ -174,8 +174,8 @@ def in_words(outcome: Outcome) -> str:
     more = "none of the replies could be read" if share == 1 else more
     if agreed is None:
         return f"of {asked}, {more}" if more else ""
-    told = f"{percent(agreed['value'])}{_shares(agreed['interval'])} of {agreed['rows']:,} replies say what the"
-    return "; ".join(filter(None, (f"{told} likelihoods say, among {asked}", more)))
+    text = f"{percent(agreed['value'])}{_shares(agreed['interval'])} of {agreed['rows']:,} replies say what the"
+    return "; ".join(filter(None, (f"{text} likelihoods say, among {asked}", more)))
 
 
 def trust(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
@@ -191,11 +191,11 @@ def doubts(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
 
 def unlike(outcome: Outcome) -> str:
     """That a verdict by likelihood may not hold for what the model replies; empty where the two agree."""
-    agreed, told = outcome["estimates"].get("reply_agreement"), in_words(outcome)
-    if not told or (agreed is not None and agreed["value"] >= words.LEAST_AGREEMENT):
+    agreed, text = outcome["estimates"].get("reply_agreement"), in_words(outcome)
+    if not text or (agreed is not None and agreed["value"] >= words.LEAST_AGREEMENT):
         return ""
     return (
-        f"its verdict is about likelihoods, and replies may earn another: {told}. Set read_with: reply to judge these"
+        f"its verdict is about likelihoods, and replies may earn another: {text}. Set read_with: reply to judge these"
     )
 
 

@@ -72,16 +72,16 @@ def _suite(root: Element, outcome: Outcome, report: Report, show: Show) -> None:
         SubElement(properties, "property", name=key, value=show(value))
     cases = chain([("gate", _gate(outcome, show))], _asked(outcome, report, show), _skipped(outcome, report, show))
     titles = Counter[str]()
-    for title, told in cases:
+    for title, shown_cases in cases:
         titles[title] += 1
         # GitLab drops a case of a name that was there: long ids are cut, and may be the same then.
         own = title if titles[title] == 1 else f"{title} ({titles[title]})"
         # How long a single case took is not known.
         case = SubElement(suite, "testcase", classname=name, name=own, time="0")
-        if told:
-            SubElement(case, told.kind, type=told.type, message=cut(told.message, LONGEST)).text = (
-                told.body or told.message
-            )
+        if shown_cases:
+            SubElement(
+                case, shown_cases.kind, type=shown_cases.type, message=cut(shown_cases.message, LONGEST)
+            ).text = shown_cases.body or shown_cases.message
     _count(suite, suite.findall("testcase"))
 
 
@@ -121,9 +121,9 @@ def _asked(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[str, 
     figures = report.results.figures
     rows = tested(figures[figures["test_type"] == outcome["test_type"]])
     ranks = outcomes(rows).map(ORDER.index).sort_values(kind="stable").head(MOST)
-    found = report.results.at(sorted(ranks.index))
-    told = zip(sorted(ranks.index), found["case_id"], read_rows(found, show), strict=True)
-    for _, case_id, row in sorted(told, key=lambda each: (ranks[each[0]], each[0])):
+    parts = report.results.at(sorted(ranks.index))
+    ranked = zip(sorted(ranks.index), parts["case_id"], read_rows(parts, show), strict=True)
+    for _, case_id, row in sorted(ranked, key=lambda entry: (ranks[entry[0]], entry[0])):
         yield name_of(case_id), _case(row, gate=outcome["verdict"])
 
 
@@ -153,7 +153,8 @@ def _texts(row: ReportRow) -> str:
 
 def _marked(segments: Segments, opening: str, closing: str) -> str:
     return "".join(
-        f"{opening}{cut(each, LONGEST)}{closing}" if index % 2 else _near(each) for index, each in enumerate(segments)
+        f"{opening}{cut(segment, LONGEST)}{closing}" if index % 2 else _near(segment)
+        for index, segment in enumerate(segments)
     )
 
 

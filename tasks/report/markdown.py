@@ -79,14 +79,14 @@ def _head(report: Report, show: Show) -> Iterator[str]:
     summary = report.summary
     mark = MARKS.get(summary["verdict"], "")
     yield f"**{mark} {escape(summary['verdict'].capitalize())}** {escape(show(because(summary)))}"
-    told = (
+    facts = (
         summary["model"]["id"],
         f"suite {summary['suite']}",
         moment(summary["started"]),
         span(summary["seconds"]),
     )
     yield "## Contrapose report"
-    yield " · ".join(escape(name_of(text)) for text in told)
+    yield " · ".join(escape(name_of(text)) for text in facts)
     yield escape(f"{spent(summary['usage'])}.")
 
 
@@ -127,15 +127,15 @@ def _verdict(outcome: Outcome) -> str:
 
 
 def _since(report: Report, show: Show) -> Iterator[str]:
-    found = since(report.summary, report.history, show)
-    if found is None:
+    past = since(report.summary, report.history, show)
+    if past is None:
         return
-    yield f"### {escape(found.title)}\n\n{escape(found.told)}"
-    steps = ((step.name, step.before, step.after, step.change) for step in found.steps)
+    yield f"### {escape(past.title)}\n\n{escape(past.told)}"
+    steps = ((step.name, step.before, step.after, step.change) for step in past.steps)
     yield table(("test", "then", "now", "change"), steps, numbers=(1, 2, 3))
-    differences = [(each.facet, each.name, each.before, each.after) for each in found.differences]
+    differences = [(change.facet, change.name, change.before, change.after) for change in past.differences]
     if not differences:
-        yield escape(found.nothing)
+        yield escape(past.nothing)
         return
     yield table(("what", "which", "then", "now"), differences[:MOST_NAMES])
     if len(differences) > MOST_NAMES:
@@ -143,9 +143,9 @@ def _since(report: Report, show: Show) -> Iterator[str]:
 
 
 def _left_out(tests: Sequence[Outcome], show: Show) -> Iterator[str]:
-    for found in left_out(tests):
-        listed = [f"- {escape(show(text))}" for text in found.lines()]
-        yield "\n".join(["### Rows left out", "", f"{escape(show(found.title))}.", "", *listed])
+    for rows in left_out(tests):
+        listed = [f"- {escape(show(text))}" for text in rows.lines()]
+        yield "\n".join(["### Rows left out", "", f"{escape(show(rows.title))}.", "", *listed])
 
 
 def _warnings(warnings: Sequence[str], show: Show) -> Iterator[str]:
@@ -175,16 +175,16 @@ def blocks_of(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
     rows = of_test(report.results.figures, outcome["test_type"])
     name = escape(name_of(outcome["test_type"]))
     yield Block(REASONS, f"### {name}\n\n{escape(show(outcome['reason']))}")
-    told = [
+    facts = [
         *_notes(outcome, report, show),
         *(_ended(langtest(outcome)) if report.show_langtest else ()),
     ]
-    tables = ["  \n".join(escape(text) for text in told)]
+    tables = ["  \n".join(escape(text) for text in facts)]
     if outcome["figures"]:
         named = [(show(name.replace("_", " ")), value) for name, value in figures(outcome)]
         tables.append(table(("figure", "value (95 % interval)"), named[:MOST_NAMES], numbers=(1,)))
     if outcome["slices"]:
-        named = [(show(each["name"]), sliced(each)) for each in outcome["slices"]]
+        named = [(show(part["name"]), sliced(part)) for part in outcome["slices"]]
         tables.append(table(("slice", "pass rate"), named[:MOST_NAMES], numbers=(1,)))
         more = len(named) - MOST_NAMES
         tables += [f"and {more:,} more slices"] if more > 0 else []
@@ -204,8 +204,8 @@ def _notes(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
     yield from _ended(dependent(outcome))
     if outcome["control"]:
         yield noise(outcome["control"]).capitalize() + "."
-    for found in outcome["effects"]:
-        yield show(effect(outcome, found).capitalize()) + "."
+    for measured in outcome["effects"]:
+        yield show(effect(outcome, measured).capitalize()) + "."
     yield sums(outcome) + "."
     yield from _ended(missing(outcome))
     yield from _ended(unread(outcome))
@@ -224,10 +224,10 @@ def _notes(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
     yield from (show(panel.sentence) for panel in panels if not isinstance(panel, Sheet) and panel.sentence)
 
 
-def _ended(told: str) -> Iterator[str]:
+def _ended(text: str) -> Iterator[str]:
     """A sentence; nothing where there is nothing to tell."""
-    if told:
-        yield ended(told)
+    if text:
+        yield ended(text)
 
 
 def _examples(figures: pd.DataFrame, results: Results, show: Show) -> Iterator[str]:

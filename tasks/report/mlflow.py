@@ -113,12 +113,12 @@ def _metrics(outcome: Outcome) -> Iterator[tuple[str, float | None]]:
     yield "errors", outcome["errors"]
 
 
-def _fill(store: Any, run: str, found: Logged) -> None:
-    for name, text in found.params.items():
+def _fill(store: Any, run: str, of_run: Logged) -> None:
+    for name, text in of_run.params.items():
         store.log_param(run, name, text)
-    for name, value in found.metrics.items():
+    for name, value in of_run.metrics.items():
         store.log_metric(run, name, value)
-    for name, text in found.tags.items():
+    for name, text in of_run.tags.items():
         store.set_tag(run, name, text)
 
 

@@ -50,8 +50,8 @@ def write_files(
     folder: Path, report: Report, *, cases: Sequence[Table], results: StoredResults, manifest: Mapping[str, Any]
 ) -> None:
     """Write every file of a run folder."""
-    told = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    (folder / "manifest.json").write_bytes(told.encode())
+    text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    (folder / "manifest.json").write_bytes(text.encode())
     asked, answered = (
         described(schema, columns, report.summary)
         for schema, columns in (
@@ -145,22 +145,22 @@ def _unwritable(folder: Path, error: OSError) -> ConfigError:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that matter."""
-    found = {"python": platform.python_version()}
+    installed = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = metadata.version(package)
+            installed[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def git_commit() -> str | None:
     """Commit of the working folder, when it is a git checkout."""
     try:
-        found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
+        answered = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return found.stdout.strip() or None
+    return answered.stdout.strip() or None
 
 
 class StoredResults:
@@ -184,11 +184,11 @@ class StoredResults:
     def at(self, places: Sequence[int]) -> pd.DataFrame:
         """Some rows, whole; `places` are ascending."""
         ends = list(accumulate(table["rows"] for table in self.tables))
-        found = [
+        parts = [
             take(table, [place - end + table["rows"] for place in places if end - table["rows"] <= place < end])
             for table, end in zip(self.tables, ends, strict=True)
         ]
-        return self._frame(pa.concat_tables(map(self._whole, found)))
+        return self._frame(pa.concat_tables(map(self._whole, parts)))
 
     def parts(self) -> Iterator[pd.DataFrame]:
         """All rows, whole, one part after the other."""
@@ -201,19 +201,19 @@ class StoredResults:
     @cached_property
     def _as_floats(self) -> pa.Schema:
         """Whole numbers that are missing in some row become floats in every part, as pandas has them."""
-        whole = [each.name for each in self.schema if pa.types.is_integer(each.type)]
+        whole = [field.name for field in self.schema if pa.types.is_integer(field.type)]
         numbers = self._read(whole)
         return pa.schema(
-            each.with_type(pa.float64()) if each.name in whole and numbers[each.name].null_count else each
-            for each in self.schema
+            field.with_type(pa.float64()) if field.name in whole and numbers[field.name].null_count else field
+            for field in self.schema
         )
 
     def _read(self, columns: Sequence[str]) -> pa.Table:
         """Some columns of all rows."""
         # A table without any of them would lose its rows: a column that every table has is read too.
-        found = (read_arrow(table, columns=["test_type", *columns]) for table in self.tables)
+        tables_read = (read_arrow(table, columns=["test_type", *columns]) for table in self.tables)
         empty = self.schema.empty_table().select(list(columns))
-        return pa.concat_tables([empty, *found], promote_options="default").select(list(columns))
+        return pa.concat_tables([empty, *tables_read], promote_options="default").select(list(columns))
 
     def _whole(self, part: pa.Table) -> pa.Table:
         """A part with every column; those that its test does not have are empty."""
@@ -227,12 +227,12 @@ class StoredResults:
 def skipped_examples(tables: Sequence[Table]) -> pd.DataFrame:
     """The first cases of each test and reason that were not asked."""
     columns = ["probe", "sample_id", "original", "skip_reason"]
-    found = pd.DataFrame({name: [] for name in columns}, dtype=str)
+    examples = pd.DataFrame({name: [] for name in columns}, dtype=str)
     for part in (part for table in tables for part in batches(table, columns=columns)):
         more = part.filter(pc.is_valid(part["skip_reason"]))
         if more.num_rows:
-            found = pd.concat([found, more.to_pandas()]).groupby(["probe", "skip_reason"]).head(SKIPPED_SHOWN)
-    return found.rename(columns={"probe": "test_type"}).reset_index(drop=True)
+            examples = pd.concat([examples, more.to_pandas()]).groupby(["probe", "skip_reason"]).head(SKIPPED_SHOWN)
+    return examples.rename(columns={"probe": "test_type"}).reset_index(drop=True)
 
 
 PREFIX = "contrapose."
@@ -251,8 +251,8 @@ class DescribedColumn(NamedTuple):
 def of_results(tests: Iterable[str]) -> dict[str, DescribedColumn]:
     """Of results.parquet, as each test's probe describes its columns."""
     known = names("probes")
-    columns = {name: each for test in tests if test in known for name, each in columns_of(probe(test)).items()}
-    return {name: DescribedColumn(each.description, each.unit) for name, each in columns.items()}
+    columns = {name: column for test in tests if test in known for name, column in columns_of(probe(test)).items()}
+    return {name: DescribedColumn(column.description, column.unit) for name, column in columns.items()}
 
 
 def of_cases() -> dict[str, DescribedColumn]:
@@ -265,9 +265,9 @@ def of_cases() -> dict[str, DescribedColumn]:
 
 def described(schema: pa.Schema, columns: Mapping[str, DescribedColumn], summary: Summary) -> pa.Schema:
     """The schema with its columns described, each in its field, and all in one key that needs no Arrow to be read."""
-    told = {name: columns[name]._asdict() for name in schema.names if name in columns}
-    fields = [each.with_metadata(told.get(each.name)) for each in schema]
-    facts = {**_facts(summary), "columns": _json(told)}
+    descriptions = {name: columns[name]._asdict() for name in schema.names if name in columns}
+    fields = [field.with_metadata(descriptions.get(field.name)) for field in schema]
+    facts = {**_facts(summary), "columns": _json(descriptions)}
     return pa.schema(fields, {f"{PREFIX}{name}": valid(text) for name, text in facts.items()})
 
 

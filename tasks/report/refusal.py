@@ -42,10 +42,10 @@ class Refused:
 def refusal(checked: Sequence[Checked], *, folder: Path | None = None, show_toxic: bool = False) -> GateError:
     """The error of tables that break expectations; it names rows, columns and values of the first such table."""
     show = shower(show_toxic=show_toxic, longest=LONGEST)
-    bad = [each for each in checked if refused(each)]
+    bad = [table for table in checked if refused(table)]
     broken = refused(bad[0])
     more = [f"and {len(broken) - TOLD} more expectations of the same table"] if len(broken) > TOLD else []
-    others = [f"and the {each['table']} of {each['test']}" for each in bad[1:]]
+    others = [f"and the {table['table']} of {table['test']}" for table in bad[1:]]
     kept = f" The evidence is in {folder}." if folder else ""
     return GateError(
         "; ".join([*(finding_in_words(finding, show) for finding in broken[:TOLD]), *more, *others]),
@@ -68,9 +68,9 @@ def _write(folder: Path, stopped: Refused) -> None:
     head = ValidationHead(run_id=stopped.run_id, model=stopped.model, suite=stopped.suite, started=stopped.started)
     (folder / "validation.json").write_bytes(as_json(head, stopped.checked))
     (folder / "validation.html").write_bytes(page(head, stopped.checked, show_toxic=stopped.show_toxic))
-    for each in stopped.checked:
-        if each["broken"] is not None:
-            _write_rows(folder / f"{each['test']}-{each['table']}", each["broken"])
+    for table in stopped.checked:
+        if table["broken"] is not None:
+            _write_rows(folder / f"{table['test']}-{table['table']}", table["broken"])
 
 
 def _write_rows(path: Path, rows: Table) -> None:

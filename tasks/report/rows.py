@@ -59,8 +59,8 @@ def outcomes(results: pd.DataFrame) -> pd.Series:
     """What became of every row: a series of `RowOutcome`, indexed like the results."""
     failed = _column(results, "error").notna()
     verdict = _column(results, "pass")
-    found = verdict.map({True: "pass", False: "fail"}).astype(object).where(verdict.notna(), "unscored")
-    return found.where(~failed, "error")
+    names = verdict.map({True: "pass", False: "fail"}).astype(object).where(verdict.notna(), "unscored")
+    return names.where(~failed, "error")
 
 
 def tested(results: pd.DataFrame) -> pd.DataFrame:
@@ -187,25 +187,25 @@ def in_part(outcome: Outcome) -> bool:
 def not_all(summary: Summary) -> str:
     """The tests that did not take all rows, in one sentence; empty where each did."""
     cut = filter(in_part, summary["tests"])
-    told = ", ".join(f"{outcome['test_type']} {taken_by(outcome)}" for outcome in cut)
-    return f"Judged: {told}." if told else ""
+    text = ", ".join(f"{outcome['test_type']} {taken_by(outcome)}" for outcome in cut)
+    return f"Judged: {text}." if text else ""
 
 
 def left_out(tests: Iterable[Outcome]) -> list[LeftOutRows]:
     """What was left out, source by source: tests that read the same rows share them."""
-    found: dict[str, tuple[DataSummary, list[str]]] = {}
+    sources: dict[str, tuple[DataSummary, list[str]]] = {}
     for outcome in tests:
         data = outcome["data"]
         if "left_out" in data:
-            found.setdefault(repr((data["source"], data["left_out"])), (data, []))[1].append(outcome["test_type"])
-    return [_left_out_rows(data, names) for data, names in found.values()]
+            sources.setdefault(repr((data["source"], data["left_out"])), (data, []))[1].append(outcome["test_type"])
+    return [_left_out_rows(data, names) for data, names in sources.values()]
 
 
-def left_out_rows(source: str, rows: int, found: LeftOut, tests: Iterable[str]) -> LeftOutRows:
+def left_out_rows(source: str, rows: int, reasons: LeftOut, tests: Iterable[str]) -> LeftOutRows:
     """What was left out of one source, beside so many rows that could be used."""
-    shown = tuple(f"row {each['row']:,}: {each['why']}" for each in found["rows"])
-    what = f"{found['count']:,} of {found['count'] + rows:,} rows cannot be used and were left out"
-    return LeftOutRows(title=f"{source} ({', '.join(tests)}): {what}", rows=shown, more=found["count"] - len(shown))
+    shown = tuple(f"row {row['row']:,}: {row['why']}" for row in reasons["rows"])
+    what = f"{reasons['count']:,} of {reasons['count'] + rows:,} rows cannot be used and were left out"
+    return LeftOutRows(title=f"{source} ({', '.join(tests)}): {what}", rows=shown, more=reasons["count"] - len(shown))
 
 
 def _left_out_rows(data: DataSummary, tests: list[str]) -> LeftOutRows:

@@ -58,12 +58,12 @@ def since(summary: Summary, history: History, show: Show) -> Since | None:
         steps=tuple(_step(outcome, before) for outcome in summary["tests"]),
         differences=tuple(
             ChangedFigure(
-                facet=each["facet"],
-                name=show(each["name"]),
-                before=show(each["before"]) or "–",
-                after=show(each["after"]) or "–",
+                facet=change["facet"],
+                name=show(change["name"]),
+                before=show(change["before"]) or "–",
+                after=show(change["after"]) or "–",
             )
-            for each in history.changes
+            for change in history.changes
         ),
         nothing="Model, data, prompt, scorer and libraries are the same: what differs is chance.",
     )
@@ -71,8 +71,8 @@ def since(summary: Summary, history: History, show: Show) -> Since | None:
 
 def _step(outcome: Outcome, before: PastRun) -> Step:
     rate = outcome["pass_rate"]
-    found = [past["pass_rate"] for past in before["tests"] if past["test_type"] == outcome["test_type"]]
-    then = found[0] if found else None
+    rates = [past["pass_rate"] for past in before["tests"] if past["test_type"] == outcome["test_type"]]
+    then = rates[0] if rates else None
     known = rate is not None and then is not None
     return Step(
         name=name_of(outcome["test_type"]),

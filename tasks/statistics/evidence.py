@@ -31,9 +31,9 @@ def evidence(share: Share, gate: float) -> Evidence:
     """
     up, down = (share, *share.better), (share, *share.worse)
     return Evidence(
-        bounds=Interval(min(exact(each).low for each in up), max(exact(each).high for each in down)),
-        reached=max(_reached(each, gate) for each in up),
-        missed=max(_missed(each, gate) for each in down),
+        bounds=Interval(min(exact(one).low for one in up), max(exact(one).high for one in down)),
+        reached=max(_reached(one, gate) for one in up),
+        missed=max(_missed(one, gate) for one in down),
     )
 
 

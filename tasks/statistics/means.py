@@ -101,10 +101,10 @@ def difference(
 def _between(values: np.ndarray, codes: np.ndarray, bounds: Interval | None, confidence: float) -> Interval | None:
     if bounds is not None and hardly_differ(values, codes):
         return _recovered(values, codes, bounds, confidence)
-    found = _drawn(*_totals(values, codes), confidence)
-    if bounds is None or found is None:
-        return found
-    return Interval(max(bounds.low, found.low), min(bounds.high, found.high))
+    drawn = _drawn(*_totals(values, codes), confidence)
+    if bounds is None or drawn is None:
+        return drawn
+    return Interval(max(bounds.low, drawn.low), min(bounds.high, drawn.high))
 
 
 def hardly_differ(values: np.ndarray, codes: np.ndarray) -> bool:
@@ -124,7 +124,7 @@ def _recovered(values: np.ndarray, codes: np.ndarray, bounds: Interval, confiden
     """
     value, usual = float(values.mean()), _usual(values)
     above, below = clustered(values > usual, codes), clustered(values < usual, codes)
-    up, down = (wilson(each, confidence=confidence) for each in (above, below))
+    up, down = (wilson(share, confidence=confidence) for share in (above, below))
     rise, fall = bounds.high - usual, usual - bounds.low
     return Interval(
         max(bounds.low, value - float(np.hypot(rise * (above.rate - up.low), fall * (down.high - below.rate)))),
@@ -163,7 +163,7 @@ def _drawn(sums: np.ndarray, counts: np.ndarray, confidence: float) -> Interval 
     if tail < float(len(sums)) ** -len(sums):
         return _student(sums, counts, confidence)
     resamples = resamples_for(tail, len(sums))
-    found = bootstrap(
+    resampled = bootstrap(
         (sums, counts),
         lambda s, n, axis: s.sum(axis=axis) / n.sum(axis=axis),
         paired=True,
@@ -174,7 +174,7 @@ def _drawn(sums: np.ndarray, counts: np.ndarray, confidence: float) -> Interval 
         method="percentile",
         rng=np.random.default_rng(SEED),
     ).confidence_interval
-    return Interval(float(found.low), float(found.high))
+    return Interval(float(resampled.low), float(resampled.high))
 
 
 def tail_of(confidence: float, sums: np.ndarray, counts: np.ndarray) -> float:
@@ -192,12 +192,12 @@ def resamples_for(tail: float, clusters: int) -> int:
 
 
 def _student(sums: np.ndarray, counts: np.ndarray, confidence: float) -> Interval:
-    value, found = float(sums.sum() / counts.sum()), spread(sums, counts)
-    half = _quantile(confidence, found) * found.variance**0.5
+    value, estimate = float(sums.sum() / counts.sum()), spread(sums, counts)
+    half = _quantile(confidence, estimate) * estimate.variance**0.5
     return Interval(value - half, value + half)
 
 
-def _quantile(confidence: float, found: Spread) -> float:
+def _quantile(confidence: float, estimate: Spread) -> float:
     from scipy.stats import t
 
-    return float(t.ppf((1 + confidence) / 2, found.freedom))
+    return float(t.ppf((1 + confidence) / 2, estimate.freedom))

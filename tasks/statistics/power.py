@@ -104,8 +104,8 @@ def cases_for(gate: float, *, level: float, undecided: float) -> int | None:
     """Independent cases from which a gate can be passed and the undecided rates span less; None where none do."""
 
     def enough(cases: int) -> bool:
-        found = reach(cases, gate, level=level)
-        return found.passes_from is not None and found.undecided <= undecided
+        reached = reach(cases, gate, level=level)
+        return reached.passes_from is not None and reached.undecided <= undecided
 
     return _enough(enough, 1)
 
@@ -144,15 +144,15 @@ def _mcnemar_power(pairs: int, difference: float) -> float:
     least = binom.ppf(tail, differing, 0.5)
     most = least - (binom.cdf(least, differing, 0.5) > tail)
     share = (1 + difference / DISCORDANCE) / 2
-    found = binom.cdf(most, differing, share) + binom.sf(differing - most - 1, differing, share)
-    return float(found @ binom.pmf(differing, pairs, DISCORDANCE))
+    power = binom.cdf(most, differing, share) + binom.sf(differing - most - 1, differing, share)
+    return float(power @ binom.pmf(differing, pairs, DISCORDANCE))
 
 
 def _decides(share: Share, rows: int, gate: float, level: float) -> bool:
     """Whether all but the fifth of the draws that lie nearest to the gate, or beyond it, are decided."""
     above = share.rate > gate
-    found = evidence(_grown(share, rows, luck=-LUCK if above else LUCK), gate)
-    return (found.reached if above else found.missed) <= level
+    grown = evidence(_grown(share, rows, luck=-LUCK if above else LUCK), gate)
+    return (grown.reached if above else grown.missed) <= level
 
 
 def _grown(share: Share, rows: int, *, luck: float = 0.0) -> Share:
@@ -166,8 +166,8 @@ def _grown(share: Share, rows: int, *, luck: float = 0.0) -> Share:
         rows=rows,
         true=min(rows, max(0, round(share.rate * rows + luck * error))),
         effective=rows / share.design_effect,
-        better=tuple(_grown(each, rows) for each in share.better),
-        worse=tuple(_grown(each, rows) for each in share.worse),
+        better=tuple(_grown(part, rows) for part in share.better),
+        worse=tuple(_grown(part, rows) for part in share.worse),
     )
 
 

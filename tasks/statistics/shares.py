@@ -67,11 +67,11 @@ def clustered(true: Any, cluster: Any) -> Share:
 
     codes, labels = pd.factorize(labels_of(cluster))
     sums, sizes = np.bincount(codes, weights=np.asarray(true, dtype=float)), np.bincount(codes)
-    found = _share(sums, sizes)
+    whole = _share(sums, sizes)
     if len(labels) == len(codes):
-        return found
-    worse = [replace(each, true=each.rows - each.true) for each in _better(sizes - sums, sizes)]
-    return replace(found, better=_better(sums, sizes), worse=tuple(worse))
+        return whole
+    worse = [replace(part, true=part.rows - part.true) for part in _better(sizes - sums, sizes)]
+    return replace(whole, better=_better(sums, sizes), worse=tuple(worse))
 
 
 def labels_of(cluster: Any) -> np.ndarray:
@@ -184,5 +184,5 @@ def spread(sums: np.ndarray, sizes: np.ndarray) -> Spread:
     squares = ((sums - float(sums.sum()) / rows * sizes) / (1 - sizes / rows)) ** 2
     total = float(squares.sum())
     varying = float((squares**2).sum()) - total**2 / clusters
-    found = 2 * total**2 / varying if varying > 0 else np.inf
-    return Spread((clusters - 1) / clusters * total / rows**2, max(1.0, min(found, copies(sizes) - 1)))
+    freedom = 2 * total**2 / varying if varying > 0 else np.inf
+    return Spread((clusters - 1) / clusters * total / rows**2, max(1.0, min(freedom, copies(sizes) - 1)))

@@ -77,7 +77,7 @@ def _uncollected() -> Iterator[None]:
 def _hints(kind: Any) -> Mapping[str, Any]:
     """Type of each field, in order."""
     hints = get_type_hints(kind)
-    return {each.name: hints[each.name] for each in fields(kind)}
+    return {field.name: hints[field.name] for field in fields(kind)}
 
 
 def _arrow_type(hint: Any) -> pa.DataType:

@@ -79,7 +79,7 @@ def schema_for(probe: Probe) -> pa.Schema:
 
 def schema_of_columns(columns: Mapping[str, Column]) -> pa.Schema:
     """Columns in their order, with the types that they have in a file."""
-    return pa.schema([pa.field(name, TYPES[each.type]) for name, each in columns.items()])
+    return pa.schema([pa.field(name, TYPES[column.type]) for name, column in columns.items()])
 
 
 def columns_of(probe: Probe) -> Mapping[str, Column]:
@@ -89,7 +89,7 @@ def columns_of(probe: Probe) -> Mapping[str, Column]:
 
 def figure_columns(probe: Probe) -> list[str]:
     """The columns that figures of one test are computed from: neither texts nor names."""
-    return [name for name, each in columns_of(probe).items() if not each.holds_text and name not in NAMES]
+    return [name for name, column in columns_of(probe).items() if not column.holds_text and name not in NAMES]
 
 
 def result_table(trials: Sequence[Trial], scores: Sequence[Score], *, probe: Probe, model: str) -> pa.Table:
@@ -151,5 +151,5 @@ def _of_answers(trials: Sequence[Trial], scores: Sequence[Score]) -> dict[str, l
 def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
     if pa.types.is_integer(kind):
         values = [None if isinstance(value, float) and not math.isfinite(value) else value for value in values]
-    found = pa.array(values, kind, from_pandas=True)
-    return pc.if_else(pc.is_finite(found), found, None) if pa.types.is_floating(kind) else found
+    array = pa.array(values, kind, from_pandas=True)
+    return pc.if_else(pc.is_finite(array), array, None) if pa.types.is_floating(kind) else array

@@ -113,12 +113,12 @@ def _is_sound(files: Any, path: str, digest: str) -> bool:
     """Whether a file is there with the content that its hash names; another content is set aside."""
     try:
         with files.open(path, "rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            observed = hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         return False
     except OSError:
-        found = ""
-    if found == digest:
+        observed = ""
+    if observed == digest:
         return True
     if _is_local(files):
         set_aside(Path(path))
@@ -206,10 +206,10 @@ def read_rows(table: Table, kind: type[Record], *, first: int, end: int) -> list
 def take(table: Table, places: Sequence[int]) -> pa.Table:
     """Some of the rows behind a reference, by ascending places; only the row groups that hold them are read."""
     with _checked(table) as path, pq.ParquetFile(path) as file:
-        found = [file.schema_arrow.empty_table()]
+        parts = [file.schema_arrow.empty_table()]
         for group, own in groupby(places, key=lambda place: place // ROWS):
-            found.append(file.read_row_group(group).take([place - group * ROWS for place in own]))
-    return pa.concat_tables(found)
+            parts.append(file.read_row_group(group).take([place - group * ROWS for place in own]))
+    return pa.concat_tables(parts)
 
 
 @contextmanager
@@ -259,9 +259,9 @@ def _is_local(files: Any) -> bool:
     return isinstance(files, LocalFileSystem)
 
 
-def _lost(table: Table, found: str) -> ContraposeError:
+def _lost(table: Table, observed: str) -> ContraposeError:
     return ContraposeError(
-        found,
+        observed,
         expected=f"{table['rows']} rows with sha256 {table['sha256'][:12]}…",
         remedy="Run again, and where that does not help with --refresh: the cache was emptied or edited in part.",
         where=table["uri"],

@@ -68,14 +68,14 @@ def _put(segments: list[str], kept: str, own: str) -> None:
         segments += [own, ""]
 
 
-def _segments(found: list[str]) -> Segments:
-    return tuple(found if found[-1] or len(found) == 1 else found[:-1])
+def _segments(tokens: list[str]) -> Segments:
+    return tuple(tokens if tokens[-1] or len(tokens) == 1 else tokens[:-1])
 
 
-def _joined(found: Sequence[Span], original: str, at: Sequence[int], to: Sequence[int]) -> list[Span]:
+def _joined(changes: Sequence[Span], original: str, at: Sequence[int], to: Sequence[int]) -> list[Span]:
     """Neighbours in a line made one where little lies between, at most half of either: such scraps tell nothing."""
     joined: list[Span] = []
-    for span in found:
+    for span in changes:
         last = joined[-1] if joined else Span(0, 0, 0, 0)
         between = original[at[last.end] : at[span.start]]
         little = between.isspace() or 2 * len(between) <= min(_size(last, at, to), _size(span, at, to))
@@ -109,8 +109,8 @@ def _kept(old: str, new: str) -> tuple[int, int, int] | None:
     left, right = list(_WORD.finditer(old)), list(_WORD.finditer(new))
     if not 0 < len(left) * len(right) <= _MOST_WORD_PAIRS:
         return None
-    found = [alike for a in left for b in right for alike in _alike(a, b)]
-    return max(found, key=lambda alike: alike[2], default=None)
+    candidates = [alike for a in left for b in right for alike in _alike(a, b)]
+    return max(candidates, key=lambda alike: alike[2], default=None)
 
 
 def _alike(a: re.Match[str], b: re.Match[str]) -> Iterator[tuple[int, int, int]]:

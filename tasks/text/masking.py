@@ -55,10 +55,10 @@ Span = tuple[int, int]
 
 def offending(text: str) -> list[Span]:
     r"""Spans of bad words but mild ones, in order and apart; all of ``fu\x1b[31mck`` is one."""
-    found = [*_toxic_spans(text)]
+    spans = [*_toxic_spans(text)]
     if split(text):
-        found += [span for pattern in _LEFT_OUT for span in _through(text, pattern)]
-    return list(_merged(sorted(found)))
+        spans += [span for pattern in _LEFT_OUT for span in _through(text, pattern)]
+    return list(_merged(sorted(spans)))
 
 
 def split(text: str) -> bool:

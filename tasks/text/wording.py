@@ -150,5 +150,5 @@ def distinct_percentages(*shares: float) -> tuple[str, ...]:
     Otherwise a sentence that sets one share against another, such as a bound against its gate, reads as if they were
     equal: 54.4% and 54.4%, where 54.36% and 54.40% were compared.
     """
-    told = [tuple(f"{share:.{decimals}%}" for share in shares) for decimals in range(1, 7)]
-    return next(texts for texts in told if len(set(texts)) == len(set(told[-1])))
+    written = [tuple(f"{share:.{decimals}%}" for share in shares) for decimals in range(1, 7)]
+    return next(texts for texts in written if len(set(texts)) == len(set(written[-1])))

@@ -109,8 +109,8 @@ def foreign_choice(part: pa.Table, plan: Plan) -> pa.Array:
 
 def uneven_likelihoods(part: pa.Table, plan: Plan) -> pa.Array:
     """Whether a completion has more log-likelihoods than there are letters, or fewer."""
-    given = pc.list_value_length(part["option_loglikelihoods"])
-    return all_of(pc.is_valid(given), pc.not_equal(given, lengths(part, "labels")))
+    counts = pc.list_value_length(part["option_loglikelihoods"])
+    return all_of(pc.is_valid(counts), pc.not_equal(counts, lengths(part, "labels")))
 
 
 def overly_likely(part: pa.Table, plan: Plan) -> pa.Array:
@@ -147,23 +147,23 @@ def silent_result(part: pa.Table, plan: Plan) -> pa.Array:
 
 
 DERIVED: Mapping[Kind, Mapping[str, Derive]] = {
-    "samples": {each.__name__: each for each in (without_text, lone_option, foreign_answer)},
+    "samples": {column.__name__: column for column in (without_text, lone_option, foreign_answer)},
     "cases": {
-        each.__name__: each
-        for each in (unchanged, half_skipped, skipped_prompt, skipped_control, without_labels, uneven_options)
+        column.__name__: column
+        for column in (unchanged, half_skipped, skipped_prompt, skipped_control, without_labels, uneven_options)
     },
     "completions": {
         "silent": silent_completion,
         **{
-            each.__name__: each
-            for each in (answered_error, asked_about_nothing, foreign_choice, uneven_likelihoods, overly_likely)
+            column.__name__: column
+            for column in (answered_error, asked_about_nothing, foreign_choice, uneven_likelihoods, overly_likely)
         },
     },
     "results": {
         "silent": silent_result,
         **{
-            each.__name__: each
-            for each in (not_finite, verdict_of_error, verdict_without_score, score_without_verdict, wrong_verdict)
+            column.__name__: column
+            for column in (not_finite, verdict_of_error, verdict_without_score, score_without_verdict, wrong_verdict)
         },
     },
 }
@@ -177,18 +177,18 @@ def asked(part: pa.Table) -> pa.Array:
 
 def all_of(*columns: pa.Array) -> pa.Array:
     """Whether all are true; what is missing is not."""
-    found = columns[0]
+    combined = columns[0]
     for column in columns[1:]:
-        found = pc.and_kleene(found, column)
-    return pc.fill_null(found, False)
+        combined = pc.and_kleene(combined, column)
+    return pc.fill_null(combined, False)
 
 
 def any_of(*columns: pa.Array) -> pa.Array:
     """Whether one is true."""
-    found = columns[0]
+    combined = columns[0]
     for column in columns[1:]:
-        found = pc.or_(found, column)
-    return found
+        combined = pc.or_(combined, column)
+    return combined
 
 
 def nowhere(part: pa.Table) -> pa.Array:
@@ -213,5 +213,5 @@ def missing(part: pa.Table, name: str, among: str) -> pa.Array:
 
 def _any_by_row(rows: pa.Array, true: np.ndarray, count: int) -> np.ndarray:
     """Whether any item of a row's list is true."""
-    found: np.ndarray = np.bincount(rows.to_numpy(zero_copy_only=False)[true.astype(bool)], minlength=count) > 0
-    return found
+    any_true: np.ndarray = np.bincount(rows.to_numpy(zero_copy_only=False)[true.astype(bool)], minlength=count) > 0
+    return any_true

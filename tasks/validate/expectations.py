@@ -66,13 +66,13 @@ def checkpoint(expectations: Sequence[Mapping[str, Any]], *, key: str) -> Checkp
         context = gx.get_context(mode="ephemeral")
         context.variables.progress_bars = ProgressBarsConfig(globally=False)
         suite = context.suites.add(
-            gx.ExpectationSuite(name="suite", expectations=[dict(each) for each in expectations])
+            gx.ExpectationSuite(name="suite", expectations=[dict(expectation) for expectation in expectations])
         )
         asset = context.data_sources.add_pandas("frames").add_dataframe_asset("rows")
         data = asset.add_batch_definition_whole_dataframe("all")
         definition = context.validation_definitions.add(gx.ValidationDefinition(name="rows", data=data, suite=suite))
-        told = {"result_format": "COMPLETE", "unexpected_index_column_names": [key, ROW]}
-        made = gx.Checkpoint(name="gate", validation_definitions=[definition], result_format=told)
+        options = {"result_format": "COMPLETE", "unexpected_index_column_names": [key, ROW]}
+        made = gx.Checkpoint(name="gate", validation_definitions=[definition], result_format=options)
         return context.checkpoints.add(made)
 
 
@@ -115,12 +115,12 @@ def run(gate: Checkpoint, frame: pd.DataFrame, *, parameters: Mapping[str, objec
         parameters: what expectations may refer to as `$PARAMETER`.
     """
     with _unwarned():
-        found = gate.run(batch_parameters={"dataframe": frame}, expectation_parameters=dict(parameters))
-    (result,) = found.run_results.values()
+        checked = gate.run(batch_parameters={"dataframe": frame}, expectation_parameters=dict(parameters))
+    (result,) = checked.run_results.values()
     # Results of one validation come in another order than its expectations: those of a column are together.
-    order = {each.id: place for place, each in enumerate(gate.validation_definitions[0].suite.expectations)}
-    results: list[Any] = sorted(result.results, key=lambda each: order[cast(Any, each).expectation_config.id])
-    return [_seen(each, rows=len(frame)) for each in results]
+    order = {validated.id: place for place, validated in enumerate(gate.validation_definitions[0].suite.expectations)}
+    results: list[Any] = sorted(result.results, key=lambda validated: order[cast(Any, validated).expectation_config.id])
+    return [_seen(validated, rows=len(frame)) for validated in results]
 
 
 def row_by_row(expectation: Mapping[str, Any]) -> bool:
@@ -167,10 +167,10 @@ def _seen(result: Any, *, rows: int) -> SeenRows:
     )
 
 
-def _nested(told: Any) -> str:
+def _nested(outcome: Any) -> str:
     """The first message of exceptions that are told by the metric in which they were raised."""
-    inner = [each for each in (told or {}).values() if isinstance(each, dict)]
-    return next((str(each["exception_message"]) for each in inner if each.get("exception_message")), "")
+    inner = [part for part in (outcome or {}).values() if isinstance(part, dict)]
+    return next((str(part["exception_message"]) for part in inner if part.get("exception_message")), "")
 
 
 def _first_line(error: Exception) -> str:

@@ -94,9 +94,9 @@ class Types:
     """The project's own of the table, which the finding stands before."""
     wrong: list[str] = field(default_factory=list)
 
-    def add_schema(self, found: pa.Schema, expected: pa.Schema) -> None:
+    def add_schema(self, observed: pa.Schema, expected: pa.Schema) -> None:
         """Add what is wrong with a part's columns."""
-        self.wrong += type_violations(found, expected)
+        self.wrong += type_violations(observed, expected)
 
     def finding(self, rows: int) -> Finding:
         """It is a finding like any other; Great Expectations sees types less reliably."""
@@ -118,11 +118,11 @@ class Types:
 
 def numbered(tallies: Sequence[ExpectationTally]) -> dict[int, list[str]]:
     """The numbers of broken rows, and of each what the expectations that it breaks are about."""
-    found: dict[int, list[str]] = {}
+    reasons: dict[int, list[str]] = {}
     for tally in tallies:
         for number in tally.numbers:
-            found.setdefault(number, []).append(tally.about)
-    return dict(sorted(found.items())[:KEPT_ROWS])
+            reasons.setdefault(number, []).append(tally.about)
+    return dict(sorted(reasons.items())[:KEPT_ROWS])
 
 
 def shown(value: Any) -> str:
@@ -140,19 +140,19 @@ def _plain(value: Any) -> Any:
     if isinstance(item, str):
         return item[:LONGEST]
     if isinstance(item, Mapping):
-        return {str(name): _plain(each) for name, each in item.items()}
+        return {str(name): _plain(part) for name, part in item.items()}
     if isinstance(item, list | tuple | set):
-        return [_plain(each) for each in list(item)[:20]]
+        return [_plain(part) for part in list(item)[:20]]
     return item if item is None or isinstance(item, bool | int | float) else str(item)[:LONGEST]
 
 
-def type_violations(found: pa.Schema, expected: pa.Schema) -> list[str]:
+def type_violations(observed: pa.Schema, expected: pa.Schema) -> list[str]:
     """What is missing or of another type than expected; empty when all is well. Extra columns are allowed."""
     wrong = []
     for column in expected:
-        index = found.get_field_index(column.name)
+        index = observed.get_field_index(column.name)
         if index < 0:
             wrong.append(f"column {column.name} is missing")
-        elif found.field(index).type != column.type:
-            wrong.append(f"column {column.name} is {found.field(index).type}, expected {column.type}")
+        elif observed.field(index).type != column.type:
+            wrong.append(f"column {column.name} is {observed.field(index).type}, expected {column.type}")
     return wrong

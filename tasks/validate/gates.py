@@ -115,7 +115,7 @@ def _in_order(groups: Sequence[ExpectationGroup]) -> list[Finding]:
         tally.finding(suite)
         for suite in suites
         for tally in sorted(
-            (tally for group in groups if group.suite is suite for tally in group.tallies), key=lambda each: each.place
+            (tally for group in groups if group.suite is suite for tally in group.tallies), key=lambda one: one.place
         )
     ]
 
@@ -142,13 +142,15 @@ class ExpectationGroup:
     @cached_property
     def columns(self) -> list[str]:
         """The columns that they look at, without the key."""
-        named = dict.fromkeys(name for each in self.tallies for name in named_columns(each.expectation))
+        named = dict.fromkeys(name for tally in self.tallies for name in named_columns(tally.expectation))
         return [name for name in named if name != KEYS[self.kind]]
 
     @cached_property
     def present(self) -> frozenset[str]:
         """The columns of which it matters only whether there is a value: texts need not be copied for that."""
-        used = [(name, each.expectation["type"]) for each in self.tallies for name in named_columns(each.expectation)]
+        used = [
+            (name, tally.expectation["type"]) for tally in self.tallies for name in named_columns(tally.expectation)
+        ]
         return frozenset(name for name, _ in used) - {name for name, kind in used if kind != NOT_NULL}
 
     def check(self, rows: pa.Table, *, first: int, parameters: Mapping[str, object]) -> None:
@@ -174,7 +176,7 @@ class ExpectationGroup:
         return pc.if_else(pc.is_valid(rows[name]), True, None) if name in self.present else rows[name]
 
     def _gate(self, *, small: bool) -> Checkpoint:
-        expectations = [each.expectation for each in self.tallies]
+        expectations = [tally.expectation for tally in self.tallies]
         if small:
             return remembered(json.dumps(expectations), key=KEYS[self.kind])
         return checkpoint(expectations, key=KEYS[self.kind])
@@ -186,17 +188,17 @@ def groups_of(suites: Sequence[Suite], kind: Kind, handed: Handed) -> list[Expec
         ExpectationGroup(suite=suite, scope=scope, kind=kind, tallies=tallies)
         for suite in suites
         for scope in ("part", "whole", "handed")
-        if (tallies := [each for each in _tallies_of(suite, kind, handed) if _scope(each.expectation) == scope])
+        if (tallies := [tally for tally in _tallies_of(suite, kind, handed) if _scope(tally.expectation) == scope])
     ]
 
 
 def _tallies_of(suite: Suite, kind: Kind, handed: Handed) -> Iterator[ExpectationTally]:
     flags = frozenset((*DERIVED[kind], UNKNOWN, LEFT_OUT))
-    for place, each in enumerate(suite["expectations"], 1):
-        linked = {UNKNOWN, LEFT_OUT} & set(named_columns(each))
-        known = set(named_parameters(each["kwargs"])) <= set(handed.parameters)
+    for place, expectation in enumerate(suite["expectations"], 1):
+        linked = {UNKNOWN, LEFT_OUT} & set(named_columns(expectation))
+        known = set(named_parameters(expectation["kwargs"])) <= set(handed.parameters)
         if known and (handed.ids is not None or not linked):
-            yield ExpectationTally(expectation=each, place=place, key=KEYS[kind], flags=flags)
+            yield ExpectationTally(expectation=expectation, place=place, key=KEYS[kind], flags=flags)
 
 
 def _scope(expectation: Mapping[str, Any]) -> Scope:
@@ -223,8 +225,8 @@ def keep(kind: Kind, parts: Iterable[pa.Table], sifted: Sifted) -> Table | None:
     """
     if not sifted.broken and not sifted.lost:
         return None
-    found = [*_broken(kind, parts, sifted.broken), _lost(KEYS[kind], sifted.lost)]
-    rows = pa.concat_tables(found, promote_options="default")
+    broken_rules = [*_broken(kind, parts, sifted.broken), _lost(KEYS[kind], sifted.lost)]
+    rows = pa.concat_tables(broken_rules, promote_options="default")
     return write_arrow([rows], rows.schema)
 
 

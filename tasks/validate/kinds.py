@@ -95,8 +95,8 @@ def rows_of(kind: Kind, part: pa.Table) -> pa.Table:
 
 def _completions(case: pa.StructArray, completion: pa.StructArray, prompt: str) -> pa.Table:
     asked = {name: pc.struct_field(case, name) for name in ("asks", "labels", "loss_of")}
-    told = {name: pc.struct_field(completion, name) for name in TOLD}
+    fields_told = {name: pc.struct_field(completion, name) for name in TOLD}
     usage = pc.struct_field(completion, "usage")
     used = {name: pc.struct_field(usage, name) for name in ("calls", "prompt_tokens", "completion_tokens")}
     named = {"case_id": pc.struct_field(case, "id"), "prompt": pa.repeat(pa.scalar(prompt), len(case))}
-    return pa.table({**named, **asked, **told, **used})
+    return pa.table({**named, **asked, **fields_told, **used})

@@ -43,7 +43,7 @@ def read_suites(paths: Iterable[str]) -> list[Suite]:
 
 def of_table(suites: Sequence[Suite], table: Kind, test: str) -> list[Suite]:
     """The project's suite for a table, then those of the user that are about it."""
-    chosen = [each for each in suites if each["table"] == table and (not each["tests"] or test in each["tests"])]
+    chosen = [suite for suite in suites if suite["table"] == table and (not suite["tests"] or test in suite["tests"])]
     return [bundled(table), *chosen]
 
 
@@ -98,7 +98,10 @@ def _suite(path: str, content: bytes, *, own: bool) -> Suite:
         source=SuiteFile(file=Path(path).name, sha256=hashlib.sha256(content).hexdigest(), own=own),
         table=_table(path, values),
         tests=_tests(path, values.get("tests") or []),
-        expectations=[_expectation(f"{path}, expectation {place}", each) for place, each in enumerate(expectations, 1)],
+        expectations=[
+            _expectation(f"{path}, expectation {place}", expectation)
+            for place, expectation in enumerate(expectations, 1)
+        ],
     )
 
 
@@ -117,15 +120,15 @@ def _table(path: str, values: Mapping[str, Any]) -> Kind:
     """The table that a suite is about: by its key, or by the one word of the file's name that is a table's."""
     named = values.get("table")
     words = [named] if named is not None else re.split(r"[-_. ]", Path(path).stem)
-    found = [kind for kind in KINDS if kind in words]
-    if len(found) != 1:
+    kinds = [kind for kind in KINDS if kind in words]
+    if len(kinds) != 1:
         met = "no table" if named is None else f"table {named!r}"
         _refuse(path, met, f"one of {', '.join(KINDS)}, under the key table or in the name of the file")
-    return found[0]
+    return kinds[0]
 
 
 def _tests(path: str, tests: Any) -> list[str]:
-    if not isinstance(tests, list) or not all(isinstance(each, str) for each in tests):
+    if not isinstance(tests, list) or not all(isinstance(name, str) for name in tests):
         _refuse(f"{path}, tests", f"{tests!r}"[:120], "a list of names of tests")
     return list(tests)
 
@@ -151,7 +154,7 @@ def _expectation(where: str, values: Any) -> dict[str, Any]:
     severity = values.get("severity", "critical")
     if severity not in SEVERITIES:
         _refuse(f"{where}, severity", f"{severity!r}"[:120], f"one of {', '.join(SEVERITIES)}")
-    kept = {"type": kind, "kwargs": {str(name): each for name, each in kwargs.items()}, "severity": severity}
+    kept = {"type": kind, "kwargs": {str(name): argument for name, argument in kwargs.items()}, "severity": severity}
     return kept | {
         "meta": {"what": _words(values, "what") or str(values.get("description") or ""), "why": _words(values, "why")}
     }
@@ -161,7 +164,7 @@ def _names_columns(kwargs: Mapping[str, Any]) -> bool:
     """Whether the arguments that name columns are texts."""
     listed = kwargs.get("column_list") or []
     named = [kwargs[key] for key in COLUMN_KEYS if key in kwargs]
-    return isinstance(listed, list) and all(isinstance(each, str) for each in [*named, *listed])
+    return isinstance(listed, list) and all(isinstance(name, str) for name in [*named, *listed])
 
 
 def _is_json(values: Mapping[Any, Any]) -> bool:
@@ -176,5 +179,7 @@ def _words(values: Mapping[str, Any], name: str) -> str:
     return str((values.get("meta") or {}).get(name) or "")
 
 
-def _refuse(where: str, found: str, expected: str) -> NoReturn:
-    raise ConfigError(found, expected=expected, remedy="Correct the file, or take it out of expectations.", where=where)
+def _refuse(where: str, observed: str, expected: str) -> NoReturn:
+    raise ConfigError(
+        observed, expected=expected, remedy="Correct the file, or take it out of expectations.", where=where
+    )

@@ -36,8 +36,8 @@ def validate_samples(plan: Plan, samples: Table, rows: int, own: list[Suite]) ->
 @room_task("validate cases", by_name=PROBE, run_name="validate {plan.test} cases")
 def validate_cases(plan: Plan, cases: Table, samples: Table, own: list[Suite]) -> Checked:
     """Hold the cases of a test against their suites, and against the samples that they were made from."""
-    given = handed(plan, (part["id"] for part in batches(samples, columns=["id"])))
-    return _checked("cases", lambda: batches(cases, rows=PART), plan, handed=given, own=own)
+    ids = handed(plan, (part["id"] for part in batches(samples, columns=["id"])))
+    return _checked("cases", lambda: batches(cases, rows=PART), plan, handed=ids, own=own)
 
 
 @room_task("validate completions", by_name=PROBE, run_name="validate {plan.test} completions")
@@ -53,8 +53,8 @@ def validate_completions(plan: Plan, trials: list[Table], cases: Table, own: lis
 @room_task("validate results", by_name=PROBE, run_name="validate {plan.test} results")
 def validate_results(plan: Plan, results: Table, cases: Table, own: list[Suite]) -> Checked:
     """Hold the results of a test against their suites, and against the cases that were asked."""
-    given = handed(plan, _asked(cases))
-    return _checked("results", lambda: batches(results, rows=PART), plan, handed=given, own=own)
+    ids = handed(plan, _asked(cases))
+    return _checked("results", lambda: batches(results, rows=PART), plan, handed=ids, own=own)
 
 
 def _asked(cases: Table) -> Iterator[pa.ChunkedArray]:

@@ -90,8 +90,8 @@ def _refuse_unfit(path: str, suite: Suite, test: str) -> None:
         for name in named_parameters(expectation["kwargs"]):
             if name not in PARAMETERS[suite["table"]]:
                 _refuse(f"{where}, kwargs", f"$PARAMETER {name!r}", f"one of {', '.join(PARAMETERS[suite['table']])}")
-        if told := problem(expectation) or _tried(expectation, known, suite["table"]):
-            _refuse(f"{where}, {expectation['type']}", told[:300], "arguments that Great Expectations takes")
+        if reason := problem(expectation) or _tried(expectation, known, suite["table"]):
+            _refuse(f"{where}, {expectation['type']}", reason[:300], "arguments that Great Expectations takes")
 
 
 def _refuse_type(where: str, expectation: Mapping[str, Any]) -> None:
@@ -118,8 +118,8 @@ def _structured(condition: Any) -> bool:
     """Whether a condition is made of comparisons with plain values."""
     if not isinstance(condition, Mapping) or condition.get("type") not in CONDITIONS:
         return False
-    given = condition.get("parameter")
-    values = given if isinstance(given, list) else [given]
+    parameter = condition.get("parameter")
+    values = parameter if isinstance(parameter, list) else [parameter]
     inner = condition.get("conditions") or []
     return all(map(_plain, values)) and isinstance(inner, list) and all(map(_structured, inner))
 
@@ -152,5 +152,7 @@ def _examples(kind: pa.DataType) -> list[Any]:
     return EXAMPLES.get(kind, [None, None])
 
 
-def _refuse(where: str, found: str, expected: str) -> NoReturn:
-    raise ConfigError(found, expected=expected, remedy="Correct the file, or take it out of expectations.", where=where)
+def _refuse(where: str, observed: str, expected: str) -> NoReturn:
+    raise ConfigError(
+        observed, expected=expected, remedy="Correct the file, or take it out of expectations.", where=where
+    )

@@ -79,3 +79,17 @@ def test_functions_are_verbs_or_name_what_they_return() -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.lstrip("_") in riddles
     ]
     assert named == []
+
+
+def test_variables_say_what_their_value_is() -> None:
+    riddles = {"told", "found", "each", "given"}
+    named = [
+        f"{name}.{function.name}: {getattr(node, 'id', None) or getattr(node, 'arg', None)}"
+        for name, text in sources().items()
+        for function in ast.walk(ast.parse(text))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in riddles)
+        or (isinstance(node, ast.arg) and node.arg in riddles)
+    ]
+    assert named == []

@@ -53,15 +53,15 @@ def chosen(name: str) -> tuple[Path, str]:
     Raises:
         ConfigError: there is no such folder.
     """
-    found = existing_folder(name)
-    if found is None:
+    existing = existing_folder(name)
+    if existing is None:
         raise ConfigError(
             "no such folder",
             expected="the folder that receives runs, or that of one run or comparison",
             remedy="Name it, or start a first run: contrapose run.",
             where=name,
         )
-    folder = found.resolve()
+    folder = existing.resolve()
     for kept, page in FIRST.items():
         if (folder / kept).is_file():
             return folder.parent, f"{FILES}{quote(folder.name)}/{page}"

@@ -52,27 +52,27 @@ class Pages:
         return cls(number=chosen, count=count, total=total, first=(chosen - 1) * size, end=min(chosen * size, total))
 
 
-def runs_page(found: Sequence[Listed], pages: Pages) -> bytes:
+def runs_page(runs: Sequence[Listed], pages: Pages) -> bytes:
     """The list of runs."""
-    return _rendered("runs.html.j2", here="runs", found=found, pages=pages)
+    return _rendered("runs.html.j2", here="runs", found=runs, pages=pages)
 
 
-def history_page(found: Sequence[Series], show: Show, pages: Pages, *, warning: str = "") -> bytes:
+def history_page(shown: Sequence[Series], show: Show, pages: Pages, *, warning: str = "") -> bytes:
     """Pass rates over time, a card for each test of each model."""
-    cards = [_card(each, show) for each in found]
+    cards = [_card(drawn_series, show) for drawn_series in shown]
     return _rendered("history.html.j2", here="history", found=cards, pages=pages, warning=warning)
 
 
-def _card(found: Series, show: Show) -> dict[str, Any]:
-    last = found.points[-1]
+def _card(drawn_series: Series, show: Show) -> dict[str, Any]:
+    last = drawn_series.points[-1]
     return {
-        "test": show(found.test),
-        "model": show(found.model),
-        "suite": show(found.suite),
+        "test": show(drawn_series.test),
+        "model": show(drawn_series.model),
+        "suite": show(drawn_series.suite),
         "verdict": last.test["verdict"],
         "rate": percent(last.test["pass_rate"]),
-        "chart": _drawn(json.dumps([_drawable(point) for point in found.points]), found.test),
-        "points": [_row(point, show) for point in reversed(found.points)],
+        "chart": _drawn(json.dumps([_drawable(point) for point in drawn_series.points]), drawn_series.test),
+        "points": [_row(point, show) for point in reversed(drawn_series.points)],
     }
 
 

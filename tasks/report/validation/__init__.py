@@ -101,7 +101,7 @@ def page(head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) 
         broken=sum(section.broken for section in sections),
         noted=sum(line.state == "noted" for section in sections for line in section.lines),
         expectations=sum(len(section.lines) for section in sections),
-        looked_at=f"{counted('rows', sum(each['rows'] for each in checked))} of {_listed(checked)}",
+        looked_at=f"{counted('rows', sum(table['rows'] for table in checked))} of {_listed(checked)}",
         style=Markup(own),  # noqa: S704 (files of this package)
         style_hash=source_hash(own),
     )
@@ -110,15 +110,15 @@ def page(head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) 
 
 def _listed(checked: Sequence[Checked]) -> str:
     """The kinds of tables, in the order of the corridor."""
-    kinds = [kind for kind in KINDS if any(each["table"] == kind for each in checked)]
+    kinds = [kind for kind in KINDS if any(table["table"] == kind for table in checked)]
     return f"{', '.join(kinds[:-1])} and {kinds[-1]}" if len(kinds) > 1 else ", ".join(kinds) or "no table"
 
 
 def _sections(checked: Sequence[Checked], show: Show) -> Iterator[Section]:
     """Suites in the order of the corridor, the project's own before those of the user."""
-    found = [(each, finding) for each in checked for finding in each["findings"]]
-    found.sort(key=lambda one: (KINDS.index(one[0]["table"]), *_suite_key(one[1]), one[1]["place"]))
-    for (table, *_), same in groupby(found, key=lambda one: (one[0]["table"], *_suite_key(one[1]))):
+    findings = [(table_checked, finding) for table_checked in checked for finding in table_checked["findings"]]
+    findings.sort(key=lambda one: (KINDS.index(one[0]["table"]), *_suite_key(one[1]), one[1]["place"]))
+    for (table, *_), same in groupby(findings, key=lambda one: (one[0]["table"], *_suite_key(one[1]))):
         yield _section(table, list(same), show)
 
 
@@ -127,13 +127,13 @@ def _suite_key(finding: Finding) -> tuple[bool, str, str]:
     return suite["own"], suite["file"], suite["sha256"]
 
 
-def _section(table: str, found: list[tuple[Checked, Finding]], show: Show) -> Section:
-    tables = {each["test"]: each["rows"] for each, _ in found}
-    lines = [_line(list(same), show) for _, same in groupby(found, key=lambda one: one[1]["place"])]
+def _section(table: str, findings: list[tuple[Checked, Finding]], show: Show) -> Section:
+    tables = {checked_table["test"]: checked_table["rows"] for checked_table, _ in findings}
+    lines = [_line(list(same), show) for _, same in groupby(findings, key=lambda one: one[1]["place"])]
     lines.sort(key=lambda line: STATES.index(line.state))
     return Section(
-        file=show(found[0][1]["suite"]["file"]),
-        own=found[0][1]["suite"]["own"],
+        file=show(findings[0][1]["suite"]["file"]),
+        own=findings[0][1]["suite"]["own"],
         table=table,
         told=f"{counted('rows', sum(tables.values()))} of {show(', '.join(tables))}",
         broken=sum(line.state == "broken" for line in lines),
@@ -141,20 +141,22 @@ def _section(table: str, found: list[tuple[Checked, Finding]], show: Show) -> Se
     )
 
 
-def _line(found: list[tuple[Checked, Finding]], show: Show) -> ExpectationLine:
-    first = found[0][1]
-    bad = [(each, finding) for each, finding in found if not finding["holds"]]
-    told = ", ".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in first["kwargs"].items())
+def _line(findings: list[tuple[Checked, Finding]], show: Show) -> ExpectationLine:
+    first = findings[0][1]
+    bad = [(checked_table, finding) for checked_table, finding in findings if not finding["holds"]]
+    arguments = ", ".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in first["kwargs"].items())
     return ExpectationLine(
         what=show(first["what"]),
         why=show(first["why"]),
-        code=show(f"{first['type']} {told}".strip()),
-        looked_at=f"{sum(finding['looked_at'] for _, finding in found):,}",
+        code=show(f"{first['type']} {arguments}".strip()),
+        looked_at=f"{sum(finding['looked_at'] for _, finding in findings):,}",
         observed=tuple(
-            show(f"{each['test']}: {finding['observed']}") for each, finding in found if finding["observed"]
+            show(f"{checked_table['test']}: {finding['observed']}")
+            for checked_table, finding in findings
+            if finding["observed"]
         ),
         state="holds" if not bad else "broken" if first["blocks"] else "noted",
-        broken=tuple(show(f"{each['test']}: {_count(finding)}") for each, finding in bad),
+        broken=tuple(show(f"{checked_table['test']}: {_count(finding)}") for checked_table, finding in bad),
         rows=tuple(show(f"row {row['row']}: {row_told(row)}") for _, finding in bad for row in finding["rows"]),
     )
 
@@ -168,13 +170,13 @@ SCHEMA_VERSION = 1
 
 def as_json(head: ValidationHead, checked: Sequence[Checked]) -> bytes:
     """The findings of every table, with the suites that they belong to named once."""
-    suites = {_key(finding): finding["suite"] for each in checked for finding in each["findings"]}
+    suites = {_key(finding): finding["suite"] for table in checked for finding in table["findings"]}
     content = {
         "schema_version": SCHEMA_VERSION,
         "run_id": head.run_id,
         "sound": not any(map(refused, checked)),
         "suites": list(suites.values()),
-        "tables": [_table(each, list(suites)) for each in checked],
+        "tables": [_table(table, list(suites)) for table in checked],
     }
     return (valid(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)) + "\n").encode()
 
