@@ -135,6 +135,9 @@ def be_quiet(*, logs: bool) -> None:
     """
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
+    # Prefect makes its home itself, but not the folder that it is to lie in.
+    with suppress(OSError):
+        Path(os.environ.get("PREFECT_HOME") or Path.home()).expanduser().mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("PREFECT_LOGGING_LEVEL", "INFO" if logs else "CRITICAL")
     if not logs:
         # What its background threads say, by loggers of other settings.

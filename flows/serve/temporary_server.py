@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
+import httpx
 from prefect.server.api.server import SubprocessASGIServer
 from prefect.settings import get_current_settings
 
 from contrapose.flows.serve.prefect_app import serve, settings
 from contrapose.flows.serve.server_key import KEY
+from contrapose.tasks.core.errors import ConfigError
 
 ENDING = 10.0
 """Seconds that it may take to end."""
@@ -27,16 +33,55 @@ class TemporaryServer(SubprocessASGIServer):
     run, which then still has to tell the server.
     """
 
-    def _run_uvicorn_command(self) -> subprocess.Popen[Any]:
+    def start(self, timeout: int | None = None) -> None:
+        """Start it and wait until it answers; one that ends instead is not waited for.
+
+        Args:
+            timeout: seconds that it may take; as Prefect's settings say, unless given.
+
+        Raises:
+            ConfigError: it ended, or took too long.
+        """
+        if self.running:
+            return
+        settings = get_current_settings()
+        self.port = self.port or self.find_available_port()
+        self.running = True
+        atexit.register(self.stop)
+        with TemporaryDirectory() as folder:
+            errors = Path(folder, "errors")
+            self.server_process = process = self._process(self.port, errors)
+            end = monotonic() + (timeout or settings.server.ephemeral.startup_timeout_seconds)
+            while process.poll() is None and monotonic() < end:
+                if self._answers():
+                    return
+                sleep(0.1)
+            self.stop()
+            said = errors.read_text("utf-8", "replace").split("\n")
+        why = next((line for line in said if "Error" in line and not line.startswith(" ")), "it said nothing")
+        raise ConfigError(
+            f"the temporary Prefect server did not start (status {process.returncode}: {why})",
+            expected=f"one that can use its database, in {settings.home}",
+            remedy="Name another folder in PREFECT_HOME, or a server in PREFECT_API_URL; `contrapose doctor` looks at "
+            "both. The same command goes on where it stopped.",
+        )
+
+    def _answers(self) -> bool:
+        with suppress(httpx.TransportError):
+            return httpx.get(f"{self.api_url}/health", trust_env=False).status_code == httpx.codes.OK
+        return False
+
+    def _process(self, port: int, errors: Path) -> subprocess.Popen[Any]:
         ephemeral = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1"}
         ours = get_current_settings().to_environment_variables(exclude_unset=True)
-        port = self.port or self.find_available_port()
-        return subprocess.Popen(
-            [sys.executable, "-m", __name__, str(port)],
-            env={**os.environ, **ours, **ephemeral, **settings(os.environ[KEY], port)},
-            stdin=subprocess.PIPE,
-            start_new_session=True,
-        )
+        with errors.open("wb") as stream:
+            return subprocess.Popen(
+                [sys.executable, "-m", __name__, str(port)],
+                env={**os.environ, **ours, **ephemeral, **settings(os.environ[KEY], port)},
+                stdin=subprocess.PIPE,
+                stderr=stream,
+                start_new_session=True,
+            )
 
 
 def main(port: int) -> None:
@@ -46,7 +91,9 @@ def main(port: int) -> None:
 
 
 def _end_with_input() -> None:
-    sys.stdin.buffer.read()
+    # Not by `sys.stdin`: its lock would be held when the interpreter ends, which is fatal.
+    while os.read(0, 1):
+        pass
     os.kill(os.getpid(), signal.SIGTERM)
     sleep(ENDING)
     os._exit(1)

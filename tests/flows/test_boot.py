@@ -39,3 +39,34 @@ def test_what_threads_of_prefect_say_at_the_end_is_not_shown() -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_LOGGING_")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+def started(home: Path, *, seconds: float) -> subprocess.CompletedProcess[str]:
+    """A process that starts the temporary server in a home, and says whether it answered."""
+    code = (
+        "from contrapose.flows.cli.start import be_quiet; be_quiet(logs=False)\n"
+        "from contrapose.flows.cli.start import own_server\n"
+        "from contrapose.tasks.core.errors import ConfigError\n"
+        "server = own_server()\n"
+        "try: server.start()\n"
+        "except ConfigError as error: print(error)\n"
+        "else: print('answered', server.running); server.stop()\n"
+    )
+    unset = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_API", "PREFECT_SERVER"))
+    }
+    own = {"PREFECT_HOME": str(home), "CONTRAPOSE_HOME": str(home.parent / "contrapose")}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=unset | own, capture_output=True, text=True, check=False, timeout=seconds)
+
+
+def test_a_home_that_is_not_there_yet_is_made(tmp_path: Path) -> None:
+    done = started(tmp_path / "new" / "prefect", seconds=120)
+    assert (done.stdout, done.stderr) == ("answered True\n", "")
+
+
+def test_a_server_that_cannot_start_is_given_up_when_it_ends_and_says_why(tmp_path: Path) -> None:
+    (tmp_path / "prefect.db").write_bytes(b"No database. " * 400)
+    done = started(tmp_path, seconds=120)
+    assert "file is not a database" in done.stdout
+    assert done.stderr == ""
