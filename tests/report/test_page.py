@@ -19,11 +19,12 @@ from playwright.sync_api import Browser, expect
 
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.html import sample_data
+from contrapose.tasks.text.cleaning import visible
 from contrapose.tasks.text.diff import mark
 
 SAMPLES = 120
 
-WORDS = "the sky is blue isn't eats does not eat eating 中文字 x\ny “quoted” f*** can't cannot é ß 12 1,000 ."
+WORDS = "the sky is blue isn't eats does not eat eating 中文字 x\ny “quoted” f*** can't cannot é ß 😀 shit shitty 12 1,000 ."
 
 
 @pytest.fixture(scope="module")
@@ -176,19 +177,27 @@ def test_without_script_the_first_rows_are_there_masked(browser: Browser, page: 
     context.close()
 
 
-def test_the_page_marks_what_python_marks(browser: Browser, page: Path) -> None:
+def test_the_page_marks_what_was_changed(browser: Browser, tmp_path: Path) -> None:
     rng = random.Random(0)
     words = WORDS.split(" ")
     pairs = [("", "x"), ("a", "a"), ("The cat eats.", "The cat does not eat."), ("can", "cannot"), ("a b", "b a")]
-    for _ in range(300):
-        left = [rng.choice(words) for _ in range(rng.randint(0, 30))]
+    while len(pairs) < 50:
+        left = [rng.choice(words) for _ in range(rng.randint(1, 30))]
         right = [word for word in left if rng.random() > 0.15]
         for _ in range(rng.randint(0, 4)):
             right.insert(rng.randint(0, len(right)), rng.choice(words))
         pairs.append((" ".join(left), " ".join(right)))
-    with opened(browser, page) as found:
-        told = found.page.evaluate("(pairs) => pairs.map(([one, other]) => mark(one, other))", pairs)
-    assert told == [[list(side) for side in mark(*pair)] for pair in pairs]
+    rows = [row(sample_id=f"{at}", original=one, test_case=other) for at, (one, other) in enumerate(pairs)]
+    with opened(browser, write(report(results=frame(rows)), tmp_path / "report.html")) as found:
+        found.page.check("#reveal")
+        cells = ("td.original", "td.changed")
+        pieces = "(nodes) => nodes.map((node) => [...node.childNodes].map((part) => [part.nodeName, part.textContent]))"
+        shown = [found.page.eval_on_selector_all(f"#rows {cell} > .text", pieces) for cell in cells]
+    assert len(shown[0]) == len(pairs)
+    for (one, other), *sides in zip(pairs, *shown, strict=True):
+        marked = mark(visible(one), visible(other))
+        for side, segments, name in zip(sides, marked, ("DEL", "INS"), strict=True):
+            assert side == [[name if at % 2 else "#text", text] for at, text in enumerate(segments)]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from contrapose.tasks.report.since import since
 from contrapose.tasks.report.templates import read, source_hash, style, template
 from contrapose.tasks.text.masking import Show, shower
 
-SCRIPTS = ("diff.js", "data.js", "page.js")
+SCRIPTS = ("data.js", "page.js")
 
 PIECES = 256
 """Parts of the template that are written at once."""

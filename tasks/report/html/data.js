@@ -88,11 +88,11 @@ const openRows = async () => {
     const packed = [...document.querySelectorAll("script.texts")];
     let next = packed.length ? unpack(packed[0]) : null;
     for (let at = 0; at < packed.length; at += 1) {
-      const { texts, rows } = await next;
+      const { texts, rows, parts } = await next;
       // The next block is unpacked while this one is made ready.
       next = at + 1 < packed.length ? unpack(packed[at + 1]) : null;
       const first = blocks.length * columns.block;
-      blocks.push({ texts, rows, ...searchable([...texts.map(plain), ...columns.id.slice(first, first + rows.length).map(plain)]) });
+      blocks.push({ texts, rows, parts, ...searchable([...texts.map(plain), ...columns.id.slice(first, first + rows.length).map(plain)]) });
       tell(blocks.length);
       // Now and then the page answers to what its reader does.
       if (performance.now() - rested < REST) continue;
@@ -113,6 +113,7 @@ const openRows = async () => {
       control: columns.control[place] === 1,
       score: columns.score[place],
       texts,
+      parts: block?.parts[place % columns.block] ?? [[Infinity], [Infinity]],
     };
   };
 

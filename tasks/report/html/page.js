@@ -11,7 +11,15 @@ const make = (tag, attributes = {}, ...children) => {
 const byId = (id) => document.getElementById(id);
 const counted = (number) => number.toLocaleString("en");
 
-const pieces = (segments, tag) => segments.map((text, index) => (index % 2 ? make(tag, {}, text) : text));
+// Pieces of the given sizes, in characters; every second one is what this text has of its own.
+const pieces = (text, sizes, tag) => {
+  const characters = [...text];
+  let place = 0;
+  return sizes.map((size, index) => {
+    const piece = characters.slice(place, (place += size)).join("");
+    return index % 2 ? make(tag, {}, piece) : piece;
+  });
+};
 const textOf = (...parts) => make("div", { class: "text", dir: "auto" }, ...parts);
 const cell = (name, label, ...parts) =>
   make("td", { class: name }, make("span", { class: "label" }, label), textOf(...parts));
@@ -34,14 +42,13 @@ const who = (row) =>
 const body = (row, revealed, loaded) => {
   const left = loaded ? "This text did not fit on the page." : "…";
   const texts = row.texts ? row.texts.map((text) => readable(text, revealed)) : [left, left, left, left, ""];
-  const [original, changed] = mark(texts[0], texts[1]);
   return make(
     "tbody", {},
     make(
       "tr", {},
       who(row),
-      cell("original", "prompt", ...pieces(original, "del")),
-      cell("changed", "prompt, changed", ...pieces(changed, "ins")),
+      cell("original", "prompt", ...pieces(texts[0], row.parts[0], "del")),
+      cell("changed", "prompt, changed", ...pieces(texts[1], row.parts[1], "ins")),
       make("td", { rowspan: 3, class: "score" }, row.score),
       make("td", { rowspan: 3, class: "what" }, make("span", { class: `pill ${row.outcome}` }, row.outcome), textOf(texts[4])),
     ),

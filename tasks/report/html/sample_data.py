@@ -17,6 +17,7 @@ from contrapose.tasks.probes.toxic_words.screen import doubtful
 from contrapose.tasks.report.base import Results
 from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows, tested
 from contrapose.tasks.text.cleaning import cut, visible
+from contrapose.tasks.text.diff import mark
 from contrapose.tasks.text.masking import LONGEST, offending, split
 
 MOST_ROWS = 100_000
@@ -101,7 +102,10 @@ class SampleData:
                 self.columns.setdefault(name, []).append(value)
 
     def _block(self, rows: Sequence[ReportRow]) -> dict[str, object]:
-        """Distinct texts, and for each row the numbers of its own: five texts, then names and texts of details."""
+        """Distinct texts; and for each row the numbers of its own, and how both prompts part into shared and own pieces.
+
+        The numbers are those of five texts, then of names and texts of details; a part is told by its characters.
+        """
         places: dict[str, int] = {}
 
         def at(text: str) -> int:
@@ -118,7 +122,10 @@ class SampleData:
             ]
             for row in rows
         ]
-        return {"texts": page_texts(places, show_toxic=self.show_toxic, longest=LONGEST), "rows": indices}
+        texts = page_texts(places, show_toxic=self.show_toxic, longest=LONGEST)
+        prompts = [mark(*("".join(texts[place]) for place in row[:2])) for row in indices]
+        parts = [[[*map(len, side)] for side in marked] for marked in prompts]
+        return {"texts": texts, "rows": indices, "parts": parts}
 
 
 def pack(content: object) -> str:
