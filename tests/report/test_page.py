@@ -24,7 +24,7 @@ from contrapose.tasks.text.diff import mark
 
 SAMPLES = 120
 
-WORDS = "the sky is blue isn't eats does not eat eating 中文字 x\ny “quoted” f*** can't cannot é ß 😀 shit shitty 12 1,000 ."
+WORDS = "the sky is blue isn't eats does not eat eating 中文字 x\ny “quoted” f*** can't é ß 😀 shit shitty 12 1,000 ."
 
 
 @pytest.fixture(scope="module")

@@ -102,9 +102,10 @@ class SampleData:
                 self.columns.setdefault(name, []).append(value)
 
     def _block(self, rows: Sequence[ReportRow]) -> dict[str, object]:
-        """Distinct texts; and for each row the numbers of its own, and how both prompts part into shared and own pieces.
+        """Distinct texts; for each row the numbers of its own, and what its prompts share and do not, in turn.
 
-        The numbers are those of five texts, then of names and texts of details; a part is told by its characters.
+        The numbers are those of five texts, then of names and texts of details; pieces of prompts are told by their
+        numbers of characters.
         """
         places: dict[str, int] = {}
 
