@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from threading import Timer
 
 import pytest
 from fake_endpoint import Endpoint, serving
@@ -12,7 +13,7 @@ from plain_broker import PlainBroker
 
 from contrapose.tasks.core.questions import UNASKED
 from contrapose.tasks.infer.budget import Budget, Limits
-from contrapose.tasks.infer.openai import OpenAI
+from contrapose.tasks.infer.openai import OpenAI, pool
 from contrapose.tasks.infer.openai import failures as retrying
 
 
@@ -50,6 +51,18 @@ def test_a_hung_server_is_cut_off(server: Endpoint) -> None:
     answer = only(answered(spec(server, args={"timeout": 0.2}), generate("Hello")))
     assert time.monotonic() - start < 30
     assert "no complete reply in 0.2 s" in str(answer.completion.error)
+
+
+def test_replies_under_way_are_kept_when_the_store_stops_the_run(
+    server: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "GRACE_SECONDS", 0.1)
+    server.delay = 1.0
+    broker = PlainBroker()
+    Timer(0.4, broker.stop, ["the response store cannot be written"]).start()
+    OpenAI().open(spec(server, args={"concurrency": 8})).answer([generate(f"Prompt {n}") for n in range(99)], broker)
+    assert 0 < len(server.bodies) < 99
+    assert sum(answer.completion.text is not None for answer in broker.answers.values()) == len(server.bodies)
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,7 @@ WINDOW = 4
 """Questions fetched at once, for each request under way: enough to keep workers busy, and few to keep from others."""
 GLANCE_SECONDS = 0.1
 GRACE_SECONDS = 2.0
-"""How long requests under way may still finish once the run has stopped: they are paid for."""
+"""How long requests under way at an endpoint that was given up may still finish; elsewhere, as long as any may take."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,12 +87,17 @@ class Pool:
                 self.broker.put([answer])
 
     async def _watch(self) -> None:
-        """Return a short while after the run has stopped, whoever stopped it; our own reason is the breaker's."""
+        """Return a while after the run has stopped, whoever stopped it; our own reason is the breaker's."""
         while not self.broker.stopped:
             await asyncio.sleep(GLANCE_SECONDS)
             if (verdict := self._breaker.verdict()) is not None:
                 self.broker.stop(verdict)
-        await asyncio.sleep(GRACE_SECONDS)
+        # What is under way is paid for: it is waited for, and not for long where the endpoint is why the run stopped.
+        given_up = self._breaker.verdict() is not None
+        end = time.monotonic() + (GRACE_SECONDS if given_up else self.endpoint.settings.timeout)
+        while not self.broker.budget.idle() and time.monotonic() < end:
+            await asyncio.sleep(GLANCE_SECONDS)
+        await asyncio.sleep(GLANCE_SECONDS)
 
 
 async def _first_of(watch: Coroutine[Any, Any, None], *working: Coroutine[Any, Any, None]) -> None:
