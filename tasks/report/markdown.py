@@ -156,11 +156,7 @@ def blocks_of(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
     rows = of_test(report.results.figures, outcome["test_type"])
     name = escape(name_of(outcome["test_type"]))
     yield Block(REASONS, f"### {name}\n\n{escape(show(outcome['reason']))}")
-    facts = [
-        *_notes(outcome, report, show),
-        *(_sentences(evidence.langtest(outcome)) if report.show_langtest else ()),
-    ]
-    tables = ["  \n".join(escape(text) for text in facts)]
+    tables = ["  \n".join(map(escape, _notes(outcome, report, show)))]
     if outcome["figures"]:
         named = [(show(name.replace("_", " ")), value) for name, value in evidence.figures(outcome)]
         tables.append(table(("figure", "value (95 % interval)"), named[:MOST_NAMES], numbers=(1,)))
@@ -200,6 +196,8 @@ def _notes(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
         yield f"Refused rows: {named}" + (f" and {more:,} more." if more > 0 else ".")
     panels = report.panels.get(outcome["test_type"], ())
     yield from (show(panel.sentence) for panel in panels if not isinstance(panel, Sheet) and panel.sentence)
+    if report.show_langtest:
+        yield from _sentences(evidence.langtest(outcome))
 
 
 def _sentences(*texts: str) -> Iterator[str]:
