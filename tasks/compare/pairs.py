@@ -24,7 +24,7 @@ from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, clus
 
 
 def pairs_of(rows: Rows, names: Sequence[str], *, margin: float) -> list[Pair]:
-    """All pairs of the models of one test, those with the baseline first, as its rows and its name are."""
+    """All pairs of models in one test, those with the baseline first, which is the first of the rows and the names."""
     places = list(combinations(range(len(names)), 2))
     pairs = _corrected([_pair(rows, (names[other], names[one]), (other, one)) for one, other in places])
     return [decide(pair, margin) if one == 0 else pair for (one, _), pair in zip(places, pairs, strict=True)]

@@ -174,7 +174,7 @@ def _missing(case: str, one: FinishedRun, other: FinishedRun, *, test: str, coun
 
 
 def read_columns(path: Path, columns: pa.Schema, *, optional: Sequence[str] = (), rows: Any) -> pa.Table:
-    """Columns of the rows of a table for which an Arrow expression holds; it may lack those that are optional.
+    """Columns of those rows of a table for which an Arrow expression holds; optional ones may be missing.
 
     Raises:
         ComparisonError: it is gone, or is no such table.

@@ -34,7 +34,7 @@ class Unread(TypedDict):
 def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, embedding_revision: str) -> Table:
     """Score the trials of one test, which come in the order of their cases.
 
-    What the embedding model's name stands for now is part of the cache key, and needed for nothing else.
+    The revision, which is what the name of the embedding model stands for now, counts in the cache key alone.
     """
     embed = embedder(embedding_model)
     plan = calibrated(plan, controls_in(trials), embed=embed)
@@ -47,7 +47,7 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
 def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revision: str) -> Unread:
     """Questions about the replies whose choice neither rules nor embeddings can read, and some that check the model.
 
-    What the embedding model's name stands for now is part of the cache key, and needed for nothing else.
+    The revision, which is what the name of the embedding model stands for now, counts in the cache key alone.
     """
     portions = batched(iterate(trials, Trial), ROWS)
     questions = list(follow_ups(portions, plan, embed=embedder(embedding_model)))

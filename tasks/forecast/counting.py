@@ -63,7 +63,7 @@ class Counter:
     _replies: dict[int, int] = field(default_factory=dict)
 
     def add(self, test: str, portions: Iterable[Sequence[Case]], *, asks_back: bool = False) -> None:
-        """Count the cases of one test, a portion at a time; a model may be asked about replies that cannot be read."""
+        """Count the cases of one test, a portion at a time, with the replies that it may ask about if it asks back."""
         own: set[int] = set()
         replies: dict[int, int] = {}
         count = Count()
@@ -112,7 +112,7 @@ def _later_still(cases: Sequence[Case], replies: Answers) -> Iterator[Question]:
 def _replies(cases: Iterable[Case], *, longest: int) -> dict[int, int]:
     """The distinct replies in words that choose among options, by the hash of their question.
 
-    For each the characters that it takes to ask about it, at most, where no reply has more than the longest.
+    For each the most characters that it takes to ask about it, where no reply has more than `longest`.
     """
     quoted = min(longest, asking_back.QUOTED_FIRST + asking_back.QUOTED_LAST)
     return {

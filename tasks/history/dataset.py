@@ -46,7 +46,7 @@ def place(chosen: str | None, output: str) -> str:
 
 
 def file_name(key: str) -> str:
-    """Name of the file of a run, which its key tells from every other: of the same key the same, of two never one."""
+    """Name of the file of a run by its key: the same key is the same file, and two keys are never one."""
     readable = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "._-") else "-" for sign in key)
     return f"{readable.lstrip('.')[:120]}-{hashlib.sha256(key.encode(errors='replace')).hexdigest()[:12]}.parquet"
 

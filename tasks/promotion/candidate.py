@@ -105,7 +105,7 @@ def verdicts(comparison: Comparison) -> list[CheckFinding]:
 
 
 def decide(tests: Sequence[CheckFinding], *, selected: Sequence[str], candidate: Side, baseline: Side) -> Ruling:
-    """The first verdict of `DEFINITIONS` that applies to the compared tests, those that were to be, and both runs."""
+    """The verdict: the first of `DEFINITIONS` that applies; `selected` are the tests that were to be compared."""
     if worse := [*_of(tests, "worse"), *_failed(candidate)]:
         return Ruling("hold", worse)
     if open_ := [*_of(tests, "cannot tell"), *_missing(tests, selected), *_incomplete(candidate, baseline)]:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from contrapose.tasks.core.comparison import Comparison, Contest, Standing, judged
-from contrapose.tasks.report.comparison_markdown import (
-    against,
-    allowed,
-    asked,
-    because,
-    differing,
-    rated,
-    unpaired,
-)
+from contrapose.tasks.report.comparison_markdown import against, allowed, asked, because, differing, rated, unpaired
 from contrapose.tasks.report.console import plain_table, plain_text, text_line, verdict_text
 from contrapose.tasks.text.wording import number
+
+_line = partial(text_line, show_toxic=True)
 
 
 def print_comparison(comparison: Comparison, *, console: Console) -> None:
@@ -28,21 +23,21 @@ def print_comparison(comparison: Comparison, *, console: Console) -> None:
     Colours are left to the console.
     """
     console.print()
-    console.print(verdict_text(comparison["verdict"]), text_line(because(comparison), console), sep="  ")
+    console.print(verdict_text(comparison["verdict"]), _line(because(comparison), console), sep="  ")
     for title, table in _tables(comparison, console):
         console.print()
-        console.print(text_line(title, console))
+        console.print(_line(title, console))
         console.print(table)
     console.print()
     for line in _notes(comparison):
-        console.print(text_line(line, console))
+        console.print(_line(line, console))
     for model in comparison["models"]:
-        console.print(text_line(f"{model['name']}: {model['folder']}", console), soft_wrap=True)
+        console.print(_line(f"{model['name']}: {model['folder']}", console), soft_wrap=True)
 
 
 def _tables(comparison: Comparison, console: Console) -> Iterator[tuple[str, Table]]:
     places = [
-        (Text(str(place["rank"])), text_line(place["name"], console), Text(number(place["mean_rank"])))
+        (Text(str(place["rank"])), _line(place["name"], console), Text(number(place["mean_rank"])))
         for place in comparison["leaderboard"]
     ]
     yield "Over all tests", _table(("rank", "model", "mean rank"), places)
@@ -68,7 +63,7 @@ def _cells(test: Contest, standing: Standing, console: Console) -> tuple[Text, .
     pair = against(test, standing["name"])
     return (
         Text(str(standing["rank"])),
-        text_line(standing["name"], console),
+        _line(standing["name"], console),
         plain_text(rated(standing["rate"])),
         plain_text(differing(pair["difference"])) if pair else Text(""),
         Text("baseline") if pair is None else verdict_text(str(pair["verdict"])),

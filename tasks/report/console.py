@@ -152,7 +152,7 @@ def verdict_text(verdict: str) -> Text:
     return Text(verdict.upper(), style=STYLES.get(verdict, "bold"))
 
 
-def text_line(text: str, console: Console, *, show_toxic: bool = True) -> Text:
+def text_line(text: str, console: Console, *, show_toxic: bool) -> Text:
     """A text of unknown origin as one line, with toxic words masked or as they are."""
     return _encodable(one_line(text if show_toxic else masked(text)), console)
 

@@ -43,13 +43,9 @@ def write_files(
     """Write every file of a run folder."""
     text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     (folder / "manifest.json").write_bytes(text.encode())
-    asked, answered = (
-        described(schema, columns, report.summary)
-        for schema, columns in (
-            (schema_of(Case), of_cases()),
-            (results.schema, of_results(test["test_type"] for test in report.summary["tests"])),
-        )
-    )
+    tests = (test["test_type"] for test in report.summary["tests"])
+    asked = described(schema_of(Case), of_cases(), report.summary)
+    answered = described(results.schema, of_results(tests), report.summary)
     save(folder / "cases.parquet", (part for table in cases for part in batches(table)), asked)
     save(folder / "results.parquet", results.arrow(), answered)
     for name in names("reports"):
@@ -59,7 +55,7 @@ def write_files(
 
 
 def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
-    """Have a folder filled that does not exist yet, aside first: whoever looks finds it whole or not at all.
+    """Have a new folder filled, aside first: whoever looks finds it whole or not at all.
 
     Raises:
         ConfigError: the folder cannot be written.

@@ -151,7 +151,7 @@ class ExpectationGroup:
         return frozenset(name for name, _ in used) - {name for name, kind in used if kind != NOT_NULL}
 
     def check(self, rows: pa.Table, *, first: int, parameters: Mapping[str, object]) -> None:
-        """Add what the expectations say of some rows, the first of which has a number, by the values of parameters."""
+        """Add what the expectations, which may refer to parameters, say of rows; `first` is the first one's number."""
         frame = pd.DataFrame(
             {
                 KEYS[self.kind]: rows[KEYS[self.kind]].to_pandas(),

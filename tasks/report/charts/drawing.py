@@ -51,7 +51,7 @@ CONFIG = {
 
 
 def drawing(chart: altair.LayerChart, description: str) -> Markup:
-    """The chart as one `svg` element, or in words, also for those who do not see it, where it cannot be drawn.
+    """The chart as one `svg` element, which its description names, or that alone where it cannot be drawn.
 
     Its colours are variables of the style sheet; texts that are not ours belong into its data.
     """

@@ -172,7 +172,7 @@ def card(
 ) -> Card:
     """The card of one test, by its rows without controls, its cases that were not asked, and counts over its rows.
 
-    Of the runs of its suite this one is the last; the reader is who was asked what replies choose.
+    This run is the last of the runs of its suite; the reader is who was asked what replies choose.
     """
     effects = (evidence.subtracted(outcome, measured) for measured in outcome["effects"])
     return Card(

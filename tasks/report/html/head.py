@@ -15,17 +15,7 @@ from contrapose.tasks.report.rows import ReportRow, name_of, read_rows, tested
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.inline import elided
 from contrapose.tasks.text.masking import Show
-from contrapose.tasks.text.wording import (
-    asked,
-    because,
-    counted,
-    dollars,
-    latencies,
-    moment,
-    percent,
-    span,
-    totals,
-)
+from contrapose.tasks.text.wording import asked, because, counted, dollars, latencies, moment, percent, span, totals
 
 Pairs = tuple[tuple[str, str], ...]
 
