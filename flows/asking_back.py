@@ -93,7 +93,7 @@ def _unread(run: Run, plan: Plan, trials: Trials) -> list[Unread]:
     name = run.config.embedding_model
     model = {"embedding_model": name, "embedding_revision": revision(name)}
     again = run.config.refresh
-    return [call(find_unread, again, plan=plan, trials=table, **model).value for table in trials.tables]
+    return [call(find_unread, again, plan=plan, trials=table, **model) for table in trials.tables]
 
 
 def _checks(unread: list[Unread]) -> list[Table]:
@@ -117,7 +117,7 @@ def _about(run: Run, label: str, trials: Trials, follow_ups: list[Table], *, sto
             follow_ups=questions,
             stopped=stopped,
             terms=reading_terms(run),
-        ).value
+        )
         tables[place] = asked["table"]
         if stopped is None and asked["stopped"] is not None:
             stopped = of_reader(asked["stopped"]) if run.reader else asked["stopped"]

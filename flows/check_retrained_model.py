@@ -152,7 +152,7 @@ def _promoted(check: RetrainedCheck, decision: Decision) -> list[str]:
         ]
     confirm = partial(check.checks.confirm, check.key)
     model = decision["model"]
-    done = call(promote, model=model, settings=check.promotion, decision=decision, confirm=confirm).value
+    done = call(promote, model=model, settings=check.promotion, decision=decision, confirm=confirm)
     check.checks.close(check.key, promoted=bool(done))
     return done
 

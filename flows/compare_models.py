@@ -70,7 +70,7 @@ def compare_models(
     for run_config in configs:
         enter(run_config)
     folders = [evaluate_model(run_config)["folder"] for run_config in configs]
-    comparison = call(compare, folders=folders, baseline=folders[baseline - 1], margin=margin).value
+    comparison = call(compare, folders=folders, baseline=folders[baseline - 1], margin=margin)
     name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{config.suite}-comparison"
     folder = free_folder(Path(config.output), name).resolve()
     write_folder(folder, partial(write_comparison, comparison=comparison))

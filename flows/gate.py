@@ -11,7 +11,8 @@ from contrapose.flows.run_context import Run
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.validation import Checked, Kind, Suite, refused
 from contrapose.tasks.report.publish import free_folder
-from contrapose.tasks.report.refusal import Refused, refusal, write_evidence
+from contrapose.tasks.report.refusal import refusal, write_evidence
+from contrapose.tasks.report.validation import ValidationHead
 from contrapose.tasks.store import Store
 from contrapose.tasks.validate.gates import sift
 from contrapose.tasks.validate.kinds import Handed
@@ -26,15 +27,9 @@ def admit(run: Run, checked: list[Checked]) -> list[Checked]:
     if not any(map(refused, checked)):
         return checked
     folder = free_folder(Path(run.config.output), f"{run.id}-refused")
-    stopped = Refused(
-        run_id=run.id,
-        model=run.config.model,
-        suite=run.config.suite,
-        started=run.started.isoformat(timespec="seconds"),
-        checked=tuple(checked),
-        show_toxic=run.config.show_toxic,
-    )
-    write_evidence(folder.resolve(), stopped)
+    started = run.started.isoformat(timespec="seconds")
+    head = ValidationHead(run_id=run.id, model=run.config.model, suite=run.config.suite, started=started)
+    write_evidence(folder.resolve(), head, checked, show_toxic=run.config.show_toxic)
     # Going on would end here again, and the store keeps what was answered.
     Store().runs.end(run.id, "finished")
     raise refusal(checked, folder=folder, show_toxic=run.config.show_toxic)

@@ -75,7 +75,7 @@ def _loaded(run: Run, plan: Plan) -> Samples:
         sha256=content_sha256(plan.data),
         limit=plan.limit,
         seed=run.config.seed,
-    ).value
+    )
     if plan.limited_by is None or samples["table"]["rows"] == samples["data"]["rows"]:
         return samples
     return {**samples, "data": {**samples["data"], "limited_by": plan.limited_by}}
@@ -96,7 +96,7 @@ def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
             samples=samples[plan.test]["table"],
             seed=run.config.seed,
             likelihoods=run.provider.likelihoods(run.spec),
-        ).value
+        )
         for plan in run.plans
     }
     for plan in run.plans:
@@ -107,14 +107,13 @@ def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
 @timed
 def validate_cases(run: Run, samples: Mapping[str, Samples], cases: Mapping[str, Table]) -> list[Checked]:
     """The gate before the model: samples and cases."""
-    own = own_suites(run.config.expectations, run.plans)
-    again = run.config.refresh
+    own, again = own_suites(run.config.expectations, run.plans), run.config.refresh
     checked = []
     for plan in run.plans:
         table, rows = samples[plan.test]["table"], samples[plan.test]["data"]["rows"]
         checked += [
-            call(validate_samples_task, again, plan=plan, samples=table, rows=rows, own=own).value,
-            call(validate_cases_task, again, plan=plan, cases=cases[plan.test], samples=table, own=own).value,
+            call(validate_samples_task, again, plan=plan, samples=table, rows=rows, own=own),
+            call(validate_cases_task, again, plan=plan, cases=cases[plan.test], samples=table, own=own),
         ]
     return admit(run, checked)
 
@@ -122,16 +121,9 @@ def validate_cases(run: Run, samples: Mapping[str, Samples], cases: Mapping[str,
 @timed
 def validate_completions(run: Run, cases: Mapping[str, Table], trials: Mapping[str, Trials]) -> list[Checked]:
     """The gate before scoring."""
-    own = own_suites(run.config.expectations, run.plans)
+    own, again = own_suites(run.config.expectations, run.plans), run.config.refresh
     checked = [
-        call(
-            validate_completions_task,
-            run.config.refresh,
-            plan=plan,
-            trials=trials[plan.test].tables,
-            cases=cases[plan.test],
-            own=own,
-        ).value
+        call(validate_completions_task, again, plan, trials=trials[plan.test].tables, cases=cases[plan.test], own=own)
         for plan in run.plans
     ]
     return admit(run, checked)
@@ -140,16 +132,9 @@ def validate_completions(run: Run, cases: Mapping[str, Table], trials: Mapping[s
 @timed
 def validate_results(run: Run, cases: Mapping[str, Table], results: Mapping[str, Table]) -> list[Checked]:
     """The gate before publication."""
-    own = own_suites(run.config.expectations, run.plans)
+    own, again = own_suites(run.config.expectations, run.plans), run.config.refresh
     checked = [
-        call(
-            validate_results_task,
-            run.config.refresh,
-            plan=plan,
-            results=results[plan.test],
-            cases=cases[plan.test],
-            own=own,
-        ).value
+        call(validate_results_task, again, plan, results=results[plan.test], cases=cases[plan.test], own=own)
         for plan in run.plans
     ]
     return admit(run, checked)
@@ -178,7 +163,7 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
                     rows=(chunk.first, chunk.end),
                     terms=terms(run),
                     stopped=stopped,
-                ).value
+                )
                 stopped = asked["stopped"]
                 answered[plan.test] = _add(answered[plan.test], asked)
     return ask_back(run, {test: _warn_of_silence(test, trials) for test, trials in answered.items()}, stopped=stopped)
@@ -215,7 +200,7 @@ def evaluate(run: Run, trials: Mapping[str, Trials]) -> dict[str, Table]:
             model=run.config.model,
             embedding_model=run.config.embedding_model,
             embedding_revision=revision(run.config.embedding_model),
-        ).value
+        )
         for plan in run.plans
     }
 
@@ -239,7 +224,7 @@ def judge(
                 results=results[plan.test],
                 data=samples[plan.test]["data"],
                 rules=rules(run.config, plan, tests=len(run.plans)),
-            ).value,
+            ),
             trials[plan.test],
         )
         for plan in run.plans

@@ -24,7 +24,7 @@ from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.forecast.counting import Count, Counter, LookUp
-from contrapose.tasks.forecast.deciding import WIDE, Deciding, Groups, Source, deciding
+from contrapose.tasks.forecast.deciding import WIDE, Deciding, Groups, deciding
 from contrapose.tasks.forecast.experience import Experience, experience_of
 from contrapose.tasks.forecast.forecast import CHARACTERS_PER_TOKEN, Forecast, forecast
 from contrapose.tasks.infer.ask import Answers
@@ -55,9 +55,9 @@ def decidable(previews: list[Preview], groups: Mapping[str, Groups]) -> Decidabl
     level = (1 - CONFIDENCE) / max(1, len(judged))
     tests = {}
     for test, preview in judged.items():
-        loaded = preview.loaded
-        source = Source(samples=len(loaded.samples), rows=loaded.rows, gate=preview.plan.min_pass_rate)
-        if (figures := deciding(groups[test], source, level=level)) is not None:
+        loaded, gate = preview.loaded, preview.plan.min_pass_rate
+        figures = deciding(groups[test], samples=len(loaded.samples), rows=loaded.rows, gate=gate, level=level)
+        if figures is not None:
             tests[test] = figures
     return Decidable(tests=tests, level=level)
 

@@ -75,7 +75,7 @@ def judge(check: RetrainedCheck) -> Decision:
     refuse_unready(check.promotion, revision=named.revision, training_run=named.training_run)
     baseline, candidate = _evaluated(before), _evaluated(after)
     folders = [baseline["folder"], candidate["folder"]]
-    comparison = call(compare, folders=folders, baseline=folders[0], margin=check.margin).value
+    comparison = call(compare, folders=folders, baseline=folders[0], margin=check.margin)
     selected = [plan.test for plan in after.plans]
     ruling = decide(verdicts(comparison), selected=selected, candidate=candidate, baseline=baseline)
     decision = _decision(check, ruling, comparison, candidate=candidate, baseline=baseline)

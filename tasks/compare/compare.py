@@ -66,10 +66,7 @@ def _baseline_first(names: Sequence[str], baseline: str | None, runs: Path) -> l
     if any(same):
         return [name for _, name in sorted(zip(same, names, strict=True), key=lambda pair: not pair[0])]
     raise ConfigError(
-        repr(baseline),
-        expected=f"one of {', '.join(names)}",
-        remedy="Name one of the runs.",
-        where="baseline",
+        repr(baseline), expected=f"one of {', '.join(names)}", remedy="Name one of the runs.", where="baseline"
     )
 
 
@@ -103,11 +100,12 @@ def _overall(tests: Sequence[Contest]) -> tuple[Verdict, str]:
 
 def _warnings(runs: Sequence[FinishedRun]) -> list[str]:
     shared = names_of(runs)
-    left = dict.fromkeys(test for run in runs for test in run.tests if test not in shared)
+    left = [test for run in runs for test in run.tests if test not in shared]
+    without = {test: [run.folder.name for run in runs if test not in run.tests] for test in left}
     calibrated = [test for test in shared if runs[0].tests[test].get("settings.threshold") == "auto"]
     return [
         *(f"{run.folder.name} is incomplete." for run in runs if run.verdict == "incomplete"),
-        *(f"{test} is not compared: it is not in {_without(runs, test)}." for test in left),
+        *(f"{test} is not compared: it is not in {', '.join(folders)}." for test, folders in without.items()),
         *_changed_reader(runs),
         *(f"{test}: each model's threshold comes from its own controls." for test in calibrated),
     ]
@@ -121,7 +119,3 @@ def _changed_reader(runs: Sequence[FinishedRun]) -> Iterator[str]:
         if differing:
             what = ", ".join(differing)
             yield f"the reader was another one in {run.folder.name} than in {first.folder.name}: {what}."
-
-
-def _without(runs: Sequence[FinishedRun], test: str) -> str:
-    return ", ".join(run.folder.name for run in runs if test not in run.tests)

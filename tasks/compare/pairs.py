@@ -19,18 +19,12 @@ from contrapose.tasks.core.comparison import (
     Verdict,
 )
 from contrapose.tasks.statistics.families import holm, mcnemar, over
-from contrapose.tasks.statistics.means import MOST_GROUPS, SEED, difference, mean
-from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, clustered, wilson
+from contrapose.tasks.statistics.means import SEED, difference, mean, pooled
+from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, clustered, wilson
 
 
 def pairs_of(rows: Rows, names: Sequence[str], *, margin: float) -> list[Pair]:
-    """All pairs, those with the baseline first.
-
-    Args:
-        rows: of one test, the baseline's first.
-        names: of the models, in the same order.
-        margin: loss of pass rate that is still called not worse.
-    """
+    """All pairs of models in one test, those with the baseline first, which is the first of the rows and the names."""
     places = list(combinations(range(len(names)), 2))
     pairs = _corrected([_pair(rows, (names[other], names[one]), (other, one)) for one, other in places])
     return [decide(pair, margin) if one == 0 else pair for (one, _), pair in zip(places, pairs, strict=True)]
@@ -132,10 +126,7 @@ def _sign_flips(differences: np.ndarray, cluster: np.ndarray) -> float | None:
     """Two-sided p value; clusters beyond a number are pooled at random, since groups of them may be flipped as well."""
     from scipy.stats import permutation_test
 
-    sums = np.bincount(np.unique(cluster, return_inverse=True)[1], weights=differences)
-    if len(sums) > MOST_GROUPS:
-        group = np.random.default_rng(SEED).permutation(len(sums)) % MOST_GROUPS
-        sums = np.bincount(group, weights=sums)
+    sums = pooled(np.bincount(np.unique(cluster, return_inverse=True)[1], weights=differences))
     if len(sums) < 2:
         return None
     moved = sums[sums != 0]
@@ -153,19 +144,11 @@ def _sign_flips(differences: np.ndarray, cluster: np.ndarray) -> float | None:
     return float(tested.pvalue)
 
 
-LEVEL = 1 - CONFIDENCE
-"""P values up to this one count."""
-
-
 def decide(pair: Pair, margin: float) -> Pair:
     """The pair with its verdict: the first that applies of those in `DEFINITIONS`.
 
-    Args:
-        pair: its second model is the baseline.
-        margin: loss of pass rate that is still called not worse.
-
-    "Not worse" is a claim of its own for each candidate, and needs no correction for their number. It is a test of
-    non-inferiority: G. Piaggio and others, JAMA 308 (2012) 2594-2604.
+    Its second model is the baseline. "Not worse" is a claim of its own for each candidate, and needs no correction for
+    their number. It is a test of non-inferiority: G. Piaggio and others, JAMA 308 (2012) 2594-2604.
     """
     estimate, asked = pair["difference"], _asked(pair)
     if estimate is None or not _covered(pair):
@@ -233,19 +216,13 @@ def _points(share: float) -> str:
 
 
 def standings(rows: Rows, pairs: Sequence[Pair], names: Sequence[str]) -> list[Standing]:
-    """The models of one test by rank, those of one rank by pass rate.
-
-    Args:
-        rows: of the test.
-        pairs: all of them.
-        names: of the models, in the order of the rows.
-    """
-    better = [winner for pair in pairs if (winner := _winner(pair))]
+    """The models of one test, named in the order of its rows, by rank, those of one rank by pass rate."""
+    losers = [pair["second" if sign > 0 else "first"] for pair in pairs if (sign := direction(pair))]
     scored = np.isfinite(rows.passed)
     places = [
         Standing(
             name=name,
-            rank=1 + sum(loser == name for _, loser in better),
+            rank=1 + losers.count(name),
             asked=int(rows.asked[place].sum()),
             scored=int(scored[place].sum()),
             rate=rate(rows.passed[place][rows.common], rows.cluster[rows.common]),
@@ -259,15 +236,10 @@ def standings(rows: Rows, pairs: Sequence[Pair], names: Sequence[str]) -> list[S
 
 def leaderboard(tests: Sequence[Contest], names: Sequence[str]) -> list[RankedModel]:
     """The models over all tests, by the mean of their ranks; every test counts the same."""
-    ranks = {
-        name: {
-            test["test_type"]: standing["rank"]
-            for test in tests
-            for standing in test["standings"]
-            if standing["name"] == name
-        }
-        for name in names
-    }
+    ranks: dict[str, dict[str, int]] = {name: {} for name in names}
+    for test in tests:
+        for standing in test["standings"]:
+            ranks[standing["name"]][test["test_type"]] = standing["rank"]
     means = {name: sum(own.values()) / len(own) for name, own in ranks.items()}
     lines = [
         RankedModel(
@@ -276,10 +248,3 @@ def leaderboard(tests: Sequence[Contest], names: Sequence[str]) -> list[RankedMo
         for name, own in ranks.items()
     ]
     return sorted(lines, key=lambda place: place["rank"])
-
-
-def _winner(pair: Pair) -> tuple[str, str] | None:
-    """The better and the other model of a pair that differs significantly."""
-    sides = pair["first"], pair["second"]
-    sign = direction(pair)
-    return None if sign == 0 else sides if sign > 0 else sides[::-1]

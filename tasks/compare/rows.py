@@ -174,13 +174,7 @@ def _missing(case: str, one: FinishedRun, other: FinishedRun, *, test: str, coun
 
 
 def read_columns(path: Path, columns: pa.Schema, *, optional: Sequence[str] = (), rows: Any) -> pa.Table:
-    """Some columns of some rows.
-
-    Args:
-        path: of the table.
-        columns: those to read, with their types.
-        optional: names of those among them that the table may lack.
-        rows: an Arrow expression.
+    """Columns of those rows of a table for which an Arrow expression holds; optional ones may be missing.
 
     Raises:
         ComparisonError: it is gone, or is no such table.

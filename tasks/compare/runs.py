@@ -42,11 +42,7 @@ class FinishedRun:
 
 
 def finished_run(name: str, runs: Path) -> FinishedRun:
-    """A run by its folder, or by its id.
-
-    Args:
-        name: the folder, or the id.
-        runs: where folders of runs lie.
+    """A run by its folder, or by its id, which is looked for among folders of runs.
 
     Raises:
         ComparisonError: there is no such run, or it is not finished.
@@ -161,10 +157,7 @@ REMEDIES = {
 
 
 def refuse_unlike(runs: Sequence[FinishedRun]) -> None:
-    """Refuse runs that did not ask the same.
-
-    Args:
-        runs: two or more.
+    """Refuse runs that did not ask the same, and fewer than two of them.
 
     Raises:
         ComparisonError: with the run, the test, what differs, and both values.

@@ -9,11 +9,5 @@ from contrapose.tasks.core.policy import room_task
 
 @room_task("compare", run_name="compare with {baseline}", persist=False)
 def compare(folders: list[str], baseline: str, margin: float) -> Comparison:
-    """Compare finished runs.
-
-    Args:
-        folders: of the runs.
-        baseline: the one that the others are held against.
-        margin: loss of pass rate that is still called not worse.
-    """
+    """Compare finished runs with one of them; a loss of pass rate up to the margin is still called not worse."""
     return compare_runs(folders, baseline=baseline, margin=margin)

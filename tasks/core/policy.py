@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from prefect import Task, task
 from prefect.cache_policies import NO_CACHE, CacheKeyFnPolicy
@@ -36,13 +36,6 @@ WRITING_SECONDS = 0.2
 """How long another process that is writing a result at this moment is given to seal it."""
 SERIALIZER = JSONSerializer(object_encoder="contrapose.tasks.core.policy.error_text", object_decoder=None)
 """Plain JSON: results are references and counts, an error is its text, and loading one runs no code."""
-
-
-class Called(NamedTuple, Generic[R]):
-    """What a task returned, and whether an earlier run had computed it."""
-
-    value: R
-    cached: bool
 
 
 def room_task(
@@ -102,7 +95,7 @@ def error_text(outcome: object) -> str:
     raise TypeError(f"a {type(outcome).__name__} is no plain JSON")
 
 
-def call(chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: P.kwargs) -> Called[R]:
+def call(chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: P.kwargs) -> R:
     """Run a task; compute again when asked to, or when a cached reference points to a file that is gone or damaged.
 
     Args:
@@ -129,7 +122,7 @@ def call(chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: 
         return call(chosen, True, *args, **inputs)
     if not cached and (key := getattr(getattr(state.data, "metadata", None), "storage_key", None)):
         seal(Path(key))
-    return Called(value=value, cached=cached)
+    return value
 
 
 def seal(path: Path) -> None:

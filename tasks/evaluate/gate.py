@@ -14,12 +14,10 @@ from contrapose.tasks.core.outcome import GateSummary, Outcome, Verdict
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.families import holm, over
 from contrapose.tasks.statistics.power import further
-from contrapose.tasks.statistics.shares import CONFIDENCE, Interval, Share, clustered, wilson
+from contrapose.tasks.statistics.shares import LEVEL, Interval, Share, clustered, wilson
 from contrapose.tasks.text.wording import distinct_percentages
 
 Gate = Literal["interval", "rate"]
-LEVEL = 1 - CONFIDENCE
-"""P values up to this one count."""
 
 
 class Counts(NamedTuple):
@@ -60,13 +58,7 @@ class Rules(NamedTuple):
 def rules(config: RunConfig, plan: Plan, *, tests: int = 1) -> Rules:
     """What a configuration asks of one test among so many."""
     defaults = config.tests.defaults
-    return Rules(
-        min_pass_rate=plan.min_pass_rate,
-        max_error_share=config.max_error_share,
-        gate=defaults.gate,
-        min_coverage=defaults.min_coverage,
-        tests=tests,
-    )
+    return Rules(plan.min_pass_rate, config.max_error_share, defaults.gate, defaults.min_coverage, tests)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,10 +98,7 @@ class Rate:
     @property
     def bounds(self) -> Interval:
         """One-sided 95 % bounds: the rate is at least `low`; separately, it is at most `high`."""
-        return Interval(
-            evidence(self.worst, self.wanted).bounds.low,
-            evidence(self.best, self.wanted).bounds.high,
-        )
+        return Interval(evidence(self.worst, self.wanted).bounds.low, evidence(self.best, self.wanted).bounds.high)
 
     @property
     def reached(self) -> float:
@@ -168,12 +157,8 @@ def decide(counts: Counts, rates: Sequence[Rate], rules: Rules) -> GateDecision:
     """The verdict on one test: passed where every rate reaches its gate, failed where one misses it.
 
     Several gates that must all be reached need no correction, since each is tested at its own level; that one of them
-    is missed is claimed with Bonferroni's (R. L. Berger, Technometrics 24 (1982) 295-300).
-
-    Args:
-        counts: of its cases.
-        rates: the pass rate, and what else the test asks for; none where no case was asked.
-        rules: what a verdict needs.
+    is missed is claimed with Bonferroni's (R. L. Berger, Technometrics 24 (1982) 295-300). The pass rate is the first
+    of the rates, followed by what else the test asks for; there are none where no case was asked.
     """
     if counts.asked and counts.errors / counts.asked > rules.max_error_share:
         reason = f"{counts.errors} of {counts.asked} cases got no answer; at most {rules.max_error_share:.1%} may fail."
@@ -211,9 +196,8 @@ def _by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
     failed = [rate for rate in rates if rate.best.rate < rate.wanted]
     if failed:
         value, gate = distinct_percentages(failed[0].best.rate, failed[0].wanted)
-        return GateDecision(
-            "fail", f"The {failed[0].label} {value} is under {gate}{_even(failed[0], 'passed')}.", gates
-        )
+        reason = f"The {failed[0].label} {value} is under {gate}{_even(failed[0], 'passed')}."
+        return GateDecision("fail", reason, gates)
     short = [rate for rate in rates if rate.worst.rate < rate.wanted]
     if short:
         return GateDecision("inconclusive", _open(short[0]), gates)
@@ -241,9 +225,7 @@ def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) 
 def needed(rate: Rate, *, tests: int) -> int | None:
     """Further cases that would decide it at the strictest step of Holm's correction.
 
-    Returns:
-        None where it is decided so, and where no number of cases is enough: while the open ones decide, more like them
-        stay open too.
+    None where it is decided so, and where no number is enough: while open cases decide, more like them stay open too.
     """
     level = LEVEL / tests
     if min(rate.reached, rate.missed) <= level or rate.worst.rate < rate.wanted <= rate.best.rate:

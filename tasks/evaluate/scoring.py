@@ -23,16 +23,13 @@ from contrapose.tasks.tables.table import Table, batches
 
 
 def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embed) -> pa.Table:
-    """Score every trial.
+    """One row for each trial of a test, in order: the common columns, then the probe's own.
 
     Args:
         trials: of one test.
         plan: the selected test.
         model: id of the model, for the `model` column.
         embed: texts to unit vectors, called only by scorers that need it.
-
-    Returns:
-        One row per trial, in order: the common columns, then the probe's own.
     """
     chosen = probe(plan.test)
     failed = [trial.expected.error or trial.actual.error for trial in trials]
@@ -68,13 +65,8 @@ class _Scores:
 def calibrated(plan: Plan, controls: Iterable[Sequence[Trial]], *, embed: Embed) -> Plan:
     """The plan with a band for each scorer in place of `threshold: auto`; any other plan as it is.
 
-    Args:
-        plan: a selected test.
-        controls: its control trials, a portion at a time; not touched where nothing is calibrated.
-        embed: texts to unit vectors.
-
-    Returns:
-        Bands of the scorers that at least 20 samples have a scored control of, none for the others.
+    Scorers have a band of which at least 20 samples have a scored control. Controls come a portion at a time, and are
+    not touched where nothing is calibrated.
     """
     if not plan.probe_settings.calibrated:
         return plan
@@ -117,13 +109,8 @@ def _gather(portion: Sequence[Trial], plan: Plan, embed: Embed, *, into: dict[st
 def follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed) -> Iterator[FollowUp]:
     """Questions about the replies of trials that were answered; a failed call has no reply.
 
-    Args:
-        portions: trials of one test.
-        plan: the selected test, whose settings ask back.
-        embed: texts to unit vectors, called only where a reply may be read by them.
-
-    Returns:
-        All about replies that could not be read, then of those that rules read as many as a test may need.
+    All about replies that could not be read, then of those that rules read as many as a test may need. Texts are
+    embedded only where a reply may be read so.
     """
     chosen, settings = cast(AsksBack, probe(plan.test)), plan.probe_settings
     known: list[FollowUp] = []

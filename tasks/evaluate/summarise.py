@@ -29,7 +29,7 @@ from contrapose.tasks.language.replies.known_errors import any_read_by
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
-from contrapose.tasks.statistics.means import Mean, difference, mean
+from contrapose.tasks.statistics.means import difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
 from contrapose.tasks.tables.results import figure_columns, settled
 from contrapose.tasks.tables.table import Table, batches
@@ -47,12 +47,8 @@ MOST_REASONS = 10
 def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data: DataSummary, rules: Rules) -> Outcome:
     """Count, rate and judge one test; its controls are counted apart.
 
-    Args:
-        results: its result rows; their texts may be left out, but for the reasons of those without a score.
-        skipped: `sample_id` and `skip_reason` of its cases that were not asked.
-        plan: the selected test.
-        data: where its samples came from.
-        rules: what its pass rate is held against.
+    Texts of its results may be left out, but for the reasons of those without a score. Of the cases that were not
+    asked `sample_id` and `skip_reason` are needed.
     """
     control = results["control"].astype(bool)
     counted = results[[name for name in COUNTED if name in results]]
@@ -119,10 +115,8 @@ def _pass_rate(cases: pd.DataFrame, plan: Plan) -> Rate | None:
 def _criteria(results: pd.DataFrame, plan: Plan) -> Iterator[Rate | None]:
     """What else the test asks for."""
     for criterion in probe(plan.test).criteria(results, plan.probe_settings):
-        cluster = clusters_of(results[criterion.applies])
-        yield rated(
-            criterion.name, criterion.met[criterion.applies], cluster, wanted=criterion.wanted, chance=criterion.chance
-        )
+        met, cluster = criterion.met[criterion.applies], clusters_of(results[criterion.applies])
+        yield rated(criterion.name, met, cluster, wanted=criterion.wanted, chance=criterion.chance)
 
 
 def passed(rows: pd.DataFrame) -> Share | None:
@@ -165,13 +159,9 @@ def noise(controls: pd.DataFrame) -> ControlSummary:
         unscored=counts.unscored,
         errors=counts.errors,
         noise=changed / counts.scored if counts.scored else None,
-        interval=_others(wilson(share)) if share else None,
+        # Of the rows that did not pass: Wilson's interval is symmetric.
+        interval=Interval(1 - wilson(share).high, 1 - wilson(share).low) if share else None,
     )
-
-
-def _others(passed: Interval) -> Interval:
-    """The interval of the rows that did not pass: Wilson's is symmetric."""
-    return Interval(1 - passed.high, 1 - passed.low)
 
 
 def slices(results: pd.DataFrame) -> list[Slice]:
@@ -270,18 +260,18 @@ def clusters_of(results: pd.DataFrame) -> np.ndarray:
 def estimates(measures: Sequence[Measure], results: pd.DataFrame) -> dict[str, Estimate]:
     """The mean of each measure over the cases, by its name; what no row has is left out.
 
-    Args:
-        measures: of these results.
-        results: cases and controls, without rows in error.
+    The results are cases and controls, without rows in error.
     """
     case = ~results["control"].to_numpy(dtype=bool)
     cluster = clusters_of(results)
-    means = {
-        measure.name: mean(measure.values[case], cluster[case], share=measure.share, bounds=measure.bounds)
-        for measure in measures
-    }
-    among = {measure.name: measure.among for measure in measures}
-    return {name: _estimate(estimated, among[name]) for name, estimated in means.items() if estimated is not None}
+    estimated = {}
+    for measure in measures:
+        own = mean(measure.values[case], cluster[case], share=measure.share, bounds=measure.bounds)
+        if own is not None:
+            estimated[measure.name] = Estimate(
+                value=own.value, interval=own.interval, rows=own.rows, clusters=own.clusters, among=measure.among
+            )
+    return estimated
 
 
 def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
@@ -300,29 +290,18 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
         pairs = pd.DataFrame(under).dropna()
         between = measure.share or measure.bounds == (0, 1)
         net = difference(pairs["case"], pairs["c"], cluster.loc[pairs.index], share=between)
-        if net is not None:
-            shown.append(_effect(measure, net, pairs))
+        if net is None:
+            continue
+        shown.append(
+            Effect(
+                name=measure.net or measure.name,
+                measure=measure.name,
+                value=net.value,
+                interval=net.interval,
+                case=float(pairs["case"].mean()),
+                control=float(pairs["c"].mean()),
+                samples=net.rows,
+                clusters=net.clusters,
+            )
+        )
     return shown
-
-
-def _estimate(estimated: Mean, among: str) -> Estimate:
-    return Estimate(
-        value=estimated.value,
-        interval=estimated.interval,
-        rows=estimated.rows,
-        clusters=estimated.clusters,
-        among=among,
-    )
-
-
-def _effect(measure: Measure, net: Mean, pairs: pd.DataFrame) -> Effect:
-    return Effect(
-        name=measure.net or measure.name,
-        measure=measure.name,
-        value=net.value,
-        interval=net.interval,
-        case=float(pairs["case"].mean()),
-        control=float(pairs["c"].mean()),
-        samples=net.rows,
-        clusters=net.clusters,
-    )

@@ -32,14 +32,9 @@ class Unread(TypedDict):
 
 @room_task("evaluate", by_name=PROBE, run_name="evaluate {plan.test}")
 def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, embedding_revision: str) -> Table:
-    """Score the trials of one test.
+    """Score the trials of one test, which come in the order of their cases.
 
-    Args:
-        plan: the selected test.
-        trials: its trials, in the order of their cases.
-        model: id of the model.
-        embedding_model: for scorers that compare meanings.
-        embedding_revision: what that name stands for now; part of the cache key.
+    The revision, which is what the name of the embedding model stands for now, counts in the cache key alone.
     """
     embed = embedder(embedding_model)
     plan = calibrated(plan, controls_in(trials), embed=embed)
@@ -52,11 +47,7 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
 def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revision: str) -> Unread:
     """Questions about the replies whose choice neither rules nor embeddings can read, and some that check the model.
 
-    Args:
-        plan: the selected test, whose settings ask back.
-        trials: some of its trials.
-        embedding_model: with which replies in other words are read.
-        embedding_revision: what that name stands for now; part of the cache key.
+    The revision, which is what the name of the embedding model stands for now, counts in the cache key alone.
     """
     portions = batched(iterate(trials, Trial), ROWS)
     questions = list(follow_ups(portions, plan, embed=embedder(embedding_model)))
@@ -68,13 +59,5 @@ def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revis
 
 @room_task("judge", by_name=PROBE, run_name="judge {plan.test}")
 def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Rules) -> Outcome:
-    """Count, rate and judge one test.
-
-    Args:
-        plan: the selected test.
-        cases: all its cases, the skipped ones too.
-        results: its results.
-        data: where its samples came from.
-        rules: what its pass rate is held against.
-    """
+    """Count, rate and judge one test, by all its cases, the skipped ones too, and its results."""
     return summarise(scored(results, plan.test), skipped(cases), plan, data=data, rules=rules)

@@ -63,13 +63,7 @@ class Counter:
     _replies: dict[int, int] = field(default_factory=dict)
 
     def add(self, test: str, portions: Iterable[Sequence[Case]], *, asks_back: bool = False) -> None:
-        """Count the cases of one test, a portion at a time.
-
-        Args:
-            test: its name.
-            portions: its cases.
-            asks_back: whether the model is asked about replies that cannot be read.
-        """
+        """Count the cases of one test, a portion at a time, with the replies that it may ask about if it asks back."""
         own: set[int] = set()
         replies: dict[int, int] = {}
         count = Count()
@@ -101,13 +95,10 @@ class Counter:
         first = asked(cases, form=self.form)
         replies = self.look_up(first)
         yield from ((question, question in replies) for question in first)
-        later = losses(cases, replies)
-        answers = self.look_up(later) if later else {}
-        yield from ((question, question in answers) for question in later)
+        for later in (losses(cases, replies), in_words(cases)):
+            answers = self.look_up(later) if later else {}
+            yield from ((question, question in answers) for question in later)
         yield from ((question, False) for question in _later_still(cases, replies))
-        words = in_words(cases)
-        said = self.look_up(words) if words else {}
-        yield from ((question, question in said) for question in words)
 
 
 def _later_still(cases: Sequence[Case], replies: Answers) -> Iterator[Question]:
@@ -121,12 +112,7 @@ def _later_still(cases: Sequence[Case], replies: Answers) -> Iterator[Question]:
 def _replies(cases: Iterable[Case], *, longest: int) -> dict[int, int]:
     """The distinct replies in words that choose among options, by the hash of their question.
 
-    Args:
-        cases: those that are asked.
-        longest: characters of a reply, at most.
-
-    Returns:
-        For each the characters that it takes to ask about it, at most.
+    For each the most characters that it takes to ask about it, where no reply has more than `longest`.
     """
     quoted = min(longest, asking_back.QUOTED_FIRST + asking_back.QUOTED_LAST)
     return {

@@ -36,18 +36,6 @@ class Groups:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """Where the samples of a test come from, and how strictly it is judged."""
-
-    samples: int
-    """Drawn, those that will be skipped too."""
-    rows: int
-    """All that there are."""
-    gate: float
-    """Least pass rate."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Deciding:
     """What the cases of one test can decide, if each of them is scored."""
 
@@ -72,12 +60,14 @@ class Deciding:
         return self.reach.passes_from is None or self.reach.undecided > WIDE
 
 
-def deciding(groups: Groups, source: Source, *, level: float) -> Deciding | None:
+def deciding(groups: Groups, *, samples: int, rows: int, gate: float, level: float) -> Deciding | None:
     """What one test can decide; None where nothing of it will be asked.
 
     Args:
         groups: of its cases.
-        source: of its samples.
+        samples: drawn, those that will be skipped too.
+        rows: of the source, from which they are drawn.
+        gate: least pass rate.
         level: p value that a verdict needs.
     """
     cases = groups.samples.total()
@@ -85,14 +75,14 @@ def deciding(groups: Groups, source: Source, *, level: float) -> Deciding | None
         return None
     effective = int(worth(list(groups.samples.values()), list(groups.clusters.values())))
     agreeing = min(effective, copies(np.array(list(groups.clusters.values()))))
-    needed = cases_for(source.gate, level=level, undecided=WIDE)
-    times = None if needed is None else max(needed / effective, least(source.gate, level=level) / agreeing)
+    needed = cases_for(gate, level=level, undecided=WIDE)
+    times = None if needed is None else max(needed / effective, least(gate, level=level) / agreeing)
     return Deciding(
         cases=cases,
         effective=effective,
-        gate=source.gate,
-        reach=reach(effective, source.gate, level=level, agreeing=agreeing),
-        limit=None if times is None else ceil(times * source.samples),
-        available=source.rows,
+        gate=gate,
+        reach=reach(effective, gate, level=level, agreeing=agreeing),
+        limit=None if times is None else ceil(times * samples),
+        available=rows,
         difference=detectable(effective),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from contrapose.tasks.config.run_config import RunConfig
@@ -39,14 +39,15 @@ class Past:
 class Experience:
     """Some earlier answers of one model. A mean is None where there are fewer than `ENOUGH`."""
 
-    answers: Sequence[Past] = field(default=())
+    answers: Sequence[Past] = ()
     """In any order."""
 
     @property
     def characters_per_token(self) -> float | None:
         """Of prompts; system instruction and chat template raise the tokens, as they will again."""
         read = sum(answer.read for answer in self.answers)
-        return sum(answer.characters for answer in self.answers) / read if self._enough(self.answers) and read else None
+        characters = sum(answer.characters for answer in self.answers)
+        return characters / read if len(self.answers) >= ENOUGH and read else None
 
     @property
     def replies(self) -> list[Past]:
@@ -57,23 +58,20 @@ class Experience:
     def reply_tokens(self) -> float | None:
         """Mean length of a reply."""
         replies = self.replies
-        return sum(reply.written for reply in replies) / len(replies) if self._enough(replies) else None
+        return sum(reply.written for reply in replies) / len(replies) if len(replies) >= ENOUGH else None
 
     @property
     def seconds_per_call(self) -> float | None:
         """Mean latency."""
         seconds = sum(answer.seconds for answer in self.answers)
-        return seconds / len(self.answers) if self._enough(self.answers) else None
+        return seconds / len(self.answers) if len(self.answers) >= ENOUGH else None
 
     @property
     def tokens_per_second(self) -> float | None:
         """Tokens read and written in a second of a local model's work."""
         seconds = sum(answer.seconds for answer in self.answers)
         tokens = sum(answer.read + answer.written for answer in self.answers)
-        return tokens / seconds if self._enough(self.answers) and seconds else None
-
-    def _enough(self, pasts: Sequence[object]) -> bool:
-        return len(pasts) >= ENOUGH
+        return tokens / seconds if len(self.answers) >= ENOUGH and seconds else None
 
 
 def experience_of(config: RunConfig) -> Experience:

@@ -76,9 +76,7 @@ def _written(count: Count, spec: ModelSpec, past: Experience) -> Figure:
     limit = spec.generation.max_new_tokens
     longest = count.replies * limit + count.choices
     if not count.replies:
-        return Figure(
-            value=longest, most=longest, because="no reply is written" if not longest else "one token a choice"
-        )
+        return Figure(value=longest, most=longest, because="one token a choice" if longest else "no reply is written")
     if (mean := past.reply_tokens) is None:
         because = f"{limit} tokens a reply, the limit max_new_tokens: an upper bound"
         return Figure(value=longest, most=longest, because=because)

@@ -29,11 +29,7 @@ FOLDER = ".history"
 
 
 def place(chosen: str | None, output: str) -> str:
-    """Folder or fsspec URL of the history: what was chosen, the environment's, or a folder beside the runs'.
-
-    Args:
-        chosen: by the configuration or on the command line; empty: nothing.
-        output: folder that receives the folders of runs.
+    """Folder or fsspec URL of the history: what was chosen, the environment's, or one in the folder of the runs.
 
     Raises:
         ConfigError: it holds a password, which every message about it would repeat.
@@ -50,34 +46,18 @@ def place(chosen: str | None, output: str) -> str:
 
 
 def file_name(key: str) -> str:
-    """Name of a run's file: the same key is the same file, and two keys are never one.
-
-    Args:
-        key: what tells the run from every other one; it may be published twice, and is kept once.
-    """
+    """Name of the file of a run by its key: the same key is the same file, and two keys are never one."""
     readable = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "._-") else "-" for sign in key)
     return f"{readable.lstrip('.')[:120]}-{hashlib.sha256(key.encode(errors='replace')).hexdigest()[:12]}.parquet"
 
 
 def append(where: str, run: PastRun, *, key: str) -> None:
-    """Put a run into the history, in place of what it left there before; readers see all of its file or nothing.
-
-    Args:
-        where: folder or URL.
-        run: the run.
-        key: as `file_name` takes it.
-    """
+    """Put a run into the history at a folder or URL, in place of what it left there before under the same key."""
     put(where, file_name(key), run)
 
 
 def put(where: str, name: str, run: PastRun) -> None:
-    """Write a file of the history.
-
-    Args:
-        where: folder or URL.
-        name: of the file.
-        run: what it holds.
-    """
+    """Write a file of the history that holds a run; readers see all of it or nothing."""
     files, folder = fsspec.core.url_to_fs(where)
     files.makedirs(folder, exist_ok=True)
     path = f"{folder.rstrip('/')}/{name}"
@@ -93,13 +73,6 @@ def put(where: str, name: str, run: PastRun) -> None:
         raise
 
 
-def remove(where: str, name: str) -> None:
-    """Set a damaged file of the history aside: readers pass over its new name."""
-    files, folder = fsspec.core.url_to_fs(where)
-    path = f"{folder.rstrip('/')}/{name}"
-    files.mv(path, path + SUFFIX)
-
-
 def _content(run: PastRun) -> bytes:
     sink = pa.BufferOutputStream()
     table = to_table(run)
@@ -108,7 +81,8 @@ def _content(run: PastRun) -> bytes:
     with pq.ParquetWriter(sink, table.schema, **options) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata({KEY: BLANK})
-    return sealed(bytes(sink.getvalue()))
+    content = bytes(sink.getvalue())
+    return content.replace(BLANK, _hash(content), 1)
 
 
 KEY = b"contrapose.sha256"
@@ -116,11 +90,6 @@ KEY = b"contrapose.sha256"
 BLANK = b"sha256:" + b"0" * 64
 """What stands in place of the hash while it is computed."""
 SEAL = re.compile(rb"sha256:[0-9a-f]{64}")
-
-
-def sealed(content: bytes) -> bytes:
-    """A file whose metadata have `BLANK` under `KEY`, with its hash there."""
-    return content.replace(BLANK, _hash(content), 1)
 
 
 def is_broken(content: bytes) -> bool:
@@ -163,46 +132,34 @@ def _past_test(outcome: Outcome) -> PastTest:
 
 
 def record_of(name: str, run: PastRun) -> dict[str, Any]:
-    """What a manifest holds, so that the run's file of the history can be made again.
-
-    Args:
-        name: of the file.
-        run: what it holds.
-    """
+    """What a manifest holds, so that the run's file of the history can be made again under its name."""
     return {"file": name, "made_of": run["made_of"]}
 
 
 def mend(where: str, skipped: Iterable[str], *, output: Path) -> tuple[list[str], str]:
-    """Set damaged files of runs aside, and make those again whose run's folder is there.
-
-    Args:
-        where: folder or URL of the history.
-        skipped: names of files that could not be read.
-        output: folder that holds the folders of runs.
+    """Set damaged files of runs aside, and make those again whose run's folder is in the output folder.
 
     Returns:
         The files that are readable again or out of the way, and what to say of them.
     """
     damaged = [name for name in skipped if OURS.fullmatch(name)]
-    runs = dict(_runs(output)) if damaged else {}
+    if not damaged:
+        return [], ""
+    files, folder = fsspec.core.url_to_fs(where)
+    runs = dict(_runs(output))
     for name in damaged:
-        remove(where, name)
+        path = f"{folder.rstrip('/')}/{name}"
+        # Readers pass over its new name.
+        files.mv(path, path + SUFFIX)
         if name in runs:
             put(where, name, runs[name])
-    lost = [name for name in damaged if name not in runs]
-    return damaged, _warning(damaged, lost)
+    return damaged, _warning(len(damaged), lost=sum(name not in runs for name in damaged))
 
 
-def _warning(damaged: list[str], lost: list[str]) -> str:
-    if not damaged:
-        return ""
-    files = "a damaged file was" if len(damaged) == 1 else f"{len(damaged)} damaged files were"
-    again = (
-        f", and {len(damaged) - len(lost)} made again from the folders of their runs"
-        if len(lost) < len(damaged)
-        else ""
-    )
-    gone = f"; the folders of {len(lost)} runs are gone, or were left by an older version" if lost else ""
+def _warning(damaged: int, *, lost: int) -> str:
+    files = "a damaged file was" if damaged == 1 else f"{damaged} damaged files were"
+    again = f", and {damaged - lost} made again from the folders of their runs" if lost < damaged else ""
+    gone = f"; the folders of {lost} runs are gone, or were left by an older version" if lost else ""
     return f"history: {files} set aside{again}{gone}"
 
 

@@ -33,16 +33,10 @@ def fingerprint(
     embedding_revision: str,
     reader: Mapping[str, str] | None = None,
 ) -> dict[Facet, dict[str, str]]:
-    """What a run is made of, by facet.
+    """What a run is made of, by facet; its configuration holds no secret by construction.
 
-    Args:
-        config: of the run; it holds no secret by construction.
-        summary: its outcome.
-        plans: its tests.
-        identity: what the provider found the model to be.
-        versions: of the packages that matter.
-        embedding_revision: what the embedding model's name stands for.
-        reader: what the provider of the run's reader found that to be; None where the run has none.
+    Identity and reader are what the providers found the model and the run's reader to be, None where it has no reader;
+    the embedding revision is what the name of the embedding model stands for.
     """
     facets: dict[Facet, Facts] = {
         "model": _model(config.model_spec(), identity),

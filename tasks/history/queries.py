@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pyarrow as pa
 
@@ -25,13 +24,11 @@ CLOSED = {
 WHERE = """
     WHERE ($suite IS NULL OR suite = $suite) AND ($model IS NULL OR model = $model)
       AND ($verdict IS NULL OR verdict = $verdict)
-      AND (len($tests) = 0 OR list_has_any(list_transform(tests, lambda each: each.test_type), $tests))
+      AND (len($tests) = 0 OR list_has_any(list_transform(tests, lambda test: test.test_type), $tests))
 """
 LATEST = f"""
-    SELECT * FROM (
-        SELECT *, row_number() OVER (PARTITION BY suite, model ORDER BY started DESC, run_id DESC) AS place
-        FROM runs {WHERE}
-    ) WHERE $last IS NULL OR place <= $last
+    SELECT * FROM runs {WHERE}
+    QUALIFY $last IS NULL OR row_number() OVER (PARTITION BY suite, model ORDER BY started DESC, run_id DESC) <= $last
     ORDER BY started, run_id
 """  # noqa: S608 (what is put together are two constants)
 
@@ -60,19 +57,14 @@ def runs(
     values = {"suite": suite, "model": model, "verdict": verdict, "tests": list(tests), "last": last}
     with duckdb.connect(config=dict(CLOSED)) as connection:
         connection.register("runs", rows)
-        rows_found = connection.execute(LATEST, values)
-        names = [column[0] for column in rows_found.description or ()]
-        chosen = [from_row(_without_place(dict(zip(names, row, strict=True)))) for row in rows_found.fetchall()]
-    return [_with(run, tests) for run in chosen] if tests else chosen
+        chosen = [from_row(row) for row in connection.sql(LATEST, params=values).to_arrow_table().to_pylist()]
+    if not tests:
+        return chosen
+    return [{**run, "tests": [test for test in run["tests"] if test["test_type"] in tests]} for run in chosen]
 
 
 def history(rows: pa.Table, run: PastRun) -> History:
-    """What was before a run, among runs of the same suite.
-
-    Args:
-        rows: of the history, without this run.
-        run: this run.
-    """
+    """What was before a run, among runs of the same suite in the rows of a history, which are without this run."""
     own = runs(rows, suite=run["suite"], model=run["model"], last=1)
     green = runs(rows, suite=run["suite"], model=run["model"], verdict="pass", last=1)
     before = next(iter(green or own), None)
@@ -83,11 +75,3 @@ def history(rows: pa.Table, run: PastRun) -> History:
         previous=next(iter(own), None),
         changes=changes(before, run) if before else (),
     )
-
-
-def _without_place(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != "place"}
-
-
-def _with(run: PastRun, tests: Sequence[str]) -> PastRun:
-    return {**run, "tests": [test for test in run["tests"] if test["test_type"] in tests]}

@@ -47,11 +47,7 @@ class Recorded:
 
 
 def recorded(where: str, *, without: str = "") -> Recorded:
-    """Every run in a history.
-
-    Args:
-        where: folder or fsspec URL; one that does not exist holds no runs.
-        without: name of a file that is left out.
+    """Every run in a history but that of one file; a folder or URL that does not exist holds none.
 
     Raises:
         ConfigError: the place cannot be read.

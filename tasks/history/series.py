@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from contrapose.tasks.core.history_records import Change, Facet, PastRun, PastTest
 
@@ -56,27 +58,18 @@ def series(runs: Iterable[PastRun]) -> list[Series]:
 
 def since_green(runs: Iterable[PastRun]) -> list[SincePrevious]:
     """For each suite and model, what changed since the last run that passed; runs come the oldest first."""
-    return [_since(own) for own in _by_model(runs)]
+    line = itemgetter("suite", "model")
+    return [_since(own) for _, own in groupby(sorted(runs, key=line), key=line)]
 
 
-def _since(own: Sequence[PastRun]) -> SincePrevious:
+def _since(own: Iterable[PastRun]) -> SincePrevious:
     *before, run = own
     green = [point for point in before if point["verdict"] == "pass"]
     base = next(reversed(green or before), None)
     return SincePrevious(run=run, base=base, changes=changes(base, run) if base else ())
 
 
-def _by_model(runs: Iterable[PastRun]) -> Iterator[list[PastRun]]:
-    """Runs of each suite and model, in order of their names."""
-    grouped: dict[tuple[str, str], list[PastRun]] = {}
-    for run in runs:
-        grouped.setdefault((run["suite"], run["model"]), []).append(run)
-    yield from (own for _, own in sorted(grouped.items()))
-
-
 FACETS: tuple[Facet, ...] = ("model", "data", "prompt", "scorer", "library")
-
-
 ASKED = "asked"
 """What a test is in the run that has it."""
 

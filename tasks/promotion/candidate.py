@@ -61,13 +61,8 @@ def candidate_config(config: RunConfig, candidate: Candidate) -> RunConfig:
 def refuse_baseline(candidate: Mapping[str, str], baseline: Mapping[str, str], *, model: str) -> None:
     """Refuse a candidate whose answers would be the baseline's: it would be judged unseen.
 
-    Args:
-        candidate: what its provider found it to be.
-        baseline: likewise.
-        model: id of the candidate.
-
     Raises:
-        ModelError: they are the same.
+        ModelError: what their providers found both of them to be is the same.
     """
     if dict(candidate) == dict(baseline):
         raise ModelError(
@@ -110,14 +105,7 @@ def verdicts(comparison: Comparison) -> list[CheckFinding]:
 
 
 def decide(tests: Sequence[CheckFinding], *, selected: Sequence[str], candidate: Side, baseline: Side) -> Ruling:
-    """The verdict: the first that applies of those in `DEFINITIONS`.
-
-    Args:
-        tests: what was compared.
-        selected: names of the tests that were to be.
-        candidate: its run.
-        baseline: its run.
-    """
+    """The verdict: the first of `DEFINITIONS` that applies; `selected` are the tests that were to be compared."""
     if worse := [*_of(tests, "worse"), *_failed(candidate)]:
         return Ruling("hold", worse)
     if open_ := [*_of(tests, "cannot tell"), *_missing(tests, selected), *_incomplete(candidate, baseline)]:

@@ -34,12 +34,8 @@ def refuse_unready(settings: Promotion, *, revision: str, training_run: str) -> 
 def promote(settings: Promotion, decision: Decision, *, confirm: Callable[[], None]) -> list[str]:
     """Move the alias and call the webhook, as far as they are wanted; what was done, in sentences.
 
-    Doing it again changes nothing: the alias is where it was, and the webhook has the same delivery number.
-
-    Args:
-        settings: what is wanted.
-        decision: its verdict is promote.
-        confirm: raises where somebody else is doing it; asked before each step.
+    Doing it again changes nothing: the alias is where it was, and the webhook has the same delivery number. Before each
+    step `confirm` raises where somebody else is doing it.
 
     Raises:
         ContraposeError: a step failed.

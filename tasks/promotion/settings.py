@@ -66,15 +66,11 @@ class Promotion(BaseModel):
                 "deploy --notify"
             )
         if origin is not None:
-            _refuse_forbidden(origin.host)
+            try:
+                refuse_forbidden(origin.host, where="")
+            except ConfigError as error:
+                raise ValueError(f"{error.found}; expected {error.expected}") from None
         return value
-
-
-def _refuse_forbidden(host: str) -> None:
-    try:
-        refuse_forbidden(host, where="")
-    except ConfigError as error:
-        raise ValueError(f"{error.found}; expected {error.expected}") from None
 
 
 RETRAINED = "model.retrained"
@@ -97,20 +93,15 @@ def retrained(model: str, *, revision: str, training_run: str) -> dict[str, str]
         ConfigError: a value cannot be used, or nothing tells this training from the one before.
     """
     payload = {"model": model, "revision": revision, "training_run": training_run}
+    allowed = f"at most {LONGEST} printable characters, without spaces around them"
     for name, value in payload.items():
-        _refuse(name, value)
+        if len(value) > LONGEST or not value.isprintable() or value != value.strip():
+            raise _wrong(repr(value[:40]), allowed, "Correct the text.", name)
     if not model:
         raise _wrong("nothing", "the id of a model", "Name it as in a run: hf/<org>/<name>, openai/<model> …", "model")
     if not (revision or training_run):
         raise _wrong("neither", "one or both", "Without them two trainings could not be told apart.", "revision")
     return payload
-
-
-def _refuse(name: str, value: str) -> None:
-    if len(value) > LONGEST or not value.isprintable() or value != value.strip():
-        shown = repr(value[:40])
-        allowed = f"at most {LONGEST} printable characters, without spaces around them"
-        raise _wrong(shown, allowed, "Correct the text.", name)
 
 
 def _wrong(observed: str, expected: str, remedy: str, where: str) -> ConfigError:

@@ -12,12 +12,5 @@ from contrapose.tasks.promotion.settings import Promotion
 
 @room_task("promote", run_name="promote {model}", persist=False)
 def promote(model: str, settings: Promotion, decision: Decision, confirm: Callable[[], None]) -> list[str]:
-    """Do what follows a promotion.
-
-    Args:
-        model: id of the candidate.
-        settings: what is wanted.
-        decision: its verdict is promote.
-        confirm: raises where somebody else is doing it.
-    """
+    """Do what follows a promotion of a model; `confirm` raises where somebody else is doing it."""
     return promote_candidate(settings, decision, confirm=confirm)

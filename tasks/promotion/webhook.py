@@ -38,19 +38,14 @@ def signature(body: bytes, secret: str, *, at: int) -> str:
     return f"t={at},v1={signed}"
 
 
-def genuine(body: bytes, header: str, secret: str, *, now: float, tolerance: float = TOLERANCE) -> bool:
-    """Whether a body was signed with the secret, and not too long ago: for receivers.
+def genuine(body: bytes, header: str, secret: str, *, now: float) -> bool:
+    """Whether a raw body was signed with the secret, and not too long before a Unix time: for receivers.
 
-    Args:
-        body: raw, as it came.
-        header: value of `X-Contrapose-Signature`.
-        secret: which both sides know.
-        now: Unix time.
-        tolerance: in seconds.
+    The header is the value of `X-Contrapose-Signature`.
     """
     parts = dict(part.partition("=")[::2] for part in header.split(","))
     moment = parts.get("t", "")
-    if not (moment.isascii() and moment.isdecimal() and len(moment) < 16 and abs(now - int(moment)) <= tolerance):
+    if not (moment.isascii() and moment.isdecimal() and len(moment) < 16 and abs(now - int(moment)) <= TOLERANCE):
         return False
     return hmac.compare_digest(
         header.encode("utf-8", "surrogatepass"), signature(body, secret, at=int(moment)).encode()

@@ -3,42 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from contrapose.tasks.core.comparison import Comparison, Contest, Standing, judged
-from contrapose.tasks.report.comparison_markdown import (
-    against,
-    allowed,
-    asked,
-    because,
-    differing,
-    rated,
-    unpaired,
-)
-from contrapose.tasks.text.cleaning import one_line
+from contrapose.tasks.report.comparison_markdown import against, allowed, asked, because, differing, rated, unpaired
+from contrapose.tasks.report.console import plain_table, plain_text, text_line, verdict_text
 from contrapose.tasks.text.wording import number
 
-STYLES = {
-    "better": "bold green",
-    "not worse": "bold green",
-    "cannot tell": "bold yellow",
-    "worse": "bold red",
-}
+_line = partial(text_line, show_toxic=True)
 
 
 def print_comparison(comparison: Comparison, *, console: Console) -> None:
     """Print verdict, leaderboard, a table for each test, what was left out, and which runs these are.
 
-    Args:
-        comparison: of two or more models.
-        console: where to print; colours are left to it.
+    Colours are left to the console.
     """
     console.print()
-    console.print(_verdict(comparison["verdict"]), _line(because(comparison), console), sep="  ")
+    console.print(verdict_text(comparison["verdict"]), _line(because(comparison), console), sep="  ")
     for title, table in _tables(comparison, console):
         console.print()
         console.print(_line(title, console))
@@ -63,7 +48,7 @@ def _tables(comparison: Comparison, console: Console) -> Iterator[tuple[str, Tab
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[Text]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    table = plain_table()
     for title in head:
         words = title in ("model", "verdict")
         table.add_column(
@@ -79,9 +64,9 @@ def _cells(test: Contest, standing: Standing, console: Console) -> tuple[Text, .
     return (
         Text(str(standing["rank"])),
         _line(standing["name"], console),
-        _plain(rated(standing["rate"])),
-        _plain(differing(pair["difference"])) if pair else Text(""),
-        Text("baseline") if pair is None else _verdict(str(pair["verdict"])),
+        plain_text(rated(standing["rate"])),
+        plain_text(differing(pair["difference"])) if pair else Text(""),
+        Text("baseline") if pair is None else verdict_text(str(pair["verdict"])),
     )
 
 
@@ -96,21 +81,3 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield (
         f"Differences are to {comparison['baseline']}; a loss of {allowed(comparison)} is not worse. In brackets: 95 %."
     )
-
-
-def _verdict(verdict: str) -> Text:
-    return Text(verdict.upper(), style=STYLES[verdict])
-
-
-def _plain(text: str) -> Text:
-    return Text(text.replace("–", "-"))
-
-
-def _line(text: str, console: Console) -> Text:
-    return _encodable(one_line(text), console)
-
-
-def _encodable(text: str, console: Console) -> Text:
-    # A terminal that cannot write a character must not end the run.
-    encoding = console.encoding
-    return Text(text.encode(encoding, "backslashreplace").decode(encoding))

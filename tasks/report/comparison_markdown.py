@@ -15,7 +15,7 @@ from contrapose.tasks.core.comparison import (
     Pair,
     Verdict,
 )
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.report.publish import unwritable
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.summary import to_json
 from contrapose.tasks.text.cleaning import escape, table, visible
@@ -42,7 +42,7 @@ def render(comparison: Comparison) -> bytes:
     parts = [*_head(comparison), "### Over all tests", _leaderboard(comparison)]
     for test in comparison["tests"]:
         parts += _test(test)
-    parts += ["### Notes", _list([*comparison["warnings"], *NOTES, *_meanings(comparison)])]
+    parts += ["### Notes", bullets([*comparison["warnings"], *NOTES, *_meanings(comparison)])]
     return ("\n\n".join(parts) + "\n").encode()
 
 
@@ -93,7 +93,7 @@ def _test(test: Contest) -> Iterator[str]:
     head = ("models", "difference, points", "at least", "p (Holm)", "verdict on the first")
     yield table(head, map(_pair, test["pairs"]), numbers=(1, 2, 3))
     reasons = [f"{_sides(pair)}: {pair['reason']}" for pair in test["pairs"] if pair["reason"]]
-    yield _list([*reasons, *(f"{_sides(pair)}: {unpaired(pair)}." for pair in test["pairs"] if unpaired(pair))])
+    yield bullets([*reasons, *(f"{_sides(pair)}: {unpaired(pair)}." for pair in test["pairs"] if unpaired(pair))])
 
 
 def _pair(pair: Pair) -> tuple[str, ...]:
@@ -117,7 +117,8 @@ def _meanings(comparison: Comparison) -> Iterator[str]:
     yield from (f"{verdict}: {meaning}" for verdict, meaning in DEFINITIONS.items())
 
 
-def _list(lines: Iterable[str]) -> str:
+def bullets(lines: Iterable[str]) -> str:
+    """Lines as a list; every text is escaped."""
     return "\n".join(f"- {escape(visible(line))}" for line in lines)
 
 
@@ -132,12 +133,7 @@ def write_comparison(folder: Path, comparison: Comparison) -> None:
         (folder / "comparison.json").write_bytes(f"{to_json(comparison)}\n".encode())
         (folder / "comparison.md").write_bytes(render(comparison))
     except OSError as error:
-        raise ConfigError(
-            f"cannot write the comparison ({error.strerror or type(error).__name__})",
-            expected="a folder that can be written",
-            remedy="Choose another one with --out.",
-            where=str(folder),
-        ) from error
+        raise unwritable(folder, error, what="the comparison") from error
 
 
 def points(share: float) -> str:

@@ -12,18 +12,19 @@ from rich.table import Table
 from rich.text import Text
 
 from contrapose.tasks.core.outcome import GateSummary, Outcome, Summary
-from contrapose.tasks.report.evidence import dependent, effect, guessing, missing, unread
+from contrapose.tasks.report.evidence import dependent, effect, ended, guessing, missing, unread
 from contrapose.tasks.report.rows import left_out, not_all, taken_by
 from contrapose.tasks.text.cleaning import cut, one_line, visible
 from contrapose.tasks.text.masking import masked
 from contrapose.tasks.text.wording import asked, because, ends, interval, noise, percent, reasons, span, unscored
 
 STYLES = {
-    "pass": "bold green",
-    "fail": "bold red",
-    "inconclusive": "bold yellow",
+    **dict.fromkeys(("pass", "better", "not worse"), "bold green"),
+    **dict.fromkeys(("fail", "worse"), "bold red"),
+    **dict.fromkeys(("inconclusive", "cannot tell"), "bold yellow"),
     "incomplete": "bold magenta",
 }
+"""Of verdicts on a run, and on one model beside another."""
 
 FIGURES = ("rate", "95 % CI", "gate", "chance", "scored")
 """Columns of figures, the most needed first."""
@@ -31,19 +32,16 @@ FIGURES = ("rate", "95 % CI", "gate", "chance", "scored")
 MOST_NAMES = 20
 """Refused samples named one by one; all of them are in summary.json."""
 
-
 ROOM = {80: 5, 60: 3}
 """Columns of a terminal, and how many figures of a test fit in them; in less than these one does."""
 
 
-def verdict_table(summary: Summary, *, width: int = 80) -> Table:
+def verdict_table(summary: Summary, *, width: int) -> Table:
     """One line per test: pass rate with its 95 % interval, gate, chance, scored of all cases, verdict.
 
-    Args:
-        summary: of the run.
-        width: columns of the terminal; a narrow one gets fewer figures.
+    A terminal of few columns gets fewer figures.
     """
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    table = plain_table()
     table.add_column("test", overflow="fold", max_width=20)
     figures = FIGURES[: next((count for columns, count in ROOM.items() if width >= columns), 1)]
     for title in figures:
@@ -59,31 +57,29 @@ def verdict_table(summary: Summary, *, width: int = 80) -> Table:
 
 def print_verdict(summary: Summary, *, console: Console, show_toxic: bool = False) -> None:
     """Print the verdict and its reason: one line, whatever the width."""
-    reason = _line(" ".join(filter(None, (because(summary), not_all(summary)))), console, show_toxic=show_toxic)
-    console.print(_verdict(summary["verdict"]), reason, sep="  ", soft_wrap=True)
+    reason = text_line(" ".join(filter(None, (because(summary), not_all(summary)))), console, show_toxic=show_toxic)
+    console.print(verdict_text(summary["verdict"]), reason, sep="  ", soft_wrap=True)
 
 
 def print_summary(summary: Summary, *, console: Console, folder: str, show_toxic: bool = False) -> None:
     """Print the verdict, a line per test, what there is to tell of each, usage, and where the report is.
 
-    Args:
-        summary: of the run.
-        console: where to print; colours are left to it.
-        folder: of the run; its line alone may be wider than the terminal, so that it can be copied.
-        show_toxic: leave toxic words as they are.
+    Colours are left to the console. The line of the folder alone may be wider than the terminal, so that it can be
+    copied.
     """
-    line = partial(_line, console=console, show_toxic=show_toxic)
+    line = partial(text_line, console=console, show_toxic=show_toxic)
     console.print()
-    console.print(_verdict(summary["verdict"]), line(because(summary)), sep="  ")
+    console.print(verdict_text(summary["verdict"]), line(because(summary)), sep="  ")
     console.print()
     console.print(verdict_table(summary, width=console.width))
     console.print()
     for outcome in summary["tests"]:
-        console.print(line(f"{outcome['test_type']}:"), _verdict(outcome["verdict"]), line(_judged(outcome)))
-        console.print(*(_inset(line(note)) for note in _notes(outcome)), sep="", end="")
-    for rows in left_out(summary["tests"]):
-        console.print(Text("Left out:", style="yellow"), line(rows.title))
-        console.print(*(_inset(line(text)) for text in rows.lines()), sep="", end="")
+        judged = f"on {rows}" if (rows := taken_by(outcome)) else ""
+        console.print(line(f"{outcome['test_type']}:"), verdict_text(outcome["verdict"]), line(judged))
+        console.print(*(_inset(line(note)) for note in filter(None, map(ended, _notes(outcome)))), sep="", end="")
+    for unused in left_out(summary["tests"]):
+        console.print(Text("Left out:", style="yellow"), line(unused.title))
+        console.print(*(_inset(line(text)) for text in unused.lines()), sep="", end="")
     for warning in summary["warnings"]:
         console.print(Text("Warning:", style="yellow"), line(warning))
     console.print()
@@ -100,7 +96,7 @@ def _cells(outcome: Outcome) -> list[Text]:
         percent(outcome["chance"]),
         f"{outcome['scored']}/{outcome['cases']}",
     )
-    return [*(Text(text.replace("–", "-")) for text in texts), _verdict(outcome["verdict"])]
+    return [*map(plain_text, texts), verdict_text(outcome["verdict"])]
 
 
 def _gate_cells(gate: GateSummary) -> list[Text]:
@@ -113,29 +109,15 @@ def _gate_cells(gate: GateSummary) -> list[Text]:
         percent(gate["chance"]),
         f"{gate['rows'] - gate['open']}/{gate['rows']}",
     )
-    return [Text(text.replace("–", "-"), style="dim") for text in texts]
-
-
-def _judged(outcome: Outcome) -> str:
-    taken = taken_by(outcome)
-    return f"on {taken}" if taken else ""
+    return [plain_text(text, style="dim") for text in texts]
 
 
 def _inset(text: Text) -> Padding:
     return Padding(text, (0, 0, 0, 2), expand=False)
 
 
-def _verdict(verdict: str) -> Text:
-    return Text(verdict.upper(), style=STYLES.get(verdict, "bold"))
-
-
 def _notes(outcome: Outcome) -> Iterator[str]:
-    """What there is to tell of a test, in sentences."""
-    for note in filter(None, _evidence_lines(outcome)):
-        yield f"{note[:1].upper()}{note[1:].removesuffix('.')}."
-
-
-def _evidence_lines(outcome: Outcome) -> Iterator[str]:
+    """What there is to tell of a test; empty texts where there is nothing."""
     if outcome["verdict"] != "pass":
         yield outcome["reason"]
     if outcome["control"]:
@@ -155,7 +137,23 @@ def _evidence_lines(outcome: Outcome) -> Iterator[str]:
         yield f"{outcome['errors']:,} got no answer"
 
 
-def _line(text: str, console: Console, *, show_toxic: bool) -> Text:
+def plain_table() -> Table:
+    """A table without a frame, as narrow as its cells."""
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+
+
+def plain_text(text: str, *, style: str = "") -> Text:
+    """A cell; its dashes are such as every terminal has."""
+    return Text(text.replace("–", "-"), style=style)
+
+
+def verdict_text(verdict: str) -> Text:
+    """A verdict in its colour."""
+    return Text(verdict.upper(), style=STYLES.get(verdict, "bold"))
+
+
+def text_line(text: str, console: Console, *, show_toxic: bool) -> Text:
+    """A text of unknown origin as one line, with toxic words masked or as they are."""
     return _encodable(one_line(text if show_toxic else masked(text)), console)
 
 

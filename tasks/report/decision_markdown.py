@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
-from contrapose.tasks.core import comparison
 from contrapose.tasks.core.decision import DEFINITIONS, Decision, Side, Verdict
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.report.comparison_markdown import MARKS as TEST_MARKS
+from contrapose.tasks.report.comparison_markdown import bullets
+from contrapose.tasks.report.publish import unwritable
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.summary import to_json
 from contrapose.tasks.text.cleaning import escape, table, visible
 
 MARKS: dict[Verdict, str] = {"promote": "✅", "hold": "❌", "insufficient evidence": "❔"}
-TEST_MARKS: dict[comparison.Verdict, str] = {"better": "✅", "not worse": "✅", "cannot tell": "❔", "worse": "❌"}
 
 
 def render(decision: Decision) -> bytes:
     """Verdict and reasons, the two models, then each test. Every text is escaped."""
     verdict = decision["verdict"]
+    margin = f"The margin is {100 * decision['margin']:g} points of pass rate. The first that applies:"
     parts = [
         f"**{MARKS[verdict]} {verdict.capitalize()}** {escape(visible(_named(decision)))}",
-        _list([*decision["reasons"], *_answered(decision)]),
+        bullets([*decision["reasons"], *_answered(decision)]),
         table(
             ("", "model", "revision", "verdict of the run", "folder of the run"),
             (_side("candidate", decision["candidate"]), _side("baseline", decision["baseline"])),
@@ -38,9 +38,7 @@ def render(decision: Decision) -> bytes:
                 for test in decision["tests"]
             ),
         ),
-        _list(
-            [f"The margin is {100 * decision['margin']:g} points of pass rate. The first that applies:", *_meanings()]
-        ),
+        bullets([margin, *(f"{name}: {meaning}" for name, meaning in DEFINITIONS.items())]),
     ]
     return ("\n\n".join(parts) + "\n").encode()
 
@@ -61,14 +59,6 @@ def _side(name: str, side: Side) -> tuple[str, ...]:
     return (name, name_of(side["model"]), name_of(side["revision"]), side["verdict"], visible(side["folder"]))
 
 
-def _meanings() -> Iterable[str]:
-    return (f"{verdict}: {meaning}" for verdict, meaning in DEFINITIONS.items())
-
-
-def _list(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {escape(visible(line))}" for line in lines)
-
-
 def write_decision(folder: Path, decision: Decision) -> None:
     """Write verdict.json and verdict.md into a folder, in place of those that are there.
 
@@ -79,12 +69,8 @@ def write_decision(folder: Path, decision: Decision) -> None:
         _put(folder / "verdict.json", f"{to_json(decision)}\n".encode())
         _put(folder / "verdict.md", render(decision))
     except OSError as error:
-        raise ConfigError(
-            f"cannot write the verdict ({error.strerror or type(error).__name__})",
-            expected="a folder that can be written",
-            remedy="Choose another one in the configuration (output).",
-            where=str(folder),
-        ) from error
+        remedy = "Choose another one in the configuration (output)."
+        raise unwritable(folder, error, what="the verdict", remedy=remedy) from error
 
 
 def _put(path: Path, content: bytes) -> None:

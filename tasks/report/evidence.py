@@ -13,8 +13,6 @@ from contrapose.tasks.probes import in_words as words
 from contrapose.tasks.probes import reading_checks as checks
 from contrapose.tasks.text.wording import counted, ends, figure, number, percent
 
-Ends = tuple[float, float] | None
-
 THE_MODEL = "the model"
 """Who is asked back where no reader is named."""
 
@@ -24,7 +22,7 @@ def reader_of(summary: Summary) -> str:
     return summary["reader"]["id"] if "reader" in summary else THE_MODEL
 
 
-def between(ends: Ends) -> str:
+def between(ends: tuple[float, float] | None) -> str:
     """An interval, such as ` (0.47 to 0.57)` with the space before it; empty where it is unknown."""
     return "" if ends is None else f" ({number(round(ends[0], 3))} to {number(round(ends[1], 3))})"
 
@@ -97,8 +95,7 @@ def guessing(outcome: Outcome) -> str:
 
 def sliced(part: Slice) -> str:
     """Pass rate of a slice, such as `75% (9 of 12; 46.8-91.1%), unlike the others (p = 0.012)`."""
-    ends = part["interval"]
-    sure = "" if ends is None else f"; {100 * ends[0]:.1f}-{100 * ends[1]:.1f}%"
+    sure = "" if part["interval"] is None else f"; {ends(part['interval'])}"
     unlike = f", unlike the others (p = {part['p']:.3f})" if part["p"] is not None and part["p"] <= 0.05 else ""
     return f"{percent(part['pass_rate'])} ({part['passed']:,} of {part['scored']:,}{sure}){unlike}"
 

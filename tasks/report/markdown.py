@@ -9,22 +9,8 @@ import pandas as pd
 
 from contrapose.tasks.core.outcome import GateSummary, Outcome
 from contrapose.tasks.probes.panels import Sheet
+from contrapose.tasks.report import evidence
 from contrapose.tasks.report.base import Report, Results
-from contrapose.tasks.report.evidence import (
-    dependent,
-    effect,
-    ended,
-    figures,
-    guessing,
-    known_errors,
-    langtest,
-    missing,
-    reader_of,
-    sliced,
-    steps,
-    trust,
-    unread,
-)
 from contrapose.tasks.report.rows import (
     ReportRow,
     in_part,
@@ -79,12 +65,7 @@ def _head(report: Report, show: Show) -> Iterator[str]:
     summary = report.summary
     mark = MARKS.get(summary["verdict"], "")
     yield f"**{mark} {escape(summary['verdict'].capitalize())}** {escape(show(because(summary)))}"
-    facts = (
-        summary["model"]["id"],
-        f"suite {summary['suite']}",
-        moment(summary["started"]),
-        span(summary["seconds"]),
-    )
+    facts = (summary["model"]["id"], f"suite {summary['suite']}", moment(summary["started"]), span(summary["seconds"]))
     yield "## Contrapose report"
     yield " · ".join(escape(name_of(text)) for text in facts)
     yield escape(f"{spent(summary['usage'])}.")
@@ -130,10 +111,10 @@ def _since(report: Report, show: Show) -> Iterator[str]:
     past = since(report.summary, report.history, show)
     if past is None:
         return
-    yield f"### {escape(past.title)}\n\n{escape(past.told)}"
+    yield f"### {escape(past.title)}\n\n{escape(past.held_against)}"
     steps = ((step.name, step.before, step.after, step.change) for step in past.steps)
     yield table(("test", "then", "now", "change"), steps, numbers=(1, 2, 3))
-    differences = [(change.facet, change.name, change.before, change.after) for change in past.differences]
+    differences = [(change["facet"], change["name"], change["before"], change["after"]) for change in past.differences]
     if not differences:
         yield escape(past.nothing)
         return
@@ -175,16 +156,12 @@ def blocks_of(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
     rows = of_test(report.results.figures, outcome["test_type"])
     name = escape(name_of(outcome["test_type"]))
     yield Block(REASONS, f"### {name}\n\n{escape(show(outcome['reason']))}")
-    facts = [
-        *_notes(outcome, report, show),
-        *(_ended(langtest(outcome)) if report.show_langtest else ()),
-    ]
-    tables = ["  \n".join(escape(text) for text in facts)]
+    tables = ["  \n".join(map(escape, _notes(outcome, report, show)))]
     if outcome["figures"]:
-        named = [(show(name.replace("_", " ")), value) for name, value in figures(outcome)]
+        named = [(show(name.replace("_", " ")), value) for name, value in evidence.figures(outcome)]
         tables.append(table(("figure", "value (95 % interval)"), named[:MOST_NAMES], numbers=(1,)))
     if outcome["slices"]:
-        named = [(show(part["name"]), sliced(part)) for part in outcome["slices"]]
+        named = [(show(part["name"]), evidence.sliced(part)) for part in outcome["slices"]]
         tables.append(table(("slice", "pass rate"), named[:MOST_NAMES], numbers=(1,)))
         more = len(named) - MOST_NAMES
         tables += [f"and {more:,} more slices"] if more > 0 else []
@@ -200,18 +177,15 @@ def _folded(title: str, parts: Sequence[str]) -> str:
 
 
 def _notes(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
-    yield from _ended(guessing(outcome).capitalize())
-    yield from _ended(dependent(outcome))
+    yield from _sentences(evidence.guessing(outcome).capitalize(), evidence.dependent(outcome))
     if outcome["control"]:
         yield noise(outcome["control"]).capitalize() + "."
     for measured in outcome["effects"]:
-        yield show(effect(outcome, measured).capitalize()) + "."
+        yield show(evidence.effect(outcome, measured).capitalize()) + "."
     yield sums(outcome) + "."
-    yield from _ended(missing(outcome))
-    yield from _ended(unread(outcome))
-    yield from _ended(steps(outcome))
-    yield from map(ended, known_errors(outcome))
-    yield from filter(None, map(ended, trust(outcome, reader=name_of(reader_of(report.summary)))))
+    yield from _sentences(evidence.missing(outcome), evidence.unread(outcome), evidence.steps(outcome))
+    reader = name_of(evidence.reader_of(report.summary))
+    yield from _sentences(*evidence.known_errors(outcome), *evidence.trust(outcome, reader=reader))
     if outcome["skip_reasons"]:
         yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."
     if outcome["unscored_reasons"]:
@@ -222,12 +196,13 @@ def _notes(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
         yield f"Refused rows: {named}" + (f" and {more:,} more." if more > 0 else ".")
     panels = report.panels.get(outcome["test_type"], ())
     yield from (show(panel.sentence) for panel in panels if not isinstance(panel, Sheet) and panel.sentence)
+    if report.show_langtest:
+        yield from _sentences(evidence.langtest(outcome))
 
 
-def _ended(text: str) -> Iterator[str]:
-    """A sentence; nothing where there is nothing to tell."""
-    if text:
-        yield ended(text)
+def _sentences(*texts: str) -> Iterator[str]:
+    """Texts as sentences; those in which there is nothing to tell are left out."""
+    return filter(None, map(evidence.ended, texts))
 
 
 def _examples(figures: pd.DataFrame, results: Results, show: Show) -> Iterator[str]:

@@ -53,11 +53,7 @@ def track(folder: Path, summary: Summary, *, experiment: str) -> list[str]:
 def log(folder: Path, summary: Summary, *, experiment: str, client: Any = None) -> str:
     """Log a run, and return its id in MLflow; a run that could be logged in part only is marked as failed there.
 
-    Args:
-        folder: of the run.
-        summary: its content of summary.json.
-        experiment: name; made where there is none.
-        client: None: of the store that MLflow's own environment names.
+    An experiment is made where there is none of the name. Without a client it is that of MLflow's own environment.
     """
     store = client or _client()
     started = datetime.fromisoformat(summary["started"]).timestamp()
@@ -66,7 +62,13 @@ def log(folder: Path, summary: Summary, *, experiment: str, client: Any = None) 
     run = store.create_run(number, start_time=round(1000 * started), run_name=summary["run_id"]).info.run_id
     status = "FAILED"
     try:
-        _fill(store, run, logged(summary))
+        of_run = logged(summary)
+        for name, text in of_run.params.items():
+            store.log_param(run, name, text)
+        for name, value in of_run.metrics.items():
+            store.log_metric(run, name, value)
+        for name, text in of_run.tags.items():
+            store.set_tag(run, name, text)
         for name in FILES:
             if (folder / name).is_file():
                 store.log_artifact(run, str(folder / name))
@@ -111,15 +113,6 @@ def _metrics(outcome: Outcome) -> Iterator[tuple[str, float | None]]:
     yield "high", high
     yield "n", outcome["scored"]
     yield "errors", outcome["errors"]
-
-
-def _fill(store: Any, run: str, of_run: Logged) -> None:
-    for name, text in of_run.params.items():
-        store.log_param(run, name, text)
-    for name, value in of_run.metrics.items():
-        store.log_metric(run, name, value)
-    for name, text in of_run.tags.items():
-        store.set_tag(run, name, text)
 
 
 @contextmanager

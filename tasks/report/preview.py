@@ -78,7 +78,9 @@ def sample_lines(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterat
     """A heading and a text for each case of a sample."""
     for case in cases:
         notes = (case.skip_reason, case.confidence, "control" if case.control else None)
-        heading = Text.assemble((one_line(_name(case)), "cyan"), *(f"  {one_line(note)}" for note in notes if note))
+        # The sample's id, and the number of the case when it has one.
+        name = case.id.removeprefix(f"{case.probe}/")
+        heading = Text.assemble((one_line(name), "cyan"), *(f"  {one_line(note)}" for note in notes if note))
         yield heading, _difference(case, show, brackets=brackets)
 
 
@@ -88,11 +90,6 @@ def print_indented(text: Text, console: Console, *, by: int) -> None:
         shown = Text(" " * by) + line
         shown.rstrip()
         console.print(shown, soft_wrap=True)
-
-
-def _name(case: Case) -> str:
-    """The sample's id, and the number of the case when it has one."""
-    return case.id.removeprefix(f"{case.probe}/")
 
 
 def _difference(case: Case, show: Show, *, brackets: bool) -> Text:

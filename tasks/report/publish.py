@@ -34,16 +34,7 @@ from contrapose.tasks.tables.results import columns_of
 from contrapose.tasks.tables.table import Table, batches, read_arrow, save, take
 from contrapose.tasks.text.cleaning import valid
 
-PACKAGES = (
-    "contrapose",
-    "prefect",
-    "great-expectations",
-    "pandas",
-    "pyarrow",
-    "transformers",
-    "torch",
-    "openai",
-)
+PACKAGES = ("contrapose", "prefect", "great-expectations", "pandas", "pyarrow", "transformers", "torch", "openai")
 
 
 def write_files(
@@ -52,13 +43,9 @@ def write_files(
     """Write every file of a run folder."""
     text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     (folder / "manifest.json").write_bytes(text.encode())
-    asked, answered = (
-        described(schema, columns, report.summary)
-        for schema, columns in (
-            (schema_of(Case), of_cases()),
-            (results.schema, of_results(test["test_type"] for test in report.summary["tests"])),
-        )
-    )
+    tests = (test["test_type"] for test in report.summary["tests"])
+    asked = described(schema_of(Case), of_cases(), report.summary)
+    answered = described(results.schema, of_results(tests), report.summary)
     save(folder / "cases.parquet", (part for table in cases for part in batches(table)), asked)
     save(folder / "results.parquet", results.arrow(), answered)
     for name in names("reports"):
@@ -68,11 +55,7 @@ def write_files(
 
 
 def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
-    """Write a new folder, aside first: whoever looks finds it whole or not at all.
-
-    Args:
-        folder: as `free_folder` gave it, or any that does not exist yet.
-        fill: writes its files into the folder that it is given.
+    """Have a new folder filled, aside first: whoever looks finds it whole or not at all.
 
     Raises:
         ConfigError: the folder cannot be written.
@@ -86,7 +69,7 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
         finally:
             shutil.rmtree(part, ignore_errors=True)
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise unwritable(folder, error) from error
 
 
 def run_id(started: str, config: RunConfig) -> str:
@@ -108,7 +91,7 @@ def free_folder(base: Path, name: str) -> Path:
         except FileExistsError:
             continue
         except OSError as error:
-            raise _unwritable(folder, error) from error
+            raise unwritable(folder, error) from error
         if not folder.exists():
             return folder
         _aside(folder).rmdir()
@@ -134,11 +117,14 @@ def _aside(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.part")
 
 
-def _unwritable(folder: Path, error: OSError) -> ConfigError:
+def unwritable(
+    folder: Path, error: OSError, *, what: str = "the run folder", remedy: str = "Choose another one with --out."
+) -> ConfigError:
+    """The error that something cannot be written into a folder."""
     return ConfigError(
-        f"cannot write the run folder ({error.strerror or type(error).__name__})",
+        f"cannot write {what} ({error.strerror or type(error).__name__})",
         expected="a folder that can be written",
-        remedy="Choose another one with --out.",
+        remedy=remedy,
         where=str(folder),
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -24,53 +23,40 @@ LONGEST = 120
 """Characters of one value in an error."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
-    """A run that was stopped at a gate."""
-
-    run_id: str
-    model: str
-    suite: str
-    started: str
-    """ISO 8601, in UTC."""
-    checked: tuple[Checked, ...]
-    """The tables at that gate, sound ones too."""
-    show_toxic: bool
-    """Show toxic words instead of masking them."""
-
-
 def refusal(checked: Sequence[Checked], *, folder: Path | None = None, show_toxic: bool = False) -> GateError:
     """The error of tables that break expectations; it names rows, columns and values of the first such table."""
     show = shower(show_toxic=show_toxic, longest=LONGEST)
     bad = [table for table in checked if refused(table)]
     broken = refused(bad[0])
+    files = dict.fromkeys(finding["suite"]["file"] for finding in broken)
     more = [f"and {len(broken) - TOLD} more expectations of the same table"] if len(broken) > TOLD else []
     others = [f"and the {table['table']} of {table['test']}" for table in bad[1:]]
     kept = f" The evidence is in {folder}." if folder else ""
     return GateError(
         "; ".join([*(finding_in_words(finding, show) for finding in broken[:TOLD]), *more, *others]),
-        expected=f"{bad[0]['table']} that keep to {_files(bad[0])}",
+        expected=f"{bad[0]['table']} that keep to {', '.join(files)}",
         remedy=f"Nothing was published. Mend the rows named here, or what made them.{kept}",
         where=f"{bad[0]['test']} {bad[0]['table']}",
     )
 
 
-def write_evidence(folder: Path, stopped: Refused) -> None:
+def write_evidence(folder: Path, head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) -> None:
     """Write the folder of a refused run, whole or not at all: what was found, and the rows that broke expectations.
+
+    The tables are all of those at the gate, sound ones too.
 
     Raises:
         ConfigError: the folder cannot be written.
     """
-    write_folder(folder, lambda part: _write(part, stopped))
 
+    def write(part: Path) -> None:
+        (part / "validation.json").write_bytes(as_json(head, checked))
+        (part / "validation.html").write_bytes(page(head, checked, show_toxic=show_toxic))
+        for table in checked:
+            if table["broken"] is not None:
+                _write_rows(part / f"{table['test']}-{table['table']}", table["broken"])
 
-def _write(folder: Path, stopped: Refused) -> None:
-    head = ValidationHead(run_id=stopped.run_id, model=stopped.model, suite=stopped.suite, started=stopped.started)
-    (folder / "validation.json").write_bytes(as_json(head, stopped.checked))
-    (folder / "validation.html").write_bytes(page(head, stopped.checked, show_toxic=stopped.show_toxic))
-    for table in stopped.checked:
-        if table["broken"] is not None:
-            _write_rows(folder / f"{table['test']}-{table['table']}", table["broken"])
+    write_folder(folder, write)
 
 
 def _write_rows(path: Path, rows: Table) -> None:
@@ -90,8 +76,3 @@ def _cell(value: object) -> object:
         return inert(value)
     plain = value.tolist() if hasattr(value, "tolist") else value
     return inert(storable(json.dumps(plain, ensure_ascii=False, default=str)))
-
-
-def _files(checked: Checked) -> str:
-    names = dict.fromkeys(finding["suite"]["file"] for finding in refused(checked))
-    return ", ".join(names)

@@ -155,14 +155,7 @@ class LeftOutRows:
 
 
 def taken(samples: int, rows: int, *, limited_by: LimitedBy | None, left_out: LeftOut | None) -> str:
-    """How many rows were taken, such as `40 of 10,000 rows (limit of the suite)` or `all 371 rows`.
-
-    Args:
-        samples: that were taken.
-        rows: that could be used.
-        limited_by: whose limit there was, if any.
-        left_out: rows that could not be used, if any.
-    """
+    """How many of the rows that could be used were taken: `40 of 10,000 rows (limit of the suite)`, `all 371 rows`."""
     bad = left_out["count"] if left_out else 0
     why = [LIMITS[limited_by]] if limited_by and samples < rows else []
     why += [f"{bad:,} left out"] if bad else []
@@ -198,7 +191,7 @@ def left_out(tests: Iterable[Outcome]) -> list[LeftOutRows]:
         data = outcome["data"]
         if "left_out" in data:
             sources.setdefault(repr((data["source"], data["left_out"])), (data, []))[1].append(outcome["test_type"])
-    return [_left_out_rows(data, names) for data, names in sources.values()]
+    return [left_out_rows(data["source"], data["rows"], data["left_out"], names) for data, names in sources.values()]
 
 
 def left_out_rows(source: str, rows: int, reasons: LeftOut, tests: Iterable[str]) -> LeftOutRows:
@@ -206,7 +199,3 @@ def left_out_rows(source: str, rows: int, reasons: LeftOut, tests: Iterable[str]
     shown = tuple(f"row {row['row']:,}: {row['why']}" for row in reasons["rows"])
     what = f"{reasons['count']:,} of {reasons['count'] + rows:,} rows cannot be used and were left out"
     return LeftOutRows(title=f"{source} ({', '.join(tests)}): {what}", rows=shown, more=reasons["count"] - len(shown))
-
-
-def _left_out_rows(data: DataSummary, tests: list[str]) -> LeftOutRows:
-    return left_out_rows(data["source"], data["rows"], data["left_out"], tests)

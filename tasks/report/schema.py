@@ -15,8 +15,6 @@ from pydantic.json_schema import GenerateJsonSchema
 from contrapose.tasks.core.outcome import SCHEMA_VERSION, Summary
 from contrapose.tasks.report.summary import to_json
 
-NAME = "summary.schema.json"
-
 
 class Untitled(GenerateJsonSchema):
     """Leaves out titles, which would only repeat names."""
@@ -49,7 +47,7 @@ def written() -> bytes:
 
 def path() -> Path:
     """Where it is published: beside the bundled data, in a checkout and in a wheel."""
-    return Path(str(files("contrapose.data"))) / "schemas" / NAME
+    return Path(str(files("contrapose.data"))) / "schemas" / "summary.schema.json"
 
 
 if __name__ == "__main__":

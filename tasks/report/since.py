@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contrapose.tasks.core.history_records import History, PastRun
+from contrapose.tasks.core.history_records import Change, History, PastRun
 from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.text.masking import Show
@@ -23,24 +23,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedFigure:
-    """Something that the two runs are made of."""
-
-    facet: str
-    name: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Since:
     """This run beside an earlier one."""
 
     title: str
-    told: str
-    """Which run it is held against."""
+    held_against: str
+    """Which run that is."""
     steps: tuple[Step, ...]
-    differences: tuple[ChangedFigure, ...]
+    differences: tuple[Change, ...]
     nothing: str
     """What it means when nothing differs."""
 
@@ -52,12 +42,12 @@ def since(summary: Summary, history: History, show: Show) -> Since | None:
         return None
     return Since(
         title="Since the last run that passed" if green else "Since the last run",
-        told=show(
+        held_against=show(
             f"Held against {before['run_id']} of {moment(before['started'])}, which ended with: {before['verdict']}."
         ),
         steps=tuple(_step(outcome, before) for outcome in summary["tests"]),
         differences=tuple(
-            ChangedFigure(
+            Change(
                 facet=change["facet"],
                 name=show(change["name"]),
                 before=show(change["before"]) or "–",

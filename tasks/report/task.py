@@ -39,19 +39,9 @@ def publish(
     calls: Calls,
     checked: list[Checked],
 ) -> list[str]:
-    """Write the run folder, then the Prefect artifacts.
+    """Write the run folder, as `free_folder` gave it, then the Prefect artifacts.
 
-    Args:
-        folder: of the run, as `free_folder` gave it.
-        summary: verdicts and counts.
-        cases: of every test.
-        results: of every test.
-        manifest: all that is needed to repeat the run.
-        show_toxic: show toxic words in reports instead of masking them.
-        show_langtest: tell in reports what LangTest would have said.
-        history: the runs before this one.
-        calls: the slowest and the dearest calls.
-        checked: every table, held against its suites of expectations.
+    The manifest is all that is needed to repeat the run; what the other inputs are is told by `Report`.
 
     Returns:
         What went wrong with the artifacts, in a line.
@@ -78,16 +68,7 @@ def publish(
 
 @room_task("log into MLflow", run_name="log into {experiment}", persist=False)
 def track(folder: str, summary: Summary, experiment: str) -> list[str]:
-    """Log a published run into MLflow.
-
-    Args:
-        folder: of the run.
-        summary: verdicts and counts.
-        experiment: its name.
-
-    Returns:
-        What went wrong, in a line; nothing where it was logged.
-    """
+    """Log a published run into MLflow, and return what went wrong, in a line; none where it was logged."""
     return mlflow.track(Path(folder), summary, experiment=experiment)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from contrapose.tasks.statistics.shares import CONFIDENCE
+from contrapose.tasks.statistics.shares import LEVEL
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -36,7 +36,7 @@ def benjamini_hochberg(values: Sequence[float]) -> list[float]:
 
 def over(p: float) -> str:
     """A p value over 5 %, with at least three decimals and as many as show that it is: 0.0502, where 0.050 is not."""
-    return f"{p:.{max(3, ceil(-log10(p - (1 - CONFIDENCE))))}f}"
+    return f"{p:.{max(3, ceil(-log10(p - LEVEL)))}f}"
 
 
 class Discordant(NamedTuple):

@@ -53,21 +53,12 @@ def mean(values: Any, cluster: Any, *, share: bool = False, bounds: tuple[float,
     differ from the usual value, the bootstrap is left, and the intervals of the rows that lie above it and below it
     are put together.
     """
-    values, cluster = np.asarray(values, dtype=float), labels_of(cluster)
+    values, labels = np.asarray(values, dtype=float), labels_of(cluster)
     known = np.isfinite(values)
-    values, cluster = values[known], cluster[known]
-    if not len(values):
-        return None
-    if share:
-        true = clustered(values == 1, cluster)
-        return Mean(value=true.rate, interval=wilson(true), rows=true.rows, clusters=true.clusters)
-    codes = _codes(cluster)
-    return Mean(
-        value=float(values.mean()),
-        interval=_between(values, codes, Interval(*bounds) if bounds else None, CONFIDENCE),
-        rows=len(values),
-        clusters=int(codes.max()) + 1,
-    )
+    if not share or not known.any():
+        return _bootstrapped(values, labels, Interval(*bounds) if bounds else None, CONFIDENCE)
+    true = clustered(values[known] == 1, labels[known])
+    return Mean(value=true.rate, interval=wilson(true), rows=true.rows, clusters=true.clusters)
 
 
 def difference(
@@ -85,23 +76,26 @@ def difference(
     The interval is the bootstrap's over clusters; of shares, as that of a mean between -1 and 1.
     """
     both = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
-    known = np.isfinite(both)
-    both, labels = both[known], labels_of(cluster)[known]
-    if not len(both):
+    return _bootstrapped(both, labels_of(cluster), Interval(-1.0, 1.0) if share else None, confidence)
+
+
+def _bootstrapped(values: np.ndarray, labels: np.ndarray, bounds: Interval | None, confidence: float) -> Mean | None:
+    """The mean of the values that are known; None where none is."""
+    import pandas as pd
+
+    known = np.isfinite(values)
+    values, codes = values[known], pd.factorize(labels[known])[0]
+    if not len(values):
         return None
-    codes = _codes(labels)
-    return Mean(
-        value=float(both.mean()),
-        interval=_between(both, codes, Interval(-1.0, 1.0) if share else None, confidence),
-        rows=len(both),
-        clusters=int(codes.max()) + 1,
-    )
+    interval = _between(values, codes, bounds, confidence)
+    return Mean(value=float(values.mean()), interval=interval, rows=len(values), clusters=int(codes.max()) + 1)
 
 
 def _between(values: np.ndarray, codes: np.ndarray, bounds: Interval | None, confidence: float) -> Interval | None:
     if bounds is not None and hardly_differ(values, codes):
         return _recovered(values, codes, bounds, confidence)
-    drawn = _drawn(*_totals(values, codes), confidence)
+    sums, counts = np.bincount(codes, weights=values), np.bincount(codes).astype(float)
+    drawn = _drawn(pooled(sums), pooled(counts), confidence)
     if bounds is None or drawn is None:
         return drawn
     return Interval(max(bounds.low, drawn.low), min(bounds.high, drawn.high))
@@ -132,19 +126,11 @@ def _recovered(values: np.ndarray, codes: np.ndarray, bounds: Interval, confiden
     )
 
 
-def _codes(cluster: np.ndarray) -> np.ndarray:
-    import pandas as pd
-
-    return pd.factorize(cluster)[0]
-
-
-def _totals(values: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sum and number of the values of each cluster, or of each random group of clusters."""
-    sums, counts = np.bincount(codes, weights=values), np.bincount(codes).astype(float)
-    if len(sums) <= MOST_GROUPS:
-        return sums, counts
-    group = np.random.default_rng(SEED).permutation(len(sums)) % MOST_GROUPS
-    return np.bincount(group, weights=sums), np.bincount(group, weights=counts)
+def pooled(totals: np.ndarray) -> np.ndarray:
+    """A figure of each cluster, or where these are many its sums over random groups of them, the same at every call."""
+    if len(totals) <= MOST_GROUPS:
+        return totals
+    return np.bincount(np.random.default_rng(SEED).permutation(len(totals)) % MOST_GROUPS, weights=totals)
 
 
 def _drawn(sums: np.ndarray, counts: np.ndarray, confidence: float) -> Interval | None:

@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from contrapose.tasks.statistics.evidence import Evidence, evidence
-from contrapose.tasks.statistics.shares import CONFIDENCE, Share, fewer, independent
+from contrapose.tasks.statistics.shares import LEVEL, Share, fewer, independent
 
 IN_SAMPLE, IN_CLUSTER = 0.5, 0.1
 """Correlations assumed before anything is known: of the cases of one sample, and of the samples of one cluster."""
@@ -39,7 +39,7 @@ class Reach:
         return (1.0 if self.passes_from is None else self.passes_from) - (self.fails_up_to or 0.0)
 
 
-def further(share: Share, gate: float, *, level: float = 1 - CONFIDENCE) -> int | None:
+def further(share: Share, gate: float, *, level: float = LEVEL) -> int | None:
     """About how many further rows would decide a share against a gate with 80 % power; None where none are enough.
 
     Args:
@@ -140,7 +140,7 @@ def _mcnemar_power(pairs: int, difference: float) -> float:
 
     low, high = binom.interval(1 - 1e-9, pairs, DISCORDANCE)
     differing = np.arange(low, high + 1)
-    tail = (1 - CONFIDENCE) / 2
+    tail = LEVEL / 2
     least = binom.ppf(tail, differing, 0.5)
     most = least - (binom.cdf(least, differing, 0.5) > tail)
     share = (1 + difference / DISCORDANCE) / 2

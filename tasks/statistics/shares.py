@@ -9,6 +9,8 @@ import numpy as np
 
 CONFIDENCE = 0.95
 """Of two-sided intervals, and of each one-sided bound by itself."""
+LEVEL = 1 - CONFIDENCE
+"""P values up to this one count."""
 
 
 class Interval(NamedTuple):
@@ -138,7 +140,7 @@ def exact(share: Share) -> Interval:
 
     Source: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413, as in statsmodels' proportion_confint.
     """
-    return _interval(share, 2 * (1 - CONFIDENCE), "beta")
+    return _interval(share, 2 * LEVEL, "beta")
 
 
 def unequal(first: Share, second: Share) -> float:

@@ -104,16 +104,7 @@ def escape(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Collection[int] = ()) -> str:
-    """A Markdown table.
-
-    Args:
-        head: column titles.
-        rows: cells, one a column; escaped here.
-        numbers: indices of the columns that are set flush right.
-    """
+    """A Markdown table of titles and cells, all escaped here; columns whose indices are `numbers` are flush right."""
     rule = ("---:" if index in numbers else "---" for index in range(len(head)))
-    return "\n".join(_line(cells) for cells in (map(escape, head), rule, *(map(escape, row) for row in rows)))
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    lines = (map(escape, head), rule, *(map(escape, row) for row in rows))
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -26,12 +26,9 @@ class Piece(NamedTuple):
 
 
 def inline(original: str, changed: str, *, brackets: bool) -> Text:
-    """The difference in place, unchanged text far from any change left out.
+    """The difference of two texts in place, both fit to be seen; unchanged text far from any change is left out.
 
-    Args:
-        original: the unchanged text, fit to be seen.
-        changed: the changed text, fit to be seen.
-        brackets: write `[-removed-]{+added+}`, for readers without colours.
+    Brackets are `[-removed-]{+added+}`, for readers without colours.
     """
     text = Text()
     for kind, part in _near(_pieces(original, changed)):

@@ -18,12 +18,7 @@ LONGEST = 4_000
 
 
 def shower(*, show_toxic: bool, longest: int = LONGEST) -> Show:
-    """The function that makes raw texts of one report fit to be seen.
-
-    Args:
-        show_toxic: leave toxic words as they are.
-        longest: characters kept of one text.
-    """
+    """The function that makes raw texts of one report fit to be seen; of each the longest characters are kept."""
 
     # Articles, options and short replies recur, and masking is the slowest step of a report.
     @lru_cache(maxsize=8_192)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 
 import numpy as np
 import pyarrow as pa
@@ -44,7 +45,7 @@ def lone_option(part: pa.Table, plan: Plan) -> pa.Array:
 def foreign_answer(part: pa.Table, plan: Plan) -> pa.Array:
     """Whether the right answer of a sample with options is none of them."""
     if "answer" not in part.column_names:
-        return nowhere(part)
+        return pa.repeat(pa.scalar(False), part.num_rows)
     return all_of(
         pc.is_valid(part["answer"]), pc.greater(lengths(part, "options"), 0), missing(part, "answer", "options")
     )
@@ -177,23 +178,12 @@ def asked(part: pa.Table) -> pa.Array:
 
 def all_of(*columns: pa.Array) -> pa.Array:
     """Whether all are true; what is missing is not."""
-    combined = columns[0]
-    for column in columns[1:]:
-        combined = pc.and_kleene(combined, column)
-    return pc.fill_null(combined, False)
+    return pc.fill_null(reduce(pc.and_kleene, columns), False)
 
 
 def any_of(*columns: pa.Array) -> pa.Array:
     """Whether one is true."""
-    combined = columns[0]
-    for column in columns[1:]:
-        combined = pc.or_(combined, column)
-    return combined
-
-
-def nowhere(part: pa.Table) -> pa.Array:
-    """False for every row."""
-    return pa.repeat(pa.scalar(False), part.num_rows)
+    return reduce(pc.or_, columns)
 
 
 def lengths(part: pa.Table, name: str) -> pa.Array:

@@ -47,11 +47,9 @@ def import_library() -> None:
 
 
 def checkpoint(expectations: Sequence[Mapping[str, Any]], *, key: str) -> Checkpoint:
-    """A checkpoint of one suite over a frame that is given when it runs.
+    """A checkpoint of expectations in Great Expectations' own format over a frame that is given when it runs.
 
-    Args:
-        expectations: in Great Expectations' own format.
-        key: column that names a row; the frame has it, and the column `row`.
+    The frame has the key, a column that names a row, and the column `row`.
 
     Raises:
         ValueError: an expectation is of no known type, or its arguments are wrong.
@@ -109,10 +107,7 @@ def problem(expectation: Mapping[str, Any]) -> str | None:
 def run(gate: Checkpoint, frame: pd.DataFrame, *, parameters: Mapping[str, object]) -> list[SeenRows]:
     """What a checkpoint finds in a frame, in the order of its suite.
 
-    Args:
-        gate: from `checkpoint`.
-        frame: the columns that its expectations name, the key, and `row`.
-        parameters: what expectations may refer to as `$PARAMETER`.
+    The frame has the columns that expectations name, the key, and `row`; they may refer to parameters as `$PARAMETER`.
     """
     with _unwarned():
         checked = gate.run(batch_parameters={"dataframe": frame}, expectation_parameters=dict(parameters))

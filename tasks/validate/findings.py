@@ -86,34 +86,25 @@ class ExpectationTally:
         return BrokenRow(row=int(row[ROW]), key=None if key is None else str(key), values=values)
 
 
-@dataclass(slots=True, kw_only=True)
-class Types:
-    """Whether the parts of a table have the right columns, of the right types."""
+def type_finding(suite: Suite, *, rows: int, wrong: Sequence[str]) -> Finding:
+    """Whether a table has the right columns, of the right types, before the findings of the project's own suite.
 
-    suite: Suite
-    """The project's own of the table, which the finding stands before."""
-    wrong: list[str] = field(default_factory=list)
-
-    def add_schema(self, observed: pa.Schema, expected: pa.Schema) -> None:
-        """Add what is wrong with a part's columns."""
-        self.wrong += type_violations(observed, expected)
-
-    def finding(self, rows: int) -> Finding:
-        """It is a finding like any other; Great Expectations sees types less reliably."""
-        return Finding(
-            suite=self.suite["source"],
-            place=0,
-            type="arrow_schema",
-            kwargs={},
-            what="Every column is there, and of its type.",
-            why="The files of a run can be read by the same code as those of any other.",
-            blocks=True,
-            looked_at=rows,
-            observed="; ".join(self.wrong),
-            holds=not self.wrong,
-            broken=0,
-            rows=[],
-        )
+    It is a finding like any other; Great Expectations sees types less reliably.
+    """
+    return Finding(
+        suite=suite["source"],
+        place=0,
+        type="arrow_schema",
+        kwargs={},
+        what="Every column is there, and of its type.",
+        why="The files of a run can be read by the same code as those of any other.",
+        blocks=True,
+        looked_at=rows,
+        observed="; ".join(wrong),
+        holds=not wrong,
+        broken=0,
+        rows=[],
+    )
 
 
 def numbered(tallies: Sequence[ExpectationTally]) -> dict[int, list[str]]:

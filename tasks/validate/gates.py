@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import pandas as pd
 import pyarrow as pa
@@ -17,12 +17,9 @@ from contrapose.tasks.core.validation import Finding, Kind, Suite
 from contrapose.tasks.tables.table import Table, write_arrow
 from contrapose.tasks.validate.derived import DERIVED
 from contrapose.tasks.validate.expectations import ROW, checkpoint, remembered, row_by_row, run
-from contrapose.tasks.validate.findings import ExpectationTally, Types, numbered
+from contrapose.tasks.validate.findings import ExpectationTally, numbered, type_finding, type_violations
 from contrapose.tasks.validate.kinds import KEYS, LEFT_OUT, LINKS, UNKNOWN, Handed, rows_of, stored_schema
 from contrapose.tasks.validate.suites import bundled, named_columns, named_parameters, of_table
-
-if TYPE_CHECKING:
-    from contrapose.tasks.validate.expectations import Checkpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +46,14 @@ def sift(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, o
         handed: what it must account for.
         own: the user's suites, of any table.
     """
-    groups, types = groups_of(of_table(own, kind, plan.test), kind, handed), Types(suite=bundled(kind))
-    nothing = rows_of(kind, stored_schema(kind, plan.test).empty_table())
+    groups, expected = groups_of(of_table(own, kind, plan.test), kind, handed), stored_schema(kind, plan.test)
+    nothing = rows_of(kind, expected.empty_table())
     kept, count = [_narrow(kind, _with_derived(kind, nothing, plan, groups), groups)], 0
     for part in parts:
-        types.add_schema(part.schema, stored_schema(kind, plan.test))
-        if types.wrong:
+        if wrong := type_violations(part.schema, expected):
             # Expectations about values would fail for reasons that are none.
-            return Sifted(rows=count + part.num_rows, findings=[types.finding(part.num_rows)], broken={}, lost=[])
+            finding = type_finding(bundled(kind), rows=part.num_rows, wrong=wrong)
+            return Sifted(rows=count + part.num_rows, findings=[finding], broken={}, lost=[])
         rows = _with_derived(kind, rows_of(kind, part), plan, groups)
         _check(groups, "part", rows, first=count + 1, handed=handed)
         kept.append(_narrow(kind, rows, groups))
@@ -65,7 +62,7 @@ def sift(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, o
     lost = [number - 1 for number in numbered(_tallies(groups, "handed"))]
     return Sifted(
         rows=count,
-        findings=[types.finding(count), *_in_order(groups)],
+        findings=[type_finding(bundled(kind), rows=count, wrong=[]), *_in_order(groups)],
         broken=numbered(_tallies(groups, "part", "whole")),
         lost=[] if handed.ids is None else handed.ids.take(pa.array(lost, pa.int64())).to_pylist(),
     )
@@ -154,13 +151,7 @@ class ExpectationGroup:
         return frozenset(name for name, _ in used) - {name for name, kind in used if kind != NOT_NULL}
 
     def check(self, rows: pa.Table, *, first: int, parameters: Mapping[str, object]) -> None:
-        """Add what the expectations say of some rows.
-
-        Args:
-            rows: with the key, and every column that they look at.
-            first: number of the first row.
-            parameters: what they may refer to.
-        """
+        """Add what the expectations, which may refer to parameters, say of rows; `first` is the first one's number."""
         frame = pd.DataFrame(
             {
                 KEYS[self.kind]: rows[KEYS[self.kind]].to_pandas(),
@@ -168,18 +159,14 @@ class ExpectationGroup:
                 ROW: range(first, first + rows.num_rows),
             }
         )
-        gate = self._gate(small=rows.num_rows <= SMALL)
+        expectations, key = [tally.expectation for tally in self.tallies], KEYS[self.kind]
+        small = rows.num_rows <= SMALL
+        gate = remembered(json.dumps(expectations), key=key) if small else checkpoint(expectations, key=key)
         for tally, seen in zip(self.tallies, run(gate, frame, parameters=parameters), strict=True):
             tally.add(seen)
 
     def _column(self, rows: pa.Table, name: str) -> Any:
         return pc.if_else(pc.is_valid(rows[name]), True, None) if name in self.present else rows[name]
-
-    def _gate(self, *, small: bool) -> Checkpoint:
-        expectations = [tally.expectation for tally in self.tallies]
-        if small:
-            return remembered(json.dumps(expectations), key=KEYS[self.kind])
-        return checkpoint(expectations, key=KEYS[self.kind])
 
 
 def groups_of(suites: Sequence[Suite], kind: Kind, handed: Handed) -> list[ExpectationGroup]:
@@ -213,20 +200,16 @@ ABOUT = pa.schema([pa.field("row", pa.int64()), pa.field("broken", pa.string())]
 
 
 def keep(kind: Kind, parts: Iterable[pa.Table], sifted: Sifted) -> Table | None:
-    """Store the rows that break an expectation; what was handed over and lost follows, by its id alone.
+    """Store the rows of a table that break an expectation; what was handed over and lost follows, by its id alone.
 
-    Args:
-        kind: what the table holds.
-        parts: the table once more.
-        sifted: what came of holding it against its suites.
-
-    Returns:
-        The rows with the columns `row` and `broken` before their own; None where there are none.
+    The rows have the columns `row` and `broken` before their own; None where there are none.
     """
-    if not sifted.broken and not sifted.lost:
+    lost = sifted.lost
+    if not sifted.broken and not lost:
         return None
-    broken_rules = [*_broken(kind, parts, sifted.broken), _lost(KEYS[kind], sifted.lost)]
-    rows = pa.concat_tables(broken_rules, promote_options="default")
+    named = pa.table({KEYS[kind]: pa.array(lost, pa.string())})
+    gone = _with_reasons([None] * len(lost), ["left_out"] * len(lost), named)
+    rows = pa.concat_tables([*_broken(kind, parts, sifted.broken), gone], promote_options="default")
     return write_arrow([rows], rows.schema)
 
 
@@ -238,10 +221,6 @@ def _broken(kind: Kind, parts: Iterable[pa.Table], broken: Mapping[int, Sequence
         chosen = rows.take(pa.array([number - first for number in own], pa.int64()))
         yield _with_reasons(own, [", ".join(dict.fromkeys(broken[number])) for number in own], chosen)
         first += rows.num_rows
-
-
-def _lost(key: str, ids: Sequence[str]) -> pa.Table:
-    return _with_reasons([None] * len(ids), ["left_out"] * len(ids), pa.table({key: pa.array(ids, pa.string())}))
 
 
 def _with_reasons(numbers: Sequence[int | None], words: Sequence[str], rows: pa.Table) -> pa.Table:

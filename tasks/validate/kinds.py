@@ -19,9 +19,6 @@ from contrapose.tasks.validate.derived import DERIVED
 KEYS: Mapping[Kind, str] = {"samples": "id", "cases": "id", "completions": "case_id", "results": "case_id"}
 """Column that names a row."""
 
-PROMPTS = ("original", "perturbed")
-"""The prompts of a trial, in the order of its completions."""
-
 TOLD = ("text", "option_loglikelihoods", "loss", "error", "asked_back")
 """What a completion tells."""
 
@@ -85,10 +82,8 @@ def rows_of(kind: Kind, part: pa.Table) -> pa.Table:
     if kind != "completions":
         return part
     case = part["case"].combine_chunks()
-    sides = {side: part[side].combine_chunks() for side in ("expected", "actual")}
-    both = pa.concat_tables(
-        _completions(case, sides[side], prompt) for side, prompt in zip(sides, PROMPTS, strict=True)
-    )
+    sides = (("expected", "original"), ("actual", "perturbed"))
+    both = pa.concat_tables(_completions(case, part[side].combine_chunks(), prompt) for side, prompt in sides)
     order = [place for row in range(part.num_rows) for place in (row, row + part.num_rows)]
     return both.take(pa.array(order, pa.int64()))
 

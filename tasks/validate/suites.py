@@ -76,7 +76,7 @@ def _content(path: str) -> bytes:
     try:
         return bounds.read_bytes(Path(path).expanduser())
     except yaml.YAMLError as error:
-        _refuse(*bounds.wrong(error, path, expected=""))
+        refuse(*bounds.wrong(error, path, expected=""))
     except OSError as error:
         raise ConfigError(
             f"cannot read the file ({error.strerror})",
@@ -90,10 +90,10 @@ def _suite(path: str, content: bytes, *, own: bool) -> Suite:
     values = _parsed(path, content)
     for key in values:
         if key not in KEYS:
-            _refuse(path, f"unknown key {key!r}", f"one of {', '.join(KEYS)}")
+            refuse(path, f"unknown key {key!r}", f"one of {', '.join(KEYS)}")
     expectations = values.get("expectations")
     if not isinstance(expectations, list) or not expectations:
-        _refuse(path, "no expectations", "a list of them under the key expectations")
+        refuse(path, "no expectations", "a list of them under the key expectations")
     return Suite(
         source=SuiteFile(file=Path(path).name, sha256=hashlib.sha256(content).hexdigest(), own=own),
         table=_table(path, values),
@@ -110,9 +110,9 @@ def _parsed(path: str, content: bytes) -> Mapping[str, Any]:
     try:
         values = bounds.parse(content)
     except yaml.YAMLError as error:
-        _refuse(*bounds.wrong(error, path, expected="keys and values in YAML or JSON"))
+        refuse(*bounds.wrong(error, path, expected="keys and values in YAML or JSON"))
     if not isinstance(values, dict):
-        _refuse(path, f"a {type(values).__name__}", "a mapping with the key expectations")
+        refuse(path, f"a {type(values).__name__}", "a mapping with the key expectations")
     return values
 
 
@@ -123,37 +123,37 @@ def _table(path: str, values: Mapping[str, Any]) -> Kind:
     kinds = [kind for kind in KINDS if kind in words]
     if len(kinds) != 1:
         met = "no table" if named is None else f"table {named!r}"
-        _refuse(path, met, f"one of {', '.join(KINDS)}, under the key table or in the name of the file")
+        refuse(path, met, f"one of {', '.join(KINDS)}, under the key table or in the name of the file")
     return kinds[0]
 
 
 def _tests(path: str, tests: Any) -> list[str]:
     if not isinstance(tests, list) or not all(isinstance(name, str) for name in tests):
-        _refuse(f"{path}, tests", f"{tests!r}"[:120], "a list of names of tests")
+        refuse(f"{path}, tests", f"{tests!r}"[:120], "a list of names of tests")
     return list(tests)
 
 
 def _expectation(where: str, values: Any) -> dict[str, Any]:
     """An expectation of the right shape; without what Great Expectations writes for itself."""
     if not isinstance(values, dict):
-        _refuse(where, f"a {type(values).__name__}", "a mapping with the keys type and kwargs")
+        refuse(where, f"a {type(values).__name__}", "a mapping with the keys type and kwargs")
     for key in values:
         if key not in EXPECTATION_KEYS:
-            _refuse(where, f"unknown key {key!r}", f"one of {', '.join(EXPECTATION_KEYS)}")
+            refuse(where, f"unknown key {key!r}", f"one of {', '.join(EXPECTATION_KEYS)}")
     kind, kwargs, meta = values.get("type"), values.get("kwargs") or {}, values.get("meta") or {}
     if not isinstance(kind, str) or not isinstance(kwargs, dict) or not isinstance(meta, dict):
-        _refuse(where, f"type {kind!r}"[:120], "a type, and mappings under kwargs and meta")
+        refuse(where, f"type {kind!r}"[:120], "a type, and mappings under kwargs and meta")
     if not _is_json(kwargs):
-        _refuse(
+        refuse(
             f"{where}, kwargs",
             "a value that JSON has not, such as a date",
             "texts, numbers, truth values, lists, mappings",
         )
     if not _names_columns(kwargs):
-        _refuse(f"{where}, kwargs", "a column that is no text", "names of columns, and a list of them as column_list")
+        refuse(f"{where}, kwargs", "a column that is no text", "names of columns, and a list of them as column_list")
     severity = values.get("severity", "critical")
     if severity not in SEVERITIES:
-        _refuse(f"{where}, severity", f"{severity!r}"[:120], f"one of {', '.join(SEVERITIES)}")
+        refuse(f"{where}, severity", f"{severity!r}"[:120], f"one of {', '.join(SEVERITIES)}")
     kept = {"type": kind, "kwargs": {str(name): argument for name, argument in kwargs.items()}, "severity": severity}
     return kept | {
         "meta": {"what": _words(values, "what") or str(values.get("description") or ""), "why": _words(values, "why")}
@@ -179,7 +179,8 @@ def _words(values: Mapping[str, Any], name: str) -> str:
     return str((values.get("meta") or {}).get(name) or "")
 
 
-def _refuse(where: str, observed: str, expected: str) -> NoReturn:
+def refuse(where: str, observed: str, expected: str) -> NoReturn:
+    """Raise ConfigError: something in a file of suites is not as it must be."""
     raise ConfigError(
         observed, expected=expected, remedy="Correct the file, or take it out of expectations.", where=where
     )

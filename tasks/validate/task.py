@@ -22,14 +22,7 @@ PART = 20_000
 
 @room_task("validate samples", by_name=PROBE, run_name="validate {plan.test} samples")
 def validate_samples(plan: Plan, samples: Table, rows: int, own: list[Suite]) -> Checked:
-    """Hold the samples of a test against their suites.
-
-    Args:
-        plan: the selected test.
-        samples: its samples.
-        rows: of the source that they were drawn from.
-        own: the user's suites.
-    """
+    """Hold the samples of a test, drawn from so many rows of their source, against their suites."""
     return _checked("samples", lambda: batches(samples, rows=PART), plan, handed=drawn(plan, rows), own=own)
 
 

@@ -11,12 +11,11 @@ import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.config.plan import Plan
-from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.registry import names
 from contrapose.tasks.core.validation import Kind, Suite
 from contrapose.tasks.validate.expectations import ROW, checkpoint, known_types, problem, run
 from contrapose.tasks.validate.kinds import KEYS, PARAMETERS, columns
-from contrapose.tasks.validate.suites import named_columns, named_parameters, read_suites
+from contrapose.tasks.validate.suites import named_columns, named_parameters, read_suites, refuse
 
 ELSEWHERE = {
     **dict.fromkeys(
@@ -51,11 +50,7 @@ EXAMPLES: Mapping[pa.DataType, list[Any]] = {
 
 
 def own_suites(paths: Sequence[str], plans: Sequence[Plan]) -> list[Suite]:
-    """The suites of a user's files, once it is known that they can be checked.
-
-    Args:
-        paths: of the files.
-        plans: the tests of the run; a suite is about all of them, or about those that it names.
+    """The suites of a user's files, once it is known that they can be checked for all tests, or those that they name.
 
     Raises:
         ConfigError: what is wrong, with file and place.
@@ -75,7 +70,7 @@ def _refuse_tests(path: str, tests: Sequence[str]) -> None:
         if test not in names("probes"):
             close = difflib.get_close_matches(test, names("probes"), n=1)
             meant = f"perhaps {close[0]!r}?" if close else f"one of {', '.join(names('probes'))}"
-            _refuse(f"{path}, tests", f"unknown test {test!r}"[:120], f"names of tests, {meant}")
+            refuse(f"{path}, tests", f"unknown test {test!r}"[:120], f"names of tests, {meant}")
 
 
 def _refuse_unfit(path: str, suite: Suite, test: str) -> None:
@@ -89,25 +84,25 @@ def _refuse_unfit(path: str, suite: Suite, test: str) -> None:
                 _refuse_column(where, str(name), known.names, suite["table"], test)
         for name in named_parameters(expectation["kwargs"]):
             if name not in PARAMETERS[suite["table"]]:
-                _refuse(f"{where}, kwargs", f"$PARAMETER {name!r}", f"one of {', '.join(PARAMETERS[suite['table']])}")
+                refuse(f"{where}, kwargs", f"$PARAMETER {name!r}", f"one of {', '.join(PARAMETERS[suite['table']])}")
         if reason := problem(expectation) or _tried(expectation, known, suite["table"]):
-            _refuse(f"{where}, {expectation['type']}", reason[:300], "arguments that Great Expectations takes")
+            refuse(f"{where}, {expectation['type']}", reason[:300], "arguments that Great Expectations takes")
 
 
 def _refuse_type(where: str, expectation: Mapping[str, Any]) -> None:
     kind, known = expectation["type"], known_types()
     if kind in ELSEWHERE:
-        _refuse(f"{where}, type", kind, ELSEWHERE[kind])
+        refuse(f"{where}, type", kind, ELSEWHERE[kind])
     if kind not in known:
         close = difflib.get_close_matches(kind, known, n=1)
-        _refuse(f"{where}, type", f"unknown expectation {kind!r}"[:120], f"such as {close[0] if close else known[0]}")
+        refuse(f"{where}, type", f"unknown expectation {kind!r}"[:120], f"such as {close[0] if close else known[0]}")
 
 
 def _refuse_condition(where: str, kwargs: Mapping[str, Any]) -> None:
     """A condition as a text would be run as code; so would a value in a condition that ends the quotes around it."""
     condition = kwargs.get("row_condition")
     if condition is not None and not _structured(condition):
-        _refuse(
+        refuse(
             f"{where}, row_condition",
             f"{condition!r}"[:120],
             "{type: comparison, column: {name: …}, operator: ==, parameter: …} with a number or a word",
@@ -134,7 +129,7 @@ def _plain(value: Any) -> bool:
 def _refuse_column(where: str, name: str, known: Sequence[str], table: Kind, test: str) -> NoReturn:
     close = difflib.get_close_matches(name, known, n=1)
     meant = f"{close[0]!r}?" if close else f"one of {', '.join(known)}"
-    _refuse(f"{where}, kwargs", f"unknown column {name!r}"[:120], f"a column of the {table} of {test}, perhaps {meant}")
+    refuse(f"{where}, kwargs", f"unknown column {name!r}"[:120], f"a column of the {table} of {test}, perhaps {meant}")
 
 
 def _tried(expectation: Mapping[str, Any], known: pa.Schema, table: Kind) -> str:
@@ -150,9 +145,3 @@ def _examples(kind: pa.DataType) -> list[Any]:
     if pa.types.is_list(kind):
         return [np.array([value]) for value in _examples(kind.value_type)]
     return EXAMPLES.get(kind, [None, None])
-
-
-def _refuse(where: str, observed: str, expected: str) -> NoReturn:
-    raise ConfigError(
-        observed, expected=expected, remedy="Correct the file, or take it out of expectations.", where=where
-    )

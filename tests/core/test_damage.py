@@ -71,7 +71,7 @@ def made(done: list[int]) -> Table:
     @flow
     def run() -> Table:
         with told_together():
-            table: Table = policy.call(make.with_options(result_storage=policy.RESULTS), number=1).value["table"]
+            table: Table = policy.call(make.with_options(result_storage=policy.RESULTS), number=1)["table"]
             return table
 
     return run()

@@ -73,7 +73,7 @@ def test_what_is_not_to_be_cached_is_done_again_inside_a_flow_that_persists(tmp_
 
     @flow(persist_result=True, result_storage=tmp_path, result_serializer=policy.SERIALIZER)
     def twice() -> int:
-        return sum(policy.call(ask, number=1).value for _ in range(2))
+        return sum(policy.call(ask, number=1) for _ in range(2))
 
     assert twice() == 2
     assert done == [1, 1]

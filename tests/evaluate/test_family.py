@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, cast
 
 from contrapose.tasks.core.outcome import Outcome, Verdict
-from contrapose.tasks.evaluate.gate import LEVEL, corrected
+from contrapose.tasks.evaluate.gate import corrected
+from contrapose.tasks.statistics.shares import LEVEL
 
 
 def outcome(verdict: Verdict, reached: float, missed: float) -> Outcome:

@@ -7,7 +7,6 @@ import pytest
 
 from contrapose.tasks.core.outcome import GateSummary
 from contrapose.tasks.evaluate.gate import (
-    LEVEL,
     Counts,
     Gate,
     GateDecision,
@@ -19,7 +18,7 @@ from contrapose.tasks.evaluate.gate import (
     would_decide,
 )
 from contrapose.tasks.statistics.power import further
-from contrapose.tasks.statistics.shares import Share, exact, independent
+from contrapose.tasks.statistics.shares import LEVEL, Share, exact, independent
 
 RULES = Rules(min_pass_rate=0.7, max_error_share=0.02, gate="interval")
 

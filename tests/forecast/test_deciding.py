@@ -5,7 +5,7 @@ from __future__ import annotations
 from asked_case import case
 
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.forecast.deciding import Deciding, Groups, Source, deciding
+from contrapose.tasks.forecast.deciding import Deciding, Groups, deciding
 
 
 def grouped(*cases: Case) -> Groups:
@@ -16,8 +16,7 @@ def grouped(*cases: Case) -> Groups:
 
 
 def decided(*cases: Case, gate: float = 0.65, level: float = 0.05, samples: int | None = None) -> Deciding:
-    source = Source(samples=samples or len(cases), rows=500, gate=gate)
-    found = deciding(grouped(*cases), source, level=level)
+    found = deciding(grouped(*cases), samples=samples or len(cases), rows=500, gate=gate, level=level)
     assert found is not None
     return found
 
@@ -28,7 +27,7 @@ def many(count: int, **changes: object) -> list[Case]:
 
 def test_skipped_cases_and_controls_decide_nothing() -> None:
     skipped = case("b", perturbed=None, perturbed_prompt=None, skip_reason="empty")
-    assert deciding(grouped(skipped, case("c", control=True)), Source(samples=2, rows=2, gate=0.65), level=0.05) is None
+    assert deciding(grouped(skipped, case("c", control=True)), samples=2, rows=2, gate=0.65, level=0.05) is None
 
 
 def test_portions_pass_unchanged() -> None:

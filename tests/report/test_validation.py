@@ -15,7 +15,7 @@ from paged import chromium
 from contrapose.tasks.core.validation import BrokenRow, Checked, Finding, Kind, SuiteFile
 from contrapose.tasks.report import validation
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.refusal import Refused, refusal, write_evidence
+from contrapose.tasks.report.refusal import refusal, write_evidence
 
 OWN = SuiteFile(file="mine-results.yaml", sha256="ef" * 32, own=True)
 BUNDLED = SuiteFile(file="results.yaml", sha256="ab" * 32, own=False)
@@ -137,15 +137,8 @@ def test_the_file_for_machines_holds_hostile_texts_as_they_are() -> None:
 
 
 def test_evidence_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
-    stopped = Refused(
-        run_id="x",
-        model="mock",
-        suite="s",
-        started="2026-01-01T00:00:00+00:00",
-        checked=(checked(broken()),),
-        show_toxic=False,
-    )
-    write_evidence(tmp_path / "x-refused", stopped)
+    head = validation.ValidationHead(run_id="x", model="mock", suite="s", started="2026-01-01T00:00:00+00:00")
+    write_evidence(tmp_path / "x-refused", head, [checked(broken())], show_toxic=False)
     assert sorted(path.name for path in (tmp_path / "x-refused").iterdir()) == ["validation.html", "validation.json"]
     assert [path.name for path in tmp_path.iterdir()] == ["x-refused"]
 

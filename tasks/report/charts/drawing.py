@@ -51,20 +51,17 @@ CONFIG = {
 
 
 def drawing(chart: altair.LayerChart, description: str) -> Markup:
-    """The chart as one `svg` element, or in words where it cannot be drawn.
+    """The chart as one `svg` element, which its description names, or that alone where it cannot be drawn.
 
-    Args:
-        chart: with colours as variables of the style sheet; texts that are not ours belong into its data.
-        description: the same in words, for those who do not see it.
+    Its colours are variables of the style sheet; texts that are not ours belong into its data.
     """
     drawn = svg({**chart.to_dict(validate=False), "config": CONFIG})
     if drawn is None:
         return Markup("<p>{}</p>").format(description)
     # What is parsed here was just drawn, from texts that carry no control characters.
     root = ElementTree.fromstring(drawn)  # noqa: S314
-    named = (
-        f'<svg class="chart" role="img" viewBox="{escape(root.get("viewBox", ""))}" aria-label="{escape(description)}">'
-    )
+    box = escape(root.get("viewBox", ""))
+    named = f'<svg class="chart" role="img" viewBox="{box}" aria-label="{escape(description)}">'
     inside = "".join(piece for child in root for piece in _pieces(child))
     return Markup(f"{named}{inside}</svg>")  # noqa: S704 (every name is listed, every value and text is escaped)
 

@@ -48,7 +48,7 @@ def _chart(summary: Summary) -> Any:
         base.mark_rule(strokeWidth=5, opacity=0.35).encode(x=low, x2="high:Q", color=colour),
         base.mark_circle(size=90, opacity=1).encode(x=alt.X("rate:Q", scale=scale), color=colour),
         base.mark_tick(color=INK, thickness=2, size=22).encode(x=alt.X("gate:Q", scale=scale)),
-        base.mark_text(align="left", dx=12, fontSize=12).encode(x=alt.value(WIDTH), text="told:N", color=colour),
+        base.mark_text(align="left", dx=12, fontSize=12).encode(x=alt.value(WIDTH), text="words:N", color=colour),
     )
     title = name_of(f"{summary['suite']} on {summary['model']['id']}: {summary['verdict']}")
     return (
@@ -63,6 +63,7 @@ def _chart(summary: Summary) -> Any:
 
 def _values(outcome: Outcome) -> dict[str, str | float | None]:
     low, high = outcome["interval"] or (None, None)
+    rate = "" if low is None else f": {percent(outcome['pass_rate'])} ({interval(outcome)})"
     return {
         "test": name_of(outcome["test_type"]),
         "verdict": outcome["verdict"],
@@ -70,7 +71,5 @@ def _values(outcome: Outcome) -> dict[str, str | float | None]:
         "low": low,
         "high": high,
         "gate": outcome["min_pass_rate"],
-        "told": outcome["verdict"]
-        if low is None
-        else f"{outcome['verdict']}: {percent(outcome['pass_rate'])} ({interval(outcome)})",
+        "words": outcome["verdict"] + rate,
     }

@@ -20,12 +20,9 @@ BINS = 24
 
 
 def scores(cases: np.ndarray, controls: np.ndarray, *, name: str) -> Markup | None:
-    """The drawing; None where there are too few scores, or at most two different ones.
+    """The drawing of finite eval_scores, each of shape (rows,); None where there are too few, or two different ones.
 
-    Args:
-        cases: finite eval_scores.
-        controls: those of the controls; may be empty.
-        name: what the scores are, such as the scorer.
+    There may be no controls; the name says what the scores are.
     """
     if len(cases) < LEAST or len(np.unique(cases)) <= 2:
         return None
@@ -55,14 +52,9 @@ def _bars(values: np.ndarray, edges: np.ndarray, kind: str) -> list[dict[str, An
 def _histogram(bars: list[dict[str, Any]]) -> Any:
     import altair as alt
 
+    scale = alt.Scale(zero=False, nice=False)
     base = alt.Chart(alt.InlineData(values=bars)).encode(
-        x=alt.X(
-            "start:Q",
-            bin="binned",
-            title=None,
-            scale=alt.Scale(zero=False, nice=False),
-            axis=alt.Axis(grid=False, tickCount=5),
-        ),
+        x=alt.X("start:Q", bin="binned", title=None, scale=scale, axis=alt.Axis(grid=False, tickCount=5)),
         y=alt.Y("share:Q", title=None, axis=alt.Axis(format=".0%", tickCount=3)),
     )
     cases = base.transform_filter("datum.kind == 'cases'").mark_bar(fill="var(--accent)", fillOpacity=0.8)
@@ -73,13 +65,12 @@ def _histogram(bars: list[dict[str, Any]]) -> Any:
 
 
 def _quartiles_in_words(cases: np.ndarray, controls: np.ndarray, name: str) -> str:
-    groups = [("cases", cases), *([("controls", controls)] if len(controls) else [])]
-    return "; ".join(_quartiles(kind, values, name) for kind, values in groups)
-
-
-def _quartiles(kind: str, values: np.ndarray, name: str) -> str:
-    low, middle, high = (number(value) for value in np.quantile(values, [0.25, 0.5, 0.75]))
-    return f"{name} of {len(values):,} {kind}: median {middle}, half of them between {low} and {high}"
+    texts = []
+    for kind, values in (("cases", cases), ("controls", controls)):
+        if len(values):
+            low, middle, high = map(number, np.quantile(values, [0.25, 0.5, 0.75]))
+            texts.append(f"{name} of {len(values):,} {kind}: median {middle}, half of them between {low} and {high}")
+    return "; ".join(texts)
 
 
 MOST_RUNS = 40
@@ -91,7 +82,12 @@ def trend(runs: tuple[PastRun, ...], test: str) -> Markup | None:
 
     Other models of the suite are drawn as rings: they took the same test.
     """
-    drawn_points = [(run["model"], _point(run, past)) for run in runs for past in run["tests"] if _drawn(past, test)]
+    drawn_points = [
+        (run["model"], _point(run, past))
+        for run in runs
+        for past in run["tests"]
+        if past["test_type"] == test and past["pass_rate"] is not None
+    ]
     points = [(model, {**point, "run": place}) for place, (model, point) in enumerate(drawn_points[-MOST_RUNS:])]
     own = [point for model, point in points if model == runs[-1]["model"]]
     others = [point for model, point in points if model != runs[-1]["model"]]
@@ -133,13 +129,7 @@ def _lines(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> Any:
 def _point(run: PastRun, past: PastTest) -> dict[str, Any]:
     rate = past["pass_rate"]
     low, high = past["interval"] or (rate, rate)
-    return {
-        "rate": rate,
-        "low": low,
-        "high": high,
-        "gate": past["min_pass_rate"],
-        "date": _date(run["started"]),
-    }
+    return {"rate": rate, "low": low, "high": high, "gate": past["min_pass_rate"], "date": _date(run["started"])}
 
 
 def _trend_in_words(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> Iterator[str]:
@@ -148,10 +138,6 @@ def _trend_in_words(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> 
     yield f"The gate is {percent(own[-1]['gate'])}."
     if others:
         yield f"{counted('runs', len(others))} of other models {'is' if len(others) == 1 else 'are'} shown beside it."
-
-
-def _drawn(past: PastTest, test: str) -> bool:
-    return past["test_type"] == test and past["pass_rate"] is not None
 
 
 def _date(started: str) -> str:

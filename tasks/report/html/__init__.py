@@ -11,7 +11,7 @@ from markupsafe import Markup
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.evidence import reader_of
 from contrapose.tasks.report.html.cards import Card, card
-from contrapose.tasks.report.html.head import asks, first_rows, head, line
+from contrapose.tasks.report.html.head import asks, first_rows, head
 from contrapose.tasks.report.html.meter import tallies
 from contrapose.tasks.report.html.sample_data import SampleData, fitting
 from contrapose.tasks.report.rows import left_out, name_of, of_test, tested
@@ -40,7 +40,6 @@ def render(report: Report) -> Iterator[bytes]:
     )
     stream = template(__package__, "page.html.j2").stream(
         head=head(report.summary, show),
-        lines=[line(test, show) for test in report.summary["tests"]],
         since=since(report.summary, report.history, show),
         cards=list(_cards(report, figures, show)),
         asks=asks(report.calls, show),

@@ -14,22 +14,9 @@ from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.language.replies.known_errors import READ_BY, UNREAD, step_shares
 from contrapose.tasks.probes.panels import Panel
+from contrapose.tasks.report import evidence
 from contrapose.tasks.report.base import SKIPPED_SHOWN
 from contrapose.tasks.report.charts.scores import scores, trend
-from contrapose.tasks.report.evidence import (
-    THE_MODEL,
-    dependent,
-    ended,
-    figures,
-    guessing,
-    held,
-    known_errors,
-    langtest,
-    missing,
-    sliced,
-    subtracted,
-    trust,
-)
 from contrapose.tasks.report.html.meter import Bar, Drawn, RateMeter, RowTally, bars, drawn, meter
 from contrapose.tasks.report.rows import name_of, taken_by
 from contrapose.tasks.text.inline import elided
@@ -39,12 +26,7 @@ from contrapose.tasks.text.wording import COUNTED, interval, noise, percent, rea
 MOST_REASONS = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
-    """A sample that was skipped."""
-
-    id: str
-    text: str
+Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,14 +34,15 @@ class Reason:
     """Why samples were skipped."""
 
     bar: Bar
-    examples: tuple[Example, ...]
+    examples: Pairs
+    """Ids of such samples, and their texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedSamples:
     """The samples of a test, before any answer."""
 
-    told: str
+    count: str
     """How many cases were made; some of them may lack an answer."""
     confidence: tuple[Bar, ...]
     """How sure their perturbations are; shares of the cases asked."""
@@ -69,19 +52,11 @@ class AskedSamples:
     """The other reasons in words; empty when there are none."""
 
 
-def asked(outcome: Outcome, results: pd.DataFrame, skipped: pd.DataFrame, show: Show) -> AskedSamples:
-    """What was asked in one test.
-
-    Args:
-        outcome: of the test.
-        results: its rows, without controls.
-        skipped: its cases that were not asked.
-        show: makes texts fit to be seen.
-    """
+def _asked(outcome: Outcome, results: pd.DataFrame, skipped: pd.DataFrame, show: Show) -> AskedSamples:
     counts = sorted(outcome["skip_reasons"].items(), key=lambda item: -item[1])
     drawn = bars(dict(counts), show)
     return AskedSamples(
-        told=f"{outcome['cases'] - outcome['skipped']:,} of {outcome['cases']:,} cases",
+        count=f"{outcome['cases'] - outcome['skipped']:,} of {outcome['cases']:,} cases",
         confidence=bars(_confidence(results), show),
         reasons=tuple(
             Reason(bar=bar, examples=_examples(skipped, reason, show))
@@ -97,13 +72,13 @@ def _confidence(results: pd.DataFrame) -> Mapping[str, int]:
     return {str(name): int(count) for name, count in results["confidence"].value_counts().items()}
 
 
-def _examples(skipped: pd.DataFrame, reason: str, show: Show) -> tuple[Example, ...]:
+def _examples(skipped: pd.DataFrame, reason: str, show: Show) -> Pairs:
     # A report without skipped cases holds a frame without columns.
     if "skip_reason" not in skipped:
         return ()
     examples = skipped[skipped["skip_reason"] == reason].head(SKIPPED_SHOWN)
     return tuple(
-        Example(id=name_of(sample), text=elided(show(text), head=200, tail=100))
+        (name_of(sample), elided(show(text), head=200, tail=100))
         for sample, text in zip(examples["sample_id"], examples["original"], strict=True)
     )
 
@@ -120,29 +95,6 @@ class Chart:
     svg: Markup
     note: str
     """What the marks are."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tallied:
-    """Counts of one test."""
-
-    panels: tuple[Drawn, ...]
-    """What the probe shows."""
-    unscored: tuple[Bar, ...]
-    """Why cases have no score."""
-    errors: tuple[Bar, ...]
-    """Why cases have no answer."""
-    charts: tuple[Chart, ...]
-
-
-def tallied(outcome: Outcome, tally: RowTally, panels: Sequence[Panel], show: Show) -> Tallied:
-    """The counts of one test, its probe's panels among them."""
-    return Tallied(
-        panels=tuple(drawn(panel, show) for panel in panels),
-        unscored=bars(outcome["unscored_reasons"], show),
-        errors=_reasons(tally.errors, show),
-        charts=tuple(_charts(tally, show)),
-    )
 
 
 def _reasons(counts: Mapping[str, int], show: Show) -> tuple[Bar, ...]:
@@ -162,9 +114,6 @@ def _charts(tally: RowTally, show: Show) -> Iterator[Chart]:
             yield Chart(title=f"Scores by {show(scorer)}", svg=chart, note=f"Share of cases by eval_score{outline}.")
 
 
-Pairs = tuple[tuple[str, str], ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """What the page tells about one test."""
@@ -172,7 +121,10 @@ class Card:
     name: str
     category: str
     verdict: str
+    judged: str
+    """How many rows it was judged on."""
     reason: str
+    """What decided."""
     rate: str
     interval: str
     meter: RateMeter
@@ -181,7 +133,7 @@ class Card:
     sums: str
     """The same as one sum."""
     asked: AskedSamples
-    told: tuple[str, ...]
+    notes: tuple[str, ...]
     """What the controls changed, what is missing, how much dependent cases tell."""
     gates: Pairs
     """What the verdict rests on besides the pass rate, and what the gate of the pass rate rests on."""
@@ -194,7 +146,13 @@ class Card:
     """How the choices were read: the share of every step, and of the unread."""
     known_errors: tuple[str, ...]
     """How often the rules are known to be wrong, where they read replies."""
-    tallied: Tallied
+    panels: tuple[Drawn, ...]
+    """What the probe shows."""
+    unscored: tuple[Bar, ...]
+    """Why cases have no score."""
+    errors: tuple[Bar, ...]
+    """Why cases have no answer."""
+    charts: tuple[Chart, ...]
     trend: Markup | None
     """Pass rate over the runs of the suite."""
     settings: Pairs
@@ -207,64 +165,56 @@ def card(
     tally: RowTally,
     show: Show,
     *,
-    panels: Sequence[Panel] = (),
-    runs: tuple[PastRun, ...] = (),
-    show_langtest: bool = False,
-    reader: str = THE_MODEL,
+    panels: Sequence[Panel],
+    runs: tuple[PastRun, ...],
+    show_langtest: bool,
+    reader: str,
 ) -> Card:
-    """Build the card of one test.
+    """The card of one test, by its rows without controls, its cases that were not asked, and counts over its rows.
 
-    Args:
-        outcome: of the test.
-        results: its rows without controls.
-        skipped: its cases that were not asked.
-        tally: counts over its rows.
-        show: makes texts fit to be seen.
-        panels: what the test's probe shows.
-        runs: of the suite, this one last.
-        show_langtest: tell what LangTest would have said.
-        reader: who was asked what replies choose.
+    This run is the last of the runs of its suite; the reader is who was asked what replies choose.
     """
+    effects = (evidence.subtracted(outcome, measured) for measured in outcome["effects"])
     return Card(
         name=name_of(outcome["test_type"]),
         category=show(outcome["category"]),
         verdict=outcome["verdict"],
+        judged=taken_by(outcome),
         reason=show(outcome["reason"]),
         rate=percent(outcome["pass_rate"]),
         interval=interval(outcome),
         meter=meter(outcome),
         counts=tuple((name, f"{outcome[name]:,}") for name in ("cases", "passed", *COUNTED)),  # type: ignore[literal-required]
         sums=sums(outcome),
-        asked=asked(outcome, results, skipped, show),
-        told=tuple(filter(None, map(ended, _notes(outcome, show_langtest=show_langtest, reader=reader)))),
+        asked=_asked(outcome, results, skipped, show),
+        notes=tuple(filter(None, map(evidence.ended, _notes(outcome, show_langtest=show_langtest, reader=reader)))),
         gates=_gates(outcome, show),
-        effects=_effects(outcome, show),
+        effects=tuple((show(name), value) for name, value in effects),
         refused=tuple(name_of(name) for name in outcome["refused"]),
         figures=_figures(outcome, panels, show),
-        slices=tuple((show(part["name"]), sliced(part)) for part in outcome["slices"]),
+        slices=tuple((show(part["name"]), evidence.sliced(part)) for part in outcome["slices"]),
         read=tuple(_step(name, share, show) for name, share in step_shares(outcome["figures"]).items()),
-        known_errors=tuple(map(ended, known_errors(outcome))),
-        tallied=tallied(outcome, tally, panels, show),
+        known_errors=tuple(map(evidence.ended, evidence.known_errors(outcome))),
+        panels=tuple(drawn(panel, show) for panel in panels),
+        unscored=bars(outcome["unscored_reasons"], show),
+        errors=_reasons(tally.errors, show),
+        charts=tuple(_charts(tally, show)),
         trend=trend(runs, outcome["test_type"]),
         settings=tuple(_settings(outcome, show)),
     )
 
 
 def _gates(outcome: Outcome, show: Show) -> Pairs:
-    further = tuple((show(gate["name"].replace("_", " ")), held(gate)) for gate in outcome["gates"][1:])
+    further = tuple((show(gate["name"].replace("_", " ")), evidence.held(gate)) for gate in outcome["gates"][1:])
     return (*further, (f"gate {percent(outcome['min_pass_rate'])}", show(outcome["gate_basis"])))
-
-
-def _effects(outcome: Outcome, show: Show) -> Pairs:
-    named = (subtracted(outcome, measured) for measured in outcome["effects"])
-    return tuple((show(name), value) for name, value in named)
 
 
 def _figures(outcome: Outcome, panels: Sequence[Panel], show: Show) -> Pairs:
     """All figures but those that the panels and the bars of the steps show already."""
     shown = {name for panel in panels for name in panel.figures}
     shown |= {name for name in outcome["figures"] if name.startswith(READ_BY) or name == UNREAD}
-    return tuple((show(name.replace("_", " ")), value) for name, value in figures(outcome) if name not in shown)
+    named = ((show(name.replace("_", " ")), value) for name, value in evidence.figures(outcome) if name not in shown)
+    return tuple(named)
 
 
 def _step(name: str, share: float, show: Show) -> Bar:
@@ -272,14 +222,14 @@ def _step(name: str, share: float, show: Show) -> Bar:
 
 
 def _notes(outcome: Outcome, *, show_langtest: bool, reader: str) -> Iterator[str]:
-    yield guessing(outcome)
-    yield dependent(outcome)
+    yield evidence.guessing(outcome)
+    yield evidence.dependent(outcome)
     if outcome["control"]:
         yield noise(outcome["control"])
-    yield missing(outcome)
-    yield from trust(outcome, reader=reader)
+    yield evidence.missing(outcome)
+    yield from evidence.trust(outcome, reader=reader)
     if show_langtest:
-        yield langtest(outcome)
+        yield evidence.langtest(outcome)
 
 
 def _settings(outcome: Outcome, show: Show) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The first screen: the verdict, what decides each test, the first rows; and the calls that took most."""
+"""The first screen: the verdict, the first rows; and the calls that took most."""
 
 from __future__ import annotations
 
@@ -7,27 +7,15 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
+from contrapose.tasks.core.outcome import Summary, Verdict
 from contrapose.tasks.core.records import Call, Calls
 from contrapose.tasks.report.base import Results
-from contrapose.tasks.report.html.meter import RateMeter, meter
 from contrapose.tasks.report.html.sample_data import numbers, without_langtest
-from contrapose.tasks.report.rows import ReportRow, name_of, read_rows, taken_by, tested
+from contrapose.tasks.report.rows import ReportRow, name_of, read_rows, tested
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.inline import elided
 from contrapose.tasks.text.masking import Show
-from contrapose.tasks.text.wording import (
-    asked,
-    because,
-    counted,
-    dollars,
-    interval,
-    latencies,
-    moment,
-    percent,
-    span,
-    totals,
-)
+from contrapose.tasks.text.wording import asked, because, counted, dollars, latencies, moment, percent, span, totals
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -95,47 +83,18 @@ def _counted(summary: Summary) -> str:
 
 def _facts(summary: Summary) -> Pairs:
     model, usage = summary["model"], summary["usage"]
-    constrained = model.get("constrained", "")
     return (
         ("run", summary["run_id"]),
         ("took", span(summary["seconds"])),
         ("provider", model["provider"]),
         ("revision", model["revision"]),
         ("precision", "" if model["dtype"] == "none" else f"{model['dtype']} on {model['device']}"),
-        ("replies with letters", LETTERS.get(constrained, "")),
+        ("replies with letters", LETTERS.get(model.get("constrained", ""), "")),
         ("reader", f"{summary['reader']['id']} {summary['reader']['revision']}" if "reader" in summary else ""),
         ("usage", asked(usage)),
         ("latency", latencies(usage)),
         ("seed", str(summary["seed"])),
         ("contrapose", summary["contrapose"]),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverviewLine:
-    """One test."""
-
-    name: str
-    verdict: str
-    judged: str
-    """How many rows it was judged on."""
-    rate: str
-    interval: str
-    meter: RateMeter
-    reason: str
-    """What decided."""
-
-
-def line(outcome: Outcome, show: Show) -> OverviewLine:
-    """The line of one test."""
-    return OverviewLine(
-        name=name_of(outcome["test_type"]),
-        verdict=outcome["verdict"],
-        judged=taken_by(outcome),
-        rate=percent(outcome["pass_rate"]),
-        interval=interval(outcome),
-        meter=meter(outcome),
-        reason=show(outcome["reason"]),
     )
 
 

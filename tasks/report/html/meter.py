@@ -49,7 +49,7 @@ class RateMeter:
     """The least pass rate."""
     chance: Tick | None
     """The pass rate of a model that guesses, where that has a meaning."""
-    told: str
+    words: str
     """The same in words, for those who do not see it."""
 
 
@@ -57,20 +57,16 @@ def meter(outcome: Outcome) -> RateMeter:
     """The drawing of one test."""
     rate, chance = outcome["pass_rate"], outcome["chance"]
     low, high = outcome["interval"] or (0.0, 0.0)
+    known = f"Pass rate {percent(rate)}, 95 % interval {interval(outcome)}"
+    guess = "" if chance is None else f", chance {percent(chance)}"
     return RateMeter(
         rate=None if rate is None else _x(rate),
         low=_x(low),
         width=max(_x(high) - _x(low), 2.0) if rate is not None else 0.0,
         gate=_tick("gate", outcome["min_pass_rate"]),
         chance=None if chance is None else _tick("chance", chance),
-        told=_described(outcome),
+        words=f"{known}, gate {percent(outcome['min_pass_rate'])}{guess}.",
     )
-
-
-def _described(outcome: Outcome) -> str:
-    known = f"Pass rate {percent(outcome['pass_rate'])}, 95 % interval {interval(outcome)}"
-    guess = "" if outcome["chance"] is None else f", chance {percent(outcome['chance'])}"
-    return f"{known}, gate {percent(outcome['min_pass_rate'])}{guess}."
 
 
 def _tick(name: str, share: float) -> Tick:

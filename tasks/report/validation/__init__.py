@@ -82,8 +82,8 @@ class Section:
     file: str
     own: bool
     table: str
-    told: str
-    """How many rows of which tests."""
+    rows: str
+    """How many of which tests."""
     broken: int
     """Expectations that stop the run."""
     lines: tuple[ExpectationLine, ...]
@@ -135,7 +135,7 @@ def _section(table: str, findings: list[tuple[Checked, Finding]], show: Show) ->
         file=show(findings[0][1]["suite"]["file"]),
         own=findings[0][1]["suite"]["own"],
         table=table,
-        told=f"{counted('rows', sum(tables.values()))} of {show(', '.join(tables))}",
+        rows=f"{counted('rows', sum(tables.values()))} of {show(', '.join(tables))}",
         broken=sum(line.state == "broken" for line in lines),
         lines=tuple(lines),
     )
