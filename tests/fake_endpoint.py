@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from aiohttp import web
 
@@ -84,6 +85,11 @@ class Endpoint:
     requests: list[Request] = field(default_factory=list)
     """In the order in which they came."""
     bodies: list[dict[str, object]] = field(default_factory=list)
+
+    @property
+    def further_routes(self) -> list[web.RouteDef]:
+        """Of servers that do more."""
+        return []
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
@@ -180,12 +186,23 @@ def form_in(body: dict[str, object]) -> str:
 @contextmanager
 def serving(endpoint: Endpoint | None = None) -> Iterator[Endpoint]:
     """Start it on a free port; stop it at the end."""
-    endpoint, loop, ready = endpoint or Endpoint(), asyncio.new_event_loop(), threading.Event()
+    with serving_this(endpoint or Endpoint()) as started:
+        yield started
+
+
+Served = TypeVar("Served", bound=Endpoint)
+
+
+@contextmanager
+def serving_this(endpoint: Served) -> Iterator[Served]:
+    """The same for a server that does more."""
+    loop, ready = asyncio.new_event_loop(), threading.Event()
 
     async def start() -> web.AppRunner:
-        app = web.Application()
+        app = web.Application(client_max_size=1 << 30)
         app.router.add_post("/v1/chat/completions", endpoint.chat)
         app.router.add_post("/v1/completions", endpoint.complete)
+        app.router.add_routes(endpoint.further_routes)
         runner = web.AppRunner(app, shutdown_timeout=0.1)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)

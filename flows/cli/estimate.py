@@ -181,8 +181,8 @@ def estimate(config: RunConfig) -> RunEstimate:
     counter = Counter(look_up=look_up, form=form, longest_reply=longest)
     groups = {preview.plan.test: Groups() for preview in tests}
     for preview in tests:
-        portions = groups[preview.plan.test].counting(_portions(preview))
-        counter.add(preview.plan.test, portions, asks_back=_asks_back(preview))
+        cases = groups[preview.plan.test].counting(portions(preview))
+        counter.add(preview.plan.test, cases, asks_back=_asks_back(preview))
     return RunEstimate(
         model=config.model,
         tests=counter.tests,
@@ -233,7 +233,8 @@ def _look_up(config: RunConfig) -> tuple[LookUp, Form, str | None]:
     return look_up, form, None
 
 
-def _portions(preview: Preview) -> Iterator[list[Case]]:
+def portions(preview: Preview) -> Iterator[list[Case]]:
+    """The cases of a test, some hundreds at a time."""
     portion: list[Case] = []
     for cases in preview.cases():
         portion += cases

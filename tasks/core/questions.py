@@ -69,3 +69,9 @@ def to_json(question: Question) -> str:
     further = {"labels": question.labels, "text": question.text, "repeat": question.repeat, "form": form}
     content |= {name: value for name, value in further.items() if value}
     return json.dumps(content, ensure_ascii=True)
+
+
+def from_json(text: str) -> Question:
+    """A question that `to_json` wrote."""
+    content = json.loads(text)
+    return Question(**{**content, "labels": tuple(content.get("labels", ()))})

@@ -21,6 +21,7 @@ class Store:
         from contrapose.tasks.store.engine import connect, store_url
         from contrapose.tasks.store.forms import FormTable
         from contrapose.tasks.store.housekeeping import Housekeeping
+        from contrapose.tasks.store.prompts import PromptTable
         from contrapose.tasks.store.runs import Runs
 
         engine = connect(store_url())
@@ -32,6 +33,8 @@ class Store:
         """In which form letters are asked."""
         self.housekeeping = Housekeeping(engine)
         """Care for the answers."""
+        self.prompts = PromptTable(engine)
+        """Questions that were written into batch files, and the batches."""
         self.runs = Runs(engine)
         """The runs."""
         self.checks = partial(Checks, engine)

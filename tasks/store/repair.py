@@ -25,6 +25,8 @@ NEWEST = {
     "forms": "stored",
     "runs": "seen",
     "readings": "seen",
+    "prompts": "changed",
+    "batches": "changed",
     "checks": "until",
     "claims": "until",
 }

@@ -63,6 +63,34 @@ RUNS = Table(
 )
 """One row per run: its configuration, and what it has spent."""
 
+PROMPTS = Table(
+    "prompts",
+    METADATA,
+    Column("key", String(64), primary_key=True, comment="of the answer that is wanted"),
+    Column("question", Text, nullable=False, comment="JSON: kind, prompt, labels, text, repeat, form"),
+    Column("model", Text, nullable=False, comment="id of the model"),
+    Column("form_key", String(64), nullable=False, comment="under which the form of its letters is noted"),
+    Column("run", Text, nullable=False, comment="id of the run that wrote it, to which its answer is counted"),
+    Column("batch", Text, nullable=False, default="", comment="id of the batch that is asking it; empty: none is"),
+    Column("written", Float, nullable=False, comment="Unix time"),
+    Column("changed", Float, nullable=False, comment="Unix time of the last change"),
+    Index("prompts_run", "run"),
+    Index("prompts_batch", "batch"),
+)
+"""One row per question that was written into a batch file: what comes back is told by its key alone."""
+
+BATCHES = Table(
+    "batches",
+    METADATA,
+    Column("id", Text, primary_key=True, comment="ours, which the endpoint keeps beside its own"),
+    Column("remote", Text, nullable=False, default="", comment="the endpoint's; empty: not known to be submitted"),
+    Column("spec", Text, nullable=False, comment="JSON of the ModelSpec; it holds no secret"),
+    Column("questions", Integer, nullable=False),
+    Column("state", Text, nullable=False, comment="as the endpoint says, or prepared, or collected"),
+    Column("changed", Float, nullable=False, comment="Unix time of the last change"),
+)
+"""One row per batch of an endpoint: noted before it is submitted, so that none is submitted twice."""
+
 READINGS = Table(
     "readings",
     METADATA,

@@ -22,6 +22,11 @@ from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, key
 from contrapose.tasks.infer.openai.pool import Pool
 from contrapose.tasks.infer.openai.settings import ARGUMENTS, CONCURRENCY, read_settings, wanted_forms, wants_logprobs
 
+OFFLINE = (
+    "model_args.offline is set, and some prompts have no stored answer: `contrapose prompts` writes them into a batch "
+    "file, `contrapose answers import` takes the results"
+)
+
 
 class OpenAI:
     """Any endpoint that speaks the OpenAI API."""
@@ -40,6 +45,8 @@ class OpenAI:
     def check(self, spec: ModelSpec) -> Check:
         """Whether the endpoint answers, and takes the key."""
         settings = read_settings(spec)
+        if settings.offline:
+            return Check(state="ok", observed=f"{spec.id} is offline: only stored answers are taken, nobody is asked")
         asyncio.run(reach(settings, key_place(spec)))
         key = "no key" if settings.key == NO_KEY else f"key from {key_place(spec)}"
         return Check(state="ok", observed=f"{spec.id} at {settings.base_url} answers; {key}")
@@ -59,7 +66,8 @@ class OpenAI:
         """
         settings = read_settings(spec)
         served = {"served": str(spec.args["revision"])} if spec.args.get("revision") else {}
-        asyncio.run(reach(settings, key_place(spec)))
+        if not settings.offline:
+            asyncio.run(reach(settings, key_place(spec)))
         return {
             "revision": f"{settings.base_url}#{settings.endpoint}",
             "model": spec.name,
@@ -84,15 +92,20 @@ class OpenAIModel:
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
+        if self.bodies.settings.offline:
+            return broker.stop(OFFLINE)
         # What is there now is not searched for cycles while requests wait: that takes as long as a request.
         gc.freeze()
         try:
             asyncio.run(Pool(questions=questions, broker=broker, bodies=self.bodies, endpoint=self.endpoint).run())
         finally:
             gc.unfreeze()
+        return None
 
     def find_form(self, questions: Sequence[Question], forms: Sequence[Form], broker: Broker) -> Form | None:
         """Ask single questions until it is known how the endpoint can be held to their labels."""
+        if self.bodies.settings.offline:
+            return None
         pool = Pool(questions=questions, broker=broker, bodies=self.bodies, endpoint=self.endpoint)
         return asyncio.run(pool.find_form(forms))
 

@@ -15,7 +15,7 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.questions import Form
 from contrapose.tasks.infer.base import refuse_unknown
-from contrapose.tasks.infer.openai.key import BASE_URL, OPENAI_HOST, is_own, read_key
+from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, is_own, read_key
 
 CONCURRENCY = 32
 """Requests at once where `model_args.concurrency` says nothing."""
@@ -47,6 +47,12 @@ ARGUMENTS: Mapping[str, Argument] = {
     "api_key_env": Argument(type="name", description="Environment variable that holds the key, or none.", role="key"),
     "api_key_block": Argument(type="name", description="Prefect Secret block that holds the key.", role="block"),
     "max_tokens_field": Argument(type="text", description="What the endpoint calls the longest reply, in tokens."),
+    "offline": Argument(
+        type="true or false",
+        description="Ask nobody: take only answers that are stored, such as those of a batch.",
+        default=False,
+        role="pace",
+    ),
     "revision": Argument(type="text", description="What is served: it keeps answers apart, and is not sent."),
 }
 OPENAI_URL = f"https://{OPENAI_HOST}/v1"
@@ -80,6 +86,8 @@ class Settings:
     """The account's rate limit; None is no limit."""
     tokens_per_minute: float | None
     """The account's rate limit; None is no limit."""
+    offline: bool
+    """Whether nobody is asked: then no key is needed, and nothing need listen at the address."""
     logprobs: bool
     """Whether option letters are compared by the log-probabilities that the endpoint returns."""
     length_field: str
@@ -102,10 +110,11 @@ def read_settings(spec: ModelSpec) -> Settings:
         )
     refuse_unknown(spec, ARGUMENTS)
     wanted_forms(spec)
-    base_url, endpoint = _base_url(spec), _endpoint(spec)
+    base_url, endpoint, offline = _base_url(spec), _endpoint(spec), is_offline(spec)
     return Settings(
         base_url=base_url,
-        key=read_key(spec, base_url=base_url),
+        key=NO_KEY if offline else read_key(spec, base_url=base_url),
+        offline=offline,
         own=is_own(base_url),
         endpoint=endpoint,
         concurrency=_whole(spec, "concurrency", CONCURRENCY, low=1, high=1000),
@@ -125,10 +134,16 @@ def wants_logprobs(spec: ModelSpec) -> bool:
     Raises:
         ModelError: the argument is no switch.
     """
-    logprobs = spec.args.get("logprobs", False)
-    if not isinstance(logprobs, bool):
-        raise _wrong("logprobs", logprobs, expected="true or false")
-    return logprobs
+    return _switch(spec, "logprobs")
+
+
+def is_offline(spec: ModelSpec) -> bool:
+    """Whether nobody is to be asked.
+
+    Raises:
+        ModelError: the argument is no switch.
+    """
+    return _switch(spec, "offline")
 
 
 def wanted_forms(spec: ModelSpec) -> tuple[Form, ...]:
@@ -187,6 +202,13 @@ def _length_field(spec: ModelSpec, endpoint: str) -> str:
 
 def _rate(spec: ModelSpec, name: str) -> float | None:
     return None if spec.args.get(name) is None else _number(spec, name, 0, low=0.001, high=1e12)
+
+
+def _switch(spec: ModelSpec, name: str) -> bool:
+    value = spec.args.get(name, False)
+    if not isinstance(value, bool):
+        raise _wrong(name, value, expected="true or false")
+    return value
 
 
 def _whole(spec: ModelSpec, name: str, default: int, *, low: int, high: int) -> int:

@@ -1,0 +1,204 @@
+"""Questions and replies as lines of OpenAI's batch files, which vLLM's `run-batch` reads and writes too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+from typing import Any
+
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.questions import Answer, Question, from_json
+from contrapose.tasks.core.records import Usage
+from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.replies import NoLogprobsError, read_reply
+from contrapose.tasks.store import Store
+from contrapose.tasks.store.answers import Keyed, batch_of
+from contrapose.tasks.store.prompts import PromptRow
+
+MOST_LINES = 50_000
+MOST_BYTES = 200_000_000
+"""What one batch file may hold. Source: OpenAI's guide to the Batch API, "Rate limits"."""
+
+PORTION = 1_000
+"""Lines that are taken into the store in one transaction."""
+REASONS = 5
+"""Lines that could not be taken of which the reason is kept."""
+
+
+def request_line(key: str, question: Question, bodies: Bodies) -> bytes:
+    """A question as a line of a batch file. Its key comes back with the reply, and nothing else that tells whose it is.
+
+    The address is always below /v1, whatever `base_url` says: the file is not sent there line by line.
+    """
+    body = json.loads(bodies.body(question))
+    request = {"custom_id": key, "method": "POST", "url": f"/v1{bodies.path}", "body": body}
+    return json.dumps(request).encode() + b"\n"
+
+
+def parted(lines: Iterable[bytes], *, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES) -> Iterator[bytes]:
+    """Lines in as few files as may be, none above either limit unless a single line is."""
+    part: list[bytes] = []
+    size = 0
+    for line in lines:
+        if part and (len(part) == most_lines or size + len(line) > most_bytes):
+            yield b"".join(part)
+            part, size = [], 0
+        part.append(line)
+        size += len(line)
+    if part:
+        yield b"".join(part)
+
+
+@dataclass(slots=True, kw_only=True)
+class Import:
+    """What became of the lines of results."""
+
+    taken: int = 0
+    """Answers that are in the store now, and were not before."""
+    known: int = 0
+    """Those that were there: the older answer stays."""
+    failed: int = 0
+    """Requests that the endpoint did not answer, or whose reply could not be read."""
+    refused: int = 0
+    """Lines that answer no prompt that was written here, or come from another model."""
+    missing: int = 0
+    """Prompts that were written with the answered ones and have no answer."""
+    reasons: list[str] = field(default_factory=list)
+    """Of the first lines that were not taken: which line, and why."""
+    runs: set[str] = field(default_factory=set)
+    """The runs whose prompts were answered."""
+
+    def not_taken(self, where: str, why: str) -> None:
+        """Keep the reason, if it is among the first."""
+        if len(self.reasons) < REASONS:
+            self.reasons.append(f"{where}: {why}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A line of results."""
+
+    where: str
+    """File and line, for people."""
+    key: str
+    """Of the answer; what came back as `custom_id`."""
+    body: dict[str, Any] | None
+    """The reply; None where there is none."""
+    why: str = ""
+    """Why there is none."""
+
+
+def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False) -> Import:
+    """Put replies into the store under the keys of the prompts that were written; doing it again changes nothing.
+
+    Args:
+        lines: where each stands, for people, and the line itself.
+        any_model: also take replies of a model that calls itself otherwise than the one that was asked.
+
+    Raises:
+        DataError: there is not one line of results.
+    """
+    counts = Import()
+    results = (_result(where, line) for where, line in lines if line.strip())
+    keyed = 0
+    while portion := list(islice(results, PORTION)):
+        keyed += sum(bool(result.key) for result in portion)
+        _take(portion, counts, any_model=any_model)
+    if not keyed:
+        raise DataError(
+            counts.reasons[0] if counts.reasons else "no lines",
+            expected="JSON objects with custom_id and response, as the Batch API and `vllm run-batch` write them",
+            remedy="Name the file of results, not that of requests.",
+        )
+    counts.missing = Store().prompts.missing(counts.runs)
+    return counts
+
+
+def _take(results: Sequence[Result], counts: Import, *, any_model: bool) -> None:
+    store = Store()
+    keys = [result.key for result in results]
+    written, known = store.prompts.find(keys), store.answers.find(keys)
+    answers: dict[tuple[str, str], dict[str, Keyed]] = {}
+    for result in results:
+        row = written.get(result.key)
+        if row is None and not result.key:
+            counts.failed += 1
+            counts.not_taken(result.where, result.why)
+            continue
+        if row is None:
+            counts.refused += 1
+            counts.not_taken(result.where, "no prompt that was written here has this custom_id")
+            continue
+        counts.runs.add(row.run)
+        answer = _answer(result, row, counts, any_model=any_model)
+        if answer is None:
+            continue
+        own = answers.setdefault((row.run, row.model), {})
+        if result.key in known or result.key in own:
+            counts.known += 1
+        else:
+            own[result.key] = Keyed(key=result.key, answer=answer)
+    for (run, model), taken in answers.items():
+        kept = list(taken.values())
+        spent = sum((keyed.answer.taken for keyed in kept), Usage())
+        store.answers.keep(batch_of(kept, run=run, model=model, spent=spent, failures=0, again=False))
+        counts.taken += len(kept)
+        for form, key in {(keyed.answer.question.form, written[keyed.key].form_key) for keyed in kept}:
+            if key:
+                store.forms.note(key, form, model=model, run=run, again=False)
+
+
+def _answer(result: Result, row: PromptRow, counts: Import, *, any_model: bool) -> Answer | None:
+    """What a line answers; None, and counted, where that is nothing."""
+    if result.body is None:
+        counts.failed += 1
+        counts.not_taken(result.where, result.why)
+        return None
+    served, asked = str(result.body.get("model") or ""), row.model.partition("/")[2]
+    if served and not any_model and not _is_snapshot(served, asked):
+        counts.refused += 1
+        counts.not_taken(result.where, f"model {served} replied, and {asked} was asked; --any-model takes it")
+        return None
+    question = from_json(row.question)
+    try:
+        completion = read_reply(json.dumps(result.body).encode(), question)
+    except (ValueError, NoLogprobsError) as error:
+        counts.failed += 1
+        counts.not_taken(result.where, f"the reply cannot be read: {error}")
+        return None
+    return Answer(question=question, completion=completion, seconds=0.0)
+
+
+def _is_snapshot(served: str, asked: str) -> bool:
+    """Whether a model's own name is the one that was asked for, or a dated version of it."""
+    return served == asked or served.startswith(f"{asked}-")
+
+
+def _result(where: str, line: bytes) -> Result:
+    try:
+        content = json.loads(line)
+        key, response, error = str(content["custom_id"]), content.get("response"), content.get("error")
+        status = response["status_code"] if response else None
+        body = response.get("body") if response else None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return Result(where=where, key="", body=None, why="no line of results")
+    if response is None and error is None:
+        return Result(where=where, key="", body=None, why="a request, and not its result")
+    if error or status != 200 or not isinstance(body, dict):
+        said = error or (body.get("error") if isinstance(body, dict) else body)
+        why = said.get("message") if isinstance(said, dict) else said
+        return Result(where=where, key=key, body=None, why=f"the endpoint did not answer (status {status}: {why})")
+    return Result(where=where, key=key, body=body)
+
+
+@cache
+def bodies_of(spec: str) -> Bodies:
+    """How the questions of a model are put, by its JSON."""
+    from contrapose.tasks.infer.openai.settings import read_settings
+
+    model = ModelSpec.model_validate_json(spec)
+    return Bodies(spec=model, settings=read_settings(model))
