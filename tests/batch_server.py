@@ -72,7 +72,11 @@ class BatchServer(Endpoint):
         lines = [json.loads(line) for line in self.files[wanted["input_file_id"]].splitlines()]
         assert {line["url"] for line in lines} == {wanted["endpoint"]}
         self.batches[name] = {
-            **{"id": name, "object": "batch", "created_at": 0, "status": "in_progress", "looks": self.looks},
+            "id": name,
+            "object": "batch",
+            "created_at": 0,
+            "status": "in_progress",
+            "looks": self.looks,
             **{key: wanted[key] for key in ("input_file_id", "endpoint", "completion_window", "metadata")},
             "request_counts": {"total": len(lines), "completed": 0, "failed": 0},
         }

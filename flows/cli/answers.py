@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contrapose.flows.cli.arguments import Verb
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.infer.openai.batches import Import, take_results
+from contrapose.tasks.infer.openai.batches import ImportCounts, take_results
 from contrapose.tasks.text.wording import counted
 
 INCOMPLETE = 4
@@ -34,7 +34,7 @@ def lines_of(files: Sequence[str]) -> Iterator[tuple[str, bytes]]:
             ) from error
 
 
-def summary(counts: Import) -> Iterator[str]:
+def summary(counts: ImportCounts) -> Iterator[str]:
     """What became of the results, a line each."""
     yield f"{counted('answers', counts.taken)} taken into the response store"
     if counts.known:
@@ -47,7 +47,7 @@ def summary(counts: Import) -> Iterator[str]:
         yield f"{counted('prompts', counts.missing)} written with them without an answer: `contrapose prompts` again"
 
 
-def exit_code(counts: Import) -> int:
+def exit_code(counts: ImportCounts) -> int:
     """0 where every prompt has its answer, else that of an incomplete run."""
     return INCOMPLETE if counts.failed or counts.refused or counts.missing else 0
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from contrapose.flows.cli.answers import exit_code, summary
 from contrapose.flows.cli.arguments import Verb, add_config, config_of
-from contrapose.flows.cli.prompts import Open, lines_of, note, open_questions, told
+from contrapose.flows.cli.prompts import OpenQuestions, left_aside, lines_of, note, open_questions
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
@@ -20,7 +20,7 @@ from contrapose.tasks.infer.budget import Budget, open_budget
 from contrapose.tasks.infer.openai.batch_endpoint import ENDED, BatchEndpoint
 from contrapose.tasks.infer.openai.batches import MOST_BYTES, MOST_LINES, bodies_of, parted, take_results
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.prompts import PREPARED, BatchRow, PromptRow
+from contrapose.tasks.store.prompts import PREPARED, PromptRow, SubmittedBatch
 from contrapose.tasks.text.wording import counted
 
 UNFINISHED = 4
@@ -37,19 +37,21 @@ def submit(config: RunConfig) -> Iterator[str]:
         ContraposeError: the configuration or a data source is wrong, or the endpoint refuses.
     """
     yield from _submitted()
-    found = open_questions(config)
-    yield from told(found)
-    found, most = _affordable(found, config)
-    note(found, config)
+    unanswered = open_questions(config)
+    yield from left_aside(unanswered)
+    unanswered, most = _affordable(unanswered, config)
+    note(unanswered, config)
     spec = config.model_spec().model_dump_json()
-    for part in parted(lines_of(list(found.rows.values()), found.spec), most_lines=MOST_LINES, most_bytes=MOST_BYTES):
+    for part in parted(
+        lines_of(list(unanswered.rows.values()), unanswered.spec), most_lines=MOST_LINES, most_bytes=MOST_BYTES
+    ):
         keys = [line[CUSTOM_ID] for line in part.splitlines()]
         ours = hashlib.sha256(b"".join(keys)).hexdigest()[:24]
         Store().prompts.prepare(f"{time.time_ns():020}-{ours}", [key.decode() for key in keys], spec=spec)
     yield from _submitted()
-    if found.rows and most:
+    if unanswered.rows and most:
         yield f"at most {most}"
-    if not found.rows:
+    if not unanswered.rows:
         yield "nothing to submit"
 
 
@@ -57,19 +59,19 @@ CUSTOM_ID = slice(len('{"custom_id": "'), len('{"custom_id": "') + 64)
 """Where the key stands in a line of requests."""
 
 
-def _affordable(found: Open, config: RunConfig) -> tuple[Open, str]:
+def _affordable(unanswered: OpenQuestions, config: RunConfig) -> tuple[OpenQuestions, str]:
     """The first of the questions, as many as the budget allows, and the most that they may take, in words."""
     budget = _budget(config)
-    bodies = bodies_of(found.spec.model_dump_json())
+    bodies = bodies_of(unanswered.spec.model_dump_json())
     rows: dict[str, PromptRow] = {}
-    for key, row in found.rows.items():
+    for key, row in unanswered.rows.items():
         most = bodies.most(from_json(row.question))
         if not budget.reserve(most):
-            say(f"{budget.why(most)}: {counted('prompts', len(found.rows) - len(rows))} left for later")
+            say(f"{budget.why(most)}: {counted('prompts', len(unanswered.rows) - len(rows))} left for later")
             break
         rows[key] = row
     spent = replace(budget, spent=budget.reserved, reserved=Usage())
-    return replace(found, rows=rows), spent.in_words() if rows else ""
+    return replace(unanswered, rows=rows), spent.in_words() if rows else ""
 
 
 def _budget(config: RunConfig) -> Budget:
@@ -105,7 +107,7 @@ def status() -> Iterator[str]:
         yield "no batch is under way"
 
 
-def _standing(row: BatchRow) -> str:
+def _standing(row: SubmittedBatch) -> str:
     if row.state == PREPARED:
         return f"{row.id}: {counted('prompts', row.questions)} prepared, not submitted: `contrapose batch collect`"
     with BatchEndpoint(ModelSpec.model_validate_json(row.spec)) as endpoint:
@@ -135,11 +137,11 @@ def collect(*, wait: float | None) -> int:
             break
         time.sleep(wait)
     if left := len(Store().prompts.batches()):
-        print_lines([f"{counted('batches', left)} under way: contrapose batch status"])
+        print_lines([f"{left:,} {'batch' if left == 1 else 'batches'} under way: contrapose batch status"])
     return UNFINISHED if left else code
 
 
-def _collected(row: BatchRow) -> int | None:
+def _collected(row: SubmittedBatch) -> int | None:
     """Take what a batch has brought; None where it has not ended."""
     prompts = Store().prompts
     with BatchEndpoint(ModelSpec.model_validate_json(row.spec)) as endpoint:

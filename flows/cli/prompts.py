@@ -32,7 +32,7 @@ LOOKED_UP = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Open:
+class OpenQuestions:
     """What a run would have to ask."""
 
     spec: ModelSpec
@@ -47,7 +47,7 @@ class Open:
     """Tests that may ask further questions about replies, which only the run itself can make."""
 
 
-def open_questions(config: RunConfig) -> Open:
+def open_questions(config: RunConfig) -> OpenQuestions:
     """The distinct questions of a run that the store cannot answer, written down as those of a new run.
 
     Raises:
@@ -80,22 +80,22 @@ def open_questions(config: RunConfig) -> Open:
                     noted = form_key if question in letters else ""
                     rows[key] = _row(key, question, spec=spec, form_key=noted)
     asks_back = [preview.plan.test for preview in tests if preview.plan.probe_settings.asks_back(preview.likelihoods)]
-    return Open(spec=spec, rows=rows, answered=answered, asked=being_asked, asks_back=asks_back)
+    return OpenQuestions(spec=spec, rows=rows, answered=answered, asked=being_asked, asks_back=asks_back)
 
 
-def note(found: Open, config: RunConfig) -> None:
+def note(unanswered: OpenQuestions, config: RunConfig) -> None:
     """Keep what is about to leave, as the questions of a run of their own: what comes back is counted to it."""
     store = Store()
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     run = store.runs.begin(f"{moment}-batch", config=config.model_dump_json(), folder=str(Path.cwd()))
     store.runs.end(run, "finished")
-    rest = iter(found.rows.values())
+    rest = iter(unanswered.rows.values())
     while portion := [row._replace(run=run) for row in islice(rest, LOOKED_UP)]:
         store.prompts.note(portion)
 
 
 def _offline(config: RunConfig) -> ModelSpec:
-    """The model, told to reach nobody."""
+    """The model, left_aside to reach nobody."""
     spec = config.model_spec()
     if spec.provider != "openai":
         raise ConfigError(
@@ -119,10 +119,10 @@ def lines_of(rows: Sequence[PromptRow], spec: ModelSpec) -> Iterator[bytes]:
     return (request_line(row.key, from_json(row.question), bodies) for row in rows)
 
 
-def write(found: Open, out: Path, *, most_lines: int, most_bytes: int) -> list[Path]:
+def write(unanswered: OpenQuestions, out: Path, *, most_lines: int, most_bytes: int) -> list[Path]:
     """Write the questions; where one file does not hold them, several get a number each."""
     parts: list[Path] = []
-    lines = lines_of(list(found.rows.values()), found.spec)
+    lines = lines_of(list(unanswered.rows.values()), unanswered.spec)
     for number, content in enumerate(parted(lines, most_lines=most_lines, most_bytes=most_bytes), start=1):
         path = out.with_name(f"{out.stem}-{number}{out.suffix}")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -135,14 +135,14 @@ def write(found: Open, out: Path, *, most_lines: int, most_bytes: int) -> list[P
     return parts
 
 
-def told(found: Open) -> Iterator[str]:
+def left_aside(unanswered: OpenQuestions) -> Iterator[str]:
     """What was left out of the files, and what only the run itself can ask."""
-    if found.answered:
-        yield f"{counted('prompts', found.answered)} answered in the response store, left out"
-    if found.asked:
-        yield f"{counted('prompts', found.asked)} in a batch that was submitted, left out"
-    if found.asks_back:
-        yield f"replies of {', '.join(found.asks_back)} that cannot be read are asked about by the run itself"
+    if unanswered.answered:
+        yield f"{counted('prompts', unanswered.answered)} answered in the response store, left out"
+    if unanswered.asked:
+        yield f"{counted('prompts', unanswered.asked)} in a batch that was submitted, left out"
+    if unanswered.asks_back:
+        yield f"replies of {', '.join(unanswered.asks_back)} that cannot be read are asked about by the run itself"
 
 
 def _options(command: argparse.ArgumentParser) -> None:
@@ -163,15 +163,15 @@ def _prompts(arguments: argparse.Namespace) -> int:
             raise ConfigError(
                 str(getattr(arguments, name)), expected="1 or more", remedy="Correct it.", where=f"--{name}"
             )
-    found = open_questions(config)
-    note(found, config)
-    paths = write(found, Path(arguments.out), most_lines=arguments.max_lines, most_bytes=arguments.max_bytes)
-    for line in told(found):
+    unanswered = open_questions(config)
+    note(unanswered, config)
+    paths = write(unanswered, Path(arguments.out), most_lines=arguments.max_lines, most_bytes=arguments.max_bytes)
+    for line in left_aside(unanswered):
         say(line)
     if not paths:
         return print_lines(["nothing to ask: every prompt has its answer, or is in a batch"])
     listed = ", ".join(str(path) for path in paths)
-    return print_lines([f"{counted('prompts', len(found.rows))} written: {listed}"])
+    return print_lines([f"{counted('prompts', len(unanswered.rows))} written: {listed}"])
 
 
 VERB = Verb(options=_options, act=_prompts)

@@ -31,7 +31,7 @@ class PromptRow(NamedTuple):
     """The batch that is asking it; empty where none is."""
 
 
-class BatchRow(NamedTuple):
+class SubmittedBatch(NamedTuple):
     """A batch of an endpoint, by the columns of the table."""
 
     id: str
@@ -45,7 +45,7 @@ class BatchRow(NamedTuple):
 
 
 _PROMPT = [PROMPTS.c[name] for name in PromptRow._fields]
-_BATCH = [BATCHES.c[name] for name in BatchRow._fields]
+_BATCH = [BATCHES.c[name] for name in SubmittedBatch._fields]
 
 
 class PromptTable(StorePart):
@@ -103,11 +103,11 @@ class PromptTable(StorePart):
             return [PromptRow(**row._mapping) for row in connection.execute(wanted)]
 
     @patient
-    def batches(self) -> list[BatchRow]:
+    def batches(self) -> list[SubmittedBatch]:
         """Batches that were not collected, in the order of their ids."""
         wanted = select(*_BATCH).where(BATCHES.c.state != COLLECTED).order_by(BATCHES.c.id)
         with self.reading.begin() as connection:
-            return [BatchRow(**row._mapping) for row in connection.execute(wanted)]
+            return [SubmittedBatch(**row._mapping) for row in connection.execute(wanted)]
 
     @patient
     def mark(self, batch: str, values: Mapping[str, str]) -> None:

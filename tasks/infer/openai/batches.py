@@ -54,7 +54,7 @@ def parted(lines: Iterable[bytes], *, most_lines: int = MOST_LINES, most_bytes: 
 
 
 @dataclass(slots=True, kw_only=True)
-class Import:
+class ImportCounts:
     """What became of the lines of results."""
 
     taken: int = 0
@@ -79,7 +79,7 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class ResultLine:
     """A line of results."""
 
     where: str
@@ -92,7 +92,7 @@ class Result:
     """Why there is none."""
 
 
-def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False) -> Import:
+def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False) -> ImportCounts:
     """Put replies into the store under the keys of the prompts that were written; doing it again changes nothing.
 
     Args:
@@ -102,7 +102,7 @@ def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False)
     Raises:
         DataError: there is not one line of results.
     """
-    counts = Import()
+    counts = ImportCounts()
     results = (_result(where, line) for where, line in lines if line.strip())
     keyed = 0
     while portion := list(islice(results, PORTION)):
@@ -118,7 +118,7 @@ def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False)
     return counts
 
 
-def _take(results: Sequence[Result], counts: Import, *, any_model: bool) -> None:
+def _take(results: Sequence[ResultLine], counts: ImportCounts, *, any_model: bool) -> None:
     store = Store()
     keys = [result.key for result in results]
     written, known = store.prompts.find(keys), store.answers.find(keys)
@@ -152,7 +152,7 @@ def _take(results: Sequence[Result], counts: Import, *, any_model: bool) -> None
                 store.forms.note(key, form, model=model, run=run, again=False)
 
 
-def _answer(result: Result, row: PromptRow, counts: Import, *, any_model: bool) -> Answer | None:
+def _answer(result: ResultLine, row: PromptRow, counts: ImportCounts, *, any_model: bool) -> Answer | None:
     """What a line answers; None, and counted, where that is nothing."""
     if result.body is None:
         counts.failed += 1
@@ -178,21 +178,21 @@ def _is_snapshot(served: str, asked: str) -> bool:
     return served == asked or served.startswith(f"{asked}-")
 
 
-def _result(where: str, line: bytes) -> Result:
+def _result(where: str, line: bytes) -> ResultLine:
     try:
         content = json.loads(line)
         key, response, error = str(content["custom_id"]), content.get("response"), content.get("error")
         status = response["status_code"] if response else None
         body = response.get("body") if response else None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return Result(where=where, key="", body=None, why="no line of results")
+        return ResultLine(where=where, key="", body=None, why="no line of results")
     if response is None and error is None:
-        return Result(where=where, key="", body=None, why="a request, and not its result")
+        return ResultLine(where=where, key="", body=None, why="a request, and not its result")
     if error or status != 200 or not isinstance(body, dict):
         said = error or (body.get("error") if isinstance(body, dict) else body)
         why = said.get("message") if isinstance(said, dict) else said
-        return Result(where=where, key=key, body=None, why=f"the endpoint did not answer (status {status}: {why})")
-    return Result(where=where, key=key, body=body)
+        return ResultLine(where=where, key=key, body=None, why=f"the endpoint did not answer (status {status}: {why})")
+    return ResultLine(where=where, key=key, body=body)
 
 
 @cache
