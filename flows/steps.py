@@ -8,6 +8,8 @@ from functools import wraps
 from time import monotonic
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
+from prefect import get_run_logger
+
 from contrapose.flows.account import usage_summary
 from contrapose.flows.asking_back import ask_back
 from contrapose.flows.gate import admit
@@ -18,6 +20,7 @@ from contrapose.flows.trials import Trials, terms
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.policy import call
+from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.evaluate.gate import corrected, rules
@@ -32,7 +35,7 @@ from contrapose.tasks.load.task import load as load_task
 from contrapose.tasks.perturb.cases import refuse_guessable
 from contrapose.tasks.perturb.task import perturb as perturb_task
 from contrapose.tasks.report.artifacts import artifact_key
-from contrapose.tasks.tables.table import Table
+from contrapose.tasks.tables.table import Table, read_rows
 from contrapose.tasks.text.wording import spent
 from contrapose.tasks.validate.task import validate_cases as validate_cases_task
 from contrapose.tasks.validate.task import validate_completions as validate_completions_task
@@ -149,6 +152,8 @@ SILENT = (
 @timed
 def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     """Trials of every test, chunk by chunk. The response store keeps each answer as it comes."""
+    if run.config.batch_api:
+        _answer_by_batch(run, cases)
     answered = {plan.test: Trials(tables=[], asked=0, unasked=0, stopped=None, notes={}) for plan in run.plans}
     stopped = None
     total, title = sum(map(questions_in, cases.values())), f"asking {run.config.model}"
@@ -167,6 +172,21 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
                 stopped = asked["stopped"]
                 answered[plan.test] = _add(answered[plan.test], asked)
     return ask_back(run, {test: _warn_of_silence(test, trials) for test, trials in answered.items()}, stopped=stopped)
+
+
+def _answer_by_batch(run: Run, cases: Mapping[str, Table]) -> None:
+    """Have what is open answered in batches first; a run that is begun again goes on waiting for the same ones."""
+    # Imported here: only such runs need it.
+    from contrapose.flows.batching import PORTION, answer_by_batch
+
+    portions = (
+        read_rows(table, Case, first=first, end=min(first + PORTION, table["rows"]))
+        for table in cases.values()
+        for first in range(0, table["rows"], PORTION)
+    )
+    with at_work("batch"):
+        for line in answer_by_batch(run.config, portions, run=run.id):
+            get_run_logger().info(line)
 
 
 def _warn_of_silence(test: str, trials: Trials) -> Trials:

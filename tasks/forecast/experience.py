@@ -62,9 +62,9 @@ class Experience:
 
     @property
     def seconds_per_call(self) -> float | None:
-        """Mean latency."""
-        seconds = sum(answer.seconds for answer in self.answers)
-        return seconds / len(self.answers) if len(self.answers) >= ENOUGH else None
+        """Mean latency; answers of a batch have none."""
+        seconds = [answer.seconds for answer in self.answers if answer.seconds]
+        return sum(seconds) / len(seconds) if len(seconds) >= ENOUGH else None
 
     @property
     def tokens_per_second(self) -> float | None:

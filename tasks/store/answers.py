@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, delete, func, select, update
+from sqlalchemy import Connection, Engine, Table, and_, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from contrapose.tasks.core.damage import warn
@@ -175,8 +175,8 @@ def portions(keys: Sequence[str]) -> Iterator[list[str]]:
 
 
 def percentiles(connection: Connection, run: str, shares: Sequence[float]) -> dict[float, float]:
-    """Nearest-rank percentiles of the latency of a run's answers, in seconds; empty without answers."""
-    own = ANSWERS.c.run == run
+    """Nearest-rank percentiles of the latency of a run's answers, in seconds, of those that have one; else empty."""
+    own = and_(ANSWERS.c.run == run, ANSWERS.c.seconds > 0)
     count = connection.execute(select(func.count()).select_from(ANSWERS).where(own)).scalar_one()
     places = {share: min(int(share * count), count - 1) + 1 for share in shares} if count else {}
     number = func.row_number().over(order_by=ANSWERS.c.seconds).label("number")

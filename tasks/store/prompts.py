@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import delete, exists, func, select, update
+from sqlalchemy import exists, func, select, update
 
 from contrapose.tasks.store.answers import insert_into, portions
 from contrapose.tasks.store.patience import StorePart, patient
@@ -123,10 +123,3 @@ class PromptTable(StorePart):
             connection.execute(
                 update(BATCHES).where(BATCHES.c.id == batch).values(state=COLLECTED, changed=time.time())
             )
-
-    @patient
-    def forget(self, batch: str) -> None:
-        """Forget a batch that was never submitted."""
-        with self.engine.begin() as connection:
-            connection.execute(update(PROMPTS).where(PROMPTS.c.batch == batch).values(batch="", changed=time.time()))
-            connection.execute(delete(BATCHES).where(BATCHES.c.id == batch))

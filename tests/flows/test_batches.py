@@ -13,6 +13,7 @@ import pytest
 from batch_server import BatchServer, asked_in
 from fake_endpoint import Endpoint, serving, serving_this
 
+from contrapose.flows import batching
 from contrapose.flows.cli import batch, main
 from contrapose.tasks.infer.openai import batch_endpoint, batches
 from contrapose.tasks.store import Store
@@ -97,7 +98,7 @@ def test_files_hold_no_more_than_they_may(server: BatchServer, capsys: pytest.Ca
 def test_what_is_answered_is_not_written_again(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
     lines = written(server)
     assert main(["answers", "import", str(results(lines[:-5]))]) == 4
-    assert "5 prompts written with them without an answer" in capsys.readouterr().out
+    assert "5 prompts written with them have no answer" in capsys.readouterr().out
     assert written(server) == lines[-5:]
     assert main(["answers", "import", str(results(lines))]) == 0
     assert f"{len(lines) - 5} answers there already" in capsys.readouterr().out
@@ -133,7 +134,7 @@ def test_lines_that_are_no_results_are_told_by_row(server: BatchServer, capsys: 
     assert main(["answers", "import", str(path)]) == 4
     told = capsys.readouterr()
     assert "4 failed" in told.out
-    assert "4 prompts written with them without an answer" in told.out
+    assert "4 prompts written with them have no answer" in told.out
     assert [line.split(": ")[1] for line in told.err.splitlines()[-4:]] == [f"{path}, row {row}" for row in range(1, 5)]
 
 
@@ -165,6 +166,51 @@ def test_a_round_trip_gives_the_results_of_a_run_that_asks(server: BatchServer, 
         patch.setenv("CONTRAPOSE_STORE", f"sqlite:///{tmp_path}/other.sqlite3")
         assert rows_of_run(other, "asked").equals(collected)
         assert in_batch <= set(other.asked)
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_run_waits_for_its_batch_and_asks_only_what_that_did_not_answer(
+    server: BatchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batching, "LOOK_SECONDS", 0.01)
+    server.looks, server.failing = 3, 0.1
+    waited = rows_of_run(server, "waited", "--set", "batch_api=true")
+    requests = [json.loads(line) for line in server.files["file-0"].splitlines()]
+    failed = {json.loads(line)["custom_id"] for line in server.files["file-2"].splitlines()}
+    asked_one_by_one = {asked_in(line["body"]) for line in requests} & set(server.asked)
+    assert 0 < len(failed) < len(requests)
+    assert asked_one_by_one == {asked_in(line["body"]) for line in requests if line["custom_id"] in failed}
+    assert set(server.asked.values()) == set(server.paid.values()) == {1}
+    with serving() as other, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONTRAPOSE_STORE", f"sqlite:///{tmp_path}/other.sqlite3")
+        assert rows_of_run(other, "asked").equals(waited)
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_run_that_is_interrupted_while_it_waits_goes_on_with_the_same_batch(
+    server: BatchServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: float) -> None:
+        raise KeyboardInterrupt
+
+    server.looks = 2
+    with monkeypatch.context() as patch:
+        patch.setattr("contrapose.flows.batching.time.sleep", interrupted)
+        assert main(["run", *arguments(server, "--set", "batch_api=true")]) == 130
+    assert server.asked == {}
+    monkeypatch.setattr(batching, "LOOK_SECONDS", 0.01)
+    rows_of_run(server, "again", "--set", "batch_api=true")
+    assert len(server.batches) == 1
+    assert set(server.paid.values()) == {1}
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_budget_holds_over_a_batch_and_the_run_that_waits_for_it(
+    server: BatchServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batching, "LOOK_SECONDS", 0.01)
+    assert main(["run", *arguments(server, "--set", "batch_api=true", "--max-calls", "9")]) == 4
+    assert sum(server.paid.values()) + sum(server.asked.values()) == 9
 
 
 def test_what_failed_is_submitted_again_and_nothing_else(server: BatchServer) -> None:
@@ -203,7 +249,7 @@ def test_a_submission_that_breaks_off_goes_on_with_the_same_batch(
         assert main(["batch", "submit", *arguments(server)]) == 2
     else:
         with monkeypatch.context() as patch:
-            patch.setattr(batch, "_submitted", lambda: iter(()))
+            patch.setattr(batch, "submit_prepared", lambda: iter(()))
             assert main(["batch", "submit", *arguments(server)]) == 0
     assert len(server.batches) == (when == "after")
     assert main(["batch", "submit", *arguments(server)]) == 0
@@ -217,8 +263,8 @@ def test_a_batch_that_fails_may_be_submitted_again(server: BatchServer, capsys: 
     assert main(["batch", "submit", *arguments(server)]) == 0
     assert main(["batch", "collect"]) == 4
     told = capsys.readouterr()
-    assert "no such model" in told.err
-    assert "failed, with no results" in told.out
+    assert "batch_0: no such model" in told.out
+    assert "batch_0: no results" in told.out
     server.ends_as = "completed"
     assert main(["batch", "submit", *arguments(server)]) == 0
     assert main(["batch", "collect"]) == 0
@@ -227,7 +273,7 @@ def test_a_batch_that_fails_may_be_submitted_again(server: BatchServer, capsys: 
 def test_a_budget_holds_for_a_batch(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["batch", "submit", *arguments(server, "--max-calls", "7")]) == 0
     told = capsys.readouterr()
-    assert "the budget max_calls = 7 does not allow another request" in told.err
+    assert "the budget max_calls = 7 does not allow another request" in told.out
     assert "7 prompts submitted" in told.out
     assert main(["batch", "collect"]) == 0
     assert len(server.paid) == 7

@@ -18,6 +18,7 @@ from contrapose.tasks.infer.openai.replies import NoLogprobsError, read_reply
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import Keyed, batch_of
 from contrapose.tasks.store.prompts import PromptRow
+from contrapose.tasks.text.wording import counted
 
 MOST_LINES = 50_000
 MOST_BYTES = 200_000_000
@@ -71,6 +72,23 @@ class ImportCounts:
     """Of the first lines that were not taken: which line, and why."""
     runs: set[str] = field(default_factory=set)
     """The runs whose prompts were answered."""
+
+    def in_words(self) -> Iterator[str]:
+        """For people, a line each."""
+        yield f"{counted('answers', self.taken)} taken into the response store"
+        if self.known:
+            yield f"{counted('answers', self.known)} there already, left as they are"
+        if self.failed:
+            yield f"{self.failed:,} failed: no reply, or none that can be read"
+        if self.refused:
+            yield f"{self.refused:,} refused: made with other settings, for another store, or by another model"
+        if self.missing:
+            yield f"{counted('prompts', self.missing)} written with them have no answer, and may be asked again"
+
+    @property
+    def whole(self) -> bool:
+        """Whether every line was an answer, and every prompt has one."""
+        return not (self.failed or self.refused or self.missing)
 
     def not_taken(self, where: str, why: str) -> None:
         """Keep the reason, if it is among the first."""

@@ -1,0 +1,324 @@
+"""What a run would have to ask, answered by the Batch API of its endpoint: noted, submitted, waited for, collected."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.questions import Question, from_json, to_json
+from contrapose.tasks.core.records import Case, Usage
+from contrapose.tasks.core.registry import find
+from contrapose.tasks.infer.ask import asked, in_words, wants_letter
+from contrapose.tasks.infer.budget import Budget, open_budget
+from contrapose.tasks.infer.forms import forms_of, known_form
+from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.openai.batch_endpoint import ENDED, BatchEndpoint
+from contrapose.tasks.infer.openai.batches import (
+    MOST_BYTES,
+    MOST_LINES,
+    ImportCounts,
+    bodies_of,
+    parted,
+    request_line,
+    take_results,
+)
+from contrapose.tasks.store import Store
+from contrapose.tasks.store.prompts import PREPARED, PromptRow, SubmittedBatch
+from contrapose.tasks.text.wording import counted
+
+LOOK_SECONDS = 60.0
+"""Between two looks at batches that are waited for."""
+PORTION = 500
+"""Questions that are looked up or noted at a time."""
+SHARE = 0.5
+"""Of OpenAI's listed price for a batch. Source: OpenAI's guide to the Batch API."""
+CUSTOM_ID = slice(len('{"custom_id": "'), len('{"custom_id": "') + 64)
+"""Where the key stands in a line of requests."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenQuestions:
+    """What a run would have to ask."""
+
+    spec: ModelSpec
+    """The model, told to reach nobody."""
+    rows: dict[str, PromptRow]
+    """Questions without an answer that no batch is asking, by their keys, in the order of the run."""
+    answered: int
+    """Questions with an answer."""
+    batches: frozenset[str]
+    """Our ids of the batches that are asking some of the others."""
+    under_way: int
+    """How many these are."""
+
+    def lines(self) -> Iterator[bytes]:
+        """The questions as lines of a batch file."""
+        return lines_of(self.rows.values(), self.spec)
+
+    def left_aside(self) -> Iterator[str]:
+        """For people: questions that are not asked now."""
+        if self.answered:
+            yield f"{counted('prompts', self.answered)} answered in the response store, left out"
+        if self.under_way:
+            yield f"{counted('prompts', self.under_way)} in a batch that was submitted, left out"
+
+
+def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> OpenQuestions:
+    """The distinct questions of a run that the store cannot answer. Those about replies are not among them.
+
+    Args:
+        config: the run.
+        portions: cases of all its tests, some at a time.
+
+    Raises:
+        ConfigError: the model is not behind an OpenAI-compatible endpoint, or everything is to be asked again.
+    """
+    spec = _offline(config)
+    provider = find("providers", spec.provider)()
+    keys, forms = Keys(spec, provider.identity(spec)), forms_of(provider, spec)
+    form, form_key = known_form(forms, keys), keys.of_forms(forms) if len(forms) > 1 else ""
+    rows: dict[str, PromptRow] = {}
+    under_way: dict[str, str] = {}
+    known: set[str] = set()
+    for portion in portions:
+        new: dict[str, PromptRow] = {}
+        for question, of_letters in _questions([case for case in portion if case.skip_reason is None], form):
+            key = keys.of(question)
+            if key not in rows and key not in known and key not in under_way:
+                noted = form_key if of_letters else ""
+                new[key] = PromptRow(key=key, question=to_json(question), model=spec.id, form_key=noted, run="")
+        known.update(Store().answers.find(list(new)))
+        batches = {key: row.batch for key, row in Store().prompts.find(list(new)).items() if row.batch}
+        under_way |= {key: batch for key, batch in batches.items() if key not in known}
+        rows |= {key: row for key, row in new.items() if key not in known and key not in under_way}
+    return OpenQuestions(
+        spec=spec, rows=rows, answered=len(known), batches=frozenset(under_way.values()), under_way=len(under_way)
+    )
+
+
+def _offline(config: RunConfig) -> ModelSpec:
+    """The model, told to reach nobody."""
+    spec = config.model_spec()
+    if spec.provider != "openai":
+        raise ConfigError(
+            f"{spec.id} is asked by no batch endpoint",
+            expected="openai/<model>, whose requests OpenAI's Batch API and `vllm run-batch` read",
+            remedy="Name one in --model.",
+            where="model",
+        )
+    if config.refresh:
+        raise ConfigError(
+            "a batch cannot ask again what is answered",
+            expected="a run that takes answers from the response store",
+            remedy="Leave refresh out, or forget the answers with `contrapose cache clear`.",
+            where="refresh",
+        )
+    return spec.model_copy(update={"args": {**spec.args, "offline": True}})
+
+
+def _questions(cases: Sequence[Case], form: str) -> Iterator[tuple[Question, bool]]:
+    """What cases ask before any reply is there, each with whether a letter is asked for."""
+    for case in cases:
+        of_letters = wants_letter(case)
+        yield from ((question, of_letters) for question in asked([case], form=form))  # type: ignore[arg-type]
+    yield from ((question, False) for question in in_words(cases))
+
+
+def lines_of(rows: Iterable[PromptRow], spec: ModelSpec) -> Iterator[bytes]:
+    """Questions as lines of a batch file."""
+    bodies = bodies_of(spec.model_dump_json())
+    return (request_line(row.key, from_json(row.question), bodies) for row in rows)
+
+
+def note(questions: OpenQuestions, config: RunConfig, *, run: str | None = None) -> None:
+    """Keep what is about to leave. What comes back is counted to the run; without one, to a new one of its own."""
+    if not questions.rows:
+        return
+    store = Store()
+    if run is None:
+        moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+        run = store.runs.begin(f"{moment}-batch", config=config.model_dump_json(), folder=str(Path.cwd()))
+        store.runs.end(run, "finished")
+    rest = iter(questions.rows.values())
+    while portion := [row._replace(run=run) for row in islice(rest, PORTION)]:
+        store.prompts.note(portion)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """Batches that were noted."""
+
+    batches: frozenset[str]
+    """Our ids of them."""
+    notices: tuple[str, ...]
+    """For people: what they take at most, and what the budget leaves out."""
+
+
+def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = None) -> Prepared:
+    """Note batches of the questions, as far as the budget goes; nothing is sent yet.
+
+    Args:
+        questions: to be asked.
+        config: whose model, settings and budget hold.
+        run: to which the answers are counted, and what they take; None: to a new one.
+    """
+    chosen, notices = _affordable(questions, config, spent=Store().runs.spent(run) if run else Usage())
+    note(chosen, config, run=run)
+    batches = []
+    spec = config.model_spec().model_dump_json()
+    for part in parted(chosen.lines(), most_lines=MOST_LINES, most_bytes=MOST_BYTES):
+        keys = [line[CUSTOM_ID] for line in part.splitlines()]
+        content = hashlib.sha256(b"".join(keys)).hexdigest()[:24]
+        # The time first: the endpoint is asked in the order in which batches were made.
+        batches.append(f"{time.time_ns():020}-{content}")
+        Store().prompts.prepare(batches[-1], [key.decode() for key in keys], spec=spec)
+    return Prepared(batches=frozenset(batches), notices=notices)
+
+
+def _affordable(questions: OpenQuestions, config: RunConfig, *, spent: Usage) -> tuple[OpenQuestions, tuple[str, ...]]:
+    """The first of the questions, as many as the budget allows; and what is to be said of that."""
+    budget, bodies = _budget(config, spent=spent), bodies_of(questions.spec.model_dump_json())
+    rows: dict[str, PromptRow] = {}
+    notices = []
+    for key, row in questions.rows.items():
+        most = bodies.most(from_json(row.question))
+        if not budget.reserve(most):
+            notices = [f"{budget.why(most)}: {counted('prompts', len(questions.rows) - len(rows))} left for later"]
+            break
+        rows[key] = row
+    if rows:
+        whole = replace(budget, spent=budget.reserved, reserved=Usage())
+        notices.append(f"at most {whole.in_words()}")
+    return replace(questions, rows=rows), tuple(notices)
+
+
+def _budget(config: RunConfig, *, spent: Usage) -> Budget:
+    """What the batch may take, at the price of a batch where the listed one holds."""
+    budget = open_budget(config, spent=spent)
+    if budget.price is not None and config.price is None:
+        cheaper = {name: SHARE * getattr(budget.price, name) for name in ("input", "output")}
+        budget.price = budget.price.model_copy(update=cheaper)
+    return budget
+
+
+def submit_prepared() -> Iterator[str]:
+    """Submit every batch that is noted, and not known to be submitted.
+
+    Raises:
+        ModelError: the endpoint refuses, or nobody answers; doing it again submits nothing twice.
+    """
+    prompts = Store().prompts
+    for row in prompts.batches():
+        if row.state != PREPARED:
+            continue
+        asked_there = prompts.asked_by(row.id)
+        spec = ModelSpec.model_validate_json(row.spec)
+        offline = spec.model_copy(update={"args": {**spec.args, "offline": True}})
+        with BatchEndpoint(spec) as endpoint:
+            batch = endpoint.submit(row.id, b"".join(lines_of(asked_there, offline)))
+        prompts.mark(row.id, {"remote": batch.id, "state": batch.status})
+        yield f"{batch.id}: {counted('prompts', len(asked_there))} submitted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """What came of a batch that has ended."""
+
+    row: SubmittedBatch
+    status: str
+    """As the endpoint says."""
+    problems: tuple[str, ...]
+    """What it says was wrong."""
+    counts: ImportCounts | None
+    """What became of its results; None where there are none."""
+
+    def in_words(self) -> Iterator[str]:
+        """For people, a line each."""
+        yield self.status
+        yield from self.problems
+        if self.counts is None:
+            yield "no results; its prompts may be submitted again"
+        else:
+            yield from self.counts.reasons
+            yield from self.counts.in_words()
+
+
+def collect(row: SubmittedBatch) -> Collected | None:
+    """Take what a batch has brought; what it did not answer may be asked again.
+
+    Returns:
+        None where it has not ended.
+
+    Raises:
+        ModelError: the endpoint does not answer; doing it again takes no answer twice.
+    """
+    prompts = Store().prompts
+    with BatchEndpoint(ModelSpec.model_validate_json(row.spec)) as endpoint:
+        batch = endpoint.look(row.remote)
+        if batch.status not in ENDED:
+            prompts.mark(row.id, {"state": batch.status})
+            return None
+        has_results = batch.output_file_id or batch.error_file_id
+        counts = take_results(endpoint.results(batch)) if has_results else None
+    prompts.release(row.id)
+    errors = (batch.errors.data if batch.errors else None) or []
+    problems = tuple(error.message or str(error.code) for error in errors[:5])
+    return Collected(row=row, status=batch.status, problems=problems, counts=counts)
+
+
+def answer_by_batch(config: RunConfig, portions: Iterable[Sequence[Case]], *, run: str) -> Iterator[str]:
+    """Have a run's questions answered by batches, and wait for these, a day at most; doing it again goes on.
+
+    What a batch does not answer stays open: the run asks it itself, one by one.
+
+    Args:
+        config: the run.
+        portions: cases of all its tests, some at a time.
+        run: its id.
+
+    Yields:
+        What happens, a line each.
+
+    Raises:
+        ContraposeError: the model has no batches, or its endpoint refuses.
+    """
+    yield from submit_prepared()
+    questions = open_questions(config, portions)
+    yield from questions.left_aside()
+    prepared = prepare(questions, config, run=run)
+    yield from prepared.notices
+    yield from submit_prepared()
+    ours = questions.batches | prepared.batches
+    while rows := [row for row in Store().prompts.batches() if row.id in ours]:
+        collected = [collect(row) for row in rows]
+        for batch in filter(None, collected):
+            yield from (f"{batch.row.remote}: {line}" for line in batch.in_words())
+        if not any(collected):
+            time.sleep(LOOK_SECONDS)
+
+
+def standing(rows: Sequence[SubmittedBatch]) -> Mapping[str, str]:
+    """How batches stand, in words, by our ids of them.
+
+    Raises:
+        ModelError: an endpoint does not answer.
+    """
+    return {row.id: _standing(row) for row in rows}
+
+
+def _standing(row: SubmittedBatch) -> str:
+    if row.state == PREPARED:
+        return f"{row.id}: {counted('prompts', row.questions)} prepared, not submitted: `contrapose batch collect`"
+    with BatchEndpoint(ModelSpec.model_validate_json(row.spec)) as endpoint:
+        batch = endpoint.look(row.remote)
+    counts = batch.request_counts
+    done = f", {counts.completed:,} of {counts.total:,} answered, {counts.failed:,} failed" if counts else ""
+    return f"{row.remote}: {batch.status}{done}"
