@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.questions import Question, from_json, to_json
 from contrapose.tasks.core.records import Case, Usage
 from contrapose.tasks.core.registry import find
@@ -209,23 +209,48 @@ def _budget(config: RunConfig, *, spent: Usage) -> Budget:
     return budget
 
 
-def submit_prepared() -> Iterator[str]:
-    """Submit every batch that is noted, and not known to be submitted.
+def submit_prepared(chosen: Collection[str] | None = None) -> Iterator[str]:
+    """Submit batches that are noted, and not known to be submitted; one that is refused keeps none from the others.
+
+    Args:
+        chosen: our ids of those that are meant; None: all.
 
     Raises:
-        ModelError: the endpoint refuses, or nobody answers; doing it again submits nothing twice.
+        ModelError: an endpoint refuses, or does not answer; doing it again submits nothing twice.
     """
-    prompts = Store().prompts
+    prompts, refused = Store().prompts, None
     for row in prompts.batches():
-        if row.state != PREPARED:
+        if row.state != PREPARED or (chosen is not None and row.id not in chosen):
             continue
         asked_there = prompts.asked_by(row.id)
         spec = ModelSpec.model_validate_json(row.spec)
         offline = spec.model_copy(update={"args": {**spec.args, "offline": True}})
-        with BatchEndpoint(spec) as endpoint:
-            batch = endpoint.submit(row.id, b"".join(lines_of(asked_there, offline)))
+        try:
+            with BatchEndpoint(spec) as endpoint:
+                batch = endpoint.submit(row.id, b"".join(lines_of(asked_there, offline)))
+        except ModelError as error:
+            refused = error
+            continue
         prompts.mark(row.id, {"remote": batch.id, "state": batch.status})
         yield f"{batch.id}: {counted('prompts', len(asked_there))} submitted"
+    if refused is not None:
+        raise refused
+
+
+def cancel(row: SubmittedBatch) -> str:
+    """Give a batch up: its endpoint answers no more of it, and what it has answered can be collected.
+
+    Returns:
+        What became of it, for people.
+
+    Raises:
+        ModelError: the endpoint does not answer.
+    """
+    if row.state == PREPARED:
+        Store().prompts.release(row.id)
+        return f"{row.id}: forgotten; it was not submitted, as far as is known"
+    with BatchEndpoint(ModelSpec.model_validate_json(row.spec)) as endpoint:
+        return f"{row.remote}: {endpoint.cancel(row.remote).status}; `contrapose batch collect` takes what it answered"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,13 +315,12 @@ def answer_by_batch(config: RunConfig, portions: Iterable[Sequence[Case]], *, ru
     Raises:
         ContraposeError: the model has no batches, or its endpoint refuses.
     """
-    yield from submit_prepared()
     questions = open_questions(config, portions)
     yield from questions.left_aside()
     prepared = prepare(questions, config, run=run)
     yield from prepared.notices
-    yield from submit_prepared()
     ours = questions.batches | prepared.batches
+    yield from submit_prepared(ours)
     while rows := [row for row in Store().prompts.batches() if row.id in ours]:
         collected = [collect(row) for row in rows]
         for batch in filter(None, collected):
@@ -305,16 +329,12 @@ def answer_by_batch(config: RunConfig, portions: Iterable[Sequence[Case]], *, ru
             time.sleep(LOOK_SECONDS)
 
 
-def standing(rows: Sequence[SubmittedBatch]) -> Mapping[str, str]:
-    """How batches stand, in words, by our ids of them.
+def standing(row: SubmittedBatch) -> str:
+    """How a batch stands, in words.
 
     Raises:
-        ModelError: an endpoint does not answer.
+        ModelError: the endpoint does not answer.
     """
-    return {row.id: _standing(row) for row in rows}
-
-
-def _standing(row: SubmittedBatch) -> str:
     if row.state == PREPARED:
         return f"{row.id}: {counted('prompts', row.questions)} prepared, not submitted: `contrapose batch collect`"
     with BatchEndpoint(ModelSpec.model_validate_json(row.spec)) as endpoint:

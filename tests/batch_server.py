@@ -47,6 +47,7 @@ class BatchServer(Endpoint):
             web.post("/v1/batches", self._create),
             web.get("/v1/batches", self._list),
             web.get("/v1/batches/{id}", self._look),
+            web.post("/v1/batches/{id}/cancel", self._cancel),
         ]
 
     async def _models(self, _: web.Request) -> web.Response:
@@ -92,6 +93,11 @@ class BatchServer(Endpoint):
 
     async def _list(self, _: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": list(self.batches.values()), "has_more": False})
+
+    async def _cancel(self, request: web.Request) -> web.Response:
+        batch = self.batches[request.match_info["id"]]
+        batch["status"] = "cancelled"
+        return web.json_response(batch)
 
     async def _look(self, request: web.Request) -> web.Response:
         batch = self.batches[request.match_info["id"]]

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
-from contrapose.flows.batching import LOOK_SECONDS, collect, prepare, standing, submit_prepared
+from contrapose.flows.batching import LOOK_SECONDS, Collected, cancel, collect, prepare, standing, submit_prepared
 from contrapose.flows.cli.answers import INCOMPLETE
 from contrapose.flows.cli.arguments import Verb, add_config, config_of
 from contrapose.flows.cli.prompts import open_questions_of
-from contrapose.flows.cli.terminal import print_lines
+from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.store import Store
+from contrapose.tasks.store.prompts import PREPARED, SubmittedBatch
+
+Outcome = TypeVar("Outcome")
 
 
 def submit(config: RunConfig) -> Iterator[str]:
@@ -21,7 +26,6 @@ def submit(config: RunConfig) -> Iterator[str]:
     Raises:
         ContraposeError: the configuration or a data source is wrong, or the endpoint refuses.
     """
-    yield from submit_prepared()
     questions = open_questions_of(config)
     yield from prepare(questions, config).notices
     yield from submit_prepared()
@@ -31,7 +35,39 @@ def submit(config: RunConfig) -> Iterator[str]:
 
 def status() -> Iterator[str]:
     """How the batches stand that were not collected."""
-    yield from standing(Store().prompts.batches()).values() or ["no batch is under way"]
+    rows = Store().prompts.batches()
+    yield from (_unless_refused(standing, row) for row in rows)
+    if not rows:
+        yield "no batch is under way"
+
+
+def cancel_some(names: Sequence[str]) -> Iterator[str]:
+    """Give batches up.
+
+    Args:
+        names: the endpoint's ids or ours.
+
+    Raises:
+        ConfigError: there is no such batch.
+    """
+    rows = {name: row for row in Store().prompts.batches() for name in (row.id, row.remote) if name}
+    for name in names:
+        if name not in rows:
+            raise ConfigError(
+                "no such batch is under way",
+                expected=" or ".join(rows) or "a batch that was submitted",
+                remedy="`contrapose batch status` lists them.",
+                where=name,
+            )
+    yield from (cancel(rows[name]) for name in names)
+
+
+def _unless_refused(act: Callable[[SubmittedBatch], Outcome], row: SubmittedBatch) -> Outcome | str:
+    """What comes of a batch; what its endpoint says against it keeps none from the others."""
+    try:
+        return act(row)
+    except ModelError as error:
+        return str(error)
 
 
 def collect_all(*, wait: float | None) -> int:
@@ -43,17 +79,26 @@ def collect_all(*, wait: float | None) -> int:
     Returns:
         The exit code: 0 where every batch has ended and every prompt has its answer.
     """
-    print_lines(submit_prepared())
     code = 0
-    while rows := Store().prompts.batches():
-        collected = [collect(row) for row in rows]
-        for batch in filter(None, collected):
+    try:
+        print_lines(submit_prepared())
+    except ModelError as error:
+        say(str(error))
+        code = INCOMPLETE
+    while rows := [row for row in Store().prompts.batches() if row.state != PREPARED]:
+        collected = [_unless_refused(collect, row) for row in rows]
+        for batch in collected:
+            if isinstance(batch, str):
+                say(batch)
+                code = INCOMPLETE
+            if not isinstance(batch, Collected):
+                continue
             print_lines(f"{batch.row.remote}: {line}" for line in batch.in_words())
             code = code if batch.counts and batch.counts.whole else INCOMPLETE
-        if all(collected):
+        left = collected.count(None)
+        if not left:
             return code
         if wait is None:
-            left = collected.count(None)
             print_lines([f"{left:,} {'batch' if left == 1 else 'batches'} under way: contrapose batch status"])
             return INCOMPLETE
         time.sleep(wait)
@@ -64,6 +109,8 @@ def _options(command: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="what", required=True, metavar="action")
     add_config(actions.add_parser("submit", help="submit what a run would have to ask"))
     actions.add_parser("status", help="tell how the batches stand")
+    give_up = actions.add_parser("cancel", help="give batches up; what they have answered can be collected")
+    give_up.add_argument("names", nargs="+", metavar="BATCH", help="its id, as `contrapose batch status` tells it")
     fetch = actions.add_parser("collect", help="take the results of batches that have ended into the response store")
     fetch.add_argument("--wait", action="store_true", help="wait until all have ended")
     fetch.add_argument(
@@ -76,6 +123,8 @@ def _batch(arguments: argparse.Namespace) -> int:
         return print_lines(submit(config_of(arguments)), at_once=True)
     if arguments.what == "status":
         return print_lines(status(), at_once=True)
+    if arguments.what == "cancel":
+        return print_lines(cancel_some(arguments.names), at_once=True)
     return collect_all(wait=arguments.every if arguments.wait else None)
 
 

@@ -258,6 +258,37 @@ def test_a_submission_that_breaks_off_goes_on_with_the_same_batch(
     assert set(server.paid.values()) == {1}
 
 
+def test_a_batch_that_is_given_up_frees_its_prompts(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
+    server.looks = 100
+    assert main(["batch", "submit", *arguments(server)]) == 0
+    assert main(["batch", "cancel", "batch_0"]) == 0
+    assert main(["batch", "collect"]) == 4
+    assert "batch_0: cancelled\nbatch_0: no results" in capsys.readouterr().out
+    assert main(["batch", "submit", *arguments(server)]) == 0
+    assert len(server.batches) == 2
+    assert main(["batch", "cancel", "batch_7"]) == 2
+    assert "batch_7: no such batch is under way" in capsys.readouterr().err
+
+
+def test_an_endpoint_that_is_gone_keeps_no_other_batch_waiting(
+    server: BatchServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving_this(BatchServer(breaks_off=True)) as gone:
+        assert main(["batch", "submit", *arguments(gone)]) == 2
+    assert main(["batch", "submit", *arguments(server)]) == 2
+    assert len(server.batches) == 1
+    capsys.readouterr()
+    assert main(["batch", "collect"]) == 4
+    told = capsys.readouterr()
+    assert "batch_0: completed" in told.out
+    assert f"http://127.0.0.1:{gone.port}/v1" in told.err
+    assert main(["batch", "status"]) == 0
+    (left,) = capsys.readouterr().out.splitlines()
+    assert "prepared, not submitted" in left
+    assert main(["batch", "cancel", left.partition(":")[0]]) == 0
+    assert Store().prompts.batches() == []
+
+
 def test_a_batch_that_fails_may_be_submitted_again(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
     server.ends_as = "failed"
     assert main(["batch", "submit", *arguments(server)]) == 0

@@ -90,6 +90,15 @@ class BatchEndpoint:
         with self._refusing():
             return self.client.batches.retrieve(remote)
 
+    def cancel(self, remote: str) -> Batch:
+        """Have the endpoint answer no more of a batch.
+
+        Raises:
+            ModelError: it has ended, or nobody answers.
+        """
+        with self._refusing():
+            return self.client.batches.cancel(remote)
+
     def results(self, batch: Batch) -> Iterator[tuple[str, bytes]]:
         """The lines that a batch has brought, answers and errors, each with where it stands.
 
