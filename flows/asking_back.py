@@ -9,8 +9,7 @@ from typing import NamedTuple
 from contrapose.flows.account import usage_summary
 from contrapose.flows.orchestration.progress import watched
 from contrapose.flows.reader import of_reader
-from contrapose.flows.run_context import Run
-from contrapose.flows.trials import Trials, reading_terms
+from contrapose.flows.run_context import Run, Trials, reading_terms
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.policy import call
 from contrapose.tasks.core.records import FollowUp

@@ -20,10 +20,11 @@ from contrapose.tasks.infer.ask import asked, in_words, wants_letter
 from contrapose.tasks.infer.budget import Budget, open_budget
 from contrapose.tasks.infer.forms import forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.infer.openai.batch_endpoint import ENDED, BatchEndpoint
 from contrapose.tasks.infer.openai.batches import (
+    ENDED,
     MOST_BYTES,
     MOST_LINES,
+    BatchEndpoint,
     ImportCounts,
     bodies_of,
     parted,

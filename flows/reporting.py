@@ -19,9 +19,8 @@ from contrapose.flows.account import (
     usage_summary,
 )
 from contrapose.flows.reader import idle_reader
-from contrapose.flows.run_context import Run
+from contrapose.flows.run_context import Run, Trials
 from contrapose.flows.steps import timed
-from contrapose.flows.trials import Trials
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.outcome import SCHEMA_VERSION, Outcome, Summary, overall
 from contrapose.tasks.core.validation import Checked

@@ -26,11 +26,13 @@ from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.evaluate.embeddings import located
 from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.infer.budget import Limits, open_budget
+from contrapose.tasks.infer.task import Terms
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.report.evidence import THE_MODEL
 from contrapose.tasks.report.publish import run_id
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.runs import RunRow, Runs
+from contrapose.tasks.tables.table import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,3 +234,48 @@ def refuse_other(config: RunConfig, row: RunRow) -> None:
             remedy="`contrapose resume` takes the run's own, or start a new run: what was answered is not asked twice.",
             where=row.id,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trials:
+    """The trials of one test."""
+
+    tables: list[Table]
+    """In the order of the cases."""
+    asked: int
+    """How many cases they hold."""
+    unasked: int
+    """Those among them in which something was not asked, because the run was stopped."""
+    stopped: str | None
+    """Why it was stopped, if it was."""
+    notes: dict[str, str | float]
+    """What the model says about how it computed."""
+    silent: int = 0
+    """Replies without text."""
+    warnings: list[str] = field(default_factory=list)
+    """What people should know of the asking."""
+    of_model: dict[str, str] = field(default_factory=dict)
+    """What they should know of how the model answers, by its kind: a run tells each kind once."""
+
+
+def terms(run: Run) -> Terms:
+    """How the model under test is asked."""
+    return Terms(
+        spec=run.spec,
+        identity=run.identity,
+        run=run.id,
+        limits=run.limits,
+        price=run.price,
+        beside_price=run.reader.price if run.reader else None,
+        again=run.config.refresh,
+    )
+
+
+def reading_terms(run: Run) -> Terms:
+    """How whoever reads what could not be read is asked: the run's reader, or else the model under test."""
+    own = terms(run)
+    if (reader := run.reader) is None:
+        return own
+    return replace(
+        own, spec=reader.spec, identity=reader.identity, price=reader.price, beside_price=run.price, reads=True
+    )

@@ -15,8 +15,7 @@ from contrapose.flows.asking_back import ask_back
 from contrapose.flows.gate import admit
 from contrapose.flows.orchestration.at_work import at_work
 from contrapose.flows.orchestration.progress import watched
-from contrapose.flows.run_context import Run
-from contrapose.flows.trials import Trials, terms
+from contrapose.flows.run_context import Run, Trials, terms
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.policy import call

@@ -21,7 +21,7 @@ from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.report import mlflow
 from contrapose.tasks.report.artifacts import artifact_key, artifact_text, headline, verdict_row
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.charts.gates import image_url
+from contrapose.tasks.report.charts.pictures import image_url
 from contrapose.tasks.report.publish import StoredResults, report_url, skipped_examples, write_files, write_folder
 from contrapose.tasks.tables.table import Table
 

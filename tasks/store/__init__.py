@@ -15,14 +15,13 @@ class Store:
     def __init__(self) -> None:
         # Imported here: most who import this module never open the store.
         from contrapose.tasks.store.answers import AnswerTable
-        from contrapose.tasks.store.calls import CallTable
         from contrapose.tasks.store.checks import Checks
         from contrapose.tasks.store.claims import Claims
         from contrapose.tasks.store.engine import connect, store_url
         from contrapose.tasks.store.forms import FormTable
         from contrapose.tasks.store.housekeeping import Housekeeping
         from contrapose.tasks.store.prompts import PromptTable
-        from contrapose.tasks.store.runs import Runs
+        from contrapose.tasks.store.runs import CallTable, Runs
 
         engine = connect(store_url())
         self.answers = AnswerTable(engine)

@@ -15,7 +15,7 @@ from fake_endpoint import Endpoint, serving, serving_this
 
 from contrapose.flows import batching
 from contrapose.flows.cli import batch, main
-from contrapose.tasks.infer.openai import batch_endpoint, batches
+from contrapose.tasks.infer.openai import batches
 from contrapose.tasks.store import Store
 
 pytestmark = pytest.mark.usefixtures("own_store", "in_tmp")
@@ -31,7 +31,7 @@ def server() -> Iterator[BatchServer]:
 
 @pytest.fixture(autouse=True)
 def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_endpoint, "TRIES", 0)
+    monkeypatch.setattr(batches, "TRIES", 0)
 
 
 def arguments(server: Endpoint, *options: str) -> list[str]:

@@ -10,8 +10,7 @@ import pytest
 from past_runs import past_run, past_test
 from run_folders import put_refused, put_run
 
-from contrapose.flows.serve.view.pages import Pages
-from contrapose.flows.serve.view.site import Viewer
+from contrapose.flows.serve.view.site import Pages, Viewer
 from contrapose.tasks.history.dataset import append
 
 HOSTILE = (

@@ -20,7 +20,7 @@ from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
 from contrapose.flows.cli import main
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.report.artifacts import artifact_text, headline, verdict_row
-from contrapose.tasks.report.charts.gates import image_url
+from contrapose.tasks.report.charts.pictures import image_url
 from contrapose.tasks.report.schema import path
 
 RUN = ["run", "--model", "mock", "--test", "order_bias", "--limit", "9", "--exit-zero", "--set", "suite=artifacts"]

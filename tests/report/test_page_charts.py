@@ -11,7 +11,7 @@ from attacks import HOSTILE
 
 from contrapose.tasks.core.history_records import PastRun, PastTest
 from contrapose.tasks.report.charts.drawing import ATTRIBUTES, SHAPES, _artist, svg
-from contrapose.tasks.report.charts.scores import scores, trend
+from contrapose.tasks.report.charts.pictures import scores, trend
 from contrapose.tasks.text.cleaning import visible
 
 

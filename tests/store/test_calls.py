@@ -10,7 +10,7 @@ from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Call, Completion, Usage
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import Keyed, batch_of
-from contrapose.tasks.store.calls import MOST
+from contrapose.tasks.store.runs import MOST
 from contrapose.tasks.store.schema import ANSWERS
 
 pytestmark = pytest.mark.usefixtures("store")

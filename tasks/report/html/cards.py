@@ -16,7 +16,7 @@ from contrapose.tasks.language.replies.known_errors import READ_BY, UNREAD, step
 from contrapose.tasks.probes.panels import Panel
 from contrapose.tasks.report import evidence
 from contrapose.tasks.report.base import SKIPPED_SHOWN
-from contrapose.tasks.report.charts.scores import scores, trend
+from contrapose.tasks.report.charts.pictures import scores, trend
 from contrapose.tasks.report.html.meter import Bar, Drawn, RateMeter, RowTally, bars, drawn, meter
 from contrapose.tasks.report.rows import name_of, taken_by
 from contrapose.tasks.text.inline import elided
