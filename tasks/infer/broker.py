@@ -114,6 +114,10 @@ class StoreBroker:
         self._meter.cost = self.budget.cost()
         self._count(asked=len(answers))
 
+    def written(self) -> None:
+        """Return when all that was put is in the store, or the store does not take it."""
+        self._writer.flush()
+
     def _kept(self, answer: Answer) -> Keyed | Usage:
         failed = answer.completion.error is not None
         return answer.taken if failed else Keyed(key=self._key(answer.question), answer=answer)
@@ -169,7 +173,7 @@ class Writer:
         """Why the last transaction failed; None again once it went through."""
         self._unkept: list[Item] = []
         self._renewed = time.monotonic()
-        self._queue: SimpleQueue[Sequence[Item] | None] = SimpleQueue()
+        self._queue: SimpleQueue[Sequence[Item] | Event | None] = SimpleQueue()
         self._closing = Event()
         self._thread = Thread(target=self._work, name="contrapose-store", daemon=True)
         self._thread.start()
@@ -177,6 +181,13 @@ class Writer:
     def put(self, items: Sequence[Item]) -> None:
         """Keep answers, and note what failed questions took, in one transaction; returns at once."""
         self._queue.put(items)
+
+    def flush(self) -> None:
+        """Return when all that was put until now is written, or a transaction fails."""
+        written = Event()
+        self._queue.put(written)
+        while not written.wait(GATHER_SECONDS) and self.failed is None and self._thread.is_alive():
+            pass
 
     def close(self) -> None:
         """Write what is left, release the claims, and end; a store that is away is waited for.
@@ -194,8 +205,10 @@ class Writer:
     def _work(self) -> None:
         open_ = True
         while open_:
-            items, open_ = self._collect()
+            items, waiting, open_ = self._collect()
             self._insist(items)
+            for written in waiting:
+                written.set()
 
     def _insist(self, items: list[Item]) -> None:
         """Write until it succeeds: what was paid for is given up at the close only, and where waiting does not help."""
@@ -221,20 +234,24 @@ class Writer:
             self.failed = None
         return True
 
-    def _collect(self) -> tuple[list[Item], bool]:
-        """What has come, and whether more may."""
+    def _collect(self) -> tuple[list[Item], list[Event], bool]:
+        """What has come, who waits until it is written, and whether more may come."""
         gathered: list[Item] = []
+        waiting: list[Event] = []
         try:
             items = self._queue.get(timeout=RENEW_SECONDS)
             self._closing.wait(GATHER_SECONDS)
             while items is not None:
-                gathered += items
+                if isinstance(items, Event):
+                    waiting.append(items)
+                else:
+                    gathered += items
                 if len(gathered) >= MOST:
-                    return gathered, True
+                    return gathered, waiting, True
                 items = self._queue.get_nowait()
         except Empty:
-            return gathered, True
-        return gathered, False
+            return gathered, waiting, True
+        return gathered, waiting, False
 
     def _write(self, items: list[Item]) -> None:
         # Claims come first: after an absence others may take what is not renewed.

@@ -86,6 +86,8 @@ class _Finding:
     def _find_out(self, questions: Sequence[Question], model: Callable[[], Model]) -> Form | None:
         form = self._kept(questions) or self._asked(questions, model())
         if form is not None:
+            # Replies that told the form answer plain questions, which other runs ask as soon as they know it.
+            self.broker.written()
             self._table.note(self._key, form, model=self.broker.model, run=self.broker.run, again=self.broker.again)
         return form
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import pytest
 from asked_case import case
@@ -25,6 +26,7 @@ from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai import failures as retrying
 from contrapose.tasks.infer.openai.pool import FormFinder
 from contrapose.tasks.store import Store
+from contrapose.tasks.store.forms import FormTable
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -97,6 +99,21 @@ def asked_by(server: Endpoint, chosen: ModelSpec, **values: object) -> int:
     before = len(server.bodies)
     run(chosen, **values)  # type: ignore[arg-type]
     return len(server.bodies) - before
+
+
+def test_a_form_is_noted_after_the_answers_that_told_it(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever knows the form asks plain questions: those that were answered on the way must be known by then."""
+    monkeypatch.setattr("contrapose.tasks.infer.broker.GATHER_SECONDS", 0.3)
+    there: list[int] = []
+
+    def note(table: FormTable, *args: Any, **named: Any) -> None:
+        there.append(Store().housekeeping.held()[0].answers if Store().housekeeping.held() else 0)
+        noted(table, *args, **named)
+
+    noted = FormTable.note
+    monkeypatch.setattr(FormTable, "note", note)
+    run(spec(server))
+    assert there == [1]
 
 
 @pytest.mark.parametrize(
