@@ -10,13 +10,13 @@ from contrapose.flows.account import usage_summary
 from contrapose.flows.orchestration.progress import watched
 from contrapose.flows.reader import of_reader
 from contrapose.flows.run_context import Run, Trials, reading_terms
+from contrapose.flows.teamwork import together
 from contrapose.tasks.config.plan import Plan
-from contrapose.tasks.core.policy import call
 from contrapose.tasks.core.records import FollowUp
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.evaluate.scoring import drawn
 from contrapose.tasks.evaluate.task import Unread, find_unread
-from contrapose.tasks.infer.task import ask_about
+from contrapose.tasks.infer.task import Asked, Terms, ask_about
 from contrapose.tasks.probes.reading_checks import CHECKS, LEAST_AGREEMENT, reads_badly
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.tables.table import Table, read, write
@@ -57,27 +57,35 @@ def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> 
     total += sum(portion["questions"]["rows"] for portions in unread.values() for portion in portions)
     key = f"{artifact_key(run.config.suite, run.config.model)}-asking-back"
     asked = dict(trials)
-    with watched(
-        total,
-        title=f"asking {run.reader_name} about unread replies" if run.reader else "asking about unread replies",
-        ended=lambda: spent(usage_summary(run)),
-        key=key,
+    title = f"asking {run.reader_name} about unread replies" if run.reader else "asking about unread replies"
+    if not total:
+        return asked
+    with (
+        watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key) as meter,
+        together(run, reading_terms(run), meter) as shared,
     ):
         for test, portions in unread.items():
-            asked[test], stopped = _ask(run, test, trials[test], portions, checks[test], stopped=stopped)
+            asked[test], stopped = _ask(run, shared, test, trials[test], portions, checks[test], stopped=stopped)
     return asked
 
 
 def _ask(
-    run: Run, test: str, trials: Trials, unread: list[Unread], checks: list[Table], *, stopped: str | None
+    run: Run,
+    shared: Terms,
+    test: str,
+    trials: Trials,
+    unread: list[Unread],
+    checks: list[Table],
+    *,
+    stopped: str | None,
 ) -> tuple[Trials, str | None]:
     """The trials of one test with the answers, and why asking was stopped, if it was."""
     questions = [portion["questions"] for portion in unread]
-    checked = _about(run, f"replies of {test} that were read, to check it by", trials, checks, stopped=stopped)
+    checked = _about(run, shared, f"replies of {test} that were read, to check it by", trials, checks, stopped=stopped)
     if reads_badly(checked.agreed, checked.compared):
         outcome, warnings = checked, [_distrust(run, test, checked, questions)]
     else:
-        outcome = _about(run, f"replies of {test}", checked.trials, questions, stopped=checked.stopped)
+        outcome = _about(run, shared, f"replies of {test}", checked.trials, questions, stopped=checked.stopped)
         warnings = _warnings(run, test, outcome, questions)
     return replace(outcome.trials, warnings=[*trials.warnings, *warnings]), outcome.stopped
 
@@ -92,7 +100,8 @@ def _unread(run: Run, plan: Plan, trials: Trials) -> list[Unread]:
     name = run.config.embedding_model
     model = {"embedding_model": name, "embedding_revision": revision(name)}
     again = run.config.refresh
-    return [call(find_unread, again, plan=plan, trials=table, **model) for table in trials.tables]
+    submitted = [run.workers.submit(find_unread, again, plan=plan, trials=table, **model) for table in trials.tables]
+    return [pending.outcome() for pending in submitted]
 
 
 def _checks(unread: list[Unread]) -> list[Table]:
@@ -103,27 +112,42 @@ def _checks(unread: list[Unread]) -> list[Table]:
     return [write((check for check in table if (check.case_id, check.side) in chosen), FollowUp) for table in known]
 
 
-def _about(run: Run, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None) -> AskedBack:
+def _about(
+    run: Run, shared: Terms, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None
+) -> AskedBack:
     """The trials of one test with the answers."""
     tables, of_model, missing, agreed, compared = list(trials.tables), dict(trials.of_model), 0, 0, 0
-    for place, questions in enumerate(follow_ups):
-        if not questions["rows"]:
-            continue
-        asked = call(
-            ask_about,
-            label=f"{questions['rows']:,} {label}",
-            trials=tables[place],
-            follow_ups=questions,
-            stopped=stopped,
-            terms=reading_terms(run),
-        )
+    for place, asked in _asked_about(run, shared, label, tables, follow_ups, stopped=stopped):
         tables[place] = asked["table"]
         if stopped is None and asked["stopped"] is not None:
             stopped = of_reader(asked["stopped"]) if run.reader else asked["stopped"]
-        missing += questions["rows"] - asked["answered"]
+        missing += follow_ups[place]["rows"] - asked["answered"]
         agreed, compared = agreed + asked["read"][0], compared + asked["read"][1]
         of_model = {**_named(run, asked["warnings"]), **of_model}
     return AskedBack(replace(trials, tables=tables, of_model=of_model), stopped, missing, agreed, compared)
+
+
+def _asked_about(
+    run: Run, shared: Terms, label: str, tables: list[Table], follow_ups: list[Table], *, stopped: str | None
+) -> Iterator[tuple[int, Asked]]:
+    """What came of the questions about the replies in each table of trials that has some, with its place."""
+    submitted = []
+    for place, questions in enumerate(follow_ups):
+        if not questions["rows"]:
+            continue
+        pending = run.workers.submit(
+            ask_about,
+            label=f"{questions['rows']:,} {label}" + (f", part {place + 1}" if len(follow_ups) > 1 else ""),
+            trials=tables[place],
+            follow_ups=questions,
+            stopped=stopped,
+            terms=shared,
+        )
+        if pending.done and stopped is None:
+            stopped = pending.outcome()["stopped"]
+        submitted.append((place, pending))
+    for place, pending in submitted:
+        yield place, pending.outcome()
 
 
 def _named(run: Run, warnings: Mapping[str, str]) -> dict[str, str]:

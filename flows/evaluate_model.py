@@ -43,7 +43,7 @@ def evaluate_model(config: Form, resumed: str | None = None) -> Published:
         ContraposeError: something the user can mend; nothing was published.
     """
     run = begin(config, resumed=resumed)
-    with alive(run):
+    with alive(run), run.workers:
         samples = load(run)
         cases = perturb(run, samples)
         checked = validate_cases(run, samples, cases)

@@ -15,6 +15,7 @@ from prefect.context import FlowRunContext
 from prefect.settings import PREFECT_API_URL
 from pydantic import ValidationError
 
+from contrapose.flows.orchestration.workers import Workers
 from contrapose.flows.reader import Reader, find_reader
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.plan import Plan, plans
@@ -61,6 +62,8 @@ class Run:
     """In UTC."""
     clock: float = field(default_factory=monotonic)
     """Seconds, to tell how long the run took."""
+    workers: Workers = field(default_factory=Workers)
+    """Who computes its portions."""
     timings: dict[str, float] = field(default_factory=dict)
     """Seconds spent in each room so far; the only thing that the rooms add to."""
 
@@ -92,6 +95,7 @@ def enter(config: RunConfig) -> Run:
         limits=budget.limits,
         price=budget.price,
         reader=find_reader(config, selected, likelihoods=likelihoods),
+        workers=Workers(config.runner, config.runner_args, local=provider.local),
         started=datetime.now(UTC),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import wraps
 from time import monotonic
@@ -16,23 +16,21 @@ from contrapose.flows.gate import admit
 from contrapose.flows.orchestration.at_work import at_work
 from contrapose.flows.orchestration.progress import watched
 from contrapose.flows.run_context import Run, Trials, terms
+from contrapose.flows.teamwork import cases_of, portion_size, results_of, together
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.policy import call
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.validation import Checked
-from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.evaluate.gate import corrected, rules
-from contrapose.tasks.evaluate.task import evaluate as evaluate_task
 from contrapose.tasks.evaluate.task import judge as judge_task
 from contrapose.tasks.infer.chunks import chunks, questions_in
-from contrapose.tasks.infer.task import Asked
+from contrapose.tasks.infer.task import Asked, Terms
 from contrapose.tasks.infer.task import infer as infer_task
 from contrapose.tasks.load.samples import content_sha256
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.load.task import load as load_task
 from contrapose.tasks.perturb.cases import refuse_guessable
-from contrapose.tasks.perturb.task import perturb as perturb_task
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.tables.table import Table, read_rows
 from contrapose.tasks.text.wording import spent
@@ -90,17 +88,7 @@ def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
     Raises:
         ConfigError: guessing reaches the gate of a test.
     """
-    cases = {
-        plan.test: call(
-            perturb_task,
-            run.config.refresh,
-            plan=plan,
-            samples=samples[plan.test]["table"],
-            seed=run.config.seed,
-            likelihoods=run.provider.likelihoods(run.spec),
-        )
-        for plan in run.plans
-    }
+    cases = {plan.test: cases_of(run, plan, samples[plan.test]["table"]) for plan in run.plans}
     for plan in run.plans:
         refuse_guessable(plan, cases[plan.test])
     return cases
@@ -157,20 +145,33 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     stopped = None
     total, title = sum(map(questions_in, cases.values())), f"asking {run.config.model}"
     key = f"{artifact_key(run.config.suite, run.config.model)}-progress"
-    with watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key):
-        for plan in run.plans:
-            for chunk in chunks(plan.test, cases[plan.test], run.provider.cases_per_task):
-                asked = call(
-                    infer_task,
-                    label=chunk.label,
-                    cases=cases[plan.test],
-                    rows=(chunk.first, chunk.end),
-                    terms=terms(run),
-                    stopped=stopped,
-                )
-                stopped = asked["stopped"]
-                answered[plan.test] = _add(answered[plan.test], asked)
+    with (
+        watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key) as meter,
+        together(run, terms(run), meter) as shared,
+    ):
+        for test, asked in _asked(run, cases, shared):
+            stopped = stopped or asked["stopped"]
+            answered[test] = _add(answered[test], asked)
     return ask_back(run, {test: _warn_of_silence(test, trials) for test, trials in answered.items()}, stopped=stopped)
+
+
+def _asked(run: Run, cases: Mapping[str, Table], shared: Terms) -> Iterator[tuple[str, Asked]]:
+    """What came of every portion, by its test: of one after the other, or of all that were submitted."""
+    stopped, submitted = None, []
+    for plan in run.plans:
+        for chunk in chunks(plan.test, cases[plan.test], portion_size(run, cases[plan.test])):
+            pending = run.workers.submit(
+                infer_task,
+                label=chunk.label,
+                cases=cases[plan.test],
+                rows=(chunk.first, chunk.end),
+                terms=shared,
+                stopped=stopped,
+            )
+            stopped = pending.outcome()["stopped"] if pending.done else None
+            submitted.append((plan.test, pending))
+    for test, pending in submitted:
+        yield test, pending.outcome()
 
 
 def _answer_by_batch(run: Run, cases: Mapping[str, Table]) -> None:
@@ -200,7 +201,7 @@ def _add(trials: Trials, asked: Asked) -> Trials:
         tables=[*trials.tables, asked["table"]],
         asked=trials.asked + asked["table"]["rows"],
         unasked=trials.unasked + asked["unasked"],
-        stopped=asked["stopped"],
+        stopped=asked["stopped"] or trials.stopped,
         notes={**trials.notes, **asked["notes"]},
         silent=trials.silent + asked["silent"],
         of_model={**asked["warnings"], **trials.of_model},
@@ -210,18 +211,7 @@ def _add(trials: Trials, asked: Asked) -> Trials:
 @timed
 def evaluate(run: Run, trials: Mapping[str, Trials]) -> dict[str, Table]:
     """Results of every test."""
-    return {
-        plan.test: call(
-            evaluate_task,
-            run.config.refresh,
-            plan=plan,
-            trials=trials[plan.test].tables,
-            model=run.config.model,
-            embedding_model=run.config.embedding_model,
-            embedding_revision=revision(run.config.embedding_model),
-        )
-        for plan in run.plans
-    }
+    return {plan.test: results_of(run, plan, trials[plan.test].tables) for plan in run.plans}
 
 
 @timed

@@ -47,6 +47,8 @@ class ModelSpec(BaseModel):
     batch_size: BatchSize = "auto"
     identity: Mapping[str, str] = Field(default_factory=dict)
     """The identity that its provider found when the run began; empty before."""
+    processes: int = 1
+    """How many processes ask it at the same time for one run: they share its limits, and change no answer."""
 
     @property
     def provider(self) -> str:

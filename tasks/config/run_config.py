@@ -32,6 +32,36 @@ def _as_mapping(value: object) -> object:
     return {key.strip(): text.strip() for key, _, text in pairs}
 
 
+class RunnerArgs(BaseModel):
+    """What the runner has at its disposal."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Runner")
+
+    workers: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description="Portions at a time: threads, or processes of Dask or Ray; empty: one thread, all cores, or the "
+        "workers of the cluster.",
+    )
+    address: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Of a cluster that is there, such as tcp://host:8786 or ray://host:10001; empty: one is started "
+        "for the run, on this machine.",
+    )
+    resources: dict[str, FiniteFloat] = Field(
+        default_factory=dict,
+        description="What a portion that asks a model needs of a worker, such as GPU: 1, by the cluster's own names.",
+    )
+
+    @model_validator(mode="after")
+    def _no_password(self) -> Self:
+        if self.address and holds_password(self.address):
+            raise ValueError("address holds a password; expected one without, since a configuration is stored")
+        return self
+
+
 class RunConfig(BaseModel):
     """What a run does: which model, which tests, on which data, and how strictly."""
 
@@ -118,6 +148,11 @@ class RunConfig(BaseModel):
         description="Have the prompts answered by the endpoint's Batch API, at a lower price, and wait for it: a day "
         "at most.",
     )
+    runner: Literal["threads", "dask", "ray"] = Field(
+        default="threads",
+        description="Where portions of the work run: in this process, or in those of a Dask or Ray cluster.",
+    )
+    runner_args: Annotated[RunnerArgs, BeforeValidator(_as_mapping)] = RunnerArgs()
     refresh: bool = Field(default=False, description="Ask and compute everything again, whatever is cached.")
     tests: Tests = Field(default_factory=all_tests, description="Which tests run, each with its settings.")
 

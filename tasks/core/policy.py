@@ -7,14 +7,15 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from prefect import Task, task
 from prefect.cache_policies import NO_CACHE, CacheKeyFnPolicy
+from prefect.client.schemas.objects import State
 from prefect.serializers import JSONSerializer
 from pydantic_core import to_jsonable_python
 
@@ -107,19 +108,38 @@ def call(chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: 
     Raises:
         CutShortError: the disk is full.
     """
+    # Prefect's types know no flag beside a task's own inputs.
+    again: Any = chosen.with_options(refresh_cache=refresh)
+    with _room_wanted():
+        value = sound(again(*args, **inputs, return_state=True))
+    return call(chosen, True, *args, **inputs) if value is DAMAGED else cast(R, value)
+
+
+@contextmanager
+def _room_wanted() -> Iterator[None]:
     try:
-        # Prefect's types know no flag beside a task's own inputs.
-        again: Any = chosen.with_options(refresh_cache=refresh)
-        state = again(*args, **inputs, return_state=True)
-        value: R = state.result()
+        yield
     except OSError as error:
         if full(error):
             raise no_room(str(RESULTS)) from error
         raise
+
+
+DAMAGED = object()
+"""In place of the outcome of a task that must run again."""
+
+
+def sound(state: State[Any]) -> object:
+    """The outcome of a task run by its last state; `DAMAGED` where it was cached, and what it points to is not whole.
+
+    Raises:
+        Exception: what the task raised.
+    """
+    value = state.result()
     cached = state.name == "Cached"
     # All are looked at: each damaged one is set aside.
     if cached and [table for table in _tables(value) if not intact(table)]:
-        return call(chosen, True, *args, **inputs)
+        return DAMAGED
     if not cached and (key := getattr(getattr(state.data, "metadata", None), "storage_key", None)):
         seal(Path(key))
     return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import DataSummary, Outcome
@@ -41,6 +41,17 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
     records = (trial for table in trials for trial in iterate(table, Trial))
     parts = (score_trials(portion, plan, model=model, embed=embed) for portion in batched(records, ROWS))
     return write_arrow(parts, schema_for(probe(plan.test)))
+
+
+@room_task("calibrate", by_name=PROBE, run_name="calibrate {plan.test}")
+def calibrate(plan: Plan, trials: list[Table], embedding_model: str, embedding_revision: str) -> dict[str, Any]:
+    """The settings of a test with its thresholds taken from all controls, where its trials are scored in portions.
+
+    The revision, which is what the name of the embedding model stands for now, counts in the cache key alone.
+    """
+    chosen = calibrated(plan, controls_in(trials), embed=embedder(embedding_model))
+    settings: dict[str, Any] = chosen.model_dump(mode="json")["settings"]
+    return settings
 
 
 @room_task("find unread replies", by_name=PROBE, run_name="find unread replies of {plan.test}")

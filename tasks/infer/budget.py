@@ -64,6 +64,10 @@ class Budget:
             self.reserved -= most
             self.spent += used
 
+    def before(self) -> Usage:
+        """What counts against the limits before any reservation."""
+        return self.spent
+
     def idle(self) -> bool:
         """Whether no request is under way: what does not fit now will never fit."""
         return self.reserved.calls <= 0
@@ -71,13 +75,14 @@ class Budget:
     def why(self, most: Usage) -> str:
         """For people: which limit a further request would exceed."""
         with self._lock:
-            name = self._exceeded(self.spent + self.reserved + most)
+            name = self._exceeded(self.before() + self.reserved + most)
         limit = f"{name} = {getattr(self.limits, name)}" if name else "that was set"
         return f"the budget {limit} does not allow another request ({self.in_words()} spent)"
 
     def in_words(self) -> str:
         """For people: what was spent."""
-        spent, cost = self.spent + self.beside, self.cost()
+        before = self.before()
+        spent, cost = before + self.beside, self._cost(before)
         tokens = spent.prompt_tokens + spent.completion_tokens
         return f"{spent.calls:,} calls, {tokens:,} tokens" + (f", ${cost:.4f}" if cost else "")
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from threading import Lock
 from typing import TypedDict
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.policy import room_task
-from contrapose.tasks.core.records import Case, FollowUp, Trial
+from contrapose.tasks.core.records import Case, FollowUp, Trial, Usage
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.ask import ask, ask_back, unasked
 from contrapose.tasks.infer.base import Model
@@ -18,9 +21,28 @@ from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.forms import form_for, forms_of
 from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.meter import Meter, current_meter, metered
+from contrapose.tasks.infer.team import TeamBudget, reporting
 from contrapose.tasks.probes.reading_checks import agreement
 from contrapose.tasks.store import Store
+from contrapose.tasks.store.engine import identity_of_store
 from contrapose.tasks.tables.table import Table, read, read_rows, write
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Team:
+    """Portions that are asked at the same time, and what they share."""
+
+    id: str
+    """Its name in the store."""
+    spent: Usage
+    """What the run had spent on the model when the team began."""
+    beside: Usage
+    """What it had spent on its other model."""
+    processes: int
+    """How many processes ask."""
+    store: str
+    """The response store, which every process must use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +65,14 @@ class Terms:
     """Whether the model is the run's reader, and not the one under test."""
     again: bool = False
     """Take only answers that this run asked for itself."""
+    team: Team | None = None
+    """The portions that are asked at the same time; None where one is asked after the other."""
 
 
 _OPENED: dict[str, Model] = {}
 """The model that was opened last, by its specification as JSON."""
+_OPENING = Lock()
+"""Portions that are asked in threads wait for one of them to open it."""
 
 
 class Asked(TypedDict):
@@ -100,7 +126,7 @@ def infer(
             notes["constrained"] = "no" if form == "plain" else form
         return ask(chosen, broker, model=model, form=form or "plain")
 
-    asked = _put(asking, terms, stopped=stopped)
+    asked = _put(asking, terms, label=label, stopped=stopped)
     return {**asked, "notes": {**asked["notes"], **notes}}
 
 
@@ -126,7 +152,7 @@ def ask_about(
     def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
         return ask_back(read(trials, Trial), questions, broker, model=model)
 
-    asked = _put(asking, terms, stopped=stopped)
+    asked = _put(asking, terms, label=label, stopped=stopped)
     by_id = {trial.case.id: trial for trial in read(asked["table"], Trial)}
     answered = [
         question for question in questions if getattr(by_id[question.case_id], question.side).asked_back is not None
@@ -139,18 +165,21 @@ def ask_about(
 
 
 def _put(
-    asking: Callable[[StoreBroker, Callable[[], Model]], list[Trial]], terms: Terms, *, stopped: str | None
+    asking: Callable[[StoreBroker, Callable[[], Model]], list[Trial]], terms: Terms, *, label: str, stopped: str | None
 ) -> Asked:
     """Ask at a broker of the run's store and budget."""
-    spec, run = terms.spec, terms.run
+    spec, run, team = terms.spec, terms.run, terms.team
     keys = Keys(spec, terms.identity)
-    broker = StoreBroker(
-        keys, run=run, model=spec.id, budget=_budget(terms), again=terms.again, stopped=stopped, reads=terms.reads
-    )
-    model = partial(_open, spec.model_copy(update={"identity": dict(terms.identity)}).model_dump_json())
-    with broker:
-        trials = asking(broker, model)
-        notes = dict(model().notes()) if broker.asked else {}
+    shared = {"identity": dict(terms.identity), "processes": team.processes if team else 1}
+    model = partial(_open, spec.model_copy(update=shared).model_dump_json())
+    with _portion(team, label) as (owner, meter):
+        budget = _budget(terms) if owner is None or team is None else _team_budget(terms, team, owner)
+        broker = StoreBroker(
+            keys, run=run, model=spec.id, budget=budget, again=terms.again, stopped=stopped, reads=terms.reads
+        )
+        with broker, nullcontext() if owner is None else reporting(owner, broker, meter):
+            trials = asking(broker, model)
+            notes = dict(model().notes()) if broker.asked else {}
     Store().runs.add_hits(run, broker.hits)
     return Asked(
         table=write(trials, Trial),
@@ -164,11 +193,50 @@ def _put(
     )
 
 
+@contextmanager
+def _portion(team: Team | None, label: str) -> Iterator[tuple[str | None, Meter]]:
+    """The row of a portion in its team, and what it counts on; no row where it is asked alone.
+
+    Raises:
+        ConfigError: this process uses another store than the flow.
+    """
+    if team is None:
+        yield None, current_meter()
+        return
+    if (own := identity_of_store()) != team.store:
+        raise ConfigError(
+            f"a worker keeps answers in {own}",
+            expected=f"the store of the flow, {team.store}",
+            remedy="Name one PostgreSQL database in CONTRAPOSE_STORE, for the flow and for every worker.",
+            where="runner",
+        )
+    with metered(Meter()) as meter:
+        yield Store().teams.join(team.id, label), meter
+
+
 def _budget(terms: Terms) -> Budget:
     """What may still be spent: model and reader have spent what is in the store."""
-    both, reader = Store().runs.spent(terms.run), Store().runs.read(terms.run).spent
-    own, beside = (reader, both - reader) if terms.reads else (both - reader, reader)
+    own, beside = spent_so_far(terms)
     return Budget(limits=terms.limits, price=terms.price, spent=own, beside=beside, beside_price=terms.beside_price)
+
+
+def spent_so_far(terms: Terms) -> tuple[Usage, Usage]:
+    """What a run has spent on the model that is asked, and on its other one."""
+    both, reader = Store().runs.spent(terms.run), Store().runs.read(terms.run).spent
+    return (reader, both - reader) if terms.reads else (both - reader, reader)
+
+
+def _team_budget(terms: Terms, team: Team, owner: str) -> Budget:
+    """What the portion may spend, which the whole team must be able to."""
+    return TeamBudget(
+        limits=terms.limits,
+        price=terms.price,
+        spent=team.spent,
+        beside=team.beside,
+        beside_price=terms.beside_price,
+        team=team.id,
+        owner=owner,
+    )
 
 
 def _open(spec: str) -> Model:
@@ -177,8 +245,9 @@ def _open(spec: str) -> Model:
     Other weights in the same folder, or another address in the environment, are another identity. The model before is
     let go first: a run's model and its reader need not fit into memory together.
     """
-    if spec not in _OPENED:
-        _OPENED.clear()
-        chosen = ModelSpec.model_validate_json(spec)
-        _OPENED[spec] = find("providers", chosen.provider)().open(chosen)
-    return _OPENED[spec]
+    with _OPENING:
+        if spec not in _OPENED:
+            _OPENED.clear()
+            chosen = ModelSpec.model_validate_json(spec)
+            _OPENED[spec] = find("providers", chosen.provider)().open(chosen)
+        return _OPENED[spec]

@@ -11,6 +11,9 @@ from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.base import Broker
 
+SETTLING_SECONDS = 0.05
+"""Between two looks at a budget that others may give back to."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
@@ -31,7 +34,14 @@ def trade(batch: Batch, broker: Broker) -> None:
     """
     left = broker.take(batch.questions)
     while left:
+        idle = broker.budget.idle()
         held = _reserved(left, batch, broker)
+        if not held and not (idle and broker.budget.idle()):
+            # Others who share the budget may spend less than they were granted.
+            if broker.stopped:
+                return None
+            time.sleep(SETTLING_SECONDS)
+            continue
         if not held:
             return broker.stop(broker.budget.why(batch.most[left[0]]))
         left = left[len(held) :]

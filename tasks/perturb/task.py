@@ -1,13 +1,15 @@
-"""Task: perturb."""
+"""Tasks: perturb, in one piece or in portions that are joined."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.perturb.cases import build_cases, drawn_in_words
-from contrapose.tasks.tables.table import Table, batches, iterate, write
+from contrapose.tasks.tables.table import ROWS, Table, batches, iterate, joined, read_rows, write
 
 
 @room_task("perturb", by_name={"probes": "{plan.test}"}, run_name="perturb {plan.test}")
@@ -20,7 +22,49 @@ def perturb(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods) -> 
         seed: of the run.
         likelihoods: which log-likelihoods the model gives.
     """
-    ids = (name for part in batches(samples, columns=["id"]) for name in part["id"].to_pylist())
-    drawn = drawn_in_words(ids, plan, seed=seed, likelihoods=likelihoods)
+    drawn = drawn_in_words(_ids(samples), plan, seed=seed, likelihoods=likelihoods)
     records = iterate(samples, probe(plan.test).sample_type)
     return write(build_cases(records, plan, seed=seed, likelihoods=likelihoods, in_words=drawn), Case)
+
+
+@room_task("perturb a portion", by_name={"probes": "{plan.test}"}, run_name="perturb {plan.test} from {rows[0]}")
+def perturb_portion(
+    plan: Plan, samples: Table, rows: tuple[int, int], in_words: list[str], seed: int, likelihoods: Likelihoods
+) -> Table:
+    """Make the cases of neighbouring samples of one test.
+
+    Args:
+        plan: the selected test.
+        samples: all its samples.
+        rows: places of the first of these samples, from 0, and of what comes after the last.
+        in_words: ids of the samples that are also answered in words.
+        seed: of the run.
+        likelihoods: which log-likelihoods the model gives.
+    """
+    first, end = rows
+    kind = probe(plan.test).sample_type
+    parts = (read_rows(samples, kind, first=start, end=min(start + ROWS, end)) for start in range(first, end, ROWS))
+    records = (sample for part in parts for sample in part)
+    drawn = frozenset(in_words)
+    return write(build_cases(records, plan, seed=seed, likelihoods=likelihoods, in_words=drawn), Case)
+
+
+@room_task("draw samples to be answered in words", by_name={"probes": "{plan.test}"}, run_name="draw for {plan.test}")
+def draw_in_words(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods) -> list[str]:
+    """Ids of the samples that are also answered in words, where their cases are made in portions."""
+    return sorted(drawn_in_words(_ids(samples), plan, seed=seed, likelihoods=likelihoods))
+
+
+@room_task("join", run_name="join {label}")
+def join(label: str, tables: list[Table]) -> Table:
+    """One table with the rows of several, in order; its bytes are those that one task would have written.
+
+    Args:
+        label: of what, for people.
+        tables: of the same columns.
+    """
+    return joined(tables)
+
+
+def _ids(samples: Table) -> Iterator[str]:
+    return (name for part in batches(samples, columns=["id"]) for name in part["id"].to_pylist())

@@ -22,6 +22,7 @@ class Store:
         from contrapose.tasks.store.housekeeping import Housekeeping
         from contrapose.tasks.store.prompts import PromptTable
         from contrapose.tasks.store.runs import CallTable, Runs
+        from contrapose.tasks.store.teams import Teams
 
         engine = connect(store_url())
         self.answers = AnswerTable(engine)
@@ -36,6 +37,8 @@ class Store:
         """Questions that were written into batch files, and the batches."""
         self.runs = Runs(engine)
         """The runs."""
+        self.teams = Teams(engine)
+        """Portions that are asked at the same time."""
         self.checks = partial(Checks, engine)
         """Checks of retrained models, for a new owner who works in a flow run."""
         self.claims = partial(Claims, engine)

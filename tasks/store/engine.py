@@ -247,6 +247,14 @@ def store_url() -> str:
     return named or f"sqlite:///{home() / 'answers.sqlite3'}"
 
 
+def identity_of_store() -> str:
+    """What tells the store of this process from those of others: a file of the same name lies on every machine."""
+    import socket
+
+    url = store_url()
+    return f"{shown(url)} on {socket.gethostname()}" if file_of(url) else shown(url)
+
+
 def shown(url: str) -> str:
     """A store's address without its password."""
     address = _address(url)

@@ -29,6 +29,8 @@ NEWEST = {
     "batches": "changed",
     "checks": "until",
     "claims": "until",
+    "portions": "until",
+    "rates": "free",
 }
 """By table: the column that tells which of two rows of one key is newer."""
 

@@ -91,6 +91,35 @@ BATCHES = Table(
 )
 """One row per batch of an endpoint: noted before it is submitted, so that none is submitted twice."""
 
+PORTIONS = Table(
+    "portions",
+    METADATA,
+    Column("owner", Text, primary_key=True, comment="machine:process:random part; of the team's own row, the team"),
+    Column("team", Text, nullable=False, comment="id of the portions that are asked at the same time"),
+    Column("label", Text, nullable=False, comment="which cases of which test"),
+    Column("calls", BigInteger, nullable=False, default=0, comment="granted; what is spent already is part of it"),
+    Column("prompt_tokens", BigInteger, nullable=False, default=0, comment="granted"),
+    Column("completion_tokens", BigInteger, nullable=False, default=0, comment="granted"),
+    Column("settled", BigInteger, nullable=False, default=0, comment="calls among the granted that are over"),
+    Column("done", BigInteger, nullable=False, default=0),
+    Column("from_store", BigInteger, nullable=False, default=0),
+    Column("failed", BigInteger, nullable=False, default=0),
+    Column("requests", BigInteger, nullable=False, default=0),
+    Column("cost", Float, nullable=False, default=0.0, comment="US dollars"),
+    Column("stopped", Text, nullable=False, default="", comment="why nothing more is asked; empty: it is"),
+    Column("until", Float, nullable=False, comment="Unix time after which the portion is taken for dead"),
+    Index("portions_team", "team"),
+)
+"""One row per portion of a run that is asked beside others, and one per team of them: forgotten when all are asked."""
+
+RATES = Table(
+    "rates",
+    METADATA,
+    Column("key", Text, primary_key=True, comment="the endpoint, and which of its limits"),
+    Column("free", Float, nullable=False, comment="Unix time of the next request that may be made"),
+)
+"""One row per limit a minute that several processes keep together."""
+
 READINGS = Table(
     "readings",
     METADATA,

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
@@ -153,6 +153,13 @@ def save(path: Path, parts: Iterable[pa.Table], schema: pa.Schema) -> int:
             writer.write_table(group)
             rows += group.num_rows
     return rows
+
+
+def joined(tables: Sequence[Table]) -> Table:
+    """A table with the rows of several of the same columns, in order."""
+    parts = (part for table in tables for part in batches(table))
+    first = next(parts)
+    return write_arrow(chain([first], parts), first.schema)
 
 
 def read(table: Table, kind: type[Record]) -> list[Record]:

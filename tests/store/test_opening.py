@@ -117,7 +117,18 @@ def test_looking_makes_no_table_and_opening_makes_them_all(tmp_path: Path) -> No
     with reach(url).connect() as connection:
         assert list(connection.exec_driver_sql(names).scalars()) == []
     with connect(url).connect() as connection:
-        found = ["answers", "batches", "checks", "claims", "forms", "prompts", "readings", "runs"]
+        found = [
+            "answers",
+            "batches",
+            "checks",
+            "claims",
+            "forms",
+            "portions",
+            "prompts",
+            "rates",
+            "readings",
+            "runs",
+        ]
         assert list(connection.exec_driver_sql(names).scalars()) == found
 
 

@@ -10,22 +10,34 @@ from dataclasses import dataclass
 from threading import Lock
 
 from contrapose.tasks.infer.openai.settings import Settings
+from contrapose.tasks.store import Store
 
 TRUST_SECONDS = 120.0
 """How long an answer proves that there is an endpoint: longer than a rate limit per minute can silence it."""
 
 
 class Endpoint:
-    """Concurrency, rate limits and counts; any thread may use it."""
+    """Concurrency, rate limits and counts; any thread may use it.
 
-    def __init__(self, settings: Settings) -> None:
+    Args:
+        settings: of the endpoint; the concurrency is this process's own.
+        processes: how many of them keep its limits a minute together.
+    """
+
+    def __init__(self, settings: Settings, *, processes: int = 1) -> None:
         self.settings = settings
         self.limiter = Limiter(settings.concurrency)
-        self.requests = Bucket(settings.requests_per_minute)
-        self.tokens = Bucket(settings.tokens_per_minute)
+        self.requests = self._bucket("requests", settings.requests_per_minute, processes)
+        self.tokens = self._bucket("tokens", settings.tokens_per_minute, processes)
         self._retried: Counter[str] = Counter()
         self._answered_at: float | None = None
         self._lock = Lock()
+
+    def _bucket(self, name: str, per_minute: float | None, processes: int) -> Bucket | SharedBucket:
+        """One that several processes share is kept in the response store."""
+        if per_minute is None or processes == 1:
+            return Bucket(per_minute)
+        return SharedBucket(f"{self.settings.base_url} {name}", per_minute)
 
     def breaker(self) -> Breaker:
         """A judge for one call, which knows whether the endpoint answered lately."""
@@ -289,3 +301,39 @@ class Bucket:
         if self._rate is not None:
             with self._lock:
                 self._level += amount
+
+
+SHARED_SECONDS = 0.25
+"""How many seconds' worth a process takes out of a shared bucket at once: less bursts, or fewer looks at the store."""
+
+
+class SharedBucket:
+    """Amounts per minute of which several processes take, each at times that no other one has.
+
+    Args:
+        key: of the bucket, the same in all processes.
+        per_minute: the limit.
+    """
+
+    def __init__(self, key: str, per_minute: float) -> None:
+        self._key, self._rate = key, per_minute / 60
+        self._left = self._free = 0.0
+        self._owed = 0.0
+        self._lock = Lock()
+
+    def take(self, amount: float) -> float:
+        """Take an amount; the seconds to wait until it is this process's turn."""
+        with self._lock:
+            amount, self._owed = max(amount + self._owed, 0.0), min(amount + self._owed, 0.0)
+            while amount > self._left:
+                amount -= self._left
+                self._left = max(amount, self._rate * SHARED_SECONDS)
+                self._free = time.monotonic() + Store().teams.slots(self._key, self._left, rate=self._rate)
+            start = self._free
+            self._left, self._free = self._left - amount, self._free + amount / self._rate
+            return max(0.0, start - time.monotonic())
+
+    def correct(self, amount: float) -> None:
+        """Put back what was taken too much; a negative amount was taken too little."""
+        with self._lock:
+            self._owed -= amount

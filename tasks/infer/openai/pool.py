@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from contrapose.tasks.core.questions import Form, Question
+from contrapose.tasks.core.questions import INTERRUPTED, Form, Question
 from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.openai.asking import Asker, Tries
 from contrapose.tasks.infer.openai.bodies import Bodies
@@ -93,7 +93,7 @@ class Pool:
             if (verdict := self._breaker.verdict()) is not None:
                 self.broker.stop(verdict)
         # What is under way is paid for: it is waited for, and not for long where the endpoint is why the run stopped.
-        given_up = self._breaker.verdict() is not None
+        given_up = self._breaker.verdict() is not None or self.broker.stopped == INTERRUPTED
         end = time.monotonic() + (GRACE_SECONDS if given_up else self.endpoint.settings.timeout)
         while not self.broker.budget.idle() and time.monotonic() < end:
             await asyncio.sleep(GLANCE_SECONDS)

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 from urllib.parse import urlsplit
 
@@ -87,8 +88,9 @@ class OpenAIModel:
 
     def __init__(self, spec: ModelSpec) -> None:
         settings = read_settings(spec)
+        own = max(1, settings.concurrency // spec.processes)
         self.bodies = Bodies(spec=spec, settings=settings)
-        self.endpoint = Endpoint(settings)
+        self.endpoint = Endpoint(replace(settings, concurrency=own), processes=spec.processes)
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""

@@ -1,0 +1,246 @@
+"""Where the portions of a run are computed: in this process, or in those of a Dask or Ray cluster."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, ParamSpec, Self, TypeVar, cast
+
+from prefect import Task
+from prefect.futures import PrefectFuture
+from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
+from prefect.utilities.callables import get_call_parameters
+
+from contrapose.tasks.config.run_config import RunnerArgs
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
+from contrapose.tasks.core.optional_packages import require
+from contrapose.tasks.core.policy import DAMAGED, call, sound
+from contrapose.tasks.tables.table import full, no_room
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Needs = Callable[[Mapping[str, float]], AbstractContextManager[object]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """A task runner that works."""
+
+    runner: TaskRunner[Any]
+    """Takes tasks."""
+    portions: int
+    """How many it computes at a time."""
+    processes: int
+    """In how many processes."""
+    needs: Needs
+    """While its context is open, what is submitted needs these resources of a worker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submitted(Generic[R]):
+    """A task that was handed over; here or elsewhere it is computed."""
+
+    outcome: Callable[[], R]
+    """Waits for what it returns, and raises what it raised."""
+    done: bool
+    """Whether it was computed at once."""
+
+
+class Workers:
+    """Those who compute the portions of one run; they are started when the first portion is submitted.
+
+    Args:
+        runner: `threads`, `dask` or `ray`.
+        args: what it has at its disposal.
+        local: whether the model is computed by the workers: then threads of one process take one portion at a time.
+
+    Raises:
+        ConfigError: the runner's package is not installed, or it cannot do what is asked.
+    """
+
+    def __init__(self, runner: str = "threads", args: RunnerArgs | None = None, *, local: bool = True) -> None:
+        args = args or RunnerArgs()
+        if runner == "threads" and (args.address or args.resources):
+            raise ConfigError(
+                "address" if args.address else "resources",
+                expected="neither of them for threads, which are this process's own",
+                remedy="Set runner to dask or ray, or leave it out.",
+                where="runner_args",
+            )
+        if runner != "threads":
+            require(f"prefect_{runner}", extra=runner, where="runner")
+        self.runner, self.args = runner, args
+        self.inside = runner == "threads"
+        """Whether all is computed in this process."""
+        self.alone = runner == "threads" and (local or (args.workers or 1) == 1)
+        """Whether one portion is computed after the other, in the thread of the flow."""
+        self._stack = ExitStack()
+        self._started: Started | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Let all workers go."""
+        self._started = None
+        self._stack.close()
+
+    @property
+    def portions(self) -> int:
+        """How many portions are computed at a time."""
+        return 1 if self.alone else self._ready().portions
+
+    @property
+    def processes(self) -> int:
+        """In how many processes they are computed."""
+        return 1 if self.alone else self._ready().processes
+
+    def submit(self, chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: P.kwargs) -> Submitted[R]:
+        """Hand over a task; alone, it is computed before this returns. Otherwise as `call`."""
+        if self.alone:
+            value = call(chosen, refresh, *args, **inputs)
+            return Submitted(outcome=lambda: value, done=True)
+        parameters = get_call_parameters(chosen.fn, args, dict(inputs))
+        future = self._hand_over(chosen, parameters, refresh=refresh)
+        return Submitted(outcome=partial(self._outcome, chosen, parameters, future), done=False)
+
+    def _hand_over(self, chosen: Task[P, R], parameters: dict[str, Any], *, refresh: bool) -> PrefectFuture[R]:
+        ready = self._ready()
+        with ready.needs(self.args.resources if "terms" in parameters else {}):
+            future: PrefectFuture[R] = ready.runner.submit(
+                chosen.with_options(refresh_cache=refresh), parameters=parameters
+            )
+            return future
+
+    def _outcome(self, chosen: Task[P, R], parameters: dict[str, Any], future: PrefectFuture[R]) -> R:
+        while True:
+            try:
+                value = sound(_final_state(future))
+            except OSError as error:
+                if full(error):
+                    raise no_room("a worker's disk") from error
+                raise
+            if value is not DAMAGED:
+                return cast(R, value)
+            future = self._hand_over(chosen, parameters, refresh=True)
+
+    def _ready(self) -> Started:
+        if self._started is None:
+            self._started = RUNNERS[self.runner](self.args, self._stack)
+        return self._started
+
+
+def _final_state(future: PrefectFuture[Any]) -> Any:
+    try:
+        future.result(raise_on_failure=False)
+    except ContraposeError:
+        raise
+    except Exception as error:
+        # Neither Dask nor Ray tells whose fault it is: a portion was lost with worker after worker.
+        raise CutShortError(
+            f"a portion could not be computed: its workers ended, one after the other ({type(error).__name__})",
+            expected="workers that stay",
+            remedy="See what ends them, such as too little memory; the same command goes on where it stopped.",
+            where="runner",
+        ) from error
+    return future.state
+
+
+def _threads(args: RunnerArgs, stack: ExitStack) -> Started:
+    count = args.workers or 1
+    runner = stack.enter_context(ThreadPoolTaskRunner[Any](max_workers=count))
+    return Started(runner=runner, portions=count, processes=1, needs=lambda resources: nullcontext())
+
+
+def _dask(args: RunnerArgs, stack: ExitStack) -> Started:
+    import dask
+
+    # Read as it is imported: otherwise it tells of every worker that it lets go.
+    dask.config.set({"logging.distributed": dask.config.get("logging.distributed", "critical")})
+    from distributed import LocalCluster
+    from distributed.security import Security
+    from prefect_dask.task_runners import DaskTaskRunner
+
+    def needs(resources: Mapping[str, float]) -> AbstractContextManager[object]:
+        # Tasks that are alike to Dask are not joined into one.
+        return dask.annotate(resources=dict(resources)) if resources else nullcontext()
+
+    if args.address:
+        runner = stack.enter_context(DaskTaskRunner(address=args.address))
+        known = _reached(lambda: runner.client.scheduler_info(n_workers=-1)["workers"], args.address)
+        threads = sum(worker["nthreads"] for worker in known.values())
+        return Started(runner=runner, portions=args.workers or threads, processes=max(1, len(known)), needs=needs)
+    count = args.workers or os.cpu_count() or 1
+    cluster = stack.enter_context(
+        LocalCluster(  # type: ignore[no-untyped-call]
+            n_workers=count,
+            threads_per_worker=1,
+            # Whoever reaches a scheduler has code run: it takes nobody without the certificate made here.
+            security=Security.temporary(),  # type: ignore[no-untyped-call]
+            host="127.0.0.1",
+            dashboard_address=None,
+            # Dask would kill a worker that holds a model.
+            memory_limit=None,
+            resources=dict(args.resources),
+        )
+    )
+    runner = stack.enter_context(DaskTaskRunner(cluster=cluster))
+    return Started(runner=runner, portions=count, processes=count, needs=needs)
+
+
+def _ray(args: RunnerArgs, stack: ExitStack) -> Started:
+    # Read as Ray is imported: no telemetry, and nobody without the token made here has code run.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if not args.address:
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    import ray
+    from prefect_ray import RayTaskRunner
+    from prefect_ray.context import remote_options
+
+    def needs(resources: Mapping[str, float]) -> AbstractContextManager[object]:
+        others = {name: count for name, count in resources.items() if name != "GPU"}
+        wanted = {"num_gpus": resources["GPU"]} if "GPU" in resources else {}
+        return remote_options(**wanted, **({"resources": others} if others else {})) if resources else nullcontext()
+
+    if args.address:
+        runner = RayTaskRunner(address=args.address, init_kwargs={"logging_level": "error"})
+        _reached(lambda: stack.enter_context(runner), args.address)
+        count = args.workers or int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
+        return Started(runner=runner, portions=count, processes=count, needs=needs)
+    count = args.workers or os.cpu_count() or 1
+    settings = {
+        "num_cpus": count,
+        "include_dashboard": False,
+        "log_to_driver": False,
+        "logging_level": "error",
+        "resources": {name: each * count for name, each in args.resources.items() if name != "GPU"},
+        "_node_ip_address": "127.0.0.1",
+    }
+    runner = stack.enter_context(RayTaskRunner(init_kwargs=settings))
+    return Started(runner=runner, portions=count, processes=count, needs=needs)
+
+
+def _reached(reach: Callable[[], R], address: str) -> R:
+    """What a cluster answers.
+
+    Raises:
+        ConfigError: nobody answers at its address.
+    """
+    try:
+        return reach()
+    except Exception as error:
+        raise ConfigError(
+            f"no cluster answers at {address} ({type(error).__name__})",
+            expected="the address of a scheduler that can be reached from here",
+            remedy="Start the cluster, or correct runner_args.address.",
+            where="runner_args.address",
+        ) from error
+
+
+RUNNERS: Mapping[str, Callable[[RunnerArgs, ExitStack], Started]] = {"threads": _threads, "dask": _dask, "ray": _ray}
+"""How each runner is started, and what lets it go put onto a stack."""

@@ -1,0 +1,206 @@
+"""What the portions of a run that are asked at the same time, in threads or processes, must know of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Connection, Row, delete, func, select, update
+
+from contrapose.tasks.core.records import Usage
+from contrapose.tasks.store.answers import insert_into
+from contrapose.tasks.store.claims import LEASE_SECONDS, gone, new_owner, now
+from contrapose.tasks.store.patience import StorePart, patient
+from contrapose.tasks.store.schema import PORTIONS, RATES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How far a portion has come, or all portions of a team together."""
+
+    done: int = 0
+    """Questions answered, found or given up; one that several cases share counts for each of them."""
+    from_store: int = 0
+    """Of these, found in the store."""
+    failed: int = 0
+    """Of these, given up."""
+    requests: int = 0
+    """Requests made, the failed ones too."""
+    cost: float = 0.0
+    """US dollars that they took; 0 where a price is unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """What a portion may spend from now on, and how the others stand."""
+
+    usage: Usage
+    """All that the portion may spend, from its beginning on; what it has spent already is part of it."""
+    others: Usage = field(default_factory=Usage)
+    """What the other portions of the team may spend, or have spent."""
+    others_idle: bool = True
+    """Whether none of the others has a request under way, or room for one."""
+
+
+class Teams(StorePart):
+    """Teams of portions in a database. A team has a row of its own, and each of its portions has one."""
+
+    @patient
+    def begin(self) -> str:
+        """A new team; returns its id."""
+        team = uuid4().hex
+        with self.engine.begin() as connection:
+            moment = now(connection)
+            connection.execute(delete(PORTIONS).where(PORTIONS.c.until < moment - LONGEST_TEAM_SECONDS))
+            self._insert(connection, team=team, owner=team, label="", until=moment + LONGEST_TEAM_SECONDS)
+        return team
+
+    @patient
+    def join(self, team: str, label: str) -> str:
+        """Note that a portion begins; one of the same label that did not come to its end counts as not done.
+
+        Args:
+            team: id of the team.
+            label: of the portion.
+
+        Returns:
+            The name of its row, which says where it works.
+        """
+        owner = new_owner()
+        earlier = update(PORTIONS).where(PORTIONS.c.team == team, PORTIONS.c.label == label)
+        with self.engine.begin() as connection:
+            connection.execute(earlier.values(done=0, from_store=0, failed=0))
+            self._insert(connection, team=team, owner=owner, label=label, until=now(connection) + LEASE_SECONDS)
+        return owner
+
+    @patient
+    def grant(
+        self, team: str, owner: str, *, wanted: Sequence[Usage], settled: Usage, fits: Callable[[Usage], bool]
+    ) -> Grant:
+        """Let a portion spend more, if the team as a whole may.
+
+        Args:
+            team: id of the team.
+            owner: of the portion.
+            wanted: what it would like to be allowed from its beginning on, the most modest last; where not even that
+                fits, it is left with what it has spent and what is under way.
+            settled: what it has spent.
+            fits: whether all portions together may spend so much.
+        """
+        with self.engine.begin() as connection:
+            # Portions that are given room one after the other never have more than all may have.
+            connection.execute(select(PORTIONS.c.owner).where(PORTIONS.c.owner == team).with_for_update())
+            others = self._others(connection, team, owner)
+            spoken_for = sum((_granted(row) for row in others), Usage())
+            usage = next((one for one in wanted[:-1] if fits(spoken_for + one)), wanted[-1])
+            values = {**_columns(usage), "settled": settled.calls, "until": now(connection) + LEASE_SECONDS}
+            connection.execute(update(PORTIONS).where(PORTIONS.c.owner == owner).values(**values))
+            moment = now(connection)
+            busy = any(row.calls > row.settled and not _ended(row, moment) for row in others)
+        return Grant(usage=usage, others=spoken_for, others_idle=not busy)
+
+    @patient
+    def report(self, owner: str, counts: Counts, *, spent: Usage, over: bool, stopped: str | None) -> str | None:
+        """Note how far a portion has come.
+
+        Args:
+            owner: of the portion.
+            counts: what it has done.
+            spent: what that took.
+            over: whether it has come to its end, and returns what it was granted and did not spend.
+            stopped: why it asks nothing more, if it does not.
+
+        Returns:
+            Why nothing more is to be asked, where a portion of the team was stopped.
+        """
+        own = PORTIONS.c.owner == owner
+        with self.engine.begin() as connection:
+            values: dict[str, Any] = {
+                "done": counts.done,
+                "from_store": counts.from_store,
+                "failed": counts.failed,
+                "requests": counts.requests,
+                "cost": counts.cost,
+                "settled": spent.calls,
+                "until": now(connection) + LEASE_SECONDS,
+            }
+            values |= {"stopped": stopped} if stopped else {}
+            values |= _columns(spent) if over else {}
+            connection.execute(update(PORTIONS).where(own).values(**values))
+            team = select(PORTIONS.c.team).where(own).scalar_subquery()
+            reason = select(PORTIONS.c.stopped).where(PORTIONS.c.team == team, PORTIONS.c.stopped != "").limit(1)
+            return connection.execute(reason).scalar()
+
+    @patient
+    def stop(self, team: str, reason: str) -> None:
+        """Let all portions of a team ask nothing more."""
+        with self.engine.begin() as connection:
+            connection.execute(update(PORTIONS).where(PORTIONS.c.owner == team).values(stopped=reason))
+
+    @patient
+    def counts(self, team: str) -> Counts:
+        """How far all portions of a team have come."""
+        names = ("done", "from_store", "failed", "requests", "cost")
+        wanted = select(*(func.coalesce(func.sum(PORTIONS.c[name]), 0).label(name) for name in names))
+        with self.reading.begin() as connection:
+            return Counts(**connection.execute(wanted.where(PORTIONS.c.team == team)).one()._mapping)
+
+    @patient
+    def end(self, team: str) -> None:
+        """Forget a team."""
+        with self.engine.begin() as connection:
+            connection.execute(delete(PORTIONS).where(PORTIONS.c.team == team))
+
+    @patient
+    def slots(self, key: str, count: float, *, rate: float) -> float:
+        """Take the next free places in a row of requests that keeps a rate, whoever makes them.
+
+        Args:
+            key: of what has the rate, such as an endpoint.
+            count: how many places.
+            rate: of them a second.
+
+        Returns:
+            Seconds until the first of them; the others follow, `1 / rate` seconds apart.
+        """
+        with self.engine.begin() as connection:
+            moment = now(connection)
+            first = insert_into(self.engine, RATES).values(key=key, free=moment)
+            connection.execute(first.on_conflict_do_nothing(index_elements=["key"]))
+            row = connection.execute(select(RATES.c.free).where(RATES.c.key == key).with_for_update()).one()
+            # After a clock was set back nobody waits for it to come to the same time again.
+            start = max(row.free if row.free < moment + LONGEST_SECONDS else moment, moment)
+            connection.execute(update(RATES).where(RATES.c.key == key).values(free=start + count / rate))
+            return float(start - moment)
+
+    def _insert(self, connection: Connection, *, team: str, owner: str, label: str, until: float) -> None:
+        row = {"owner": owner, "team": team, "label": label, "until": until}
+        connection.execute(insert_into(self.engine, PORTIONS).values(**row))
+
+    def _others(self, connection: Connection, team: str, owner: str) -> Sequence[Row[Any]]:
+        return connection.execute(select(PORTIONS).where(PORTIONS.c.team == team, PORTIONS.c.owner != owner)).all()
+
+
+LONGEST_TEAM_SECONDS = 30 * 86_400.0
+"""After which what is left of a team that was killed is forgotten."""
+LONGEST_SECONDS = 3600.0
+"""A place in a row that is further ahead was taken by another clock."""
+
+
+def _granted(row: Row[Any]) -> Usage:
+    return Usage(calls=row.calls, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens)
+
+
+def _columns(usage: Usage) -> dict[str, int]:
+    return {
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+    }
+
+
+def _ended(row: Row[Any], moment: float) -> bool:
+    """Whether a portion that still holds room will never use it: what it was granted counts as spent for good."""
+    return row.until < moment or (row.owner != row.team and gone(row.owner))

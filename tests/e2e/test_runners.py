@@ -1,0 +1,222 @@
+"""The same run in threads, on Dask and on Ray: the same results, one budget, one rate, and workers that are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from fake_endpoint import Endpoint, serving
+from prefect.settings import PREFECT_API_URL
+
+pytestmark = [pytest.mark.timeout(900), pytest.mark.usefixtures("prefect_server")]
+
+ELSEWHERE = [pytest.param(runner, marks=pytest.mark.slow) for runner in ("dask", "ray")]
+PROCESSES = {"dask": "distributed.nanny|multiprocessing.spawn|spawn_main", "ray": "ray::"}
+"""What the command lines of worker processes hold."""
+
+
+class House:
+    """A store, an endpoint, and runs as processes of their own."""
+
+    def __init__(self, folder: Path, endpoint: Endpoint, *, store: str = "") -> None:
+        self.folder, self.endpoint = folder, endpoint
+        self.store = store or f"sqlite:///{folder}/answers.sqlite3"
+        folder.mkdir()
+
+    def started(self, *words: str) -> subprocess.Popen[str]:
+        environment = {
+            **os.environ,
+            "CONTRAPOSE_HOME": str(self.folder / "home"),
+            "CONTRAPOSE_STORE": self.store,
+            "PREFECT_API_URL": str(PREFECT_API_URL.value()),
+        }
+        url = f"model_args.base_url=http://127.0.0.1:{self.endpoint.port}/v1"
+        own = ("run", "--suite", "full", "--model", "openai/any", "--set", url, "--out", "runs", "--exit-zero", "-q")
+        return subprocess.Popen(
+            [sys.executable, "-m", "contrapose.flows.cli", *own, *words],
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def ended(self, process: subprocess.Popen[str]) -> str:
+        out, error = process.communicate()
+        assert "Traceback" not in error, error
+        assert process.returncode == 0, error
+        return out + error
+
+    def run(self, *words: str) -> str:
+        return self.ended(self.started(*words))
+
+    def results(self) -> pa.Table:
+        newest = max(self.folder.glob("runs/[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
+        return pq.read_table(newest / "results.parquet").replace_schema_metadata()
+
+    def summary(self) -> dict[str, object]:
+        newest = max(self.folder.glob("runs/[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
+        content: dict[str, object] = json.loads((newest / "summary.json").read_text())
+        return content
+
+
+def on(runner: str, workers: int) -> list[str]:
+    return ["--set", f"runner={runner}", "--set", f"runner_args.workers={workers}"]
+
+
+SMALL = ("--test", "order_bias", "--test", "add_toxic_words", "--limit", "60")
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with serving() as listening:
+        yield listening
+
+
+@pytest.mark.parametrize("runner", ["threads", *ELSEWHERE])
+def test_results_are_those_of_one_portion_after_the_other(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
+    alone, beside = House(tmp_path / "alone", endpoint), House(tmp_path / "beside", endpoint)
+    alone.run(*SMALL)
+    asked = Counter(endpoint.asked)
+    beside.run(*SMALL, *on(runner, 2))
+    assert beside.results().equals(alone.results())
+    # Nothing was asked twice by any of the two.
+    assert Counter(endpoint.asked) == Counter({prompt: 2 * count for prompt, count in asked.items()})
+
+
+@pytest.mark.parametrize("runner", ELSEWHERE)
+def test_workers_keep_their_answers_in_a_database(
+    runner: str, endpoint: Endpoint, tmp_path: Path, postgres_url: str
+) -> None:
+    alone = House(tmp_path / "alone", endpoint)
+    beside = House(tmp_path / "beside", endpoint, store=postgres_url)
+    alone.run(*SMALL)
+    beside.run(*SMALL, *on(runner, 2))
+    assert beside.results().equals(alone.results())
+
+
+@pytest.mark.parametrize("runner", ["threads", *ELSEWHERE])
+def test_four_workers_make_no_call_too_many(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
+    house = House(tmp_path / "house", endpoint)
+    endpoint.delay = 0.02
+    said = house.run("--limit", "150", "--max-calls", "500", *on(runner, 4))
+    assert "contrapose resume" in said
+    assert len(endpoint.requests) == 500
+    assert house.summary()["verdict"] == "incomplete"
+
+
+@pytest.mark.parametrize("runner", ["threads", *ELSEWHERE])
+def test_four_workers_keep_a_limit_a_minute_together(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
+    house = House(tmp_path / "house", endpoint)
+    house.run(
+        *("--test", "order_bias", "--limit", "100", "--set", "model_args.requests_per_minute=600"),
+        *on(runner, 4),
+    )
+    came = sorted(request.came for request in endpoint.requests)
+    assert len(came) >= 300
+    # The first and the last second are those of workers that begin, and that have nothing left to ask.
+    inside = [moment for moment in came if came[0] + 2 < moment < came[-1] - 2]
+    rate = (len(inside) - 1) / (inside[-1] - inside[0])
+    assert rate == pytest.approx(10, rel=0.05)
+
+
+@pytest.mark.parametrize("runner", ["threads", *ELSEWHERE])
+def test_an_endpoint_that_is_gone_stops_all(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
+    house = House(tmp_path / "house", endpoint)
+    endpoint.always = "status 401"
+    house.run(*SMALL, *on(runner, 4), "--set", "model_args.retries=0")
+    assert house.summary()["verdict"] == "incomplete"
+    # Each portion has asked as much as it may at a time when its first request is refused.
+    assert len(endpoint.requests) <= 4 * 32
+
+
+@pytest.mark.parametrize("runner", ELSEWHERE)
+def test_a_killed_worker_costs_what_was_in_flight(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
+    alone, beside = House(tmp_path / "alone", endpoint), House(tmp_path / "beside", endpoint)
+    words = ("--test", "order_bias", "--test", "option_order", "--limit", "150", "--set", "model_args.concurrency=8")
+    alone.run(*words)
+    expected, before = set(endpoint.asked), len(endpoint.requests)
+    endpoint.delay = 0.3
+    process = beside.started(*words, *on(runner, 2))
+    while len(endpoint.requests) < before + 60:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    victim = asking(process.pid, PROCESSES[runner])
+    os.kill(victim, signal.SIGKILL)
+    moment = time.monotonic()
+    beside.ended(process)
+    own = endpoint.requests[before:]
+    flying = sum(request.came <= moment < request.left + 1 for request in own)
+    twice = Counter(request.prompt for request in own).total() - len({request.prompt for request in own})
+    print(
+        f"{runner}: {len(own)} requests, {len(expected)} prompts, {twice} asked twice, {flying} in flight at the kill"
+    )
+    assert beside.results().equals(alone.results())
+    assert {request.prompt for request in own} == expected
+    assert twice <= flying
+
+
+def asking(root: int, pattern: str) -> int:
+    """A worker process among those that a run has started, which has used most processor time."""
+    import re
+
+    children: dict[int, list[int]] = {}
+    lines: dict[int, str] = {}
+    ticks: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            lines[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
+        except (OSError, ValueError):
+            continue
+        children.setdefault(int(fields[1]), []).append(int(entry.name))
+        ticks[int(entry.name)] = int(fields[11]) + int(fields[12])
+    found, waiting = [], [root]
+    while waiting:
+        own = children.get(waiting.pop(), [])
+        found += own
+        waiting += own
+    workers = [pid for pid in found if re.search(pattern, lines[pid]) and pid != root]
+    return max(workers, key=lambda pid: ticks[pid])
+
+
+def test_a_run_that_is_interrupted_lets_its_threads_end(endpoint: Endpoint, tmp_path: Path) -> None:
+    house = House(tmp_path / "house", endpoint)
+    endpoint.delay = 1.0
+    process = house.started(*SMALL, *on("threads", 3))
+    while len(endpoint.requests) < 30:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    moment = time.monotonic()
+    out, error = process.communicate()
+    assert process.returncode == 130, out + error
+    assert "Traceback" not in error
+    assert time.monotonic() - moment < 20
+    asked = len(endpoint.requests)
+    endpoint.delay = 0.0
+    house.run(*SMALL, *on("threads", 3))
+    prompts = {request.prompt for request in endpoint.requests}
+    cut_off = len(endpoint.requests) - len(prompts)
+    assert cut_off <= asked
+    assert cut_off <= 64
+
+
+def test_a_scheduler_that_is_not_there_is_told_in_one_line(endpoint: Endpoint, tmp_path: Path) -> None:
+    house = House(tmp_path / "house", endpoint)
+    process = house.started(*SMALL, "--set", "runner=dask", "--set", "runner_args.address=tcp://127.0.0.1:9")
+    out, error = process.communicate()
+    assert process.returncode == 2, out + error
+    assert "no cluster answers at tcp://127.0.0.1:9" in error
+    assert endpoint.requests == []
