@@ -1,29 +1,41 @@
-"""The flow over several models: one suite, one leaderboard."""
+"""The flow over several models and suites: one leaderboard for each suite."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
-from prefect import flow
+from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact
 from pydantic import BaseModel, ConfigDict, Field
 
 from contrapose.flows.evaluate_model import evaluate_model
+from contrapose.flows.orchestration.at_work import silent
 from contrapose.flows.orchestration.form import Form
 from contrapose.flows.run_context import enter
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.config.suite_files import validate
+from contrapose.tasks.config.suite_files import load_config, validate
 from contrapose.tasks.core.comparison import MARGIN, Comparison
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, ModelError
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.report.comparison_markdown import render, write_comparison
 from contrapose.tasks.report.publish import free_folder, write_folder
+from contrapose.tasks.text.wording import counted
+
+AT_ONCE = 4
+"""Evaluations at a time, each of a model that lies elsewhere."""
+HERE = "this machine"
+OF_SUITE = ("suite", "tests", "data", "limit", "limit_from")
+"""Keys of a configuration that a named suite decides."""
 
 
 class ComparedModel(BaseModel):
@@ -36,50 +48,185 @@ class ComparedModel(BaseModel):
 
 
 class Compared(TypedDict):
-    """What a comparison leaves: its folder, those of the runs, and the content of comparison.json."""
+    """What a comparison on one suite leaves: its folder, those of the runs, and the content of comparison.json."""
 
+    suite: str
     folder: str
     runs: list[str]
     comparison: Comparison
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """One model on one suite."""
+
+    config: RunConfig
+    """The run."""
+    model: int
+    """Place of the model in the list, from 0."""
+    place: str
+    """Where the model is: one evaluation at a time asks it there."""
+
+
+Outcomes = Mapping[tuple[str, int], "str | ContraposeError"]
+"""By suite and place of the model: the folder of the finished run, or why there is none."""
+
+
 @flow(
     name="compare-models",
     flow_run_name="{config.suite} on several models",
-    description="Evaluates several models on the same suite, and tells which pass more often, and how sure that is.",
+    description="Evaluates several models on the same suites, and tells which pass more often, and how sure that is.",
     persist_result=True,
     result_storage=RESULTS,
     result_serializer=SERIALIZER,
 )
 def compare_models(
-    config: Form, models: list[str | ComparedModel], baseline: int = 1, margin: float = MARGIN
-) -> Compared:
-    """Evaluate several models, one after the other, and compare their runs.
+    config: Form,
+    models: list[str | ComparedModel],
+    baseline: int = 1,
+    margin: float = MARGIN,
+    suites: list[str] | None = None,
+    at_once: int = AT_ONCE,
+) -> list[Compared]:
+    """Evaluate several models on one or more suites, and compare the runs on each.
+
+    Models at different addresses are evaluated at the same time, those at one address and those of this machine one
+    after the other. What one run has perturbed or asked, the others take from the store. A model that cannot be
+    evaluated stops no other one: the flow fails in the end, when all others are compared.
 
     Args:
         config: everything but the model; its model and model_args are not used.
         models: two or more, each by its id or with arguments.
         baseline: place in the list of the model that the others are held against, from 1.
         margin: loss of pass rate that is still called not worse, 0 to 1.
+        suites: bundled suites or files of suites, which replace that of the configuration; empty: that one.
+        at_once: at most this many evaluations at a time.
+
+    Returns:
+        One comparison for each suite, in order.
 
     Raises:
-        ContraposeError: something the user can mend; wrong models are found before the first one is asked.
+        ContraposeError: something the user can mend. A wrong configuration is found before the first model is asked.
     """
     refuse_margin(margin)
-    configs = each_model(config, models, baseline=baseline)
-    for run_config in configs:
-        enter(run_config)
-    folders = [evaluate_model(run_config)["folder"] for run_config in configs]
-    comparison = call(compare, folders=folders, baseline=folders[baseline - 1], margin=margin)
-    name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{config.suite}-comparison"
-    folder = free_folder(Path(config.output), name).resolve()
+    chosen = [_on_suite(config, name) for name in suites] if suites else [config]
+    failed: dict[tuple[str, int], ContraposeError] = {}
+    evaluations = [
+        evaluation for suite in chosen for evaluation in _entered(each_model(suite, models, baseline=baseline), failed)
+    ]
+    if len({evaluation.model for evaluation in evaluations}) < 2:
+        # Nothing is asked where nothing can be compared.
+        raise next(iter(failed.values()))
+    outcomes = {**failed, **_evaluated(evaluations, at_once=max(1, at_once))}
+    compared = [
+        _compared(suite, list(finished.values()), finished[baseline - 1], margin=margin)
+        for suite in chosen
+        if len(finished := _finished(suite, outcomes)) > 1 and baseline - 1 in finished
+    ]
+    _refuse_failures(outcomes, len(models) * len(chosen), compared)
+    return compared
+
+
+def _on_suite(config: RunConfig, name: str) -> RunConfig:
+    """The configuration with another suite: what the suite says, and what is set beside it."""
+    suite, warnings = load_config(name)
+    for warning in warnings:
+        get_run_logger().warning(f"{name}: {warning}")
+    own = config.model_dump(exclude_unset=True, exclude=set(OF_SUITE))
+    return validate({**suite.model_dump(exclude_unset=True), **own}, where="suites")
+
+
+def _entered(configs: Sequence[RunConfig], failed: dict[tuple[str, int], ContraposeError]) -> Iterator[Evaluation]:
+    """The evaluations of models that can be reached; of the others, why not."""
+    for number, config in enumerate(configs):
+        try:
+            run = enter(config)
+        except ModelError as error:
+            failed[config.suite, number] = error
+        else:
+            place = HERE if run.provider.local else run.identity.get("revision", config.model)
+            yield Evaluation(config=config, model=number, place=place)
+
+
+def _evaluated(evaluations: Sequence[Evaluation], *, at_once: int) -> Outcomes:
+    """What came of each; those of one place one after the other, a model's together, so that it is loaded once."""
+    places: dict[str, list[Evaluation]] = {}
+    for evaluation in sorted(evaluations, key=lambda one: one.model):
+        places.setdefault(evaluation.place, []).append(evaluation)
+    outcomes: dict[tuple[str, int], str | ContraposeError] = {}
+
+    def work(queue: Sequence[Evaluation]) -> None:
+        for evaluation in queue:
+            outcomes[evaluation.config.suite, evaluation.model] = _outcome(evaluation)
+
+    if len(places) == 1 or at_once == 1:
+        for queue in places.values():
+            work(queue)
+        return outcomes
+    # Several progress lines would write over each other.
+    with silent(True), ThreadPoolExecutor(at_once) as pool:
+        for ended in [pool.submit(_in_context(work, queue)) for queue in places.values()]:
+            ended.result()
+    return outcomes
+
+
+def _in_context(work: Callable[[Sequence[Evaluation]], None], queue: Sequence[Evaluation]) -> Callable[[], None]:
+    """The work with Prefect's context of the flow, which a thread does not have by itself."""
+    return partial(copy_context().run, work, queue)
+
+
+def _outcome(evaluation: Evaluation) -> str | ContraposeError:
+    """The folder of the run, or why it is not finished."""
+    try:
+        published = evaluate_model(evaluation.config)
+    except ContraposeError as error:
+        return error
+    summary = published["summary"]
+    if summary["verdict"] != "incomplete":
+        return published["folder"]
+    return ContraposeError(
+        f"the run is incomplete: {summary['reason']}",
+        expected="a finished run",
+        remedy=f"`contrapose resume {published['run']}` goes on with it.",
+        where=evaluation.config.model,
+    )
+
+
+def _finished(suite: RunConfig, outcomes: Outcomes) -> dict[int, str]:
+    """Folders of the finished runs on a suite, by the places of their models, in order."""
+    return {
+        model: outcome
+        for (name, model), outcome in sorted(outcomes.items(), key=lambda item: item[0])
+        if name == suite.suite and isinstance(outcome, str)
+    }
+
+
+def _compared(suite: RunConfig, folders: list[str], baseline: str, *, margin: float) -> Compared:
+    comparison = call(compare, folders=folders, baseline=baseline, margin=margin)
+    name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{suite.suite}-comparison"
+    folder = free_folder(Path(suite.output), name).resolve()
     write_folder(folder, partial(write_comparison, comparison=comparison))
     create_markdown_artifact(
-        key=artifact_key(config.suite, "comparison"),
+        key=artifact_key(suite.suite, "comparison"),
         markdown=f"{render(comparison).decode()}\n\nFolder: `{folder}`\n",
         description=comparison["reason"],
     )
-    return Compared(folder=str(folder), runs=folders, comparison=comparison)
+    return Compared(suite=suite.suite, folder=str(folder), runs=folders, comparison=comparison)
+
+
+def _refuse_failures(outcomes: Outcomes, total: int, compared: Sequence[Compared]) -> None:
+    """Fail where an evaluation did: what could be compared is published by now."""
+    failures = [outcome for outcome in outcomes.values() if isinstance(outcome, ContraposeError)]
+    if not failures:
+        return
+    folders = ", ".join(one["folder"] for one in compared) or "nothing"
+    raise ContraposeError(
+        f"{len(failures)} of {counted('evaluations', total)} did not come to an end; "
+        + "; ".join(str(failure) for failure in failures[:10]),
+        expected="a finished run of every model on every suite",
+        remedy=f"The others are compared: {folders}. What was answered is not asked again.",
+        where="models",
+    )
 
 
 def each_model(config: RunConfig, models: list[str | ComparedModel], *, baseline: int) -> list[RunConfig]:

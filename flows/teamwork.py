@@ -55,8 +55,8 @@ class Embedding(TypedDict):
 
 def portion_size(run: Run, cases: Table) -> int:
     """How many cases a portion holds: as many as the provider likes, and fewer where workers would have none."""
-    most = run.provider.cases_per_task
-    if run.workers.alone:
+    most = run.workers.args.portion or run.provider.cases_per_task
+    if run.workers.alone or run.workers.args.portion:
         return most
     return min(most, max(LEAST_CASES, ceil(cases["rows"] / (ROUNDS * run.workers.portions))))
 

@@ -183,6 +183,7 @@ def _dask(args: RunnerArgs, stack: ExitStack) -> Started:
             security=Security.temporary(),  # type: ignore[no-untyped-call]
             host="127.0.0.1",
             dashboard_address=None,
+            worker_dashboard_address=None,
             # Dask would kill a worker that holds a model.
             memory_limit=None,
             resources=dict(args.resources),
@@ -219,7 +220,6 @@ def _ray(args: RunnerArgs, stack: ExitStack) -> Started:
         "log_to_driver": False,
         "logging_level": "error",
         "resources": {name: each * count for name, each in args.resources.items() if name != "GPU"},
-        "_node_ip_address": "127.0.0.1",
     }
     runner = stack.enter_context(RayTaskRunner(init_kwargs=settings))
     return Started(runner=runner, portions=count, processes=count, needs=needs)

@@ -50,6 +50,11 @@ class RunnerArgs(BaseModel):
         description="Of a cluster that is there, such as tcp://host:8786 or ray://host:10001; empty: one is started "
         "for the run, on this machine.",
     )
+    portion: int | None = Field(
+        default=None,
+        ge=1,
+        description="Cases of a portion that a model is asked; empty: as many as suit the provider and the workers.",
+    )
     resources: dict[str, FiniteFloat] = Field(
         default_factory=dict,
         description="What a portion that asks a model needs of a worker, such as GPU: 1, by the cluster's own names.",

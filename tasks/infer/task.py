@@ -70,7 +70,7 @@ class Terms:
 
 
 _OPENED: dict[str, Model] = {}
-"""The model that was opened last, by its specification as JSON."""
+"""The local model that was opened last, and endpoints opened since, by their specifications as JSON."""
 _OPENING = Lock()
 """Portions that are asked in threads wait for one of them to open it."""
 
@@ -242,12 +242,14 @@ def _team_budget(terms: Terms, team: Team, owner: str) -> Budget:
 def _open(spec: str) -> Model:
     """One loaded model a process; the next task run of the same model finds it ready.
 
-    Other weights in the same folder, or another address in the environment, are another identity. The model before is
-    let go first: a run's model and its reader need not fit into memory together.
+    Other weights in the same folder, or another address in the environment, are another identity. A local model is let
+    go before another one is loaded: a run's model and its reader need not fit into memory together.
     """
     with _OPENING:
         if spec not in _OPENED:
-            _OPENED.clear()
             chosen = ModelSpec.model_validate_json(spec)
-            _OPENED[spec] = find("providers", chosen.provider)().open(chosen)
+            provider = find("providers", chosen.provider)()
+            if provider.local:
+                _OPENED.clear()
+            _OPENED[spec] = provider.open(chosen)
         return _OPENED[spec]

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from fake_endpoint import serving
 
 from contrapose.flows.cli import main
 
@@ -20,7 +21,7 @@ def test_the_flow_evaluates_each_model_and_compares_them(capsys: pytest.CaptureF
 
     config = RunConfig.model_validate({"limit": 8, "tests": TESTS, "output": "out"})
     swearing = ComparedModel(model="mock", model_args={"reply": "Well, shit."})
-    left = compare_models(config, ["mock", swearing], baseline=2)
+    (left,) = compare_models(config, ["mock", swearing], baseline=2)
     found = left["comparison"]
     assert (found["baseline"], [model["name"] for model in found["models"]]) == ("mock (1)", ["mock (1)", "mock (2)"])
     assert [test["test_type"] for test in found["tests"]] == ["add_toxic_words"]
@@ -35,6 +36,50 @@ def test_the_flow_evaluates_each_model_and_compares_them(capsys: pytest.CaptureF
     assert again["tests"] == json.loads((Path(left["folder"]) / "comparison.json").read_text())["tests"]
     assert main([*arguments, "--exit-zero"]) == 0
     assert "mock (2)" in capsys.readouterr().out
+
+
+def test_a_model_that_cannot_be_evaluated_stops_no_other_one() -> None:
+    from contrapose.flows.compare_models import ComparedModel, compare_models
+    from contrapose.tasks.config.run_config import RunConfig
+    from contrapose.tasks.core.errors import ContraposeError
+
+    tests = {"sensitivity": {"add_toxic_words": {}}, "factuality": {"order_bias": {}}}
+    config = RunConfig.model_validate({"limit": 8, "tests": tests, "output": "out"})
+    gone = ComparedModel(model="openai/gone", model_args={"base_url": "http://127.0.0.1:9/v1", "api_key_env": "none"})
+    with serving() as one, serving() as other, serving() as failing:
+        failing.always = "status 401"
+        here, there, broken = (
+            ComparedModel(model="openai/any", model_args={"base_url": f"http://127.0.0.1:{each.port}/v1"})
+            for each in (one, other, failing)
+        )
+        one.delay = other.delay = 0.2
+        with pytest.raises(ContraposeError) as refused:
+            compare_models(config, [here, gone, there, broken])
+        # Those at two addresses were asked at the same time.
+        first, second = ([request.came for request in each.requests] for each in (one, other))
+        assert max(first[0], second[0]) < min(first[-1], second[-1])
+    assert str(refused.value).startswith("models: 2 of 4 evaluations did not come to an end; ")
+    assert "127.0.0.1:9" in str(refused.value)
+    assert "contrapose resume" in str(refused.value)
+    (folder,) = Path("out").glob("*-comparison")
+    found = json.loads((folder / "comparison.json").read_text())
+    assert len(found["models"]) == 2
+    assert str(folder) in str(refused.value)
+
+
+def test_each_suite_has_a_comparison_of_its_own() -> None:
+    from contrapose.flows.compare_models import ComparedModel, compare_models
+    from contrapose.tasks.config.run_config import RunConfig
+
+    for name, test in (("first", "order_bias"), ("second", "option_order")):
+        Path(f"{name}.yaml").write_text(f"suite: {name}\nlimit: 6\ntests: {{factuality: {{{test}: {{}}}}}}\n")
+    config = RunConfig(output="out", seed=3)
+    letters = ComparedModel(model="mock", model_args={"reply": "B"})
+    first, second = compare_models(config, ["mock", letters], suites=["first.yaml", "second.yaml"])
+    assert [one["suite"] for one in (first, second)] == ["first", "second"]
+    assert [one["comparison"]["tests"][0]["test_type"] for one in (first, second)] == ["order_bias", "option_order"]
+    manifest = json.loads((Path(second["runs"][0]) / "manifest.json").read_text())
+    assert (manifest["config"]["seed"], manifest["config"]["limit"]) == (3, 6)
 
 
 def test_wrong_models_are_found_before_the_first_is_asked() -> None:

@@ -85,11 +85,11 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 @pytest.mark.parametrize("runner", ["threads", *ELSEWHERE])
-def test_results_are_those_of_one_portion_after_the_other(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
+def test_results_of_many_portions_are_those_of_one(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
     alone, beside = House(tmp_path / "alone", endpoint), House(tmp_path / "beside", endpoint)
     alone.run(*SMALL)
     asked = Counter(endpoint.asked)
-    beside.run(*SMALL, *on(runner, 2))
+    beside.run(*SMALL, *on(runner, 2), "--set", "runner_args.portion=7")
     assert beside.results().equals(alone.results())
     # Nothing was asked twice by any of the two.
     assert Counter(endpoint.asked) == Counter({prompt: 2 * count for prompt, count in asked.items()})
@@ -157,7 +157,7 @@ def test_a_killed_worker_costs_what_was_in_flight(runner: str, endpoint: Endpoin
     moment = time.monotonic()
     beside.ended(process)
     own = endpoint.requests[before:]
-    flying = sum(request.came <= moment < request.left + 1 for request in own)
+    flying = sum(request.came <= moment < request.left + 0.5 for request in own)
     twice = Counter(request.prompt for request in own).total() - len({request.prompt for request in own})
     print(
         f"{runner}: {len(own)} requests, {len(expected)} prompts, {twice} asked twice, {flying} in flight at the kill"
