@@ -21,10 +21,10 @@ from contrapose.tasks.core.policy import call
 from contrapose.tasks.core.questions import INTERRUPTED
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.evaluate.embeddings import revision
-from contrapose.tasks.evaluate.task import calibrate, evaluate
+from contrapose.tasks.evaluate.task import calibrate, evaluate, join_results
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.infer.task import Team, Terms, spent_so_far
-from contrapose.tasks.perturb.task import draw_in_words, join, perturb, perturb_portion
+from contrapose.tasks.perturb.task import draw_in_words, join_cases, perturb, perturb_portion
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import identity_of_store
 from contrapose.tasks.tables.table import ROWS, Table
@@ -75,7 +75,7 @@ def cases_of(run: Run, plan: Plan, samples: Table) -> Table:
         for chosen in ranges
     ]
     tables = [pending.outcome() for pending in submitted]
-    return call(join, refresh, label=f"cases of {plan.test}", tables=tables)
+    return call(join_cases, refresh, test=plan.test, cases=tables)
 
 
 def results_of(run: Run, plan: Plan, trials: list[Table]) -> Table:
@@ -94,7 +94,7 @@ def results_of(run: Run, plan: Plan, trials: list[Table]) -> Table:
         for portion in _neighbours(trials, _rows_of_portion(run, rows))
     ]
     tables = [pending.outcome() for pending in submitted]
-    return call(join, refresh, label=f"results of {plan.test}", tables=tables)
+    return call(join_results, refresh, test=plan.test, results=tables)
 
 
 def _rows_of_portion(run: Run, rows: int) -> int:

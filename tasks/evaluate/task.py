@@ -15,7 +15,7 @@ from contrapose.tasks.evaluate.scoring import calibrated, controls_in, follow_up
 from contrapose.tasks.evaluate.summarise import scored, skipped, summarise
 from contrapose.tasks.tables.columnar import batched
 from contrapose.tasks.tables.results import schema_for
-from contrapose.tasks.tables.table import ROWS, Table, iterate, write, write_arrow
+from contrapose.tasks.tables.table import ROWS, Table, iterate, joined, write, write_arrow
 
 PROBE = {"probes": "{plan.test}"}
 """The code of the test's probe is found by its name."""
@@ -52,6 +52,12 @@ def calibrate(plan: Plan, trials: list[Table], embedding_model: str, embedding_r
     chosen = calibrated(plan, controls_in(trials), embed=embedder(embedding_model))
     settings: dict[str, Any] = chosen.model_dump(mode="json")["settings"]
     return settings
+
+
+@room_task("join results", by_name={"probes": "{test}"}, run_name="join results of {test}")
+def join_results(test: str, results: list[Table]) -> Table:
+    """The results of one test, which were scored in portions, in one table."""
+    return joined(results, schema_for(probe(test)))
 
 
 @room_task("find unread replies", by_name=PROBE, run_name="find unread replies of {plan.test}")

@@ -9,6 +9,7 @@ from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.perturb.cases import build_cases, drawn_in_words
+from contrapose.tasks.tables.columnar import schema_of
 from contrapose.tasks.tables.table import ROWS, Table, batches, iterate, joined, read_rows, write
 
 
@@ -55,15 +56,10 @@ def draw_in_words(plan: Plan, samples: Table, seed: int, likelihoods: Likelihood
     return sorted(drawn_in_words(_ids(samples), plan, seed=seed, likelihoods=likelihoods))
 
 
-@room_task("join", run_name="join {label}")
-def join(label: str, tables: list[Table]) -> Table:
-    """One table with the rows of several, in order; its bytes are those that one task would have written.
-
-    Args:
-        label: of what, for people.
-        tables: of the same columns.
-    """
-    return joined(tables)
+@room_task("join cases", run_name="join cases of {test}")
+def join_cases(test: str, cases: list[Table]) -> Table:
+    """The cases of one test, which were made in portions, in one table."""
+    return joined(cases, schema_of(Case))
 
 
 def _ids(samples: Table) -> Iterator[str]:

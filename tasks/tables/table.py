@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
@@ -155,11 +155,14 @@ def save(path: Path, parts: Iterable[pa.Table], schema: pa.Schema) -> int:
     return rows
 
 
-def joined(tables: Sequence[Table]) -> Table:
-    """A table with the rows of several of the same columns, in order."""
-    parts = (part for table in tables for part in batches(table))
-    first = next(parts)
-    return write_arrow(chain([first], parts), first.schema)
+def joined(tables: Iterable[Table], schema: pa.Schema) -> Table:
+    """A table with the rows of several, in order; its bytes are those of rows that were written at once.
+
+    Args:
+        tables: of the same columns.
+        schema: as they were written with; what is read calls members of lists by another name.
+    """
+    return write_arrow((part.cast(schema) for table in tables for part in batches(table)), schema)
 
 
 def read(table: Table, kind: type[Record]) -> list[Record]:

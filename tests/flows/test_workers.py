@@ -1,0 +1,112 @@
+"""Who computes the portions of a run, how large portions are, and that parting changes nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prefect import flow
+
+from contrapose.flows import teamwork
+from contrapose.flows.cli import main
+from contrapose.flows.orchestration.workers import Workers
+from contrapose.flows.run_context import begin, enter
+from contrapose.flows.steps import infer, load
+from contrapose.flows.teamwork import cases_of, portion_size, results_of
+from contrapose.tasks.config.run_config import RunConfig, RunnerArgs
+from contrapose.tasks.core import optional_packages
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.tables.table import Table
+
+pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+
+
+def table(rows: int) -> Table:
+    return Table(uri="", sha256="", rows=rows)
+
+
+@pytest.mark.parametrize("args", [{"address": "tcp://host:1"}, {"resources": {"GPU": 1}}])
+def test_threads_have_neither_address_nor_resources(args: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="threads, which are this process's own"):
+        Workers("threads", RunnerArgs.model_validate(args))
+
+
+@pytest.mark.parametrize("runner", ["dask", "ray"])
+def test_a_runner_that_is_not_installed_is_refused_before_anything_is_asked(
+    runner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(optional_packages, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match=rf'pip install "contrapose\[{runner}\]"'):
+        enter(RunConfig.model_validate({"model": "mock", "runner": runner, "limit": 1}))
+
+
+def test_an_address_holds_no_password() -> None:
+    with pytest.raises(ValueError, match="address holds a password"):
+        RunnerArgs(address="tcp://me:secret@host:8786")
+
+
+def test_an_unknown_runner_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--model", "mock", "--set", "runner=slurm"]) == 2
+    assert "runner" in capsys.readouterr().err
+
+
+def test_a_local_model_is_never_asked_by_two_threads() -> None:
+    assert Workers("threads", RunnerArgs(workers=4), local=True).alone
+    assert not Workers("threads", RunnerArgs(workers=4), local=False).alone
+    assert Workers("threads", RunnerArgs(), local=False).alone
+
+
+@pytest.mark.parametrize(
+    ("settings", "rows", "size"),
+    [
+        ({}, 100_000, 2000),
+        ({"runner_args": {"workers": 4}}, 100_000, 2000),
+        ({"runner_args": {"workers": 4}}, 4_000, 500),
+        ({"runner_args": {"workers": 4}}, 100, 50),
+        ({"runner_args": {"workers": 4, "portion": 7}}, 4_000, 7),
+        ({"runner_args": {"portion": 7}}, 4_000, 7),
+    ],
+)
+def test_portions_are_as_large_as_the_provider_likes_unless_workers_had_none(
+    settings: dict[str, Any], rows: int, size: int
+) -> None:
+    args = {"base_url": "http://127.0.0.1:9/v1", "offline": True}
+    run = enter(RunConfig.model_validate({"model": "openai/any", "model_args": args, "limit": 1, **settings}))
+    with run.workers:
+        assert portion_size(run, table(rows)) == size
+
+
+def test_tables_made_in_portions_have_the_bytes_of_those_made_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Path("samples.jsonl").open("w") as file:
+        for number in range(12_000):
+            question = f"What is the colour of house {number}?"
+            row = {"id": f"row-{number}", "question": question, "options": ["red", "blue", "green"], "answer": "blue"}
+            file.write(json.dumps(row) + "\n")
+    settings = {"add_negation": {"control": True, "threshold": "auto"}}
+    config = RunConfig.model_validate(
+        {
+            "model": "mock",
+            "data": {"source": "samples.jsonl"},
+            "tests": {"defaults": {"control": True}, "sensitivity": settings},
+        }
+    )
+
+    @flow
+    def made() -> list[Table]:
+        run = begin(config)
+        (plan,) = run.plans
+        samples = load(run)[plan.test]["table"]
+        whole = cases_of(run, plan, samples)
+        trials = infer(run, {plan.test: whole})[plan.test].tables
+        results = results_of(run, plan, trials)
+        monkeypatch.setattr(teamwork, "LEAST_ROWS", 5000)
+        run.workers.inside = False
+        assert len(trials) > 2
+        return [whole, results, cases_of(run, plan, samples), results_of(run, plan, trials)]
+
+    cases, results, parted_cases, parted_results = made()
+    assert parted_cases == cases
+    assert parted_results == results
+    assert cases["rows"] > 12_000
