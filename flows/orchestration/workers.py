@@ -219,7 +219,7 @@ def _ray(args: RunnerArgs, stack: ExitStack) -> Started:
         "include_dashboard": False,
         "log_to_driver": False,
         "logging_level": "error",
-        "resources": {name: each * count for name, each in args.resources.items() if name != "GPU"},
+        "resources": {name: share * count for name, share in args.resources.items() if name != "GPU"},
     }
     runner = stack.enter_context(RayTaskRunner(init_kwargs=settings))
     return Started(runner=runner, portions=count, processes=count, needs=needs)

@@ -14,7 +14,7 @@ from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.teams import Counts, Grant
+from contrapose.tasks.store.teams import Grant, TeamCounts
 
 REPORT_SECONDS = 0.5
 """Between two reports of a portion: so late may one learn that another was stopped."""
@@ -141,7 +141,7 @@ def reporting(owner: str, asking: Stoppable, meter: Meter) -> Iterator[None]:
     over = threading.Event()
 
     def report(*, last: bool = False) -> None:
-        counts = Counts(
+        counts = TeamCounts(
             done=meter.done,
             from_store=meter.from_store,
             failed=meter.failed,

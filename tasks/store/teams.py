@@ -17,7 +17,7 @@ from contrapose.tasks.store.schema import PORTIONS, RATES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class TeamCounts:
     """How far a portion has come, or all portions of a team together."""
 
     done: int = 0
@@ -102,7 +102,7 @@ class Teams(StorePart):
         return Grant(usage=usage, others=spoken_for, others_idle=not busy)
 
     @patient
-    def report(self, owner: str, counts: Counts, *, spent: Usage, over: bool, stopped: str | None) -> str | None:
+    def report(self, owner: str, counts: TeamCounts, *, spent: Usage, over: bool, stopped: str | None) -> str | None:
         """Note how far a portion has come.
 
         Args:
@@ -140,12 +140,12 @@ class Teams(StorePart):
             connection.execute(update(PORTIONS).where(PORTIONS.c.owner == team).values(stopped=reason))
 
     @patient
-    def counts(self, team: str) -> Counts:
+    def counts(self, team: str) -> TeamCounts:
         """How far all portions of a team have come."""
         names = ("done", "from_store", "failed", "requests", "cost")
         wanted = select(*(func.coalesce(func.sum(PORTIONS.c[name]), 0).label(name) for name in names))
         with self.reading.begin() as connection:
-            return Counts(**connection.execute(wanted.where(PORTIONS.c.team == team)).one()._mapping)
+            return TeamCounts(**connection.execute(wanted.where(PORTIONS.c.team == team)).one()._mapping)
 
     @patient
     def end(self, team: str) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy import select, update
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.schema import PORTIONS, RATES
-from contrapose.tasks.store.teams import Counts, Teams
+from contrapose.tasks.store.teams import TeamCounts, Teams
 
 pytestmark = pytest.mark.usefixtures("store")
 
@@ -33,7 +33,7 @@ def team_of(*labels: str) -> tuple[Teams, str, list[str]]:
 
 
 def report(teams: Teams, owner: str, spent: int = 0, *, over: bool = False, stopped: str | None = None) -> str | None:
-    return teams.report(owner, Counts(done=spent), spent=calls(spent), over=over, stopped=stopped)
+    return teams.report(owner, TeamCounts(done=spent), spent=calls(spent), over=over, stopped=stopped)
 
 
 def test_portions_are_granted_no_more_than_all_may_have() -> None:
@@ -121,12 +121,12 @@ def test_whoever_begins_a_team_can_stop_it() -> None:
 
 def test_counts_are_those_of_all_portions_and_of_a_repeated_one_once() -> None:
     teams, team, (one, two) = team_of("a", "b")
-    counts = Counts(done=5, from_store=2, failed=1, requests=4, cost=0.5)
+    counts = TeamCounts(done=5, from_store=2, failed=1, requests=4, cost=0.5)
     for owner in (one, two):
         teams.report(owner, counts, spent=calls(4), over=False, stopped=None)
-    assert teams.counts(team) == Counts(done=10, from_store=4, failed=2, requests=8, cost=1.0)
+    assert teams.counts(team) == TeamCounts(done=10, from_store=4, failed=2, requests=8, cost=1.0)
     again = teams.join(team, "a")
-    assert teams.counts(team) == Counts(done=5, from_store=2, failed=1, requests=8, cost=1.0)
+    assert teams.counts(team) == TeamCounts(done=5, from_store=2, failed=1, requests=8, cost=1.0)
     teams.report(again, counts, spent=calls(4), over=True, stopped=None)
     assert teams.counts(team).done == 10
 
@@ -135,7 +135,7 @@ def test_a_team_that_has_ended_is_forgotten() -> None:
     teams, team, _ = team_of("a", "b")
     _, other, _ = team_of("c")
     teams.end(team)
-    assert teams.counts(team) == Counts()
+    assert teams.counts(team) == TeamCounts()
     with teams.engine.begin() as connection:
         assert set(connection.execute(select(PORTIONS.c.team)).scalars()) == {other}
 
