@@ -17,7 +17,7 @@ from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.infer.openai.endpoint import SharedBucket
 from contrapose.tasks.infer.team import TeamBudget, reporting
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.teams import Counts
+from contrapose.tasks.store.teams import TeamCounts
 
 pytestmark = pytest.mark.usefixtures("store")
 
@@ -155,7 +155,7 @@ def test_a_portion_tells_how_far_it_is_and_gives_the_rest_back_at_its_end() -> N
         for _ in range(4):
             one.reserve(CALL)
             one.settle(CALL, CALL)
-    assert Store().teams.counts(one.team) == Counts(done=7, from_store=3, failed=1, requests=4, cost=0.25)
+    assert Store().teams.counts(one.team) == TeamCounts(done=7, from_store=3, failed=1, requests=4, cost=0.25)
     assert [two.reserve(CALL) for _ in range(5)] == [True] * 4 + [False]
 
 
