@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from platform import platform
 from typing import Any
 
@@ -15,6 +14,7 @@ from contrapose.tasks.config.prices import Price, cost_of
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.history_records import Facet, History, PastRun
 from contrapose.tasks.core.outcome import ModelSummary, ReaderUsage, Summary, UsageSummary
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.history.dataset import append, file_name, mend, past_run, place, record_of
 from contrapose.tasks.history.fingerprint import fingerprint
@@ -140,7 +140,7 @@ def _read(run: Run) -> tuple[Recorded, tuple[str, ...]]:
     where, own = place(run.config.history, run.config.output), file_name(_key(run))
     earlier = recorded(where, without=own)
     try:
-        mended, message = mend(where, earlier.skipped, output=Path(run.config.output))
+        mended, message = mend(where, earlier.skipped, output=Place.at(run.config.output, setting="output"))
     except OSError:
         # A history that is only read is still a history.
         return earlier, (earlier.warning,)

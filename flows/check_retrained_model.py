@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any, TypedDict, cast
 
 from prefect import flow, get_run_logger
@@ -19,6 +18,7 @@ from contrapose.flows.retraining.decision import RetrainedCheck, judge, tell, te
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.core.comparison import MARGIN
 from contrapose.tasks.core.decision import Decision, PersonsAnswer, Verdict
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call
 from contrapose.tasks.promotion.candidate import ALIKE, Candidate, check_key
 from contrapose.tasks.promotion.settings import Promotion, retrained
@@ -164,7 +164,7 @@ def _answered(check: RetrainedCheck, decision: Decision, answer: PersonsAnswer) 
     changed: Decision = {**decision, "verdict": verdict, "answer": answer, "decided": moment}
     # Where another process has taken the check over, the file must not tell of this answer.
     check.checks.confirm(check.key)
-    write_decision(Path(changed["folder"]), changed)
+    write_decision(Place(changed["folder"]), changed)
     _keep(check, changed)
     return changed
 

@@ -8,7 +8,6 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any, TypedDict
 
 from prefect import flow, get_run_logger
@@ -25,6 +24,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config, validate
 from contrapose.tasks.core.comparison import MARGIN, Comparison
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, ModelError
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.report.comparison_markdown import render, write_comparison
@@ -204,8 +204,8 @@ def _finished(suite: RunConfig, outcomes: Outcomes) -> dict[int, str]:
 def _compared(suite: RunConfig, folders: list[str], baseline: str, *, margin: float) -> Compared:
     comparison = call(compare, folders=folders, baseline=baseline, margin=margin)
     name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{suite.suite}-comparison"
-    folder = free_folder(Path(suite.output), name).resolve()
-    write_folder(folder, partial(write_comparison, comparison=comparison))
+    folder = free_folder(Place.at(suite.output, setting="output"), name).resolved()
+    write_folder(folder, partial(write_comparison, comparison=comparison), last="comparison.json")
     create_markdown_artifact(
         key=artifact_key(suite.suite, "comparison"),
         markdown=f"{render(comparison).decode()}\n\nFolder: `{folder}`\n",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import pyarrow as pa
 
 from contrapose.flows.run_context import Run
 from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.validation import Checked, Kind, Suite, refused
 from contrapose.tasks.report.publish import free_folder
 from contrapose.tasks.report.refusal import refusal, write_evidence
@@ -26,10 +26,10 @@ def admit(run: Run, checked: list[Checked]) -> list[Checked]:
     """
     if not any(map(refused, checked)):
         return checked
-    folder = free_folder(Path(run.config.output), f"{run.id}-refused")
+    folder = free_folder(Place.at(run.config.output, setting="output"), f"{run.id}-refused")
     started = run.started.isoformat(timespec="seconds")
     head = ValidationHead(run_id=run.id, model=run.config.model, suite=run.config.suite, started=started)
-    write_evidence(folder.resolve(), head, checked, show_toxic=run.config.show_toxic)
+    write_evidence(folder.resolved(), head, checked, show_toxic=run.config.show_toxic)
     # Going on would end here again, and the store keeps what was answered.
     Store().runs.end(run.id, "finished")
     raise refusal(checked, folder=folder, show_toxic=run.config.show_toxic)

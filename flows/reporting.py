@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
-from pathlib import Path
 from time import monotonic
 from typing import TypedDict
 
@@ -23,6 +22,7 @@ from contrapose.flows.run_context import Run, Trials
 from contrapose.flows.steps import timed
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.outcome import SCHEMA_VERSION, Outcome, Summary, overall
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.report.evidence import doubts
@@ -52,12 +52,12 @@ def report(
 ) -> Published:
     """Publish the run folder and the artifacts, and note how the run ended."""
     Store().runs.confirm(run.id)
-    with reserved_folder(Path(run.config.output), run.id) as folder:
+    with reserved_folder(Place.at(run.config.output, setting="output"), run.id) as folder:
         summary = _summary(run, folder.name, outcomes, samples, trials)
         remembered = remember(run, summary)
         summary["warnings"] += remembered.warnings
         summary["warnings"] += publish(
-            folder=str(folder.resolve()),
+            folder=str(folder.resolved()),
             summary=summary,
             cases=list(cases.values()),
             results=list(results.values()),
@@ -70,9 +70,9 @@ def report(
         )
     summary["warnings"] += record(run, remembered)
     if run.config.mlflow:
-        summary["warnings"] += track(folder=str(folder.resolve()), summary=summary, experiment=run.config.mlflow)
+        summary["warnings"] += track(folder=str(folder.resolved()), summary=summary, experiment=run.config.mlflow)
     Store().runs.end(run.id, "incomplete" if summary["verdict"] == "incomplete" else "finished")
-    return Published(folder=str(folder.resolve()), run=run.id, summary=summary)
+    return Published(folder=str(folder.resolved()), run=run.id, summary=summary)
 
 
 def _prices(run: Run) -> dict[str, Price | None]:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from contrapose.tasks.compare.runs import FinishedRun, finished_run
 from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.tables.results import COMMON, schema_of_columns
 
 TEST = "order_bias"
@@ -71,7 +72,7 @@ def write_run(
 
 def run_of(folder: Path, rows: Sequence[Row], **changes: Any) -> FinishedRun:
     """The same, read back."""
-    return finished_run(str(write_run(folder, rows, **changes)), folder.parent)
+    return finished_run(str(write_run(folder, rows, **changes)), Place(str(folder.parent)))
 
 
 def _filled(row: Row) -> dict[str, Any]:

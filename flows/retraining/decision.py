@@ -19,6 +19,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.comparison import Comparison
 from contrapose.tasks.core.decision import Decision, Side
 from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.policy import call
 from contrapose.tasks.infer.keys import refuse_changed
 from contrapose.tasks.promotion.candidate import (
@@ -82,9 +83,9 @@ def judge(check: RetrainedCheck) -> Decision:
 
     def fill(part: Path) -> None:
         write_comparison(part, comparison)
-        write_decision(part, decision)
+        write_decision(Place(str(part)), decision)
 
-    write_folder(Path(decision["folder"]), fill)
+    write_folder(Place(decision["folder"]), fill, last="verdict.json")
     return decision
 
 
@@ -107,7 +108,7 @@ def _decision(
         answer=None,
         check=check.key,
         decided=moment.isoformat(timespec="microseconds"),
-        folder=str(free_folder(Path(check.config.output), name).resolve()),
+        folder=str(free_folder(Place.at(check.config.output, setting="output"), name).resolved()),
     )
 
 
@@ -118,7 +119,7 @@ def _evaluated(vetted: Run) -> Side:
         ContraposeError: the run failed, or its model is another one.
     """
     published = evaluate_model(vetted.config)
-    manifest = json.loads((Path(published["folder"]) / "manifest.json").read_text(encoding="utf-8"))
+    manifest = json.loads((Place(published["folder"]) / "manifest.json").read())
     refuse_changed(manifest["model"], vetted.identity, model=vetted.config.model)
     summary = published["summary"]
     return Side(

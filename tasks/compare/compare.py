@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from contrapose.tasks.compare.pairs import leaderboard, pairs_of, standings
 from contrapose.tasks.compare.rows import refuse_other_cases, rows_of
 from contrapose.tasks.compare.runs import FinishedRun, contenders, finished_run, names_of, refuse_unlike, run_folder
 from contrapose.tasks.core.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, judged
 from contrapose.tasks.core.errors import ComparisonError, ConfigError
+from contrapose.tasks.core.places import Place
 
 
 def compare(
@@ -19,7 +19,7 @@ def compare(
 
     Args:
         names: folders of the runs, or their ids.
-        runs: folder in which ids are looked for.
+        runs: folder or URL in which ids are looked for.
         baseline: the one of `names` that the others are held against; None: the first.
         margin: loss of pass rate that is still called not worse, 0 to 1.
 
@@ -28,7 +28,8 @@ def compare(
         ConfigError: the margin is no share, or the baseline is none of the runs.
     """
     refuse_margin(margin)
-    runs_compared = [finished_run(name, Path(runs)) for name in _baseline_first(names, baseline, Path(runs))]
+    among = Place.at(runs, setting="runs")
+    runs_compared = [finished_run(name, among) for name in _baseline_first(names, baseline, among)]
     refuse_unlike(runs_compared)
     models = contenders(runs_compared)
     called = [model["name"] for model in models]
@@ -58,7 +59,7 @@ def refuse_margin(margin: float) -> None:
         )
 
 
-def _baseline_first(names: Sequence[str], baseline: str | None, runs: Path) -> list[str]:
+def _baseline_first(names: Sequence[str], baseline: str | None, runs: Place) -> list[str]:
     if baseline is None:
         return list(names)
     wanted = run_folder(baseline, runs)

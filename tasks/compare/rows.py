@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 
 from contrapose.tasks.compare.runs import FinishedRun, unlike
 from contrapose.tasks.core.errors import ComparisonError
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.tables.results import COMMON, schema_of_columns
 
 NEEDED = ("case_id", "sample_id", "cluster", "scorer", "pass", "undecided", "error", "repeat")
@@ -173,20 +173,21 @@ def _missing(case: str, one: FinishedRun, other: FinishedRun, *, test: str, coun
     )
 
 
-def read_columns(path: Path, columns: pa.Schema, *, optional: Sequence[str] = (), rows: Any) -> pa.Table:
+def read_columns(file: Place, columns: pa.Schema, *, optional: Sequence[str] = (), rows: Any) -> pa.Table:
     """Columns of those rows of a table for which an Arrow expression holds; optional ones may be missing.
 
     Raises:
         ComparisonError: it is gone, or is no such table.
     """
     try:
-        known = pq.read_schema(path).names
-        wanted = pa.schema([field for field in columns if field.name in known or field.name not in optional])
-        return pq.read_table(path, columns=wanted.names, filters=rows).select(wanted.names).cast(wanted)
+        with file.here() as path:
+            known = pq.read_schema(path).names
+            wanted = pa.schema([field for field in columns if field.name in known or field.name not in optional])
+            return pq.read_table(path, columns=wanted.names, filters=rows).select(wanted.names).cast(wanted)
     except (OSError, KeyError, pa.ArrowException) as error:
         raise ComparisonError(
             f"table cannot be read ({type(error).__name__})",
             expected="the file as the run wrote it",
             remedy="Evaluate the model again.",
-            where=str(path),
+            where=str(file),
         ) from error

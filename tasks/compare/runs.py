@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from contrapose.tasks.config.data_settings import PLACE, data_of
@@ -13,6 +12,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.comparison import Contender
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.hub import existing_folder
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import answering
 
 GENERAL = {"seed": 0, "repeats": 1, "system_instruction": None, "embedding_model": None, "reader": None}
@@ -23,7 +23,7 @@ GENERAL = {"seed": 0, "repeats": 1, "system_instruction": None, "embedding_model
 class FinishedRun:
     """A run, with everything that must be the same in another one for the two to be comparable."""
 
-    folder: Path
+    folder: Place
     """Folder that the run was published to."""
     id: str
     """Its name."""
@@ -41,7 +41,7 @@ class FinishedRun:
     """For each test its data, probe version, limit and settings, likewise."""
 
 
-def finished_run(name: str, runs: Path) -> FinishedRun:
+def finished_run(name: str, runs: Place) -> FinishedRun:
     """A run by its folder, or by its id, which is looked for among folders of runs.
 
     Raises:
@@ -50,17 +50,23 @@ def finished_run(name: str, runs: Path) -> FinishedRun:
     folder = run_folder(name, runs)
     if folder is None:
         raise _unfit(name, f"no such folder, and no run of that id in {runs}")
-    summary, manifest = (_content(folder / file) for file in ("summary.json", "manifest.json"))
+    summary, manifest = (_content(folder, file) for file in ("summary.json", "manifest.json"))
     try:
         return _run(folder, summary, manifest)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _unfit(str(folder), f"summary.json or manifest.json is not one that a run writes ({error!r})") from error
 
 
-def run_folder(name: str, runs: Path) -> Path | None:
+def run_folder(name: str, runs: Place) -> Place | None:
     """The folder that a run's folder or id stands for; None where there is none."""
-    folder = existing_folder(name) or existing_folder(str(runs / name))
-    return None if folder is None else folder.resolve()
+    if "://" not in name and (folder := existing_folder(name)):
+        return Place(str(folder.resolve()))
+    place = Place.at(name, setting="the run") if "://" in name else runs / name
+    if place.is_local:
+        # Whatever a name holds, it may be asked for.
+        folder = existing_folder(str(place.path))
+        return None if folder is None else Place(str(folder.resolve()))
+    return place if (place / "manifest.json").exists() else None
 
 
 def contenders(runs: Sequence[FinishedRun]) -> list[Contender]:
@@ -79,16 +85,16 @@ def contenders(runs: Sequence[FinishedRun]) -> list[Contender]:
     ]
 
 
-def _content(path: Path) -> Any:
+def _content(folder: Place, name: str) -> Any:
     try:
-        return json.loads(path.read_bytes())
+        return json.loads((folder / name).read())
     except FileNotFoundError:
-        raise _unfit(str(path.parent), f"no {path.name}, so the run is not finished") from None
+        raise _unfit(str(folder), f"no {name}, so the run is not finished") from None
     except (OSError, ValueError) as error:
-        raise _unfit(str(path.parent), f"{path.name} cannot be read ({type(error).__name__})") from error
+        raise _unfit(str(folder), f"{name} cannot be read ({type(error).__name__})") from error
 
 
-def _run(folder: Path, summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> FinishedRun:
+def _run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> FinishedRun:
     config = manifest["config"]
     return FinishedRun(
         folder=folder,

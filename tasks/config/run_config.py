@@ -129,7 +129,7 @@ class RunConfig(BaseModel):
     )
     max_cost: FiniteFloat | None = Field(default=None, ge=0, description="At most this many US dollars a run.")
     price: Price | None = Field(default=None, description="What the model costs, where that is not known or differs.")
-    output: str = Field(default="runs", description="Folder that receives the folder of the run.")
+    output: str = Field(default="runs", description="Folder or fsspec URL that receives the folder of the run.")
     history: str | None = Field(
         default=None,
         description="Folder or fsspec URL of the history of runs; empty: CONTRAPOSE_HISTORY, or .history in output.",
@@ -184,10 +184,11 @@ class RunConfig(BaseModel):
 
     @model_validator(mode="after")
     def _no_password(self) -> Self:
-        if self.history and holds_password(self.history):
-            raise ValueError(
-                "history holds a password; expected an address without one, since a configuration is stored"
-            )
+        for name in ("history", "output"):
+            if holds_password(getattr(self, name) or ""):
+                raise ValueError(
+                    f"{name} holds a password; expected an address without one, since a configuration is stored"
+                )
         return self
 
     @model_validator(mode="after")

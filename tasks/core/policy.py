@@ -22,13 +22,16 @@ from pydantic_core import to_jsonable_python
 from contrapose.tasks.core.damage import private_folder, put_in_place, set_aside
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.import_closure import code_sha256
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import modules
-from contrapose.tasks.tables.table import full, home, intact, no_room
+from contrapose.tasks.tables.table import STORAGE, Table, full, home, intact, no_room, storage
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 RESULTS = home() / "results"
+SHARED_RESULTS = "results"
+"""Folder in the place that machines share, where each finds the results of the others."""
 FORMAT = 2
 """Raised whenever results of tasks are kept in another way: older ones are then not looked at."""
 SEAL = re.compile(rb',"sha256":"([0-9a-f]{64})"}\Z')
@@ -138,11 +141,48 @@ def sound(state: State[Any]) -> object:
     value = state.result()
     cached = state.name == "Cached"
     # All are looked at: each damaged one is set aside.
-    if cached and [table for table in _tables(value) if not intact(table)]:
+    if cached and [table for table in _tables(value) if not (_in_place(table) and intact(table))]:
         return DAMAGED
     if not cached and (key := getattr(getattr(state.data, "metadata", None), "storage_key", None)):
         seal(Path(key))
+        _share(Path(key))
     return value
+
+
+def _in_place(table: Table) -> bool:
+    """Whether a table is where tables are kept now: elsewhere other machines may not find it."""
+    return STORAGE not in os.environ or table["uri"].startswith(f"{storage()}/")
+
+
+def _shared(name: str) -> Place | None:
+    """Where other machines find a result; None where tables are this machine's alone."""
+    return storage() / SHARED_RESULTS / name if os.environ.get(STORAGE) else None
+
+
+def _share(path: Path) -> None:
+    """Leave a sealed result where other machines find it."""
+    shared = _shared(path.name)
+    with suppress(FileNotFoundError):
+        if shared is not None and is_sealed(path):
+            shared.write(path.read_bytes())
+
+
+def _bring(path: Path) -> None:
+    """Take over the result of another machine, where there is one that is whole."""
+    shared = _shared(path.name)
+    if shared is None or path.exists():
+        return
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(shared.read())
+        if is_sealed(part):
+            put_in_place(part, path)
+        else:
+            shared.set_aside()
+    except FileNotFoundError:
+        return
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def seal(path: Path) -> None:
@@ -209,6 +249,7 @@ def _key(
     key = cache_key(context.task.name, [module, *reached], kept)
     private_folder(RESULTS)
     set_aside_damaged(RESULTS / key)
+    _bring(RESULTS / key)
     return key
 
 

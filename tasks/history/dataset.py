@@ -7,20 +7,15 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
-from fsspec.implementations.local import LocalFileSystem
 
-from contrapose.tasks.core.damage import SUFFIX, put_in_place
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.damage import SUFFIX
 from contrapose.tasks.core.history_records import Facet, PastRun, PastTest
 from contrapose.tasks.core.outcome import Outcome, Summary
-from contrapose.tasks.core.secrets import holds_password
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.history.schema import to_table
 
 VARIABLE = "CONTRAPOSE_HISTORY"
@@ -35,14 +30,7 @@ def place(chosen: str | None, output: str) -> str:
         ConfigError: it holds a password, which every message about it would repeat.
     """
     folder = chosen or os.environ.get(VARIABLE) or os.path.join(output, FOLDER)
-    if holds_password(folder):
-        raise ConfigError(
-            "an address with a password",
-            expected="an address without one",
-            remedy="Give it to fsspec by its own configuration or environment.",
-            where="history" if chosen else VARIABLE,
-        )
-    return folder.rstrip("/") or folder
+    return str(Place.at(folder, setting="history" if chosen else VARIABLE))
 
 
 def file_name(key: str) -> str:
@@ -58,19 +46,7 @@ def append(where: str, run: PastRun, *, key: str) -> None:
 
 def put(where: str, name: str, run: PastRun) -> None:
     """Write a file of the history that holds a run; readers see all of it or nothing."""
-    files, folder = fsspec.core.url_to_fs(where)
-    files.makedirs(folder, exist_ok=True)
-    path = f"{folder.rstrip('/')}/{name}"
-    part = f"{folder.rstrip('/')}/.{uuid4().hex}.part"
-    files.pipe_file(part, _content(run))
-    try:
-        if isinstance(files, LocalFileSystem):
-            put_in_place(Path(part), Path(path))
-        else:
-            files.mv(part, path)
-    except BaseException:
-        files.rm_file(part)
-        raise
+    (Place(where) / name).write(_content(run))
 
 
 def _content(run: PastRun) -> bytes:
@@ -136,7 +112,7 @@ def record_of(name: str, run: PastRun) -> dict[str, Any]:
     return {"file": name, "made_of": run["made_of"]}
 
 
-def mend(where: str, skipped: Iterable[str], *, output: Path) -> tuple[list[str], str]:
+def mend(where: str, skipped: Iterable[str], *, output: Place) -> tuple[list[str], str]:
     """Set damaged files of runs aside, and make those again whose run's folder is in the output folder.
 
     Returns:
@@ -145,12 +121,10 @@ def mend(where: str, skipped: Iterable[str], *, output: Path) -> tuple[list[str]
     damaged = [name for name in skipped if OURS.fullmatch(name)]
     if not damaged:
         return [], ""
-    files, folder = fsspec.core.url_to_fs(where)
     runs = dict(_runs(output))
     for name in damaged:
-        path = f"{folder.rstrip('/')}/{name}"
-        # Readers pass over its new name.
-        files.mv(path, path + SUFFIX)
+        # Readers pass over its new name, and the warning is of all at once.
+        (Place(where) / name).rename(name + SUFFIX)
         if name in runs:
             put(where, name, runs[name])
     return damaged, _warning(len(damaged), lost=sum(name not in runs for name in damaged))
@@ -163,12 +137,12 @@ def _warning(damaged: int, *, lost: int) -> str:
     return f"history: {files} set aside{again}{gone}"
 
 
-def _runs(output: Path) -> Iterator[tuple[str, PastRun]]:
+def _runs(output: Place) -> Iterator[tuple[str, PastRun]]:
     """Runs by the names of their files."""
-    for path in output.glob("[!.]*/manifest.json"):
+    for folder in (output / name for name in output.names() if not name.startswith(".")):
         try:
-            kept: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))["history"]
-            summary = json.loads((path.parent / "summary.json").read_text(encoding="utf-8"))
+            kept: Mapping[str, Any] = json.loads((folder / "manifest.json").read())["history"]
+            summary = json.loads((folder / "summary.json").read())
             yield kept["file"], past_run(summary, kept["made_of"])
         except (OSError, ValueError, KeyError, TypeError):
             continue

@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
+from contrapose.tasks.core.places import Place, steadily
 from contrapose.tasks.history.dataset import is_broken
 from contrapose.tasks.history.schema import SCHEMA, recognised
 from contrapose.tasks.tables.columnar import batched
@@ -51,17 +52,20 @@ def recorded(where: str, *, without: str = "") -> Recorded:
 
     Raises:
         ConfigError: the place cannot be read.
+        CutShortError: its server did not answer.
     """
     tables: list[pa.Table] = [SCHEMA.empty_table()]
     try:
-        files, folder = fsspec.core.url_to_fs(where)
-        names, skipped = _listed(files, folder)
+        folder = Place.at(where, setting="the history")
+        names, skipped = _listed(folder)
         for portion in batched((name for name in names if name != without), AT_ONCE):
-            for name, portion_read in _read(files, folder, portion):
+            for name, portion_read in _read(folder, portion):
                 if isinstance(portion_read, str):
                     skipped[name] = portion_read
                 else:
                     tables.append(portion_read)
+    except ContraposeError:
+        raise
     except Exception as error:
         # A file system of fsspec raises whatever the library beneath it does.
         raise ConfigError(
@@ -73,22 +77,31 @@ def recorded(where: str, *, without: str = "") -> Recorded:
     return Recorded(rows=pa.concat_tables(tables).combine_chunks(), skipped=skipped)
 
 
-def _listed(files: Any, folder: str) -> tuple[list[str], dict[str, str]]:
+def _listed(folder: Place) -> tuple[list[str], dict[str, str]]:
     """Names that may be runs', in order, and those that are too large."""
-    files.invalidate_cache()
-    if not files.isdir(folder):
-        return [], {}
-    sizes = {os.path.basename(entry["name"]): entry for entry in files.ls(folder, detail=True)}
+    entries: list[Any] = steadily(partial(_entries, folder), where=str(folder))
+    sizes = {os.path.basename(entry["name"]): entry for entry in entries}
     ours = {name: entry for name, entry in sizes.items() if name.endswith(".parquet") and not name.startswith(".")}
     large = {name: "too large" for name, entry in sorted(ours.items()) if (entry["size"] or 0) > LARGEST}
     return sorted(name for name in ours if name not in large), large
 
 
-def _read(files: Any, folder: str, names: list[str]) -> Iterator[tuple[str, pa.Table | str]]:
+def _entries(folder: Place) -> list[Any]:
+    """Files of a folder; none where there is no such folder."""
+    return list(folder.files.ls(folder.inside, detail=True)) if folder.files.isdir(folder.inside) else []
+
+
+def _read(folder: Place, names: list[str]) -> Iterator[tuple[str, pa.Table | str]]:
     """Each file's rows, or why it has none."""
-    paths = [f"{folder.rstrip('/')}/{name}" for name in names]
+    paths = [(folder / name).inside for name in names]
     # `cat` would take brackets and stars in the name of a folder for a pattern.
-    contents = files.cat_ranges(paths, None, None, on_error="return")
+    contents = folder.files.cat_ranges(paths, None, None, on_error="return")
+    if not folder.is_local:
+        # One that did not come is not damaged.
+        contents = [
+            content if isinstance(content, bytes | FileNotFoundError) else (folder / name).read()
+            for name, content in zip(names, contents, strict=True)
+        ]
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
         yield from zip(names, threads.map(_parsed, contents), strict=True)
 

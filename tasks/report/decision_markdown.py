@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 from contrapose.tasks.core.decision import DEFINITIONS, Decision, Side, Verdict
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.report.comparison_markdown import MARKS as TEST_MARKS
 from contrapose.tasks.report.comparison_markdown import bullets
 from contrapose.tasks.report.publish import unwritable
@@ -59,22 +57,15 @@ def _side(name: str, side: Side) -> tuple[str, ...]:
     return (name, name_of(side["model"]), name_of(side["revision"]), side["verdict"], visible(side["folder"]))
 
 
-def write_decision(folder: Path, decision: Decision) -> None:
+def write_decision(folder: Place, decision: Decision) -> None:
     """Write verdict.json and verdict.md into a folder, in place of those that are there.
 
     Raises:
         ConfigError: the folder cannot be written.
     """
     try:
-        _put(folder / "verdict.json", f"{to_json(decision)}\n".encode())
-        _put(folder / "verdict.md", render(decision))
+        (folder / "verdict.md").write(render(decision))
+        (folder / "verdict.json").write(f"{to_json(decision)}\n".encode())
     except OSError as error:
         remedy = "Choose another one in the configuration (output)."
         raise unwritable(folder, error, what="the verdict", remedy=remedy) from error
-
-
-def _put(path: Path, content: bytes) -> None:
-    """Whoever looks finds the old file or the new one."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_bytes(content)
-    os.replace(part, path)

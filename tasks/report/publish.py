@@ -7,16 +7,16 @@ import json
 import os
 import platform
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib import metadata
 from itertools import accumulate
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 from urllib.parse import quote
+from uuid import uuid4
 
 import pandas as pd
 import pyarrow as pa
@@ -24,8 +24,9 @@ import pyarrow.compute as pc
 from pydantic import ConfigDict, TypeAdapter
 
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.outcome import Summary
+from contrapose.tasks.core.places import Place, aside, filled
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import find, names, probe
 from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN, Report
@@ -54,20 +55,21 @@ def write_files(
             file.writelines([content] if isinstance(content, bytes) else content)
 
 
-def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
+def write_folder(folder: Place, fill: Callable[[Path], None], *, last: str) -> None:
     """Have a new folder filled, aside first: whoever looks finds it whole or not at all.
+
+    Args:
+        folder: as `free_folder` gave it.
+        fill: writes its files into a local folder.
+        last: the file that makes it whole, where folders cannot be renamed.
 
     Raises:
         ConfigError: the folder cannot be written.
+        CutShortError: the server that keeps it did not answer.
     """
     try:
-        part = _aside(folder)
-        part.mkdir(parents=True, exist_ok=True)
-        try:
+        with filled(folder, last=last) as part:
             fill(part)
-            part.rename(folder)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
     except OSError as error:
         raise unwritable(folder, error) from error
 
@@ -78,47 +80,61 @@ def run_id(started: str, config: RunConfig) -> str:
     return f"{started}-{config.suite}-{model.strip('-.')[-60:]}"
 
 
-def free_folder(base: Path, name: str) -> Path:
+def free_folder(base: Place, name: str) -> Place:
     """A folder for `write_folder` that nobody else has, or is given from now on: two runs of one second do not meet.
 
     Raises:
         ConfigError: the folder around it cannot be written.
+        CutShortError: the server that keeps it did not answer.
     """
+    if not base.is_local:
+        return _free_elsewhere(base, name)
     for count in itertools.count(1):
         folder = base / (name if count == 1 else f"{name}-{count}")
         try:
-            _aside(folder).mkdir(parents=True)
+            aside(folder).path.mkdir(parents=True)
         except FileExistsError:
             continue
         except OSError as error:
             raise unwritable(folder, error) from error
         if not folder.exists():
             return folder
-        _aside(folder).rmdir()
+        aside(folder).path.rmdir()
     raise AssertionError("the numbers have no end")
 
 
+def _free_elsewhere(base: Place, name: str) -> Place:
+    """Where nothing can be made by one alone: who finds another's sign takes a name that nobody thinks of."""
+    folder, sign = base / name, uuid4().hex
+    (aside(folder) / sign).write(b"")
+    if aside(folder).names() == [sign] and not folder.exists():
+        return folder
+    (aside(folder) / sign).remove()
+    return base / f"{name}-{sign[:8]}"
+
+
 @contextmanager
-def reserved_folder(base: Path, name: str) -> Iterator[Path]:
+def reserved_folder(base: Place, name: str) -> Iterator[Place]:
     """A folder as `free_folder` gives it, to be written inside; nothing is left aside, however the work ends.
 
     Raises:
         ConfigError: the folder around it cannot be written.
+        CutShortError: the server that keeps it did not answer.
     """
     folder = free_folder(base, name)
     try:
         yield folder
     finally:
-        shutil.rmtree(_aside(folder), ignore_errors=True)
-
-
-def _aside(folder: Path) -> Path:
-    """Where a folder is written; as long as it is there, the folder's name is taken."""
-    return folder.with_name(f".{folder.name}.part")
+        with suppress(OSError, ContraposeError):
+            aside(folder).remove()
 
 
 def unwritable(
-    folder: Path, error: OSError, *, what: str = "the run folder", remedy: str = "Choose another one with --out."
+    folder: Path | Place,
+    error: OSError,
+    *,
+    what: str = "the run folder",
+    remedy: str = "Choose another one with --out.",
 ) -> ConfigError:
     """The error that something cannot be written into a folder."""
     return ConfigError(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from contrapose.tasks.core.errors import GateError
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.validation import Checked, finding_in_words, refused
 from contrapose.tasks.report.csv import inert
 from contrapose.tasks.report.publish import write_folder
@@ -23,7 +24,7 @@ LONGEST = 120
 """Characters of one value in an error."""
 
 
-def refusal(checked: Sequence[Checked], *, folder: Path | None = None, show_toxic: bool = False) -> GateError:
+def refusal(checked: Sequence[Checked], *, folder: Place | None = None, show_toxic: bool = False) -> GateError:
     """The error of tables that break expectations; it names rows, columns and values of the first such table."""
     show = shower(show_toxic=show_toxic, longest=LONGEST)
     bad = [table for table in checked if refused(table)]
@@ -40,7 +41,7 @@ def refusal(checked: Sequence[Checked], *, folder: Path | None = None, show_toxi
     )
 
 
-def write_evidence(folder: Path, head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) -> None:
+def write_evidence(folder: Place, head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) -> None:
     """Write the folder of a refused run, whole or not at all: what was found, and the rows that broke expectations.
 
     The tables are all of those at the gate, sound ones too.
@@ -56,7 +57,7 @@ def write_evidence(folder: Path, head: ValidationHead, checked: Sequence[Checked
             if table["broken"] is not None:
                 _write_rows(part / f"{table['test']}-{table['table']}", table["broken"])
 
-    write_folder(folder, write)
+    write_folder(folder, write, last="validation.json")
 
 
 def _write_rows(path: Path, rows: Table) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from prefect.artifacts import (
@@ -15,6 +14,7 @@ from prefect.artifacts import (
 
 from contrapose.tasks.core.history_records import History
 from contrapose.tasks.core.outcome import Summary
+from contrapose.tasks.core.places import Place, brought
 from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.validation import Checked
@@ -57,7 +57,8 @@ def publish(
         calls=calls,
         checked=tuple(checked),
     )
-    write_folder(Path(folder), partial(write_files, report=report, cases=cases, results=stored, manifest=manifest))
+    write = partial(write_files, report=report, cases=cases, results=stored, manifest=manifest)
+    write_folder(Place(folder), write, last="manifest.json")
     try:
         _create_artifacts(report, folder)
     except Exception as error:
@@ -69,7 +70,8 @@ def publish(
 @room_task("log into MLflow", run_name="log into {experiment}", persist=False)
 def track(folder: str, summary: Summary, experiment: str) -> list[str]:
     """Log a published run into MLflow, and return what went wrong, in a line; none where it was logged."""
-    return mlflow.track(Path(folder), summary, experiment=experiment)
+    with brought(Place(folder), mlflow.FILES) as files:
+        return mlflow.track(files, summary, experiment=experiment)
 
 
 def _create_artifacts(report: Report, folder: str) -> None:

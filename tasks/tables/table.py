@@ -13,17 +13,18 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
-import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
-from fsspec.implementations.local import LocalFileSystem
 
-from contrapose.tasks.core.damage import SUFFIX, note, private_folder, put_in_place, set_aside, sha256
-from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
-from contrapose.tasks.core.secrets import holds_password
+from contrapose.tasks.core.damage import private_folder, put_in_place, sha256
+from contrapose.tasks.core.errors import ContraposeError, CutShortError
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.tables.columnar import batched, from_arrow, regrouped, schema_of, to_arrow
 
 Record = TypeVar("Record")
+
+STORAGE = "CONTRAPOSE_STORAGE"
+"""Environment variable: a folder or fsspec URL that several machines share."""
 
 ROWS = 5_000
 """Rows of a row group. It is fixed: the same rows are the same bytes, however they were produced."""
@@ -47,21 +48,13 @@ def home() -> Path:
     return Path(chosen) if chosen else Path(base) / "contrapose"
 
 
-def storage() -> str:
+def storage() -> Place:
     """Folder or fsspec URL that holds tables: `CONTRAPOSE_STORAGE` or a folder in `home()`.
 
     Raises:
-        ConfigError: it holds a password, which every reference to a table would repeat.
+        ConfigError: it holds a password, which every reference to a table would repeat, or nothing here reaches it.
     """
-    chosen = os.environ.get("CONTRAPOSE_STORAGE") or str(home() / "tables")
-    if holds_password(chosen):
-        raise ConfigError(
-            "an address with a password",
-            expected="an address without one",
-            remedy="Give it to fsspec by its own configuration or environment.",
-            where="CONTRAPOSE_STORAGE",
-        )
-    return chosen
+    return Place.at(os.environ.get(STORAGE) or str(home() / "tables"), setting=STORAGE)
 
 
 def write(records: Iterable[Any], kind: type[Any]) -> Table:
@@ -75,57 +68,60 @@ def write_arrow(parts: Iterable[pa.Table], schema: pa.Schema) -> Table:
     Raises:
         CutShortError: there is no room for them.
     """
-    files, folder = fsspec.core.url_to_fs(storage())
+    folder = storage()
     try:
-        _make_folder(files, folder)
-        with tempfile.TemporaryDirectory(dir=folder if _is_local(files) else None) as work:
+        _make_folder(folder)
+        with tempfile.TemporaryDirectory(dir=_kept(folder)) as work:
             made = Path(work) / "table.parquet"
             rows = save(made, parts, schema)
             digest = sha256(made)
-            _put(made, files, f"{folder.rstrip('/')}/{digest}.parquet", digest)
+            place = folder / f"{digest}.parquet"
+            # A half-written file must never carry the name, nor may a damaged one keep it.
+            if not _is_sound(place, digest):
+                place.receive(made)
+            if not place.is_local:
+                # It is read here next.
+                put_in_place(made, _kept(folder) / place.name)
     except OSError as error:
         if full(error):
-            raise no_room(folder) from error
+            raise no_room(str(folder)) from error
         raise
-    return Table(uri=f"{storage().rstrip('/')}/{digest}.parquet", sha256=digest, rows=rows)
+    return Table(uri=str(place), sha256=digest, rows=rows)
 
 
-def _make_folder(files: Any, folder: str) -> None:
+def _make_folder(folder: Place) -> None:
     """A folder that somebody chose keeps its rights; ours and new ones are nobody else's."""
-    if not _is_local(files):
-        files.makedirs(folder, exist_ok=True)
-    elif Path(folder) == home() / "tables" or not Path(folder).exists():
-        private_folder(Path(folder))
+    kept = _kept(folder)
+    if kept == home() / "tables" or not kept.exists():
+        private_folder(kept)
 
 
-def _put(made: Path, files: Any, path: str, digest: str) -> None:
-    """Give a finished file its final name: a half-written one must never carry it, nor may a damaged one keep it."""
-    if _is_sound(files, path, digest):
-        return
-    if _is_local(files):
-        put_in_place(made, Path(path))
-    else:
-        files.put_file(str(made), f"{path}.{os.getpid()}.part")
-        files.mv(f"{path}.{os.getpid()}.part", path)
+def _kept(folder: Place) -> Path:
+    """Where tables of a place lie on this machine."""
+    return folder.path if folder.is_local else home() / "tables"
 
 
-def _is_sound(files: Any, path: str, digest: str) -> bool:
-    """Whether a file is there with the content that its hash names; another content is set aside."""
+def _is_sound(place: Place, digest: str) -> bool:
+    """Whether a file is there with the content that its hash names; another content is set aside.
+
+    One elsewhere is not read as long as its copy on this machine is sound: it must be as large.
+    """
     try:
-        with files.open(path, "rb") as file:
-            observed = hashlib.file_digest(file, "sha256").hexdigest()
+        sound = sha256(place.path) == digest if place.is_local else _is_same_elsewhere(place, digest)
     except FileNotFoundError:
         return False
     except OSError:
-        observed = ""
-    if observed == digest:
-        return True
-    if _is_local(files):
-        set_aside(Path(path))
-    else:
-        files.mv(path, path + SUFFIX)
-        note(path + SUFFIX)
-    return False
+        sound = False
+    if not sound:
+        place.set_aside()
+    return sound
+
+
+def _is_same_elsewhere(place: Place, digest: str) -> bool:
+    kept = _kept(place) / place.name
+    if kept.exists() and sha256(kept) == digest:
+        return place.size() == kept.stat().st_size
+    return hashlib.sha256(place.read()).hexdigest() == digest
 
 
 def full(error: OSError) -> bool:
@@ -235,15 +231,15 @@ def _checked(table: Table) -> Iterator[Path]:
 
 def _on_this_machine(table: Table) -> Path:
     """The file behind a reference; a remote one is fetched once, and kept under the name of its content."""
-    files, path = fsspec.core.url_to_fs(table["uri"])
-    if _is_local(files):
-        return Path(path)
-    kept = home() / "tables" / f"{table['sha256']}.parquet"
+    place = Place(table["uri"])
+    if place.is_local:
+        return place.path
+    kept = _kept(place) / f"{table['sha256']}.parquet"
     if not kept.exists() or _digest(kept) != table["sha256"]:
         private_folder(kept.parent)
         with tempfile.TemporaryDirectory(dir=kept.parent) as work:
             fetched = Path(work) / "table.parquet"
-            files.get_file(path, str(fetched))
+            place.fetch(fetched)
             _check(table, fetched)
             put_in_place(fetched, kept)
     return kept
@@ -265,10 +261,6 @@ def _digest_of(path: Path, *_stamp: int) -> str:
     return sha256(path)
 
 
-def _is_local(files: Any) -> bool:
-    return isinstance(files, LocalFileSystem)
-
-
 def _lost(table: Table, observed: str) -> ContraposeError:
     return ContraposeError(
         observed,
@@ -280,5 +272,4 @@ def _lost(table: Table, observed: str) -> ContraposeError:
 
 def intact(table: Table) -> bool:
     """Whether the file behind a reference is there with the content that was stored; a damaged one is set aside."""
-    files, path = fsspec.core.url_to_fs(table["uri"])
-    return _is_sound(files, path, table["sha256"])
+    return _is_sound(Place(table["uri"]), table["sha256"])

@@ -9,29 +9,30 @@ from finished import TEST, rows_from, run_of, write_run
 
 from contrapose.tasks.compare.runs import contenders, finished_run
 from contrapose.tasks.core.errors import ComparisonError
+from contrapose.tasks.core.places import Place
 
 
 def test_a_run_is_found_by_its_folder_and_by_its_id(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "one", rows_from([True]))
-    assert finished_run(str(folder), Path("nowhere")) == finished_run("one", tmp_path)
+    assert finished_run(str(folder), Place("nowhere")) == finished_run("one", Place(str(tmp_path)))
 
 
 def test_an_unknown_run_is_told_with_where_it_was_looked_for(tmp_path: Path) -> None:
     with pytest.raises(ComparisonError, match=r"three: no such folder.*--runs"):
-        finished_run("three", tmp_path)
+        finished_run("three", Place(str(tmp_path)))
 
 
 @pytest.mark.parametrize("name", ["~no-such-user/run", "x" * 5000, "\0"])
 def test_a_name_that_no_folder_can_have_is_an_unknown_run(tmp_path: Path, name: str) -> None:
     with pytest.raises(ComparisonError, match="no such folder"):
-        finished_run(name, tmp_path)
+        finished_run(name, Place(str(tmp_path)))
 
 
 def test_a_run_without_summary_is_not_finished(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "one", rows_from([True]))
     (folder / "summary.json").unlink()
     with pytest.raises(ComparisonError, match=r"no summary\.json, so the run is not finished"):
-        finished_run(str(folder), tmp_path)
+        finished_run(str(folder), Place(str(tmp_path)))
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"run_id": "x", "model": 3}', '"text"'])
@@ -40,7 +41,7 @@ def test_files_that_no_run_wrote_are_refused(tmp_path: Path, file: str, content:
     folder = write_run(tmp_path / "one", rows_from([True]))
     (folder / file).write_text(content)
     with pytest.raises(ComparisonError, match=r"summary\.json|manifest\.json"):
-        finished_run(str(folder), tmp_path)
+        finished_run(str(folder), Place(str(tmp_path)))
 
 
 def test_runs_of_one_model_are_told_apart_by_their_places(tmp_path: Path) -> None:

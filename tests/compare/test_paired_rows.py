@@ -66,7 +66,7 @@ def test_a_cluster_may_be_named_as_a_sample_of_another_one_is(tmp_path: Path) ->
 
 def test_a_table_that_another_program_wrote_again_is_read_all_the_same(tmp_path: Path) -> None:
     runs = [run_of(tmp_path / name, rows_from([True, False])) for name in ("one", "two")]
-    path = runs[1].folder / "results.parquet"
+    path = runs[1].folder.path / "results.parquet"
     # Columns without any value get a type of their own on the way, and texts another one.
     pd.read_parquet(path).astype({"case_id": "category", "pass": "string"}).to_parquet(path)
     assert rows_of(runs, TEST).passed.tolist() == [[1, 0], [1, 0]]
@@ -74,7 +74,7 @@ def test_a_table_that_another_program_wrote_again_is_read_all_the_same(tmp_path:
 
 def test_a_table_with_columns_of_other_types_is_told(tmp_path: Path) -> None:
     runs = [run_of(tmp_path / name, rows_from([True, False])) for name in ("one", "two")]
-    path = runs[1].folder / "results.parquet"
+    path = runs[1].folder.path / "results.parquet"
     pd.read_parquet(path).assign(**{"pass": "perhaps"}).to_parquet(path)
     with pytest.raises(ComparisonError, match=r"two/results\.parquet: table cannot be read"):
         rows_of(runs, TEST)
@@ -82,6 +82,6 @@ def test_a_table_with_columns_of_other_types_is_told(tmp_path: Path) -> None:
 
 def test_a_table_that_is_none_is_told(tmp_path: Path) -> None:
     runs = [run_of(tmp_path / name, rows_from([True])) for name in ("one", "two")]
-    (runs[1].folder / "results.parquet").write_bytes(b"PAR1")
+    (runs[1].folder.path / "results.parquet").write_bytes(b"PAR1")
     with pytest.raises(ComparisonError, match=r"two/results\.parquet: table cannot be read"):
         rows_of(runs, TEST)

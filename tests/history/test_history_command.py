@@ -145,7 +145,7 @@ def test_runs_can_be_chosen(three: str, capsys: pytest.CaptureFixture[str]) -> N
         (("--model", "other"), "no run of other; expected harbour on mock"),
         (("--last", "-1"), "expected 0 or more"),
         (("--history", "sftp://user:quartz@host/x"), "an address with a password"),
-        (("--history", "nosuchprotocol://x"), "cannot be read"),
+        (("--history", "nosuchprotocol://x"), "nosuchprotocol:// is not known here"),
     ],
 )
 def test_what_is_wrong_is_said(

@@ -11,6 +11,7 @@ from past_runs import past_run
 
 from contrapose.tasks.core.damage import SUFFIX
 from contrapose.tasks.core.history_records import PastRun
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.history.dataset import append, file_name, mend, record_of
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded
@@ -37,7 +38,7 @@ def test_a_damaged_file_is_made_again(damage: Damage, tmp_path: Path) -> None:
     damage(file)
     found = recorded(where)
     assert list(found.skipped) == [file.name]
-    mended, told = mend(where, found.skipped, output=tmp_path)
+    mended, told = mend(where, found.skipped, output=Place(str(tmp_path)))
     assert (mended, told.count("\n")) == ([file.name], 0)
     assert "1 made again" in told
     assert file.read_bytes() == whole
@@ -64,7 +65,7 @@ def test_without_the_folder_of_its_run_it_is_told(tmp_path: Path) -> None:
     append(str(tmp_path / ".history"), past_run(), key="x")
     (file,) = (tmp_path / ".history").iterdir()
     file.write_bytes(b"")
-    mended, told = mend(str(tmp_path / ".history"), [file.name], output=tmp_path)
+    mended, told = mend(str(tmp_path / ".history"), [file.name], output=Place(str(tmp_path)))
     assert mended == [file.name]
     assert "are gone" in told
     assert recorded(str(tmp_path / ".history")).skipped == {}
@@ -72,5 +73,5 @@ def test_without_the_folder_of_its_run_it_is_told(tmp_path: Path) -> None:
 
 def test_foreign_files_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "foreign.parquet").write_bytes(b"x")
-    assert mend(str(tmp_path), recorded(str(tmp_path)).skipped, output=tmp_path) == ([], "")
+    assert mend(str(tmp_path), recorded(str(tmp_path)).skipped, output=Place(str(tmp_path))) == ([], "")
     assert (tmp_path / "foreign.parquet").is_file()

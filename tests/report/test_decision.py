@@ -9,6 +9,7 @@ import pytest
 
 from contrapose.tasks.core.decision import CheckFinding, Decision, Side
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.report.decision_markdown import render, write_decision
 
 NASTY = "<img src=x onerror=alert(1)> [a](javascript:b) | `c` @team"
@@ -51,12 +52,13 @@ def test_no_markup_comes_out_of_any_text() -> None:
 
 
 def test_the_files_take_the_place_of_older_ones(tmp_path: Path) -> None:
-    write_decision(tmp_path, decision("first"))
-    write_decision(tmp_path, decision("second"))
+    write_decision(Place(str(tmp_path)), decision("first"))
+    write_decision(Place(str(tmp_path)), decision("second"))
     assert json.loads((tmp_path / "verdict.json").read_text()) == decision("second")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["verdict.json", "verdict.md"]
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="cannot write the verdict"):
-        write_decision(tmp_path / "none", decision())
+        write_decision(Place(str(tmp_path / "file")), decision())

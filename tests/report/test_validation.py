@@ -12,6 +12,7 @@ from attacks import HOSTILE
 from factories import Held, frame, row, summary
 from paged import chromium
 
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.validation import BrokenRow, Checked, Finding, Kind, SuiteFile
 from contrapose.tasks.report import validation
 from contrapose.tasks.report.base import Report
@@ -138,7 +139,7 @@ def test_the_file_for_machines_holds_hostile_texts_as_they_are() -> None:
 
 def test_evidence_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     head = validation.ValidationHead(run_id="x", model="mock", suite="s", started="2026-01-01T00:00:00+00:00")
-    write_evidence(tmp_path / "x-refused", head, [checked(broken())], show_toxic=False)
+    write_evidence(Place(str(tmp_path / "x-refused")), head, [checked(broken())], show_toxic=False)
     assert sorted(path.name for path in (tmp_path / "x-refused").iterdir()) == ["validation.html", "validation.json"]
     assert [path.name for path in tmp_path.iterdir()] == ["x-refused"]
 

@@ -1,0 +1,382 @@
+"""Folders and files at a path or at an fsspec URL, reached alike; a server that does not answer is waited for."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import fsspec
+from fsspec.implementations.local import LocalFileSystem
+
+from contrapose.tasks.core.damage import SUFFIX, note, put_in_place, set_aside, warn
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
+from contrapose.tasks.core.secrets import holds_password
+
+R = TypeVar("R")
+
+PATIENCE_SECONDS = 60.0
+"""How long a server that does not answer is asked again."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
+"""Seconds between two tries; each pause is twice the one before."""
+
+EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs", "az": "azure", "abfs": "azure", "abfss": "azure"}
+"""Extras of contrapose with the package that reaches a scheme."""
+WHOLE = (*EXTRAS, "memory")
+"""Schemes under which an object appears once all of it has arrived."""
+
+_SURE = (
+    *(FileNotFoundError, PermissionError, FileExistsError, IsADirectoryError, NotADirectoryError),
+    *(ContraposeError, ValueError, TypeError, AttributeError, ImportError, NotImplementedError),
+)
+"""Errors that another try would not change."""
+_CREDENTIALS = ("Credential", "Authentication", "RefreshError", "ParamValidation", "InvalidRegion", "ProfileNotFound")
+"""Parts of the names of libraries' own errors of which the same is true."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder or file."""
+
+    address: str
+    """A path or URL, without a slash at its end."""
+
+    @classmethod
+    def at(cls, address: str | Path, *, setting: str) -> Self:
+        """The place at an address.
+
+        Args:
+            address: a path or any URL that fsspec knows.
+            setting: what names it, for errors.
+
+        Raises:
+            ConfigError: it holds a password, which every message about it would repeat, or nothing here reaches it.
+        """
+        text = str(address)
+        if holds_password(text):
+            raise ConfigError(
+                "an address with a password",
+                expected="an address without one",
+                remedy="Give it to fsspec by its own configuration or environment.",
+                where=setting,
+            )
+        place = cls(text.rstrip("/") or text)
+        try:
+            place._reached  # noqa: B018
+        except Exception as error:
+            # A file system of fsspec raises whatever the library beneath it does.
+            unknown = isinstance(error, ImportError) or "not known" in str(error)
+            raise (_unknown(text, setting) if unknown else _refused(text, error)) from error
+        return place
+
+    @cached_property
+    def _reached(self) -> tuple[Any, str]:
+        # What a server lists now is wanted, not what it listed once.
+        options = {"use_listings_cache": False} if "://" in self.address else {}
+        files, path = fsspec.core.url_to_fs(self.address, **options)
+        return files, str(path)
+
+    @property
+    def files(self) -> Any:
+        """The file system of fsspec that it lies in."""
+        return self._reached[0]
+
+    @property
+    def inside(self) -> str:
+        """Its path in that file system."""
+        return self._reached[1]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it lies on this machine."""
+        return isinstance(self.files, LocalFileSystem)
+
+    @property
+    def path(self) -> Path:
+        """Of a local place."""
+        return Path(self.inside if "://" in self.address else self.address)
+
+    @property
+    def name(self) -> str:
+        """The last part of its address."""
+        return self.address.rpartition("/")[2] if not self.is_local else self.path.name
+
+    def __truediv__(self, name: str) -> Place:
+        return Place(f"{self.address.rstrip('/')}/{name}")
+
+    def beside(self, name: str) -> Place:
+        """Another place in the same folder."""
+        return Place(str(self.path.with_name(name)) if self.is_local else f"{self.address.rpartition('/')[0]}/{name}")
+
+    def resolved(self) -> Place:
+        """The same, wherever one stands."""
+        return Place(str(self.path.resolve())) if self.is_local else self
+
+    def __str__(self) -> str:
+        return self.address
+
+    def exists(self) -> bool:
+        """Whether there is a file or folder."""
+        return self.path.exists() if self.is_local else bool(self._asked(lambda: self.files.exists(self.inside)))
+
+    def size(self) -> int:
+        """Bytes of a file.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        return self.path.stat().st_size if self.is_local else int(self._asked(lambda: self.files.size(self.inside)))
+
+    def read(self) -> bytes:
+        """The content of a file.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        return self.path.read_bytes() if self.is_local else bytes(self._asked(lambda: self.files.cat_file(self.inside)))
+
+    def names(self) -> list[str]:
+        """Names of what lies in a folder, in order; none where there is no such folder."""
+        if self.is_local:
+            return sorted(os.listdir(self.path)) if self.path.is_dir() else []
+        try:
+            entries = self._asked(lambda: self.files.ls(self.inside, detail=False))
+        except FileNotFoundError:
+            return []
+        names = {str(entry).rstrip("/").rpartition("/")[2] for entry in entries}
+        return sorted(names - {"", self.inside.rpartition("/")[2]})
+
+    def write(self, content: bytes) -> None:
+        """Give a file its content; readers see all of it or nothing."""
+        if not self.is_local:
+            self._put(lambda path: self.files.pipe_file(path, content))
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=self.path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            put_in_place(Path(name), self.path)
+        finally:
+            Path(name).unlink(missing_ok=True)
+
+    def receive(self, made: Path) -> None:
+        """Take a finished local file, which may be gone afterwards; readers see all of it or nothing."""
+        if self.is_local:
+            put_in_place(made, self.path)
+        else:
+            self._put(lambda path: self.files.put_file(str(made), path))
+
+    def _put(self, send: Callable[[str], object]) -> None:
+        def put() -> None:
+            if self.address.partition("://")[0] in WHOLE:
+                send(self.inside)
+                return
+            part = f"{self.inside}.{os.getpid()}.part"
+            self.files.makedirs(self.inside.rpartition("/")[0], exist_ok=True)
+            send(part)
+            self.files.mv(part, self.inside)
+
+        try:
+            self._asked(put)
+        except FileNotFoundError as error:
+            raise ConfigError(
+                "nothing can be written there: there is no such bucket or container",
+                expected="one that exists",
+                remedy="Make it, or name another one.",
+                where=self.address,
+            ) from error
+
+    def fetch(self, into: Path) -> None:
+        """Copy a file to a local one.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        if self.is_local:
+            shutil.copyfile(self.path, into)
+        else:
+            self._asked(lambda: self.files.get_file(self.inside, str(into)))
+
+    @contextmanager
+    def here(self) -> Iterator[Path]:
+        """A file as one on this machine.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        if self.is_local:
+            yield self.path
+            return
+        with tempfile.TemporaryDirectory() as work:
+            self.fetch(Path(work) / self.name)
+            yield Path(work) / self.name
+
+    def set_aside(self) -> None:
+        """Rename what is damaged, so that it is neither used nor lost."""
+        if self.is_local:
+            set_aside(self.path)
+            return
+        with suppress(FileNotFoundError):
+            self.rename(self.name + SUFFIX)
+            note(self.address + SUFFIX)
+
+    def rename(self, name: str) -> None:
+        """Give a file another name in the same folder, in place of what has it."""
+        if self.is_local:
+            self.path.replace(self.path.with_name(name))
+        else:
+            self._asked(lambda: self.files.mv(self.inside, self.beside(name).inside))
+
+    def remove(self) -> None:
+        """Delete a file, or a folder with all that lies in it; nothing happens where there is none."""
+        if self.is_local:
+            shutil.rmtree(self.path) if self.path.is_dir() else self.path.unlink(missing_ok=True)
+            return
+        with suppress(FileNotFoundError):
+            self._asked(lambda: self.files.rm(self.inside, recursive=True))
+
+    def _asked(self, ask: Callable[[], R]) -> R:
+        return steadily(ask, where=self.address)
+
+
+def steadily(ask: Callable[[], R], *, where: str, patience: float | None = None) -> R:
+    """Ask a server of files, and again while it may only be away for a moment; the first time that is told.
+
+    Args:
+        ask: asks once.
+        where: address that is asked for.
+        patience: seconds after which it is given up; None: `PATIENCE_SECONDS`.
+
+    Raises:
+        FileNotFoundError: there is nothing at the address.
+        ConfigError: the server refuses.
+        CutShortError: it did not answer for so long.
+    """
+    longest = PATIENCE_SECONDS if patience is None else patience
+    begun, pause = time.monotonic(), FIRST_PAUSE
+    while True:
+        try:
+            return ask()
+        except (FileNotFoundError, ContraposeError):
+            raise
+        except Exception as error:
+            if _is_sure(error):
+                raise _refused(where, error) from error
+            if time.monotonic() - begun + pause > longest:
+                raise _unreachable(where, error, longest) from error
+            if pause == FIRST_PAUSE:
+                warn(f"{where} does not answer ({type(error).__name__}); it is asked again for {longest:.0f} s")
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def _is_sure(error: Exception) -> bool:
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return full or isinstance(error, _SURE) or any(part in type(error).__name__ for part in _CREDENTIALS)
+
+
+def _refused(where: str, error: Exception) -> ConfigError:
+    # The text of a library's error may hold what nobody else should read.
+    return ConfigError(
+        f"it cannot be used ({type(error).__name__})",
+        expected="a place that may be read and written",
+        remedy="Mend its rights or the credentials in the environment; the same command goes on where it stopped.",
+        where=where,
+    )
+
+
+def _unreachable(where: str, error: Exception, seconds: float) -> CutShortError:
+    return CutShortError(
+        f"no answer within {seconds:.0f} s ({type(error).__name__})",
+        expected="a server that answers",
+        remedy="When it is back, the same command goes on where it stopped; what was answered is not asked again.",
+        where=where,
+    )
+
+
+def _unknown(address: str, setting: str) -> ConfigError:
+    scheme = address.partition("://")[0]
+    extra = EXTRAS.get(scheme)
+    return ConfigError(
+        f"{scheme}:// is not known here",
+        expected="a folder, or a URL whose file system is installed",
+        remedy=f'Install it with pip install "contrapose[{extra}]".' if extra else "Correct the address.",
+        where=setting,
+    )
+
+
+@contextmanager
+def filled(folder: Place, *, last: str) -> Iterator[Path]:
+    """A new local folder to write into, which becomes the content of a place as the block ends without an error.
+
+    Whoever looks for it finds all of it or nothing. On this machine it is renamed. Elsewhere its files are sent aside,
+    copied in place, and that named `last` comes when all others are there: without it a folder counts as none.
+
+    Args:
+        folder: nobody else's, and not there yet.
+        last: name of the file that makes it whole.
+
+    Raises:
+        OSError: it cannot be written on this machine.
+        ContraposeError: it cannot be written elsewhere.
+    """
+    part = aside(folder)
+    if part.is_local:
+        part.path.mkdir(parents=True, exist_ok=True)
+        try:
+            yield part.path
+            part.path.rename(folder.path)
+        finally:
+            shutil.rmtree(part.path, ignore_errors=True)
+        return
+    try:
+        with tempfile.TemporaryDirectory() as work:
+            yield Path(work)
+            names = sorted(os.listdir(work), key=lambda name: (name == last, name))
+            for name in names:
+                (part / name).receive(Path(work) / name)
+            for name in names:
+                _copied(part / name, folder / name)
+    except CutShortError:
+        # Nor would it answer now.
+        raise
+    except BaseException:
+        _removed(part)
+        raise
+    _removed(part)
+
+
+def _removed(part: Place) -> None:
+    with suppress(ContraposeError):
+        part.remove()
+
+
+def _copied(source: Place, target: Place) -> None:
+    steadily(lambda: source.files.cp_file(source.inside, target.inside), where=target.address)
+
+
+@contextmanager
+def brought(folder: Place, names: Iterable[str]) -> Iterator[Path]:
+    """A folder as one on this machine, where it holds these files, as far as there are any."""
+    if folder.is_local:
+        yield folder.path
+        return
+    with tempfile.TemporaryDirectory() as work:
+        for name in names:
+            with suppress(FileNotFoundError):
+                (folder / name).fetch(Path(work) / name)
+        yield Path(work)
+
+
+def aside(folder: Place) -> Place:
+    """Where a folder is written; as long as it is there, the folder's name is taken."""
+    return folder.beside(f".{folder.name}.part")
