@@ -26,7 +26,7 @@ from pathlib import Path
 
 from bench.mutation_operators import Mutant, mutants
 from bench.mutation_template import Job, try_jobs
-from bench.mutation_worker import Covered, cover, preload, try_mutant
+from bench.mutation_worker import Covered, cover, module_of, preload, try_mutant
 
 ROOT = Path(__file__).parent.parent
 SURVIVORS = Path(__file__).with_name("mutation_survivors.md")
@@ -203,12 +203,10 @@ def _try(file: str, place: int, covered: Covered, budget: float, known: str | No
     mutant = found[place]
     mutant.put()
     tests = _tests(mutant, file, covered, budget)
-    parts = Path(file).with_suffix("").parts
-    module = ".".join(("contrapose", *(part for part in parts if part != "__init__")))
     start = time.monotonic()
     outcome = known if known in ("killed", "timeout") else "survived"
     if tests and outcome == "survived":
-        outcome = try_mutant(module, ROOT / file, tree, tests)
+        outcome = try_mutant(module_of(file), ROOT / file, tree, tests)
     return Tried(
         file=file,
         line=mutant.first,

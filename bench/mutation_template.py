@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.mutation_worker import LONGEST, OPTIONS, SPARE, NoServer, limits, run_apart
+from bench.mutation_worker import LONGEST, OPTIONS, SPARE, NoServer, limit, limits, run_apart
 
 Exchange = tuple[types.FunctionType, types.CodeType]
 
@@ -123,7 +123,7 @@ class _Trials:
             function.__code__ = code
         items = [self.items[test] for test in tests]
         for item, following in zip(items, [*items[1:], None], strict=True):
-            item.add_marker(pytest.mark.timeout(SPARE + LONGEST * tests[item.nodeid]))
+            limit(item, tests[item.nodeid])
             self.session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self.session.testsfailed:
                 noticed.write_text(item.nodeid, encoding="utf-8")

@@ -62,9 +62,14 @@ class Covered:
     """Tests that do not pass as things are; they notice nothing."""
     modules: list[str] = field(default_factory=list)
     """Libraries that they import."""
+    users: dict[str, set[str]] = field(default_factory=dict)
+    """By file, the files of the package that import it, be it at their top or in a function."""
 
     def noticing(self, file: str, lines: range, *, everywhere: bool, most: float) -> dict[str, float]:
         """The tests that may notice a change: those that run these lines; fewer than `FEW`, then any that run the file.
+
+        What is set at import is at work in whoever imports it as well: the tests of these come last. A file of tables
+        alone is run through by no test at all.
 
         First come those that run through the fewest files, which know most about each, and of them the shortest.
         """
@@ -72,15 +77,21 @@ class Covered:
         inside = {test for test in near if not everywhere and self.lines[test][file].intersection(lines)}
         if everywhere:
             # What is set at import may be asked for by a test that runs through nothing.
-            beside = set(_files(near))
-            inside = {test for test in self.seconds if test.split("::")[0] in beside}
-        asked = (inside | near if len(inside) < FEW else inside) - set(self.failed)
+            inside = self._beside(near)
+            using = self.users.get(file, set())
+            near = self._beside(test for test, files in self.lines.items() if using.intersection(files)) | inside
+        asked = (near if everywhere or len(inside) < FEW else inside) - set(self.failed)
         chosen: dict[str, float] = {}
         for test in sorted(asked, key=lambda each: (each not in inside, self._place(each, everywhere))):
             if chosen and sum(chosen.values()) + self.seconds[test] > most:
                 return chosen
             chosen[test] = self.seconds[test]
         return chosen
+
+    def _beside(self, tests: Iterable[str]) -> set[str]:
+        """All tests of the files that hold any of these."""
+        files = set(_files(tests))
+        return {test for test in self.seconds if test.split("::")[0] in files}
 
     def _place(self, test: str, everywhere: bool) -> tuple[float, float, str]:
         return (0 if everywhere else len(self.lines[test])), self.seconds[test], test
@@ -103,17 +114,27 @@ def _starts_a_server(item: pytest.Item) -> bool:
 
 
 class _Chosen:
-    """Runs the chosen tests, in this order, none of them for long."""
+    """Runs the chosen tests, in this order, none of them for long, and notes which of them fails."""
 
-    def __init__(self, tests: Mapping[str, float]) -> None:
-        self.tests = tests
+    def __init__(self, tests: Mapping[str, float], noticed: Path) -> None:
+        self.tests, self.noticed = tests, noticed
         self.places = {test: place for place, test in enumerate(tests)}
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Keep what was chosen."""
         items[:] = sorted((each for each in items if each.nodeid in self.places), key=lambda x: self.places[x.nodeid])
         for each in items:
-            each.add_marker(pytest.mark.timeout(SPARE + LONGEST * self.tests[each.nodeid]))
+            limit(each, self.tests[each.nodeid])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what does not pass."""
+        if report.failed:
+            self.noticed.write_text(report.nodeid, encoding="utf-8")
+
+
+def limit(item: pytest.Item, seconds: float) -> None:
+    """Let a test take a few times as long as usual; what it shares with others is started by whichever comes first."""
+    item.add_marker(pytest.mark.timeout(SPARE + LONGEST * seconds, func_only=True))
 
 
 class _Clock:
@@ -220,6 +241,7 @@ def cover(root: Path, package: str, tests: Sequence[str], *, without: str) -> Co
             code = pytest.main(options, plugins=[NoServer(), tracer])
             # Only now: what is kept from the first time would not be run through again.
             pytest.main(options, plugins=[NoServer(), clock])
+            tracer.found.users = users(root, package)
             tracer.found.seconds = {test: clock.seconds.get(test, 0.0) for test in tracer.found.lines}
             answer.write_text(_packed(tracer.found), encoding="utf-8")
             return int(code)
@@ -268,6 +290,25 @@ def _imports() -> dict[str, set[str]]:
     return found
 
 
+def users(root: Path, package: str) -> dict[str, set[str]]:
+    """By file of a package those of its files that import it anywhere."""
+    files = [str(file.relative_to(root)) for file in (root / package).rglob("*.py")]
+    by_module = {module_of(file): file for file in files}
+    found: dict[str, set[str]] = {}
+    for user in files:
+        for node in ast.walk(ast.parse((root / user).read_text(encoding="utf-8"))):
+            for name in _named_in(ast.Module([node], [])) if isinstance(node, ast.Import | ast.ImportFrom) else ():
+                if name in by_module:
+                    found.setdefault(by_module[name], set()).add(user)
+    return found
+
+
+def module_of(file: str) -> str:
+    """The name by which a file of ours is imported."""
+    parts = Path(file).with_suffix("").parts
+    return ".".join(("contrapose", *(part for part in parts if part != "__init__")))
+
+
 def _named_in(tree: ast.AST) -> Iterator[str]:
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, ast.Import):
@@ -292,7 +333,7 @@ def _files(tests: Iterable[str]) -> list[str]:
 
 
 def try_mutant(module: str, file: Path, tree: ast.Module, tests: Mapping[str, float]) -> str:
-    """Run tests on a changed module.
+    """Run tests on a changed module; one that fails on the module as it is, imported anew, notices nothing.
 
     Args:
         module: its name.
@@ -303,17 +344,45 @@ def try_mutant(module: str, file: Path, tree: ast.Module, tests: Mapping[str, fl
     Returns:
         `killed`, `timeout`, `survived`, or `error` where the tests could not be run at all.
     """
+    while tests:
+        outcome, noticed = _run_anew(module, file, tree, tests)
+        if outcome != "killed":
+            return outcome
+        if _passes_anew(module, file, noticed, tuple(_files(tests)), tests.get(noticed, 0.0)):
+            return outcome
+        if not noticed:
+            return "error"
+        tests = {test: seconds for test, seconds in tests.items() if test != noticed}
+    return "survived"
 
+
+@cache
+def _passes_anew(module: str, file: Path, test: str, files: tuple[str, ...], seconds: float) -> bool:
+    """Whether a test passes on a module as it is; of no test, whether these files can be imported."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tests = {test: seconds} if test else {}
+    return _run_anew(module, file, tree, tests, _files(tests) or files)[0] == "survived"
+
+
+def _run_anew(
+    module: str, file: Path, tree: ast.Module, tests: Mapping[str, float], files: Sequence[str] = ()
+) -> tuple[str, str]:
+    """What becomes of a module, and the test that failed; none where a file of tests cannot even be imported."""
     dependents(module)
+    with tempfile.TemporaryDirectory() as folder:
+        noticed = Path(folder) / "noticed"
 
-    def work() -> int:
-        _forget(module)
-        sys.meta_path.insert(0, _Mutated(module, file, tree))
-        return int(pytest.main([*_files(tests), *OPTIONS], plugins=[_Chosen(tests)]))
+        def work() -> int:
+            _forget(module)
+            sys.meta_path.insert(0, _Mutated(module, file, tree))
+            return int(pytest.main([*(files or _files(tests)), *OPTIONS], plugins=[_Chosen(tests, noticed)]))
 
-    cpu = 2 * SPARE + LONGEST * sum(tests.values())
-    code = limits(work, seconds=3 * cpu, cpu=cpu)
-    return {0: "survived", 1: "killed", 2: "killed", 4: "killed", None: "timeout"}.get(code, "error")
+        cpu = 2 * SPARE + LONGEST * sum(tests.values())
+        code = limits(work, seconds=3 * cpu, cpu=cpu)
+        nothing = pytest.ExitCode.NO_TESTS_COLLECTED
+        outcomes = {0: "survived", 1: "killed", 2: "killed", 4: "killed", None: "timeout"}
+        outcome = "survived" if code == nothing and not tests else outcomes.get(code, "error")
+        return outcome, noticed.read_text(encoding="utf-8") if noticed.is_file() else ""
 
 
 def limits(work: Callable[[], int], *, seconds: float, cpu: float) -> int | None:
@@ -376,10 +445,19 @@ def _end_group(child: int) -> None:
 def _packed(found: Covered) -> str:
     lines = {test: {file: sorted(each) for file, each in files.items()} for test, files in found.lines.items()}
     modules = [name for name, module in sys.modules.items() if not is_a_test(name, module)]
-    return json.dumps({"seconds": found.seconds, "failed": found.failed, "lines": lines, "modules": modules})
+    users = {file: sorted(each) for file, each in found.users.items()}
+    return json.dumps(
+        {"seconds": found.seconds, "failed": found.failed, "lines": lines, "modules": modules, "users": users}
+    )
 
 
 def _unpacked(text: str) -> Covered:
     found: Mapping[str, Any] = json.loads(text)
     lines = {test: {file: set(each) for file, each in files.items()} for test, files in found["lines"].items()}
-    return Covered(seconds=found["seconds"], failed=found["failed"], lines=lines, modules=found["modules"])
+    return Covered(
+        seconds=found["seconds"],
+        failed=found["failed"],
+        lines=lines,
+        modules=found["modules"],
+        users={file: set(each) for file, each in found["users"].items()},
+    )

@@ -9,6 +9,7 @@ import pytest
 
 from bench.mutation import ROOT, SURVIVORS, reasons
 from bench.mutation_operators import Mutant, mutants
+from bench.mutation_worker import Covered, users
 
 
 def changes(source: str) -> set[str]:
@@ -72,6 +73,20 @@ def test_every_survivor_with_a_reason_is_a_change_that_is_still_made() -> None:
     listed = reasons(SURVIVORS.read_text(encoding="utf-8"))
     made = {(file, each.name, each.after) for file in {key[0] for key in listed} for each in every(ROOT / file)}
     assert {key for key in listed if key not in made} == set()
+
+
+def test_what_is_set_at_import_is_tried_by_the_tests_of_those_that_import_it() -> None:
+    covered = Covered(
+        seconds={"test_a.py::one": 0.1, "test_a.py::two": 0.2, "test_b.py::three": 0.3},
+        lines={"test_a.py::one": {"engine.py": {5}}, "test_a.py::two": {}, "test_b.py::three": {"other.py": {1}}},
+        users={"schema.py": {"engine.py"}},
+    )
+    tried = covered.noticing("schema.py", range(1, 2), everywhere=True, most=60)
+    assert list(tried) == ["test_a.py::one", "test_a.py::two"]
+
+
+def test_the_files_that_import_one_in_a_function_are_among_its_users() -> None:
+    assert "tasks/store/engine.py" in users(ROOT, "tasks/store")["tasks/store/schema.py"]
 
 
 def every(file: Path) -> list[Mutant]:

@@ -15,6 +15,7 @@ from contrapose.tasks.evaluate.gate import (
     decide,
     needed,
     rated,
+    undecided,
     would_decide,
 )
 from contrapose.tasks.statistics.power import further
@@ -251,6 +252,13 @@ def test_a_bare_rate_that_open_cases_decide_is_left_open() -> None:
     assert decision.reason == (
         "The 1 of 10 case whose replies leave it open decide: the pass rate is 60.0% with them counted as failed, "
         "70.0% as passed; the gate is 70.0%."
+    )
+
+
+def test_open_cases_do_not_decide_where_those_that_are_known_reach_the_gate_alone() -> None:
+    assert "leave it open decide" in undecided(rate(69, 30, open_=1), tests=1)
+    assert undecided(rate(70, 29, open_=1), tests=1).startswith(
+        "The pass rate 70.0% to 71.0% over 100 cases cannot be told from the gate 70.0%"
     )
 
 

@@ -194,3 +194,8 @@ def test_the_tail_is_that_of_student_for_the_variance_of_clusters() -> None:
 def test_ten_resamples_lie_beyond_each_end() -> None:
     assert resamples_for(0.001, 10) == 10_000
     assert resamples_for(0.5, 10) == RESAMPLES
+
+
+def test_a_share_is_that_of_the_rows_that_count() -> None:
+    known = mean([1.0, 0.0, 1.0, 1.0], [1, 2, 3, 4], share=True)
+    assert mean([1.0, np.nan, 0.0, 1.0, 1.0], [1, 5, 2, 3, 4], share=True) == known

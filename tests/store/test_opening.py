@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from sqlalchemy import String, inspect
 from sqlalchemy.exc import OperationalError
 from store.test_answers import begin, keyed, save
 
@@ -130,6 +131,23 @@ def test_looking_makes_no_table_and_opening_makes_them_all(tmp_path: Path) -> No
             "runs",
         ]
         assert list(connection.exec_driver_sql(names).scalars()) == found
+
+
+def test_no_column_of_a_new_store_may_be_empty_but_the_decision_on_a_model_that_is_still_checked(store: str) -> None:
+    inspector = inspect(connect(store))
+    empty = {
+        (table, column["name"])
+        for table in inspector.get_table_names()
+        for column in inspector.get_columns(table)
+        if column["nullable"]
+    }
+    assert empty == {("checks", "verdict"), ("checks", "decision")}
+
+
+def test_a_hash_that_is_a_key_has_room_for_its_64_digits_and_no_more(store: str) -> None:
+    inspector = inspect(connect(store))
+    types = [column["type"] for table in inspector.get_table_names() for column in inspector.get_columns(table)]
+    assert {each.length for each in types if isinstance(each, String) and each.length} == {64}
 
 
 @pytest.mark.parametrize("url", ["nosuchdatabase://x/y", "sqlite:////proc/none/answers.sqlite3"])

@@ -23,6 +23,7 @@ from contrapose.tasks.infer.broker import Writer
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import batch_of
 from contrapose.tasks.store.engine import connect, store_url
+from contrapose.tasks.store.repair import repair
 
 MANY = [keyed(number, "word " * (number % 60) * (20 if number % 97 == 0 else 1)) for number in range(1500)]
 """Enough for a tree of several levels, and some that flow over their page."""
@@ -146,6 +147,14 @@ def test_a_run_goes_on_its_budget_after_a_repair(path: Path) -> None:
     row = Store().runs.get("run")
     assert row is not None
     assert (row.answers, row.config) == (1500, '{"naïve": 1}')
+
+
+def test_a_store_that_is_gone_before_it_is_repaired_is_made_anew(path: Path) -> None:
+    path.unlink()
+    made = repair(path)
+    assert made is not None
+    assert (made.answers, made.unread) == (0, 0)
+    assert found() == {}
 
 
 def test_a_foreign_file_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
