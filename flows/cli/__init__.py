@@ -25,6 +25,7 @@ VERBS = {
     "answers": "take the results of a batch into the response store",
     "batch": "have what would be asked answered by a batch endpoint, at a lower price",
     "cache": "look after the answers that were paid for",
+    "prune": "delete cached tables, results and old runs that nothing needs any more",
     "compare": "compare finished runs of several models",
     "history": "tell pass rates over time, and what changed since the last good run",
     "view": "show runs and their history in a browser, on this machine only",

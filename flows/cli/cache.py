@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from contrapose.flows.cli.arguments import Verb
-from contrapose.flows.cli.terminal import print_lines
+from contrapose.flows.cli.terminal import asked, print_lines
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import file_of, heal, shown, store_url
@@ -43,7 +42,7 @@ def clear(*, model: str | None, days: float | None, sure: bool) -> str:
     what = f"answers of {model}" if model else "answers"
     what += "" if days is None else f" older than {days:g} days"
     store = Store().housekeeping
-    if not sure and not _asked(f"Forget {what} in {store.place}? They were paid for. [y/N] "):
+    if not sure and not asked(f"Forget {what} in {store.place}? They were paid for. [y/N] "):
         raise ConfigError(
             f"nothing was forgotten: {what}",
             expected="y, or --yes",
@@ -116,10 +115,6 @@ def _model(held: Held) -> str:
 
 def _when(moment: float) -> str:
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _asked(question: str) -> bool:
-    return sys.stdin.isatty() and input(question).strip().lower() in ("y", "yes")
 
 
 def _options(command: argparse.ArgumentParser) -> None:

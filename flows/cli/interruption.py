@@ -68,6 +68,10 @@ def interruptible() -> Iterator[None]:
             # It came up somewhere that made another error of it.
             raise Interrupted(handler.number) from error
         raise
+    else:
+        if handler.number:
+            # Whatever it came up in has passed over it.
+            raise Interrupted(handler.number)
     finally:
         handler.give_back()
 

@@ -106,6 +106,11 @@ def print_lines(lines: Iterable[str], *, at_once: bool = False) -> int:
     return 0
 
 
+def asked(question: str) -> bool:
+    """Whether somebody is there to ask, and says yes."""
+    return sys.stdin.isatty() and input(question).strip().lower() in ("y", "yes")
+
+
 def say(text: str, *, show_toxic: bool = False) -> None:
     """One line beside the output; what it quotes from files and models must not steer the terminal.
 

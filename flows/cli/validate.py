@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +20,7 @@ from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, DataError
 from contrapose.tasks.core.optional_packages import require
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.records import Case, Sample
 from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.core.validation import Checked, Suite
@@ -28,7 +28,7 @@ from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.report.rows import left_out_rows, taken
 from contrapose.tasks.tables.columnar import batched, to_arrow
-from contrapose.tasks.tables.table import home
+from contrapose.tasks.tables.table import STORAGE, home, storage
 from contrapose.tasks.text.masking import shower
 from contrapose.tasks.validate.kinds import drawn, handed
 from contrapose.tasks.validate.wellformed import own_suites
@@ -62,8 +62,9 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
     outcomes = [_check_test(config, plan, own=own if gates else None) for plan in selected]
     refuse_bad([table for outcome in outcomes for table in outcome.held], show_toxic=config.show_toxic)
     if not gates:
-        _require_writable(Path(config.output), "runs", remedy="Choose another one with --out.")
-        _require_writable(home(), "what is cached", remedy="Name another one in CONTRAPOSE_HOME.")
+        _require_writable(Place.at(config.output, setting="output"), "runs", remedy="Choose another one with --out.")
+        _require_writable(Place(str(home())), "what is cached", remedy="Name another one in CONTRAPOSE_HOME.")
+        _require_writable(storage(), "tables", remedy=f"Name another one in {STORAGE}.")
     return [outcome.text for outcome in outcomes]
 
 
@@ -77,8 +78,10 @@ class _CheckedTest:
     """Its tables at the gate before the model."""
 
 
-def _require_writable(folder: Path, what: str, *, remedy: str) -> None:
-    if why := unwritable(folder):
+def _require_writable(folder: Place, what: str, *, remedy: str) -> None:
+    if not folder.is_local:
+        folder.try_writing()
+    elif why := unwritable(folder.path):
         raise ConfigError(
             f"{what} cannot be written there ({why})",
             expected="a folder that can be written",

@@ -1,45 +1,35 @@
-"""Folders and files at a path or at an fsspec URL, reached alike; a server that does not answer is waited for."""
+"""Folders and files at a path or at an fsspec URL, reached alike."""
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
+import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar
+from uuid import uuid4
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from contrapose.tasks.core.damage import SUFFIX, note, put_in_place, set_aside, warn
+from contrapose.tasks.core.damage import SUFFIX, note, put_in_place, set_aside
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
+from contrapose.tasks.core.file_servers import refused, steadily
 from contrapose.tasks.core.secrets import holds_password
 
 R = TypeVar("R")
-
-PATIENCE_SECONDS = 60.0
-"""How long a server that does not answer is asked again."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
-"""Seconds between two tries; each pause is twice the one before."""
 
 EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs", "az": "azure", "abfs": "azure", "abfss": "azure"}
 """Extras of contrapose with the package that reaches a scheme."""
 WHOLE = (*EXTRAS, "memory")
 """Schemes under which an object appears once all of it has arrived."""
-
-_SURE = (
-    *(FileNotFoundError, PermissionError, FileExistsError, IsADirectoryError, NotADirectoryError),
-    *(ContraposeError, ValueError, TypeError, AttributeError, ImportError, NotImplementedError),
-)
-"""Errors that another try would not change."""
-_CREDENTIALS = ("Credential", "Authentication", "RefreshError", "ParamValidation", "InvalidRegion", "ProfileNotFound")
-"""Parts of the names of libraries' own errors of which the same is true."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +64,7 @@ class Place:
         except Exception as error:
             # A file system of fsspec raises whatever the library beneath it does.
             unknown = isinstance(error, ImportError) or "not known" in str(error)
-            raise (_unknown(text, setting) if unknown else _refused(text, error)) from error
+            raise (_unknown(text, setting) if unknown else refused(text, error)) from error
         return place
 
     @cached_property
@@ -154,6 +144,17 @@ class Place:
         names = {str(entry).rstrip("/").rpartition("/")[2] for entry in entries}
         return sorted(names - {"", self.inside.rpartition("/")[2]})
 
+    def entries(self) -> list[Entry]:
+        """What lies in a folder, in the order of its names; nothing where there is no such folder."""
+        if self.is_local:
+            return [entry for name in self.names() if (entry := _entry_here(self / name))]
+        try:
+            listed = self._asked(lambda: self.files.ls(self.inside, detail=True))
+        except FileNotFoundError:
+            return []
+        entries = [_entry_elsewhere(self / str(info["name"]).rstrip("/").rpartition("/")[2], info) for info in listed]
+        return sorted((entry for entry in entries if entry.place.name not in ("", self.name)), key=_name)
+
     def write(self, content: bytes) -> None:
         """Give a file its content; readers see all of it or nothing."""
         if not self.is_local:
@@ -167,6 +168,17 @@ class Place:
             put_in_place(Path(name), self.path)
         finally:
             Path(name).unlink(missing_ok=True)
+
+    def try_writing(self) -> None:
+        """See that files can be written into a folder elsewhere, and leave none.
+
+        Raises:
+            ConfigError: they cannot.
+            CutShortError: its server does not answer.
+        """
+        tried = self / f".{uuid4().hex}.part"
+        tried.write(b"")
+        tried.remove()
 
     def receive(self, made: Path) -> None:
         """Take a finished local file, which may be gone afterwards; readers see all of it or nothing."""
@@ -248,59 +260,47 @@ class Place:
         return steadily(ask, where=self.address)
 
 
-def steadily(ask: Callable[[], R], *, where: str, patience: float | None = None) -> R:
-    """Ask a server of files, and again while it may only be away for a moment; the first time that is told.
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file or folder as the folder around it lists it."""
 
-    Args:
-        ask: asks once.
-        where: address that is asked for.
-        patience: seconds after which it is given up; None: `PATIENCE_SECONDS`.
-
-    Raises:
-        FileNotFoundError: there is nothing at the address.
-        ConfigError: the server refuses.
-        CutShortError: it did not answer for so long.
-    """
-    longest = PATIENCE_SECONDS if patience is None else patience
-    begun, pause = time.monotonic(), FIRST_PAUSE
-    while True:
-        try:
-            return ask()
-        except (FileNotFoundError, ContraposeError):
-            raise
-        except Exception as error:
-            if _is_sure(error):
-                raise _refused(where, error) from error
-            if time.monotonic() - begun + pause > longest:
-                raise _unreachable(where, error, longest) from error
-            if pause == FIRST_PAUSE:
-                warn(f"{where} does not answer ({type(error).__name__}); it is asked again for {longest:.0f} s")
-        time.sleep(pause)
-        pause = min(2 * pause, LONGEST_PAUSE)
+    place: Place
+    is_folder: bool
+    size: int
+    """Bytes; of a folder with all that lies in it."""
+    modified: float
+    """Unix time at which it was written last; of a folder the time of what is newest in it."""
 
 
-def _is_sure(error: Exception) -> bool:
-    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return full or isinstance(error, _SURE) or any(part in type(error).__name__ for part in _CREDENTIALS)
+def _name(entry: Entry) -> str:
+    return entry.place.name
 
 
-def _refused(where: str, error: Exception) -> ConfigError:
-    # The text of a library's error may hold what nobody else should read.
-    return ConfigError(
-        f"it cannot be used ({type(error).__name__})",
-        expected="a place that may be read and written",
-        remedy="Mend its rights or the credentials in the environment; the same command goes on where it stopped.",
-        where=where,
-    )
+def _entry_here(place: Place) -> Entry | None:
+    """None where it has gone meanwhile."""
+    try:
+        folder = place.path.is_dir() and not place.path.is_symlink()
+        files = [place.path, *(place.path.rglob("*") if folder else ())]
+        facts = [path.lstat() for path in files]
+    except FileNotFoundError:
+        return None
+    size = sum(fact.st_size for fact in facts if not stat.S_ISDIR(fact.st_mode))
+    return Entry(place, folder, size, max(fact.st_mtime for fact in facts))
 
 
-def _unreachable(where: str, error: Exception, seconds: float) -> CutShortError:
-    return CutShortError(
-        f"no answer within {seconds:.0f} s ({type(error).__name__})",
-        expected="a server that answers",
-        remedy="When it is back, the same command goes on where it stopped; what was answered is not asked again.",
-        where=where,
-    )
+_MODIFIED = ("LastModified", "last_modified", "updated", "mtime", "modified", "created")
+"""Under which of these a file system tells when a file was written."""
+
+
+def _entry_elsewhere(place: Place, info: Mapping[str, Any]) -> Entry:
+    if info["type"] == "directory":
+        parts = place.entries()
+        size, modified = sum(part.size for part in parts), max((part.modified for part in parts), default=0.0)
+        return Entry(place, True, size, modified)
+    when = next((info[name] for name in _MODIFIED if info.get(name)), None)
+    moment = datetime.fromisoformat(when) if isinstance(when, str) else when
+    seconds = moment.timestamp() if isinstance(moment, datetime) else float(time.time() if moment is None else moment)
+    return Entry(place, False, int(info.get("size") or 0), seconds)
 
 
 def _unknown(address: str, setting: str) -> ConfigError:

@@ -24,14 +24,12 @@ from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.import_closure import code_sha256
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import modules
-from contrapose.tasks.tables.table import STORAGE, Table, full, home, intact, no_room, storage
+from contrapose.tasks.tables.table import RESULTS_FOLDER, STORAGE, Table, full, home, intact, no_room, storage
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-RESULTS = home() / "results"
-SHARED_RESULTS = "results"
-"""Folder in the place that machines share, where each finds the results of the others."""
+RESULTS = home() / RESULTS_FOLDER
 FORMAT = 2
 """Raised whenever results of tasks are kept in another way: older ones are then not looked at."""
 SEAL = re.compile(rb',"sha256":"([0-9a-f]{64})"}\Z')
@@ -156,7 +154,7 @@ def _in_place(table: Table) -> bool:
 
 def _shared(name: str) -> Place | None:
     """Where other machines find a result; None where tables are this machine's alone."""
-    return storage() / SHARED_RESULTS / name if os.environ.get(STORAGE) else None
+    return storage() / RESULTS_FOLDER / name if os.environ.get(STORAGE) else None
 
 
 def _share(path: Path) -> None:
@@ -220,6 +218,8 @@ def set_aside_damaged(path: Path) -> None:
     """Have a task computed again whose stored result is damaged."""
     with suppress(FileNotFoundError):
         if is_sealed(path):
+            # It is used now: whoever deletes what nobody uses looks at its time.
+            os.utime(path)
             return
         if time.time() - path.stat().st_mtime < 10 * WRITING_SECONDS:
             time.sleep(WRITING_SECONDS)

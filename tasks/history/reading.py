@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
-from contrapose.tasks.core.places import Place, steadily
+from contrapose.tasks.core.file_servers import steadily
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.history.dataset import is_broken
 from contrapose.tasks.history.schema import SCHEMA, recognised
 from contrapose.tasks.tables.columnar import batched

@@ -26,6 +26,9 @@ Record = TypeVar("Record")
 STORAGE = "CONTRAPOSE_STORAGE"
 """Environment variable: a folder or fsspec URL that several machines share."""
 
+RESULTS_FOLDER = "results"
+"""Folder of results of tasks: in `home()`, and in the place that machines share, where each finds those of others."""
+
 ROWS = 5_000
 """Rows of a row group. It is fixed: the same rows are the same bytes, however they were produced."""
 
@@ -71,7 +74,7 @@ def write_arrow(parts: Iterable[pa.Table], schema: pa.Schema) -> Table:
     folder = storage()
     try:
         _make_folder(folder)
-        with tempfile.TemporaryDirectory(dir=_kept(folder)) as work:
+        with tempfile.TemporaryDirectory(dir=_kept(folder), prefix=".", suffix=".part") as work:
             made = Path(work) / "table.parquet"
             rows = save(made, parts, schema)
             digest = sha256(made)
@@ -114,6 +117,9 @@ def _is_sound(place: Place, digest: str) -> bool:
         sound = False
     if not sound:
         place.set_aside()
+    elif place.is_local:
+        # It is needed again: whoever deletes what is old must not take it.
+        os.utime(place.path)
     return sound
 
 
@@ -237,7 +243,7 @@ def _on_this_machine(table: Table) -> Path:
     kept = _kept(place) / f"{table['sha256']}.parquet"
     if not kept.exists() or _digest(kept) != table["sha256"]:
         private_folder(kept.parent)
-        with tempfile.TemporaryDirectory(dir=kept.parent) as work:
+        with tempfile.TemporaryDirectory(dir=kept.parent, prefix=".", suffix=".part") as work:
             fetched = Path(work) / "table.parquet"
             place.fetch(fetched)
             _check(table, fetched)

@@ -10,7 +10,8 @@ import fsspec
 import pytest
 
 from contrapose.tasks.core.errors import ConfigError, CutShortError
-from contrapose.tasks.core.places import Place, aside, brought, filled, steadily
+from contrapose.tasks.core.file_servers import steadily
+from contrapose.tasks.core.places import Place, aside, brought, filled
 from contrapose.tasks.report.publish import free_folder, reserved_folder, write_folder
 
 MEMORY = fsspec.get_filesystem_class("memory")
@@ -23,8 +24,8 @@ def base(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.core.places.FIRST_PAUSE", 0.01)
-    monkeypatch.setattr("contrapose.tasks.core.places.PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr("contrapose.tasks.core.file_servers.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("contrapose.tasks.core.file_servers.PATIENCE_SECONDS", 0.2)
 
 
 def put(folder: Path) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,12 @@ def test_an_error_that_was_made_of_a_signal_is_the_signal() -> None:
     with pytest.raises(Interrupted) as found:
         swallowed_by(ImportError("numpy._core.multiarray failed to import"))
     assert found.value.number == signal.SIGTERM
+
+
+def test_a_signal_that_was_passed_over_is_told_as_the_work_ends() -> None:
+    with pytest.raises(Interrupted) as raised, interruptible(), suppress(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGTERM)
+    assert raised.value.number == signal.SIGTERM
 
 
 def test_what_could_not_be_finished_is_told_all_the_same() -> None:

@@ -63,7 +63,7 @@ def test_whatever_a_file_system_raises_is_said_without_its_text(monkeypatch: pyt
         raise RuntimeError("token=secret")
 
     monkeypatch.setattr(fsspec.get_filesystem_class("memory"), "isdir", fails)
-    monkeypatch.setattr("contrapose.tasks.core.places.PATIENCE_SECONDS", 0)
+    monkeypatch.setattr("contrapose.tasks.core.file_servers.PATIENCE_SECONDS", 0)
     with pytest.raises(CutShortError, match=r"no answer within 0 s \(RuntimeError\)") as caught:
         recorded("memory://history")
     assert "secret" not in str(caught.value)

@@ -1,0 +1,83 @@
+"""A server of files that does not answer is waited for; one that refuses is not."""
+
+from __future__ import annotations
+
+import errno
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from contrapose.tasks.core.damage import warn
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
+
+R = TypeVar("R")
+
+PATIENCE_SECONDS = 60.0
+"""How long a server that does not answer is asked again."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
+"""Seconds between two tries; each pause is twice the one before."""
+
+
+_SURE = (
+    *(FileNotFoundError, PermissionError, FileExistsError, IsADirectoryError, NotADirectoryError),
+    *(ContraposeError, ValueError, TypeError, AttributeError, ImportError, NotImplementedError),
+)
+"""Errors that another try would not change."""
+_CREDENTIALS = ("Credential", "Authentication", "RefreshError", "ParamValidation", "InvalidRegion", "ProfileNotFound")
+"""Parts of the names of libraries' own errors of which the same is true."""
+
+
+def steadily(ask: Callable[[], R], *, where: str, patience: float | None = None) -> R:
+    """Ask a server of files, and again while it may only be away for a moment; the first time that is told.
+
+    Args:
+        ask: asks once.
+        where: address that is asked for.
+        patience: seconds after which it is given up; None: `PATIENCE_SECONDS`.
+
+    Raises:
+        FileNotFoundError: there is nothing at the address.
+        ConfigError: the server refuses.
+        CutShortError: it did not answer for so long.
+    """
+    longest = PATIENCE_SECONDS if patience is None else patience
+    begun, pause = time.monotonic(), FIRST_PAUSE
+    while True:
+        try:
+            return ask()
+        except (FileNotFoundError, ContraposeError):
+            raise
+        except Exception as error:
+            if _is_sure(error):
+                raise refused(where, error) from error
+            if time.monotonic() - begun + pause > longest:
+                raise _unreachable(where, error, longest) from error
+            if pause == FIRST_PAUSE:
+                warn(f"{where} does not answer ({type(error).__name__}); it is asked again for {longest:.0f} s")
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def _is_sure(error: Exception) -> bool:
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return full or isinstance(error, _SURE) or any(part in type(error).__name__ for part in _CREDENTIALS)
+
+
+def refused(where: str, error: Exception) -> ConfigError:
+    """The error that a server refuses what is asked of it, or that nobody can ask it."""
+    # The text of a library's error may hold what nobody else should read.
+    return ConfigError(
+        f"it cannot be used ({type(error).__name__})",
+        expected="a place that may be read and written",
+        remedy="Mend its rights or the credentials in the environment; the same command goes on where it stopped.",
+        where=where,
+    )
+
+
+def _unreachable(where: str, error: Exception, seconds: float) -> CutShortError:
+    return CutShortError(
+        f"no answer within {seconds:.0f} s ({type(error).__name__})",
+        expected="a server that answers",
+        remedy="When it is back, the same command goes on where it stopped; what was answered is not asked again.",
+        where=where,
+    )

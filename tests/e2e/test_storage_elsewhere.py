@@ -1,0 +1,212 @@
+"""Runs whose every file lies on a server of objects that is killed meanwhile: they end, and publish all or nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from fake_endpoint import Endpoint, serving
+from object_server import BUCKET, ObjectServer, object_server
+from prefect.settings import PREFECT_API_URL
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.usefixtures("prefect_server")]
+
+SECONDS_AWAY = 10.0
+OUT, TABLES = f"s3://{BUCKET}/out", f"s3://{BUCKET}/tables"
+WORDS = ("--test", "order_bias", "--test", "option_order", "--test", "add_toxic_words", "--limit", "100")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectServer]:
+    with object_server(tmp_path_factory.mktemp("objects")) as running:
+        yield running
+
+
+@pytest.fixture
+def bucket(server: ObjectServer) -> ObjectServer:
+    """An empty one."""
+    files = server.files()
+    for path in files.ls(BUCKET, detail=False):
+        files.rm(path, recursive=True)
+    return server
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with serving() as listening:
+        listening.delay = 0.1
+        yield listening
+
+
+class Machine:
+    """A machine with its own cache, and one store."""
+
+    def __init__(self, folder: Path, endpoint: Endpoint, server: ObjectServer | None, *, store: Path) -> None:
+        self.folder, self.endpoint, self.server, self.store = folder, endpoint, server, store
+        folder.mkdir()
+
+    def started(self, *words: str) -> subprocess.Popen[str]:
+        elsewhere = {} if self.server is None else {**self.server.environment, "CONTRAPOSE_STORAGE": TABLES}
+        environment = {
+            **os.environ,
+            **elsewhere,
+            "CONTRAPOSE_HOME": str(self.folder / "home"),
+            "CONTRAPOSE_STORE": f"sqlite:///{self.store}",
+            "PREFECT_API_URL": str(PREFECT_API_URL.value()),
+        }
+        return subprocess.Popen(
+            [sys.executable, "-m", "contrapose.flows.cli", *words],
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self) -> subprocess.Popen[str]:
+        url = f"model_args.base_url=http://127.0.0.1:{self.endpoint.port}/v1"
+        model = ("--model", "openai/any", "--set", url, "--set", "model_args.concurrency=4")
+        out = "runs" if self.server is None else OUT
+        return self.started("run", "--suite", "full", *WORDS, *model, "--out", out, "--exit-zero", "-q")
+
+
+def ended(process: subprocess.Popen[str], code: int = 0) -> str:
+    out, error = process.communicate()
+    assert "Traceback" not in error, error
+    assert process.returncode == code, error
+    return out + error
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
+    """Rows of the same run in folders of one machine."""
+    folder = tmp_path_factory.mktemp("here")
+    with serving() as listening:
+        machine = Machine(folder / "machine", listening, None, store=folder / "answers.sqlite3")
+        ended(machine.run())
+    (results,) = machine.folder.glob("runs/[!.]*/results.parquet")
+    return pq.read_table(results).replace_schema_metadata()
+
+
+def published(server: ObjectServer) -> dict[str, set[str]]:
+    """Names of the files in each folder of a run."""
+    folders: dict[str, set[str]] = {}
+    for path in server.files().find(f"{BUCKET}/out"):
+        _, _, folder, *name = path.split("/")
+        folders.setdefault(folder, set()).add("/".join(name))
+    return folders
+
+
+def rows(server: ObjectServer, folder: str) -> pa.Table:
+    with server.files().open(f"{BUCKET}/out/{folder}/results.parquet") as file:
+        return pq.read_table(file).replace_schema_metadata()
+
+
+@contextmanager
+def watched(server: ObjectServer) -> Iterator[list[str]]:
+    """What is seen meanwhile of folders that count as published, and lack a file."""
+    faults: list[str] = []
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(0.2):
+            try:
+                folders = published(server)
+            except Exception:
+                # It is away.
+                continue
+            for name, files in folders.items():
+                whole = {"report.html", "summary.json", "results.parquet"} <= files
+                if not name.startswith(".") and "manifest.json" in files and not whole:
+                    faults.append(f"{name}: {files}")
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield faults
+    finally:
+        over.set()
+        thread.join()
+
+
+def when(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + 300
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def is_publishing(server: ObjectServer) -> bool:
+    parts = (files for name, files in published(server).items() if name.endswith(".part"))
+    return any(file.endswith(".parquet") for files in parts for file in files)
+
+
+@pytest.mark.parametrize("moment", ["asking", "publishing"])
+def test_a_server_that_is_killed_and_comes_back_loses_nothing(
+    moment: str, bucket: ObjectServer, endpoint: Endpoint, expected: pa.Table, tmp_path: Path
+) -> None:
+    machine = Machine(tmp_path / "machine", endpoint, bucket, store=tmp_path / "answers.sqlite3")
+    with watched(bucket) as faults:
+        process = machine.run()
+        when(lambda: len(endpoint.requests) >= 150 if moment == "asking" else is_publishing(bucket), process)
+        bucket.kill()
+        time.sleep(SECONDS_AWAY)
+        bucket.start()
+        said = ended(process)
+    assert "does not answer" in said
+    assert faults == []
+    folders = published(bucket)
+    (name,) = (name for name in folders if not name.startswith("."))
+    assert set(folders) == {".history", name}
+    assert {"manifest.json", "report.html", "results.parquet", "summary.json"} <= folders[name]
+    assert rows(bucket, name).equals(expected)
+
+
+def test_another_machine_finds_what_the_first_computed(
+    bucket: ObjectServer, endpoint: Endpoint, expected: pa.Table, tmp_path: Path
+) -> None:
+    first, second = (Machine(tmp_path / name, endpoint, bucket, store=tmp_path / "answers.sqlite3") for name in "ab")
+    ended(first.run())
+    asked = len(endpoint.requests)
+    results = set(bucket.files().ls(f"{BUCKET}/tables/results", detail=False))
+    ended(second.run())
+    assert len(endpoint.requests) == asked
+    # Whatever a task of the second run computed anew would be there under a key of its own.
+    made = set(bucket.files().ls(f"{BUCKET}/tables/results", detail=False)) - results
+    names = sorted(name for name in published(bucket) if not name.startswith("."))
+    assert len(names) == 2
+    assert all(rows(bucket, name).equals(expected) for name in names)
+    assert len(made) <= 2
+    assert ended(second.started("history", "--out", OUT)).count("any") >= 2
+    ended(second.started("compare", *(f"{OUT}/{name}" for name in names), "--exit-zero"))
+
+
+def test_a_run_that_is_killed_as_it_publishes_left_nothing_that_counts(
+    bucket: ObjectServer, endpoint: Endpoint, expected: pa.Table, tmp_path: Path
+) -> None:
+    machine = Machine(tmp_path / "machine", endpoint, bucket, store=tmp_path / "answers.sqlite3")
+    with watched(bucket) as faults:
+        process = machine.run()
+        when(lambda: is_publishing(bucket), process)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        asked = len(endpoint.requests)
+        assert [name for name, files in published(bucket).items() if "manifest.json" in files and name[0] != "."] == []
+        ended(machine.run())
+    assert faults == []
+    assert len(endpoint.requests) == asked
+    (name,) = (name for name, files in published(bucket).items() if name[0] != "." and "manifest.json" in files)
+    assert rows(bucket, name).equals(expected)
