@@ -21,6 +21,7 @@ from prefect.settings import PREFECT_API_URL
 pytestmark = [pytest.mark.timeout(900), pytest.mark.usefixtures("prefect_server")]
 
 ELSEWHERE = [pytest.param(runner, marks=pytest.mark.slow) for runner in ("dask", "ray")]
+EACH = [pytest.param(runner, marks=pytest.mark.slow) for runner in ("threads", "dask", "ray")]
 PROCESSES = {"dask": "distributed.nanny|multiprocessing.spawn|spawn_main", "ray": "ray::"}
 """What the command lines of worker processes hold."""
 
@@ -116,7 +117,7 @@ def test_four_workers_make_no_call_too_many(runner: str, endpoint: Endpoint, tmp
     assert house.summary()["verdict"] == "incomplete"
 
 
-@pytest.mark.parametrize("runner", ["threads", *ELSEWHERE])
+@pytest.mark.parametrize("runner", EACH)
 def test_four_workers_keep_a_limit_a_minute_together(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
     house = House(tmp_path / "house", endpoint)
     house.run(
@@ -131,7 +132,7 @@ def test_four_workers_keep_a_limit_a_minute_together(runner: str, endpoint: Endp
     assert rate == pytest.approx(10, rel=0.05)
 
 
-@pytest.mark.parametrize("runner", ["threads", *ELSEWHERE])
+@pytest.mark.parametrize("runner", EACH)
 def test_an_endpoint_that_is_gone_stops_all(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
     house = House(tmp_path / "house", endpoint)
     endpoint.always = "status 401"
@@ -191,6 +192,7 @@ def asking(root: int, pattern: str) -> int:
     return max(workers, key=lambda pid: ticks[pid])
 
 
+@pytest.mark.slow
 def test_a_run_that_is_interrupted_lets_its_threads_end(endpoint: Endpoint, tmp_path: Path) -> None:
     house = House(tmp_path / "house", endpoint)
     endpoint.delay = 1.0
