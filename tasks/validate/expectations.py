@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
@@ -143,9 +144,16 @@ ROW_BY_ROW = frozenset(
 @contextmanager
 def _unwarned() -> Iterator[None]:
     """Great Expectations warns about its own future, and while it works; none of it concerns these expectations."""
-    with warnings.catch_warnings():
+    with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+_ONE_AT_A_TIME = RLock()
+"""Held while the library works: a checkpoint keeps the frame it was given last, and the library the context made last.
+
+Runs that go side by side in threads of a process would otherwise look at each other's rows.
+"""
 
 
 def _seen(result: Any, *, rows: int) -> SeenRows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ from contrapose.flows.gate import admit, hold, refuse_bad
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import GateError
 from contrapose.tasks.core.validation import KINDS, Checked, Finding, Kind
+from contrapose.tasks.validate.expectations import remembered, run
 from contrapose.tasks.validate.gates import sift
 from contrapose.tasks.validate.suites import named_columns
 
@@ -160,3 +162,38 @@ def test_tables_that_no_run_has_made_are_refused_too(kind: Kind) -> None:
     with pytest.raises(GateError, match=rf"order_bias {kind}: .*broken by"):
         refuse_bad([good, bad], show_toxic=False)
     refuse_bad([good], show_toxic=False)
+
+
+def test_threads_that_share_a_checkpoint_look_at_their_own_rows() -> None:
+    expectation = {
+        "type": "expect_column_values_to_be_between",
+        "kwargs": {
+            "column": "eval_score",
+            "min_value": 0,
+            "max_value": 1,
+            "row_condition": {
+                "type": "comparison",
+                "column": {"name": "scorer"},
+                "operator": "==",
+                "parameter": "reply",
+            },
+        },
+    }
+    gate = remembered(json.dumps([expectation]), key="case_id")
+
+    def broken_of(rows: int) -> tuple[str, list[int]]:
+        """A table of so many rows in which the last one is wrong."""
+        frame = pd.DataFrame(
+            {
+                "case_id": [f"{rows}-{number}" for number in range(rows)],
+                "scorer": ["reply"] * rows,
+                "eval_score": [1.0] * (rows - 1) + [7.0],
+                "row": range(1, rows + 1),
+            }
+        )
+        (seen,) = run(gate, frame, parameters={})
+        return seen.error, [row["row"] for row in seen.broken]
+
+    lengths = list(range(2, 34))
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(broken_of, lengths)) == [("", [rows]) for rows in lengths]
