@@ -243,7 +243,7 @@ def _options(command: argparse.ArgumentParser) -> None:
     style = command.add_mutually_exclusive_group()
     style.add_argument("--format", choices=("table", "json", "csv"), default="table", help="(default: table)")
     style.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
-    command.add_argument("--out", default="runs", metavar="FOLDER", help="folder that receives runs (default: runs)")
+    command.add_argument("--out", default="runs", metavar="FOLDER|URL", help="where runs are (default: runs)")
     add_history(command)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _options(command: argparse.ArgumentParser) -> None:
     add_config(command)
     add_toxic(command)
-    command.add_argument("--out", metavar="FOLDER", help="folder that receives the folder of the run (default: runs)")
+    command.add_argument("--out", metavar="FOLDER|URL", help="what receives the folder of the run (default: runs)")
     command.add_argument(
         "--mlflow", metavar="EXPERIMENT", help="log the run into this MLflow experiment too (extra mlflow)"
     )

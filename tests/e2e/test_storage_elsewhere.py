@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -99,14 +100,20 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
     return pq.read_table(results).replace_schema_metadata()
 
 
-def published(server: ObjectServer) -> dict[str, set[str]]:
+def published(files: Any) -> dict[str, set[str]]:
     """Names of the files in each folder of a run."""
     folders: dict[str, set[str]] = {}
     # A bucket that is empty lists itself.
-    for path in (path for path in server.files().find(f"{BUCKET}/out") if path.count("/") >= 3):
+    for path in (path for path in files.find(f"{BUCKET}/out") if path.count("/") >= 3):
         _, _, folder, name = path.split("/", 3)
         folders.setdefault(folder, set()).add(name)
     return folders
+
+
+def whole_runs(server: ObjectServer) -> list[str]:
+    """Names of the folders that count as published."""
+    folders = published(server.files()).items()
+    return [name for name, files in folders if name[0] != "." and "manifest.json" in files]
 
 
 def rows(server: ObjectServer, folder: str) -> pa.Table:
@@ -119,18 +126,19 @@ def watched(server: ObjectServer) -> Iterator[list[str]]:
     """What is seen meanwhile of folders that count as published, and lack a file."""
     faults: list[str] = []
     over = threading.Event()
+    files = server.files()
 
     def look() -> None:
         while not over.wait(0.2):
             try:
-                folders = published(server)
+                folders = published(files)
             except Exception:
                 # It is away.
                 continue
-            for name, files in folders.items():
-                whole = {"report.html", "summary.json", "results.parquet"} <= files
-                if not name.startswith(".") and "manifest.json" in files and not whole:
-                    faults.append(f"{name}: {files}")
+            for name, names in folders.items():
+                whole = {"report.html", "summary.json", "results.parquet"} <= names
+                if not name.startswith(".") and "manifest.json" in names and not whole:
+                    faults.append(f"{name}: {names}")
 
     thread = threading.Thread(target=look)
     thread.start()
@@ -150,9 +158,16 @@ def when(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
         time.sleep(0.02)
 
 
-def is_publishing(server: ObjectServer) -> bool:
-    parts = (files for name, files in published(server).items() if name.endswith(".part"))
-    return any(file.endswith(".parquet") for files in parts for file in files)
+def begins_to_publish(server: ObjectServer) -> Callable[[], bool]:
+    """Whether a run has sent the first of its files; to be asked often, since all are sent within a second."""
+    files = server.files()
+
+    def begins() -> bool:
+        folders = published(files).items()
+        # The sign that takes a name has no dot in its own.
+        return any("." in file for name, inside in folders if name.endswith(".part") for file in inside)
+
+    return begins
 
 
 @pytest.mark.parametrize("moment", ["asking", "publishing"])
@@ -162,14 +177,14 @@ def test_a_server_that_is_killed_and_comes_back_loses_nothing(
     machine = Machine(tmp_path / "machine", endpoint, bucket, store=tmp_path / "answers.sqlite3")
     with watched(bucket) as faults:
         process = machine.run()
-        when(lambda: len(endpoint.requests) >= 150 if moment == "asking" else is_publishing(bucket), process)
+        when((lambda: len(endpoint.requests) >= 150) if moment == "asking" else begins_to_publish(bucket), process)
         bucket.kill()
         time.sleep(SECONDS_AWAY)
         bucket.start()
         said = ended(process)
     assert "does not answer" in said
     assert faults == []
-    folders = published(bucket)
+    folders = published(bucket.files())
     (name,) = (name for name in folders if not name.startswith("."))
     assert set(folders) == {".history", name}
     assert {"manifest.json", "report.html", "results.parquet", "summary.json"} <= folders[name]
@@ -187,7 +202,7 @@ def test_another_machine_finds_what_the_first_computed(
     assert len(endpoint.requests) == asked
     # Whatever a task of the second run computed anew would be there under a key of its own.
     made = set(bucket.files().ls(f"{BUCKET}/tables/results", detail=False)) - results
-    names = sorted(name for name in published(bucket) if not name.startswith("."))
+    names = sorted(name for name in published(bucket.files()) if not name.startswith("."))
     assert len(names) == 2
     assert all(rows(bucket, name).equals(expected) for name in names)
     assert len(made) <= 2
@@ -201,13 +216,13 @@ def test_a_run_that_is_killed_as_it_publishes_left_nothing_that_counts(
     machine = Machine(tmp_path / "machine", endpoint, bucket, store=tmp_path / "answers.sqlite3")
     with watched(bucket) as faults:
         process = machine.run()
-        when(lambda: is_publishing(bucket), process)
+        when(begins_to_publish(bucket), process)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         asked = len(endpoint.requests)
-        assert [name for name, files in published(bucket).items() if "manifest.json" in files and name[0] != "."] == []
+        assert whole_runs(bucket) == []
         ended(machine.run())
     assert faults == []
     assert len(endpoint.requests) == asked
-    (name,) = (name for name, files in published(bucket).items() if name[0] != "." and "manifest.json" in files)
+    (name,) = whole_runs(bucket)
     assert rows(bucket, name).equals(expected)
