@@ -1,6 +1,7 @@
-"""Seconds of each room and peak memory of runs on the mock model: `python -m bench.scale [--rows N …] [--test NAME]`.
+"""Seconds of each room, peak memory and disk of runs on the mock model: `python -m bench.scale [--rows N …]`.
 
-The samples are the bundled ones over and over, with ids of their own and a word that varies.
+The samples are those that come with the test (`--test NAME`) over and over, with ids of their own and a word that
+varies.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ class Size:
     rooms: dict[str, float]
     peak_mib: float
     """Of the whole process; of the largest run so far, which is this one while sizes grow."""
+    disk: dict[str, float]
+    """Bytes a row, by what is kept."""
 
 
 def main() -> None:
@@ -63,7 +66,15 @@ def measure(test: str, rows: int, work: Path) -> Size:
     manifest = json.loads((work / "runs" / json.loads(done.out)["run_id"] / "manifest.json").read_text())
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     rooms = manifest["timings"] | {"start, report and end": done.seconds - sum(manifest["timings"].values())}
-    return Size(rows=rows, seconds=done.seconds, rooms=rooms, peak_mib=peak)
+    kept = {"answers": "home/answers.sqlite3*", "tables": "home/tables", "folder of the run": "runs/[!.]*"}
+    disk = {name: _bytes(work, pattern) / rows for name, pattern in kept.items()}
+    return Size(rows=rows, seconds=done.seconds, rooms=rooms, peak_mib=peak, disk=disk)
+
+
+def _bytes(folder: Path, pattern: str) -> int:
+    """Of all files that match, and of those in folders that do."""
+    files = {file for path in folder.glob(pattern) for file in (path, *path.rglob("*")) if file.is_file()}
+    return sum(file.stat().st_size for file in files)
 
 
 def samples(test: str, count: int) -> Iterator[dict[str, object]]:
@@ -83,7 +94,11 @@ def _varied(values: dict[str, object], place: str) -> dict[str, object]:
 def told(size: Size) -> str:
     """One line about a run."""
     rooms = ", ".join(f"{name} {seconds:.1f}" for name, seconds in size.rooms.items())
-    return f"{size.rows:,} rows: {size.seconds:.1f} s, peak {size.peak_mib:,.0f} MiB on {os.cpu_count()} cores; {rooms}"
+    disk = ", ".join(f"{name} {count:,.0f}" for name, count in size.disk.items())
+    return (
+        f"{size.rows:,} rows: {size.seconds:.1f} s, peak {size.peak_mib:,.0f} MiB on {os.cpu_count()} cores; {rooms}; "
+        f"bytes a row: {disk}"
+    )
 
 
 def growth(small: Size, large: Size) -> str:
