@@ -19,7 +19,7 @@ evaluate: $(READY)
 	$(BIN)/contrapose run --suite quickstart --exit-zero
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto --dist loadscope
+	$(BIN)/python -m pytest -n auto --dist loadscope --no-loadscope-reorder
 
 test-all: $(READY) debian
 	$(BIN)/python -m pytest -m "not chaos"

@@ -60,6 +60,14 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
+LONGEST = ("e2e", "chaos", "flows")
+"""Folders whose modules take longest: they begin first, so that no process is left with one at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.parent.name not in LONGEST)
+
+
 @pytest.fixture(scope="session")
 def prefect_server() -> Iterator[None]:
     """One Prefect server for all tests that run a flow."""

@@ -216,7 +216,10 @@ def test_a_run_that_is_interrupted_lets_its_threads_end(endpoint: Endpoint, tmp_
     assert cut_off <= 64
 
 
-def test_a_scheduler_that_is_not_there_is_told_in_one_line(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_scheduler_that_is_not_there_is_told_in_one_line(
+    endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "2s")
     house = House(tmp_path / "house", endpoint)
     process = house.started(*SMALL, "--set", "runner=dask", "--set", "runner_args.address=tcp://127.0.0.1:9")
     out, error = process.communicate()
