@@ -44,5 +44,6 @@ def test_holm_and_benjamini_hochberg_are_those_of_statsmodels(values: list[float
 
 def test_pairs_that_differ_are_told_apart_by_who_alone_was_right() -> None:
     assert discordant(0, 0) == (0, 0, 1.0)
+    assert discordant(5, 5) == (5, 5, 1.0)
     assert mcnemar([True, True, False], [False, False, True])[:2] == (2, 1)
     assert discordant(1, 9).p == discordant(9, 1).p

@@ -39,7 +39,8 @@ def test_rows_of_their_own_count_in_full() -> None:
 
 
 def test_clusters_that_all_agree_count_as_one_row_each() -> None:
-    assert clustered([True] * 6, ["a", "a", "a", "b", "b", "b"]).effective == 2
+    for same in (True, False):
+        assert clustered([same] * 6, ["a", "a", "a", "b", "b", "b"]).effective == 2
 
 
 def test_clusters_whose_rows_are_copies_count_as_one_row_each() -> None:
