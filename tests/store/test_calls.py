@@ -84,7 +84,7 @@ def test_of_many_calls_the_greatest_are_told_and_not_the_first() -> None:
 
 
 def test_tokens_that_are_read_and_written_cost_what_each_costs() -> None:
-    run = save("run", 1, (1.0, 100, 1), (1.0, 10, 200))
+    run = save("run", 1, (1.0, 300, 1), (1.0, 10, 200))
     reading, writing = (
         Store().calls.most(run, prices={"m": price}) for price in (Price(input=1, output=0), Price(input=0, output=1))
     )
