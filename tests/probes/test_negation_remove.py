@@ -9,6 +9,7 @@ from contrapose.tasks.probes.negation import negate
 REMOVED = [
     ("He does not eat meat.", "He eats meat."),
     ("She didn't go.", "She went."),
+    ("She does not do the work.", "She does the work."),
     ("The sky isn't blue.", "The sky is blue."),
     ("He can't swim.", "He can swim."),
     ("Dogs cannot fly.", "Dogs can fly."),

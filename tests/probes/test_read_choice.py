@@ -248,6 +248,12 @@ def test_a_letter_with_the_other_letters_sentence_is_contradictory() -> None:
     assert read(f"A: {REJECTED}").reason == "contradictory"
 
 
+def test_a_long_sentence_may_be_restated_too() -> None:
+    meeting = "It met on Monday. " * 15
+    rejected, approved = f"The council rejected the plan. {meeting}", f"The council approved the plan. {meeting}"
+    assert read_choice(approved, option_a=rejected, option_b=approved).reason == "restates sentence B"
+
+
 def test_without_options_a_restated_sentence_is_unparsed() -> None:
     assert read_choice(APPROVED).step == "unparsed"
 
