@@ -22,8 +22,9 @@ from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.broker import Writer
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import batch_of
+from contrapose.tasks.store.carving import carved
 from contrapose.tasks.store.engine import connect, store_url
-from contrapose.tasks.store.repair import repair
+from contrapose.tasks.store.repair import recognised, repair
 
 MANY = [keyed(number, "word " * (number % 60) * (20 if number % 97 == 0 else 1)) for number in range(1500)]
 """Enough for a tree of several levels, and some that flow over their page."""
@@ -75,6 +76,14 @@ def test_what_can_be_read_of_a_damaged_store_is_rescued(
     close()
     assert found() == rescued
     assert len(warnings()) == 1
+
+
+def test_an_answer_that_is_not_as_it_was_written_is_known_by_its_key_alone(path: Path) -> None:
+    answers = [row for row in recognised(carved(path)) if row[0] == "answers"]
+    spoken = next(row for row in answers if "word" in str(row[1][3]))
+    row = spoken[1]
+    other = (*row[:3], str(row[3]).replace("word", "ward", 1), *row[4:])
+    assert list(recognised([row, other])) == [spoken, row[0]]
 
 
 def test_what_a_reader_has_spent_is_rescued_too(own_store: str) -> None:
