@@ -102,7 +102,7 @@ def is_full(error: BaseException, path: Path | None) -> bool:
 
 def _code(error: BaseException | None) -> int | None:
     """SQLite's own number of an error, without its details."""
-    code = getattr(getattr(error, "orig", None) or error, "sqlite_errorcode", None)
+    code = getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
 
 
