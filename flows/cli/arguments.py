@@ -51,7 +51,9 @@ def add_suite(command: argparse.ArgumentParser, *, default: str | None, default_
 
 def add_changes(command: argparse.ArgumentParser, *, test: str | None = None, data: str | None = None) -> None:
     """The options that change a configuration; `test` and `data` are further names of these two."""
-    command.add_argument("--model", help="embedded, hf/<org>/<name>, hf/<folder>, openai/<model>, mock")
+    command.add_argument(
+        "--model", help="embedded, hf/<org>/<name>, hf/<folder>, openai/<model>, recorded/<file>, mock"
+    )
     command.add_argument(
         "--reader", metavar="MODEL", help="model that is asked what unread replies choose (default: the model itself)"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -21,6 +21,9 @@ class DataSettings(BaseModel):
     """A data source. A plain string stands for `{source: <string>}`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, title="Data")
+
+    every_column: ClassVar[bool] = False
+    """Whether columns that no sample has are read as well."""
 
     source: str = Field(
         min_length=1,

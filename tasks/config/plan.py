@@ -13,8 +13,10 @@ from contrapose.tasks.config.wrong_values import refused_value
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.outcome import LimitedBy
+from contrapose.tasks.core.provider import Replays
 from contrapose.tasks.probes.answers.settings import LEAST_CONTROLS
 from contrapose.tasks.probes.base import ProbeSettings
+from contrapose.tasks.probes.read_with import ReadSettings
 
 NOT_CALIBRATED = "default, not calibrated"
 SET = "set for this run"
@@ -84,7 +86,9 @@ def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         _refuse_few_controls(limit if control else 0, f"tests.{registry.probe(name).category}.{name}.threshold")
     return Plan(
         test=name,
-        settings=settings.model_dump(mode="json", exclude={"min_pass_rate", "data", "limit", "control"}),
+        settings=_readable(name, settings, config).model_dump(
+            mode="json", exclude={"min_pass_rate", "data", "limit", "control"}
+        ),
         versions={**_foreign(name), **settings.versions()},
         min_pass_rate=gate,
         gate_basis=basis,
@@ -94,6 +98,25 @@ def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         limited_by=limited_by,
         repeats=config.repeats,
     )
+
+
+def _readable(name: str, settings: ProbeSettings, config: RunConfig) -> ProbeSettings:
+    """The settings, by which replies are read as they are where nobody can be asked about them.
+
+    Raises:
+        ConfigError: somebody is to be asked all the same.
+    """
+    provider = registry.provider(config.model_spec().provider)
+    if config.reader or not isinstance(provider, Replays) or not isinstance(settings, ReadSettings):
+        return settings
+    if settings.read_with == "ask":
+        raise ConfigError(
+            "ask, and nobody who could be asked",
+            expected="a reader, or reply: recorded replies tell what they tell",
+            remedy="Name one in --reader, or set read_with to reply.",
+            where=f"tests.{registry.probe(name).category}.{name}.read_with",
+        )
+    return settings.model_copy(update={"read_with": "reply"}) if settings.read_with == "auto" else settings
 
 
 def _gate(name: str, settings: ProbeSettings, config: RunConfig) -> tuple[float, str]:

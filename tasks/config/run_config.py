@@ -76,7 +76,8 @@ class RunConfig(BaseModel):
     suite: str = Field(default="custom", pattern=r"^[\w.-]{1,80}$", description="Name of this configuration.")
     model: str = Field(
         default="embedded",
-        description="`embedded`, `hf/<org>/<name>`, `hf/<folder>`, `openai/<model>` (with base_url), or `mock`.",
+        description="`embedded`, `hf/<org>/<name>`, `hf/<folder>`, `openai/<model>` (with base_url), "
+        "`recorded/<file>` (nobody is asked), or `mock`.",
     )
     model_args: Annotated[dict[str, Any], BeforeValidator(_as_mapping)] = Field(
         default_factory=dict, description="Arguments of the provider, such as base_url, dtype, device or revision."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from contrapose.tasks.config.model_spec import ModelSpec
@@ -28,6 +28,14 @@ class Argument:
     """Its value where none is given; None where there is none."""
     role: Role = "answers"
     """What it decides. No argument holds a secret: it may name the place of one."""
+
+
+@runtime_checkable
+class Replays(Protocol):
+    """What a provider says besides if it asks nobody, and only knows what was replied before."""
+
+    replays: ClassVar[Literal[True]]
+    """Always."""
 
 
 State = Literal["ok", "warning", "problem"]

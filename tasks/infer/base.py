@@ -9,7 +9,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Described
 from contrapose.tasks.core.questions import Answer, Form, Question
-from contrapose.tasks.core.records import Likelihoods
+from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.infer.budget import Budget
 
 
@@ -114,6 +114,14 @@ class FindsForm(Protocol):
         Returns:
             None where it cannot be told: the run was stopped, or nothing was answered.
         """
+
+
+@runtime_checkable
+class KnowsCases(Protocol):
+    """What a model offers besides if it finds its answers by the cases that ask."""
+
+    def expect(self, cases: Sequence[Case]) -> None:
+        """Take note of the cases whose questions come next."""
 
 
 def refuse_unknown(spec: ModelSpec, known: Collection[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +16,7 @@ from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import Case, FollowUp, Trial, Usage
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.ask import ask, ask_back, unasked
-from contrapose.tasks.infer.base import Model
+from contrapose.tasks.infer.base import KnowsCases, Model
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.forms import form_for, forms_of
@@ -118,6 +118,7 @@ def infer(
     def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
         first, end = rows
         chosen = [case for case in read_rows(cases, Case, first=first, end=end) if case.skip_reason is None]
+        model = partial(_expecting, model, chosen)
         form = form_for(
             chosen, broker, model=model, forms=forms_of(find("providers", terms.spec.provider)(), terms.spec)
         )
@@ -237,6 +238,14 @@ def _team_budget(terms: Terms, team: Team, owner: str) -> Budget:
         team=team.id,
         owner=owner,
     )
+
+
+def _expecting(model: Callable[[], Model], cases: Sequence[Case]) -> Model:
+    """The model, which has taken note of the cases that ask."""
+    opened = model()
+    if isinstance(opened, KnowsCases):
+        opened.expect(cases)
+    return opened
 
 
 def _open(spec: str) -> Model:

@@ -220,7 +220,7 @@ def read_parquet(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
         _refuse_claims(table.metadata, file.seek(0, io.SEEK_END), data.source)
         names: list[str] = table.schema_arrow.names
         refuse_wide(len(names), data.source)
-        blank, wanted = dict.fromkeys(names), [name for name in names if name in used(data)]
+        blank, wanted = dict.fromkeys(names), [name for name in names if data.every_column or name in used(data)]
         for batch in table.iter_batches(batch_size=BATCH, columns=wanted):
             for values in batch.to_pylist():
                 number += 1

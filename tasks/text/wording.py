@@ -64,7 +64,9 @@ def noise(control: ControlSummary) -> str:
 
 def asked(usage: UsageSummary) -> str:
     """What the answers took: calls, what was in the store, what went wrong, tokens, latency and cost."""
-    parts = [counted("model calls", usage["calls"])]
+    replayed = _replayed(usage)
+    parts = [counted("recorded replies", replayed)] if replayed else []
+    parts += [counted("model calls", usage["calls"] - replayed)] if usage["calls"] > replayed or not replayed else []
     parts += [_to_reader(usage["reader"])] if "reader" in usage and usage["reader"]["requests"] else []
     parts += [f"{counted('answers', usage['from_store'])} from the store"] if usage["from_store"] else []
     again = usage["requests"] - usage["calls"] - usage["failures"]
@@ -73,6 +75,12 @@ def asked(usage: UsageSummary) -> str:
     tokens = f"{usage['prompt_tokens']:,} tokens read, {usage['completion_tokens']:,} written"
     money = f"; {dollars(usage['cost'])}" if usage["cost"] else ""
     return f"{', '.join(parts)}; {tokens}{money}"
+
+
+def _replayed(usage: UsageSummary) -> int:
+    """Answers that nobody was asked for, since they had been recorded: the model made no request of its own."""
+    calls, requests = (usage["reader"][name] if "reader" in usage else 0 for name in ("calls", "requests"))
+    return usage["calls"] - calls if usage["requests"] == requests else 0
 
 
 def _to_reader(usage: ReaderUsage) -> str:

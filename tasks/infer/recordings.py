@@ -1,0 +1,383 @@
+"""Files of recorded replies: rows of any table, logs of Inspect, samples of lm-eval, results of a batch of OpenAI's."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar, NamedTuple
+
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.bounds import MOST_DOCUMENT, is_bomb
+from contrapose.tasks.core.errors import ContraposeError, DataError
+from contrapose.tasks.core.places import Place
+from contrapose.tasks.core.records import Completion
+from contrapose.tasks.core.registry import find, names
+
+USUAL: Mapping[str, tuple[str, ...]] = {
+    "prompt": ("prompt", "input", "messages"),
+    "reply": ("reply", "response", "output", "completion"),
+    "id": ("id", "sample_id"),
+    "side": ("side",),
+    "original": ("reply_original",),
+    "perturbed": ("reply_perturbed",),
+    "test": ("test",),
+    "error": ("error",),
+}
+"""Our names of what a row holds, and what a column may be called where nobody says."""
+SIDES = ("original", "perturbed")
+ZSTANDARD = 93
+"""Number of a compression that Inspect uses and Python's zip files do not know."""
+SHOWN = 12
+"""Names that an error lists."""
+
+
+class ReplyKey(NamedTuple):
+    """By what a reply is found."""
+
+    prompt: str = ""
+    """What was asked, without blanks around it; empty where ids tell."""
+    test: str = ""
+    """Name of the test; empty where the recording names none."""
+    id: str = ""
+    """Of a sample or case."""
+    side: str = ""
+    """One of `SIDES`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """What a file holds."""
+
+    replies: Mapping[ReplyKey, Sequence[Completion]]
+    """Replies to each prompt in the order of the file: the second is that of a first repeat."""
+    by_id: bool
+    """Whether replies are found by ids, and not by what was asked."""
+
+
+class _EveryColumn(DataSettings):
+    """A source of rows that are no samples."""
+
+    every_column: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What of a file is taken, and as what."""
+
+    source: str
+    """Path or fsspec URL."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Our names of what a row holds, to the columns."""
+    where: Mapping[str, Any] = field(default_factory=dict)
+    """Values of columns that a row must have."""
+    requests: str = ""
+    """Path or URL of the requests that a file of batch results answers."""
+
+    @property
+    def files(self) -> list[str]:
+        """All that is read."""
+        return [self.source, *filter(None, [self.requests])]
+
+
+def read_recording(selection: Selection) -> Recording:
+    """All replies of a file.
+
+    Raises:
+        DataError: it cannot be read, holds no replies, or lacks what tells to which prompts they are.
+    """
+    replies: dict[ReplyKey, list[Completion]] = {}
+    by_id = False
+    for number, row in _chosen(selection):
+        for key, completion in _replies(number, row, selection):
+            by_id = by_id or bool(key.side)
+            replies.setdefault(key, []).append(completion)
+    if not replies:
+        raise _failure(selection, "no row has a reply", expected="at least one")
+    return Recording(replies=replies, by_id=by_id)
+
+
+def _chosen(selection: Selection) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Numbers and values of the rows that have the values that are wanted."""
+    seen: dict[str, None] = {}
+    chosen = False
+    for number, row in _rows(selection):
+        for column in selection.where:
+            if column not in row:
+                raise _no_column(selection, column, row, setting=f"model_args.where.{column}")
+        if all(str(row[column]) == str(value) for column, value in selection.where.items()):
+            chosen = True
+            yield number, row
+        elif len(seen) < SHOWN:
+            seen[", ".join(f"{column}={row[column]}" for column in selection.where)] = None
+    if selection.where and not chosen:
+        wanted = ", ".join(f"{column}={value}" for column, value in selection.where.items())
+        raise _failure(selection, f"no row has {wanted}", expected=f"values of the file, such as {'; '.join(seen)}")
+
+
+def _rows(selection: Selection) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Rows of a file by what it is."""
+    name = PurePosixPath(selection.source.removesuffix(".gz")).name
+    suffix = name.rpartition(".")[2].lower() if "." in name else ""
+    if suffix == "eval":
+        yield from enumerate(_log_entries(selection), start=1)
+    elif suffix == "json" and (samples := _log_document(selection)) is not None:
+        for number, sample in enumerate(samples, start=1):
+            with _understood(selection, f"sample {number}", "a log of Inspect"):
+                row = _inspect_row(sample)
+            yield number, row
+    else:
+        yield from _table_rows(selection, selection.source, suffix)
+
+
+def _table_rows(selection: Selection, source: str, suffix: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    formats = [known for known in names("sources") if known not in ("bundled", "hf")]
+    if suffix not in formats:
+        raise _failure(
+            selection, f"a file that ends in .{suffix}", expected=f"one that ends in .eval, .{', .'.join(formats)}"
+        )
+    for row in find("sources", suffix)(_EveryColumn(source=source, format=suffix)):
+        if row.problem is not None:
+            problem = row.problem
+            raise DataError(
+                problem.observed,
+                expected=problem.expected,
+                remedy=f"{problem.remedy}.",
+                where=f"{source}, row {row.number}",
+            )
+        yield row.number, row.values
+
+
+def _replies(number: int, row: Mapping[str, Any], selection: Selection) -> Iterator[tuple[ReplyKey, Completion]]:
+    """What one row says, and to what."""
+    if {"custom_id", "response"} <= row.keys() and not selection.columns:
+        with _understood(selection, f"row {number}", "results of a batch"):
+            row = _batch_row(number, row, selection)
+    elif {"doc_id", "arguments", "resps"} <= row.keys() and not selection.columns:
+        with _understood(selection, f"row {number}", "samples of lm-eval"):
+            row = _lm_eval_row(number, row, selection)
+    columns = _columns(row, selection)
+    error = str(row[columns["error"]]) if row.get(columns.get("error", "")) else None
+    test, id_ = (str(row.get(columns.get(name, ""), "") or "") for name in ("test", "id"))
+    if wide := [side for side in SIDES if side in columns]:
+        for side in wide:
+            yield ReplyKey(test=test, id=id_, side=side), _completion(row[columns[side]], error)
+        return
+    completion = _completion(row[columns["reply"]], error)
+    if "prompt" in columns:
+        yield ReplyKey(prompt=prompt_text(row[columns["prompt"]])), completion
+        return
+    side = str(row[columns["side"]])
+    if side not in SIDES:
+        raise DataError(
+            f"{side[:80]!r}",
+            expected=" or ".join(SIDES),
+            remedy="Correct that row.",
+            where=f"{selection.source}, row {number}, column {columns['side']}",
+        )
+    yield ReplyKey(test=test, id=id_, side=side), completion
+
+
+def _completion(value: Any, error: str | None) -> Completion:
+    """A reply; none where the row tells of an error, or has no reply."""
+    if error is not None or value is None:
+        return Completion(error=error or "no reply was recorded")
+    return Completion(text=value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _columns(row: Mapping[str, Any], selection: Selection) -> Mapping[str, str]:
+    """Which columns hold what of a row."""
+    for name, column in selection.columns.items():
+        if column not in row:
+            raise _no_column(selection, column, row, setting=f"model_args.columns.{name}")
+    usual = {name: next((known for known in known_as if known in row), None) for name, known_as in USUAL.items()}
+    columns = {name: column for name, column in usual.items() if column is not None} | dict(selection.columns)
+    wide = "id" in columns and any(side in columns for side in SIDES)
+    if wide or ("reply" in columns and ("prompt" in columns or {"id", "side"} <= columns.keys())):
+        return columns
+    raise _failure(
+        selection,
+        f"columns {_listed(row)}",
+        expected="prompt and reply; or id, side and reply; or id, reply_original and reply_perturbed",
+        remedy="Name them, such as --set model_args.columns.reply=answer.",
+    )
+
+
+def prompt_text(value: Any) -> str:
+    """What was asked, of a text or of messages: the last one of the user."""
+    if isinstance(value, str) and value.lstrip().startswith("[{"):
+        with suppress(ValueError):
+            value = json.loads(value)
+    if isinstance(value, list):
+        asked = [message for message in value if isinstance(message, Mapping) and message.get("role") == "user"]
+        value = _content(asked[-1].get("content")) if asked else ""
+    return str(value or "").strip()
+
+
+def _content(value: Any) -> Any:
+    """The text of a message, whose content may come in parts."""
+    if not isinstance(value, list):
+        return value
+    return "".join(str(part.get("text", "")) for part in value if isinstance(part, Mapping))
+
+
+@contextmanager
+def _understood(selection: Selection, part: str, kind: str) -> Iterator[None]:
+    """Say of something that is not built as its kind is where that is so."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise DataError(
+            "something that is built otherwise",
+            expected=kind,
+            remedy="Correct the file, or name what its columns hold in model_args.columns.",
+            where=f"{selection.source}, {part}",
+        ) from error
+
+
+def _batch_row(number: int, row: Mapping[str, Any], selection: Selection) -> Mapping[str, Any]:
+    """A line of the results of a batch, and the prompt of the request that it answers."""
+    requests = _requests(selection)
+    id_ = str(row["custom_id"])
+    if id_ not in requests:
+        raise DataError(
+            f"an answer to a request {id_[:80]!r} that is not there",
+            expected="a request for every answer",
+            remedy="Name the file of the requests in model_args.requests.",
+            where=f"{selection.source}, row {number}",
+        )
+    body = (row["response"] or {}).get("body") or {}
+    choices = body.get("choices") or [{}]
+    failed = row.get("error") or body.get("error")
+    reply = (choices[0].get("message") or {}).get("content", choices[0].get("text"))
+    return {"prompt": requests[id_], "reply": _content(reply), "error": json.dumps(failed) if failed else None}
+
+
+_REQUESTS: dict[str, dict[str, Any]] = {}
+"""Of the file that was read last, by its name."""
+
+
+def _requests(selection: Selection) -> Mapping[str, Any]:
+    """Prompts of the requests by their ids."""
+    if selection.requests not in _REQUESTS:
+        _REQUESTS.clear()
+        rows = _table_rows(selection, selection.requests, "jsonl") if selection.requests else iter(())
+        bodies = {str(row.get("custom_id")): row.get("body") or {} for _, row in rows}
+        _REQUESTS[selection.requests] = {id_: body.get("messages", body.get("prompt")) for id_, body in bodies.items()}
+    return _REQUESTS[selection.requests]
+
+
+def _lm_eval_row(number: int, row: Mapping[str, Any], selection: Selection) -> Mapping[str, Any]:
+    """A sample of lm-eval: what was asked first, and what was replied to it."""
+    arguments, replies = row["arguments"], row["resps"]
+    first = arguments.get("gen_args_0") if isinstance(arguments, Mapping) else arguments[0] if arguments else None
+    asked = first.get("arg_0") if isinstance(first, Mapping) else first[0] if first else None
+    reply = replies[0][0] if replies and replies[0] else None
+    if not isinstance(asked, str) or not isinstance(reply, str) or len(arguments) > 1:
+        raise DataError(
+            "a sample of log-likelihoods",
+            expected="replies, which tasks with output_type: generate_until have",
+            remedy="Record replies.",
+            where=f"{selection.source}, row {number}",
+        )
+    return {"prompt": asked, "reply": reply}
+
+
+def _log_document(selection: Selection) -> list[Any] | None:
+    """Samples of a log of Inspect as JSON; None where the file is a list of rows."""
+    with Place.at(selection.source, setting="model").here() as path:
+        with path.open("rb") as file:
+            if selection.source.endswith(".gz") or not file.read(64).lstrip().startswith(b"{"):
+                return None
+            file.seek(0)
+            content = file.read(MOST_DOCUMENT + 1)
+        if len(content) > MOST_DOCUMENT:
+            raise _failure(
+                selection, f"a log of more than {MOST_DOCUMENT:,} bytes", expected="a log of Inspect as .eval"
+            )
+        log = _parsed(content, selection)
+    samples = log.get("samples")
+    if not isinstance(samples, list):
+        raise _failure(selection, "an object without samples", expected="a log of Inspect, or a list of rows")
+    return samples
+
+
+def _log_entries(selection: Selection) -> Iterator[Mapping[str, Any]]:
+    """Samples of a log of Inspect, in the order of their names."""
+    with Place.at(selection.source, setting="model").here() as path:
+        try:
+            with zipfile.ZipFile(path) as log:
+                entries = [entry for entry in log.infolist() if entry.filename.startswith("samples/")]
+                for entry in sorted(entries, key=lambda entry: entry.filename):
+                    with _understood(selection, entry.filename, "a log of Inspect"):
+                        row = _inspect_row(_parsed(_unpacked(path, log, entry, selection), selection))
+                    yield row
+        except (OSError, zipfile.BadZipFile) as error:
+            raise _failure(
+                selection, f"it cannot be read ({type(error).__name__})", expected="a log of Inspect"
+            ) from error
+
+
+def _unpacked(path: Path, log: zipfile.ZipFile, entry: zipfile.ZipInfo, selection: Selection) -> bytes:
+    """The content of an entry, of which no more is unpacked than it says of itself."""
+    if is_bomb(packed=entry.compress_size, unpacked=entry.file_size) or entry.file_size > MOST_DOCUMENT:
+        raise _failure(
+            selection,
+            f"{entry.filename} says that it unpacks to {entry.file_size:,} bytes",
+            expected="a log of Inspect",
+        )
+    if entry.compress_type != ZSTANDARD:
+        return log.read(entry)
+    import pyarrow as pa
+
+    with path.open("rb") as file:
+        file.seek(entry.header_offset + 26)
+        lengths = file.read(4)
+        file.seek(sum(int.from_bytes(part, "little") for part in (lengths[:2], lengths[2:])), io.SEEK_CUR)
+        packed = file.read(entry.compress_size)
+    try:
+        return bytes(pa.CompressedInputStream(io.BytesIO(packed), "zstd").read(entry.file_size))
+    except pa.ArrowException as error:
+        raise OSError(str(error)) from error
+
+
+def _inspect_row(sample: Any) -> Mapping[str, Any]:
+    """A sample of Inspect: the last message of the user before the reply, and the reply."""
+    messages, output = sample.get("messages") or [], sample.get("output") or {}
+    choices = output.get("choices") or []
+    reply = _content((choices[0].get("message") or {}).get("content")) if choices else None
+    failed = sample.get("error") or output.get("error")
+    asked = messages if any(message.get("role") == "user" for message in messages) else sample.get("input")
+    return {"prompt": asked, "reply": reply, "error": _inspect_error(failed), "id": sample.get("id")}
+
+
+def _inspect_error(failed: Any) -> str | None:
+    return str(failed.get("message", failed) if isinstance(failed, Mapping) else failed) if failed else None
+
+
+def _parsed(content: bytes, selection: Selection) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise _failure(selection, f"invalid JSON ({type(error).__name__})", expected="a log of Inspect") from error
+
+
+def _no_column(selection: Selection, column: str, row: Mapping[str, Any], *, setting: str) -> ContraposeError:
+    return _failure(
+        selection, f"there is no column {column!r}", expected=f"one of {_listed(row)}", remedy=f"Correct {setting}."
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    known = list(names)
+    return ", ".join(known[:SHOWN]) + (f" and {len(known) - SHOWN} more" if len(known) > SHOWN else "")
+
+
+def _failure(
+    selection: Selection, observed: str, *, expected: str, remedy: str = "Correct the file or its name."
+) -> DataError:
+    return DataError(observed, expected=expected, remedy=remedy, where=selection.source)

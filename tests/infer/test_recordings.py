@@ -1,0 +1,313 @@
+"""Files of recorded replies, as several tools write them, and what is said of those that cannot be used."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import struct
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from asked_case import case
+from plain_broker import PlainBroker
+
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.questions import Question
+from contrapose.tasks.infer.recorded import RecordedReplies
+from contrapose.tasks.infer.recordings import ZSTANDARD, ReplyKey, Selection, read_recording
+
+ROWS = [{"prompt": "It is.", "reply": "Yes."}, {"prompt": " It is not.\n", "reply": "No."}]
+BY_PROMPT = {"It is.": "Yes.", "It is not.": "No."}
+
+
+def written(path: Path, rows: Sequence[Any]) -> Path:
+    """Rows as lines of JSON."""
+    content = "".join(json.dumps(row) + "\n" for row in rows)
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(content.encode()))
+    else:
+        path.write_text(content)
+    return path
+
+
+def by_prompt(path: Path, **selection: Any) -> dict[str, str | None]:
+    """The reply to each prompt of a file."""
+    found = read_recording(Selection(source=str(path), **selection))
+    assert not found.by_id
+    return {key.prompt: completions[0].text for key, completions in found.replies.items()}
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.jsonl.gz", "r.json", "r.csv", "r.tsv", "r.parquet"])
+def test_rows_of_every_table_are_read(name: str, tmp_path: Path) -> None:
+    path, frame = tmp_path / name, pd.DataFrame(ROWS)
+    write: dict[str, Callable[[], object]] = {
+        "r.json": lambda: path.write_text(json.dumps(ROWS)),
+        "r.csv": lambda: frame.to_csv(path, index=False),
+        "r.tsv": lambda: frame.to_csv(path, index=False, sep="\t"),
+        "r.parquet": lambda: frame.to_parquet(path),
+    }
+    write.get(name, lambda: written(path, ROWS))()
+    assert by_prompt(path) == BY_PROMPT
+
+
+@pytest.mark.parametrize(
+    "names", [("input", "output"), ("prompt", "response"), ("messages", "completion"), ("question asked", "said")]
+)
+def test_columns_are_found_by_usual_names_or_the_given_ones(names: tuple[str, str], tmp_path: Path) -> None:
+    asked, said = names
+    path = written(tmp_path / "r.jsonl", [{asked: row["prompt"], said: row["reply"], "n": 1} for row in ROWS])
+    columns = {"prompt": asked, "reply": said} if " " in asked else {}
+    assert by_prompt(path, columns=columns) == BY_PROMPT
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_of_messages_the_last_of_the_user_is_the_prompt(as_text: bool, tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": "It is"}, {"type": "text", "text": "."}]
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Example."},
+        {"role": "assistant", "content": "Reply."},
+        {"role": "user", "content": parts},
+    ]
+    row = {"messages": json.dumps(messages) if as_text else messages, "reply": "Yes."}
+    assert by_prompt(written(tmp_path / "r.jsonl", [row])) == {"It is.": "Yes."}
+
+
+def test_only_rows_with_the_wanted_values_are_taken(tmp_path: Path) -> None:
+    rows = [row | {"model": model, "n": n} for n, model in enumerate(["a", "b"]) for row in ROWS]
+    rows[2]["reply"] = "Yes, says b."
+    path = written(tmp_path / "r.jsonl", rows)
+    assert by_prompt(path, where={"model": "b", "n": 1})["It is."] == "Yes, says b."
+    assert by_prompt(path, where={"model": "a"}) == BY_PROMPT
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [
+        ([{"id": "1", "side": "original", "reply": "Yes."}, {"id": "1", "side": "perturbed", "reply": "No."}], {}),
+        ([{"id": 1, "reply_original": "Yes.", "reply_perturbed": "No."}], {}),
+        ([{"sample_id": "1", "a": "Yes.", "b": "No."}], {"original": "a", "perturbed": "b"}),
+    ],
+)
+def test_ids_and_sides_tell_as_well(rows: list[dict[str, Any]], columns: dict[str, str], tmp_path: Path) -> None:
+    found = read_recording(Selection(source=str(written(tmp_path / "r.jsonl", rows)), columns=columns))
+    assert found.by_id
+    assert {(key.id, key.side): each[0].text for key, each in found.replies.items()} == {
+        ("1", "original"): "Yes.",
+        ("1", "perturbed"): "No.",
+    }
+
+
+def test_the_results_of_a_batch_are_read_with_its_requests(tmp_path: Path) -> None:
+    requests = [
+        {"custom_id": "1", "body": {"messages": [{"role": "user", "content": "It is."}]}},
+        {"custom_id": "2", "body": {"messages": [{"role": "user", "content": "It is not."}]}},
+        {"custom_id": "3", "body": {"prompt": "It was."}},
+        {"custom_id": "4", "body": {"prompt": "It will be."}},
+    ]
+    results = [
+        {"custom_id": "2", "response": {"body": {"choices": [{"message": {"content": "No."}}]}}, "error": None},
+        {"custom_id": "1", "response": {"body": {"choices": [{"message": {"content": "Yes."}}]}}, "error": None},
+        {"custom_id": "3", "response": {"body": {"choices": [{"text": "It was."}]}}, "error": None},
+        {"custom_id": "4", "response": None, "error": {"code": "expired"}},
+    ]
+    asked, path = written(tmp_path / "requests.jsonl", requests), written(tmp_path / "results.jsonl", results)
+    assert by_prompt(path, requests=str(asked)) == BY_PROMPT | {"It was.": "It was.", "It will be.": None}
+    failed = read_recording(Selection(source=str(path), requests=str(asked))).replies[ReplyKey(prompt="It will be.")]
+    assert failed[0].error == '{"code": "expired"}'
+
+
+@pytest.mark.parametrize("arguments", [[["It is.", {"until": []}]], {"gen_args_0": {"arg_0": "It is.", "arg_1": {}}}])
+def test_samples_of_lm_eval_are_read(arguments: object, tmp_path: Path) -> None:
+    row = {"doc_id": 0, "doc": {}, "target": "", "arguments": arguments, "resps": [["Yes."]], "filtered_resps": ["Y"]}
+    assert by_prompt(written(tmp_path / "samples_task.jsonl", [row])) == {"It is.": "Yes."}
+
+
+def sample(asked: str, replied: str | None, **more: object) -> dict[str, Any]:
+    """A sample of a log of Inspect, with what tells of the reply."""
+    message = {"role": "assistant", "content": replied}
+    return {
+        "id": asked,
+        "epoch": 1,
+        "input": asked,
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": asked}, message],
+        "output": {"model": "m", "choices": [{"message": message}] if replied is not None else []},
+        **more,
+    }
+
+
+SAMPLES = [sample("It is.", "Yes."), sample("It is not.", "No."), sample("It was.", None, error={"message": "away"})]
+
+
+def packed(path: Path, compression: int) -> Path:
+    """A log of Inspect in its own format."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED if compression == ZSTANDARD else compression) as log:
+        log.writestr("header.json", b"{}")
+        for number, each in enumerate(SAMPLES):
+            plain = json.dumps(each).encode()
+            part = pa.compress(plain, "zstd", asbytes=True) if compression == ZSTANDARD else plain
+            log.writestr(f"samples/{number}_epoch_1.json", part)
+    everything = bytearray(content.getvalue())
+    if compression == ZSTANDARD:
+        # Python's own zip files cannot be written so: the method and the size before packing are corrected.
+        sizes = [2, *(len(json.dumps(each)) for each in SAMPLES)]
+        for mark, method, size in ((b"PK\x03\x04", 8, 22), (b"PK\x01\x02", 10, 24)):
+            at = -1
+            for number, length in enumerate(sizes):
+                at = everything.index(mark, at + 1)
+                if number:
+                    struct.pack_into("<H", everything, at + method, ZSTANDARD)
+                    struct.pack_into("<I", everything, at + size, length)
+    path.write_bytes(everything)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["json", zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, ZSTANDARD])
+def test_a_log_of_inspect_is_read_in_each_of_its_formats(kind: str | int, tmp_path: Path) -> None:
+    if isinstance(kind, int):
+        path = packed(tmp_path / "log.eval", kind)
+    else:
+        path = tmp_path / "log.json"
+        path.write_text(json.dumps({"version": 2, "samples": SAMPLES}))
+    assert by_prompt(path) == BY_PROMPT | {"It was.": None}
+    assert read_recording(Selection(source=str(path))).replies[ReplyKey(prompt="It was.")][0].error == "away"
+
+
+TOO_MUCH = json.dumps(sample("x" * 60_000_000, "Yes.")).encode()
+
+
+def bomb(path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as log:
+        log.writestr("samples/1_epoch_1.json", TOO_MUCH)
+
+
+def empty_log(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as log:
+        log.writestr("header.json", b"{}")
+
+
+def broken_log(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as log:
+        log.writestr("samples/1_epoch_1.json", b"{")
+
+
+def lines(*rows: object) -> Callable[[Path], object]:
+    return lambda path: written(path, rows)
+
+
+def text(content: str | bytes) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+ASK = {"arg_0": "It is.", "arg_1": " yes"}
+WRONG: dict[str, tuple[str, Callable[[Path], object], dict[str, object], str]] = {
+    "not there": ("r.jsonl", lambda path: None, {}, "r.jsonl"),
+    "nothing in it": ("r.jsonl", text(""), {}, "empty"),
+    "no JSON": ("r.jsonl", text("{nothing"), {}, "row 1"),
+    "another ending": ("r.docx", text("x"), {}, "ends in .docx"),
+    "no ending": ("replies", text("x"), {}, "ends in ."),
+    "no columns that tell": ("r.jsonl", lines({"a": 1, "b": 2}), {}, "columns a, b"),
+    "no side": ("r.jsonl", lines({"id": 1, "reply": "x"}), {}, "columns id, reply"),
+    "another side": ("r.jsonl", lines({"id": 1, "side": "left", "reply": "x"}), {}, "'left'"),
+    "a wrong column": ("r.jsonl", lines(*ROWS), {"columns": {"reply": "said"}}, "no column 'said'"),
+    "a wrong name of ours": ("r.jsonl", lines(*ROWS), {"columns": {"answer": "reply"}}, "'answer'"),
+    "columns that are none": ("r.jsonl", lines(*ROWS), {"columns": "reply"}, "a mapping"),
+    "where of no column": ("r.jsonl", lines(*ROWS), {"where": {"model": "a"}}, "no column 'model'"),
+    "where of no row": ("r.jsonl", lines({"model": "a", **ROWS[0]}), {"where": {"model": "b"}}, "model=a"),
+    "an unknown argument": ("r.jsonl", lines(*ROWS), {"column": {}}, "column"),
+    "a batch without requests": ("r.jsonl", lines({"custom_id": "1", "response": {}}), {}, "model_args.requests"),
+    "likelihoods": (
+        "samples_x.jsonl",
+        lines({"doc_id": 0, "arguments": {"gen_args_0": ASK, "gen_args_1": ASK}, "resps": [[[-1.0, True]]]}),
+        {},
+        "a sample of log-likelihoods",
+    ),
+    "no zip file": ("log.eval", text(b"PK\x03\x04nothing"), {}, "it cannot be read"),
+    "a log without samples": ("log.eval", empty_log, {}, "no row has a reply"),
+    "a log with a broken sample": ("log.eval", broken_log, {}, "invalid JSON"),
+    "a log that unpacks to much": ("log.eval", bomb, {}, "unpacks to"),
+    "an object without samples": ("log.json", text('{"version": 2}'), {}, "an object without samples"),
+    "samples that are none": ("log.json", text('{"samples": ["x", 5]}'), {}, "sample"),
+}
+
+
+def identified_and_opened(spec: ModelSpec) -> None:
+    RecordedReplies().identity(spec)
+    RecordedReplies().open(spec)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_file_that_cannot_be_used_is_told_in_one_line(name: str, tmp_path: Path) -> None:
+    file, write, args, told = WRONG[name]
+    write(tmp_path / file)
+    spec = ModelSpec(id=f"recorded/{tmp_path / file}", args=args)
+    with pytest.raises(ContraposeError) as caught:
+        identified_and_opened(spec)
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+def opened(path: Path, rows: Sequence[Any]) -> Any:
+    return RecordedReplies().open(ModelSpec(id=f"recorded/{written(path, rows)}"))
+
+
+def test_each_repeat_has_the_next_reply(tmp_path: Path) -> None:
+    model, broker = opened(tmp_path / "r.jsonl", [*ROWS, {"prompt": "It is.", "reply": "Again."}]), PlainBroker()
+    asked = [Question(kind="generate", prompt="It is.", repeat=repeat) for repeat in (0, 1)]
+    model.answer(asked, broker)
+    assert [broker.answers[question].completion.text for question in asked] == ["Yes.", "Again."]
+    assert [broker.answers[question].requests for question in asked] == [0, 0]
+
+
+def test_what_is_missing_names_the_first_five(tmp_path: Path) -> None:
+    model = opened(tmp_path / "r.jsonl", ROWS)
+    asked = [Question(kind="generate", prompt=f"Prompt {number}.") for number in range(8)]
+    with pytest.raises(ContraposeError, match=r"8 of 8 prompts: 'Prompt 0\.'.*'Prompt 4\.' and 3 more") as caught:
+        model.answer(asked, PlainBroker())
+    assert "Prompt 5" not in str(caught.value)
+
+
+def test_ids_find_replies_and_say_what_is_taken_on_trust(tmp_path: Path) -> None:
+    rows = [
+        {"test": "", "id": "one", "reply_original": "Yes.", "reply_perturbed": "No."},
+        {"test": "p", "id": "two", "reply_original": "Two.", "reply_perturbed": "Not two."},
+        {"test": "other", "id": "two", "reply_original": "wrong", "reply_perturbed": "wrong"},
+    ]
+    model, broker = opened(tmp_path / "r.jsonl", rows), PlainBroker()
+    other = case("two", original_prompt="It is two.", perturbed_prompt="It is not two.")
+    model.expect([case(), other])
+    prompts = ("It is.", "It is not.", "It is two.", "It is not two.")
+    asked = [Question(kind="generate", prompt=prompt) for prompt in prompts]
+    model.answer(asked, broker)
+    replies = [broker.answers[question].completion.text for question in asked]
+    assert replies == ["Yes.", "No.", "Two.", "Not two."]
+    assert "on trust" in broker.warnings["recorded"]
+
+
+def test_one_of_several_cases_of_a_sample_is_found_by_its_own_id(tmp_path: Path) -> None:
+    rows = [{"id": "one", "reply_original": "Yes.", "reply_perturbed": "No."}]
+    model, broker = opened(tmp_path / "r.jsonl", rows), PlainBroker()
+    model.expect([case(), case(id="p/one/2", perturbed_prompt="It never is.")])
+    with pytest.raises(ContraposeError, match=r"p/one/2 \(perturbed\)"):
+        model.answer([Question(kind="generate", prompt="It never is.")], broker)
+
+
+def test_the_identity_changes_with_the_file_and_with_what_is_taken(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.jsonl", [row | {"m": 1} for row in ROWS])
+    model, provider = f"recorded/{path}", RecordedReplies()
+    first = provider.identity(ModelSpec(id=model))
+    assert first == provider.identity(ModelSpec(id=model))
+    identities = [first, provider.identity(ModelSpec(id=model, args={"where": {"m": 1}}))]
+    identities.append(provider.identity(ModelSpec(id=model, args={"revision": "2"})))
+    written(path, ROWS)
+    identities.append(provider.identity(ModelSpec(id=model)))
+    assert len({json.dumps(dict(each), sort_keys=True) for each in identities}) == 4
