@@ -65,6 +65,15 @@ def test_another_error_is_told_at_once() -> None:
     assert away.calls == 1
 
 
+def test_what_was_repaired_is_tried_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.tasks.store.patience._mended", lambda engine, error: True)
+    assert Away(1, DatabaseError).answer() == 2
+    damaged_again = Away(2, DatabaseError)
+    with pytest.raises(ContraposeError):
+        damaged_again.answer()
+    assert damaged_again.calls == 2
+
+
 def test_a_store_that_is_no_database_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "notes.txt").write_text("These are notes, not answers." * 100)
     monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{tmp_path / 'notes.txt'}")
