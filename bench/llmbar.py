@@ -14,7 +14,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from contrapose.tasks.probes.order_bias import read_choice
@@ -31,6 +31,9 @@ BARE = 40
 class Row:
     """One recorded reply, and the letter that the data set and that we read."""
 
+    id: str
+    order: str
+    """`correct_first` or `correct_second`."""
     model: str
     strategy: str
     reply: str
@@ -67,6 +70,8 @@ def rows(folder: Path, form: str) -> Iterator[Row]:
             for order in ("correct_first", "correct_second"):
                 reply = found[f"{form}_{order}"]
                 yield Row(
+                    id=found["id"],
+                    order=order,
                     model=found["model"],
                     strategy=found["strategy"],
                     reply=reply,
@@ -105,8 +110,12 @@ def main() -> int:
     """Print the tables of both forms."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help=f"where {FILE} lies")
-    folder = parser.parse_args().folder
-    return max(report(form, list(rows(folder, form))) for form in FORMS)
+    parser.add_argument("--list", type=Path, metavar="FILE", help="write each reply that is read otherwise")
+    arguments = parser.parse_args()
+    if arguments.list:
+        otherwise = (row for form in FORMS for row in rows(arguments.folder, form) if row.read != row.label)
+        arguments.list.write_text("".join(f"{json.dumps(asdict(row) | {'apart': row.apart})}\n" for row in otherwise))
+    return max(report(form, list(rows(arguments.folder, form))) for form in FORMS)
 
 
 def report(form: str, found: list[Row]) -> int:

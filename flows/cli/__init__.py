@@ -17,6 +17,7 @@ from contrapose.flows.cli.interruption import LINE, Interrupted, end_at_once
 
 VERBS = {
     "run": "evaluate a model and publish a report",
+    "judge-run": "judge the replies that another tool, or an earlier run, recorded; ask no model",
     "resume": "go on with an unfinished run, or list them",
     "preview": "show what would be asked, before any model is",
     "validate": "check configuration, data and cases; ask no model",
@@ -35,7 +36,8 @@ VERBS = {
     "announce": "tell Prefect that a model was retrained, which starts its check",
     "list": "list tests, suites, providers, sources and data",
 }
-"""What the command can be told to do, in the order of its help; the module of that name holds all of a verb."""
+"""What the command can be told to do, in the order of its help; the module of that name, with _ for -, holds all of a
+verb."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -119,7 +121,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     for name, summary in VERBS.items():
         command = commands.add_parser(name, help=summary)
         if name == meant:
-            verb: Verb = import_module(f"contrapose.flows.cli.{name}").VERB
+            verb: Verb = import_module(f"contrapose.flows.cli.{name.replace('-', '_')}").VERB
             command.epilog = verb.exits
             verb.options(command)
             command.set_defaults(action=verb.act)

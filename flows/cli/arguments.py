@@ -29,9 +29,11 @@ class Verb:
     """What its exit codes mean, where it has more than 0 and 2."""
 
 
-def add_config(command: argparse.ArgumentParser) -> None:
-    """The options of a command that starts from a suite."""
+def add_config(command: argparse.ArgumentParser, *, model: bool = True) -> None:
+    """The options of a command that starts from a suite; `model`: whether one of them names the model."""
     add_suite(command, default="quickstart", default_text="quickstart")
+    if model:
+        add_model(command)
     add_changes(command)
     command.add_argument(
         "--expectations",
@@ -49,11 +51,15 @@ def add_suite(command: argparse.ArgumentParser, *, default: str | None, default_
     )
 
 
-def add_changes(command: argparse.ArgumentParser, *, test: str | None = None, data: str | None = None) -> None:
-    """The options that change a configuration; `test` and `data` are further names of these two."""
+def add_model(command: argparse.ArgumentParser) -> None:
+    """The option that names the model."""
     command.add_argument(
         "--model", help="embedded, hf/<org>/<name>, hf/<folder>, openai/<model>, recorded/<file>, mock"
     )
+
+
+def add_changes(command: argparse.ArgumentParser, *, test: str | None = None, data: str | None = None) -> None:
+    """The options that change a configuration; `test` and `data` are further names of these two."""
     command.add_argument(
         "--reader", metavar="MODEL", help="model that is asked what unread replies choose (default: the model itself)"
     )

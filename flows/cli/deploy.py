@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from contrapose.flows.cli.arguments import Verb, add_budget, add_changes, add_suite, config_of
+from contrapose.flows.cli.arguments import Verb, add_budget, add_changes, add_model, add_suite, config_of
 from contrapose.flows.cli.terminal import print_lines
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def add_deployment(command: argparse.ArgumentParser) -> None:
     """What a team changes about the deployments; without any of it they are as in deployments/prefect.yaml."""
     add_suite(command, default=None, default_text="as deployed, full")
+    add_model(command)
     add_changes(command)
     add_budget(command)
     command.add_argument("--cron", metavar="CRON", help='when nightly runs, such as "0 2 * * *"')

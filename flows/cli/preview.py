@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from contrapose.flows.cli.arguments import Verb, add_changes, add_suite, add_toxic, config_of
+from contrapose.flows.cli.arguments import Verb, add_changes, add_model, add_suite, add_toxic, config_of
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
@@ -185,6 +185,7 @@ def spread(positions: Sequence[int], most: int) -> list[int]:
 def _options(command: argparse.ArgumentParser) -> None:
     """`--probe` and `--input` are what people who only perturb call a test and its data."""
     add_suite(command, default=None, default_text="every test with its default settings, all samples")
+    add_model(command)
     add_changes(command, test="--probe", data="--input")
     command.add_argument(
         "--show", type=int, default=10, metavar="N", help="show at most N samples a test, spread evenly (default: 10)"

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 def _options(command: argparse.ArgumentParser) -> None:
     add_config(command)
+    add_report(command)
+
+
+def add_report(command: argparse.ArgumentParser) -> None:
+    """What becomes of the report, and how much of it is computed."""
     add_toxic(command)
     command.add_argument("--out", metavar="FOLDER|URL", help="what receives the folder of the run (default: runs)")
     command.add_argument(

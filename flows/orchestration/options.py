@@ -31,11 +31,10 @@ def configured(suite: str | None, changes: Mapping[str, Any]) -> tuple[RunConfig
 
 
 def overrides(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Dotted keys and values; `--set` comes last and so wins."""
+    """Dotted keys and values, those in `changes` as they are; `--set` comes last and so wins."""
     chosen = {key: getattr(arguments, name, None) for name, key in PLAIN.items()}
-    return {key: value for key, value in chosen.items() if value is not None and value is not False} | dict(
-        _assignment(text) for text in arguments.set
-    )
+    changes = {key: value for key, value in chosen.items() if value is not None and value is not False}
+    return {**changes, **getattr(arguments, "changes", {}), **dict(_assignment(text) for text in arguments.set)}
 
 
 def _assignment(text: str) -> tuple[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -96,9 +96,8 @@ class RecordedModel:
             ModelError: some questions have none.
         """
         taken = broker.take(questions)
+        self.refuse_missing(taken)
         replies = {question: self._reply(question) for question in taken}
-        if missing := [question for question, reply in replies.items() if reply is None]:
-            raise self._missing(missing, len(questions))
         if self.recording.by_id and taken:
             broker.warn("recorded", BY_ID)
         broker.put(
@@ -108,6 +107,28 @@ class RecordedModel:
     def notes(self) -> Mapping[str, str | float]:
         """Nothing worth saying."""
         return {}
+
+    def replied(self, questions: Iterable[Question]) -> int:
+        """How many of them have a reply."""
+        return sum(self._reply(question) is not None for question in questions)
+
+    def refuse_missing(self, questions: Sequence[Question]) -> None:
+        """Raise where some have no reply.
+
+        Raises:
+            ModelError: naming the first of them.
+        """
+        missing = [question for question in questions if self._reply(question) is None]
+        if not missing:
+            return
+        shown = "; ".join(self._named(question) for question in missing[:SHOWN])
+        more = f" and {len(missing) - SHOWN:,} more" if len(missing) > SHOWN else ""
+        raise ModelError(
+            f"no reply is recorded to {len(missing):,} of {len(questions):,} prompts: {shown}{more}",
+            expected="a reply to every prompt",
+            remedy="Record these too, or leave out what was not asked (control: false, a limit, other tests or data).",
+            where=self.name,
+        )
 
     def _reply(self, question: Question) -> Completion | None:
         """None where there is none."""
@@ -130,16 +151,6 @@ class RecordedModel:
         # All cases of a sample show the same original; a control, or one case of several, is named by its own id.
         ids = (own, plain, case.sample_id) if side == "original" or own == plain else (own,)
         yield from (ReplyKey(test=test, id=id_, side=side) for id_ in ids for test in (case.probe, ""))
-
-    def _missing(self, missing: Sequence[Question], count: int) -> ModelError:
-        shown = "; ".join(self._named(question) for question in missing[:SHOWN])
-        more = f" and {len(missing) - SHOWN:,} more" if len(missing) > SHOWN else ""
-        return ModelError(
-            f"no reply is recorded to {len(missing):,} of {count:,} prompts: {shown}{more}",
-            expected="a reply to every prompt",
-            remedy="Record these too, or leave out what was not asked (control: false, a limit, other tests or data).",
-            where=self.name,
-        )
 
     def _named(self, question: Question) -> str:
         if question.prompt in self._asked_by:

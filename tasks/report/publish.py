@@ -76,7 +76,8 @@ def write_folder(folder: Place, fill: Callable[[Path], None], *, last: str) -> N
 
 def run_id(started: str, config: RunConfig) -> str:
     """`<time>-<suite>-<model>`, safe as a folder name everywhere."""
-    model = re.sub(r"[^\w.-]+", "-", Path(config.model).name if config.model.startswith("hf/") else config.model)
+    in_files = config.model.startswith(("hf/", "recorded/"))
+    model = re.sub(r"[^\w.-]+", "-", Path(config.model).name if in_files else config.model)
     return f"{started}-{config.suite}-{model.strip('-.')[-60:]}"
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from contrapose.flows.cli.arguments import Verb, add_changes, add_suite, config_of
+from contrapose.flows.cli.arguments import Verb, add_changes, add_model, add_suite, config_of
 from contrapose.flows.cli.doctor.base import DoctorFinding, problem
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.tasks.core.errors import ContraposeError
@@ -115,6 +115,7 @@ EXAMINED = "exit codes: 0 nothing is a problem, 1 something is, 2 usage"
 def _options(command: argparse.ArgumentParser) -> None:
     """What the doctor looks at beside the machine."""
     add_suite(command, default=None, default_text="only the machine is looked at")
+    add_model(command)
     add_changes(command)
     command.add_argument("--json", action="store_true", help="print the findings as JSON")
 
