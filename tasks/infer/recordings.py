@@ -276,6 +276,8 @@ def _lm_eval_row(number: int, row: Mapping[str, Any], selection: Selection) -> M
     arguments, replies = row["arguments"], row["resps"]
     first = arguments.get("gen_args_0") if isinstance(arguments, Mapping) else arguments[0] if arguments else None
     asked = first.get("arg_0") if isinstance(first, Mapping) else first[0] if first else None
+    # With a chat template, the messages as JSON are the only item of a list.
+    asked = asked[0] if isinstance(asked, list) and len(asked) == 1 else asked
     reply = replies[0][0] if replies and replies[0] else None
     if not isinstance(asked, str) or not isinstance(reply, str) or len(arguments) > 1:
         raise DataError(

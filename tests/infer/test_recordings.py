@@ -124,7 +124,17 @@ def test_the_results_of_a_batch_are_read_with_its_requests(tmp_path: Path) -> No
     assert failed[0].error == '{"code": "expired"}'
 
 
-@pytest.mark.parametrize("arguments", [[["It is.", {"until": []}]], {"gen_args_0": {"arg_0": "It is.", "arg_1": {}}}])
+MESSAGES = '[{"role": "user", "content": "It is."}]'
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [["It is.", {"until": []}]],
+        {"gen_args_0": {"arg_0": "It is.", "arg_1": {}}},
+        {"gen_args_0": {"arg_0": [MESSAGES], "arg_1": {}}},
+    ],
+)
 def test_samples_of_lm_eval_are_read(arguments: object, tmp_path: Path) -> None:
     row = {"doc_id": 0, "doc": {}, "target": "", "arguments": arguments, "resps": [["Yes."]], "filtered_resps": ["Y"]}
     assert by_prompt(written(tmp_path / "samples_task.jsonl", [row])) == {"It is.": "Yes."}
