@@ -54,7 +54,7 @@ def add_suite(command: argparse.ArgumentParser, *, default: str | None, default_
 def add_model(command: argparse.ArgumentParser) -> None:
     """The option that names the model."""
     command.add_argument(
-        "--model", help="embedded, hf/<org>/<name>, hf/<folder>, openai/<model>, recorded/<file>, mock"
+        "--model", help="embedded, hf/<org>/<name>, hf/<folder>, openai/<model>, app/…, recorded/<file>, mock"
     )
 
 
@@ -110,7 +110,9 @@ def add_logs(command: argparse.ArgumentParser) -> None:
 def config_of(arguments: argparse.Namespace) -> RunConfig:
     """The suite with what was changed; what is odd about it is said."""
     from contrapose.flows.orchestration.options import configured, overrides, select
+    from contrapose.tasks.config.applications import allow
 
+    allow(arguments.model)
     config, warnings = configured(arguments.suite, overrides(arguments))
     for warning in warnings:
         say(f"{arguments.suite}: {warning}")

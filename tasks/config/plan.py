@@ -13,7 +13,7 @@ from contrapose.tasks.config.wrong_values import refused_value
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.outcome import LimitedBy
-from contrapose.tasks.core.provider import Replays
+from contrapose.tasks.core.provider import AnswersOnly
 from contrapose.tasks.probes.answers.settings import LEAST_CONTROLS
 from contrapose.tasks.probes.base import ProbeSettings
 from contrapose.tasks.probes.read_with import ReadSettings
@@ -107,12 +107,12 @@ def _readable(name: str, settings: ProbeSettings, config: RunConfig) -> ProbeSet
         ConfigError: somebody is to be asked all the same.
     """
     provider = registry.provider(config.model_spec().provider)
-    if config.reader or not isinstance(provider, Replays) or not isinstance(settings, ReadSettings):
+    if config.reader or not isinstance(provider, AnswersOnly) or not isinstance(settings, ReadSettings):
         return settings
     if settings.read_with == "ask":
         raise ConfigError(
             "ask, and nobody who could be asked",
-            expected="a reader, or reply: recorded replies tell what they tell",
+            expected="a reader, or reply: recordings and applications are not asked what they mean",
             remedy="Name one in --reader, or set read_with to reply.",
             where=f"tests.{registry.probe(name).category}.{name}.read_with",
         )

@@ -77,7 +77,7 @@ class RunConfig(BaseModel):
     model: str = Field(
         default="embedded",
         description="`embedded`, `hf/<org>/<name>`, `hf/<folder>`, `openai/<model>` (with base_url), "
-        "`recorded/<file>` (nobody is asked), or `mock`.",
+        "`app/<module>:<function>`, `app/<URL>`, `app/cmd:<command>`, `recorded/<file>` (nobody is asked), or `mock`.",
     )
     model_args: Annotated[dict[str, Any], BeforeValidator(_as_mapping)] = Field(
         default_factory=dict, description="Arguments of the provider, such as base_url, dtype, device or revision."

@@ -31,10 +31,10 @@ class Argument:
 
 
 @runtime_checkable
-class Replays(Protocol):
-    """What a provider says besides if it asks nobody, and only knows what was replied before."""
+class AnswersOnly(Protocol):
+    """What a provider says besides if nobody can ask it what a reply of its chooses: it is a recording, or no model."""
 
-    replays: ClassVar[Literal[True]]
+    answers_only: ClassVar[Literal[True]]
     """Always."""
 
 

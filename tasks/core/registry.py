@@ -35,6 +35,7 @@ PROVIDERS = {
     "embedded": "contrapose.tasks.infer.local.embedded:Embedded",
     "hf": "contrapose.tasks.infer.local.huggingface:HuggingFace",
     "openai": "contrapose.tasks.infer.openai:OpenAI",
+    "app": "contrapose.tasks.infer.app:App",
     "recorded": "contrapose.tasks.infer.recorded:RecordedReplies",
     "mock": "contrapose.tasks.infer.mock:Mock",
 }

@@ -33,7 +33,7 @@ class RecordedReplies:
     local: ClassVar[bool] = True
     knows_weights: ClassVar[bool] = False
     concurrency: ClassVar[int] = 1
-    replays: ClassVar[Literal[True]] = True
+    answers_only: ClassVar[Literal[True]] = True
     arguments: ClassVar[Mapping[str, Argument]] = {
         "columns": Argument(
             type="mapping", description=f"What a row holds ({', '.join(USUAL)}) to the column that holds it."

@@ -18,13 +18,13 @@ from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case, Trial
 from contrapose.tasks.infer.ask import ask, unasked
+from contrapose.tasks.infer.asking import outcomes as retrying
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.forms import form_for, forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
-from contrapose.tasks.infer.openai import failures as retrying
-from contrapose.tasks.infer.openai.pool import FormFinder
+from contrapose.tasks.infer.openai.form_finder import FormFinder
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.forms import FormTable
 

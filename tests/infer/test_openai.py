@@ -11,8 +11,8 @@ from plain_broker import PlainBroker, completions
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.infer.asking.http import proxy_for
 from contrapose.tasks.infer.openai import OpenAI
-from contrapose.tasks.infer.openai.lean import proxy_for
 from contrapose.tasks.infer.openai.replies import read_reply
 
 

@@ -12,9 +12,10 @@ from openai_server import answered, generate, only, spec
 from plain_broker import PlainBroker
 
 from contrapose.tasks.core.questions import UNASKED
+from contrapose.tasks.infer.asking import outcomes as retrying
+from contrapose.tasks.infer.asking import pool
 from contrapose.tasks.infer.budget import Budget, Limits
-from contrapose.tasks.infer.openai import OpenAI, pool
-from contrapose.tasks.infer.openai import failures as retrying
+from contrapose.tasks.infer.openai import OpenAI
 
 
 @pytest.fixture
@@ -164,7 +165,7 @@ def test_a_wait_beyond_patience_stops_the_run(server: Endpoint) -> None:
 
 def test_an_endpoint_that_only_fails_stops_the_run(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     server.always = "status 500"
-    monkeypatch.setattr("contrapose.tasks.infer.openai.endpoint.STREAK_SECONDS", 0.2)
+    monkeypatch.setattr("contrapose.tasks.infer.asking.endpoint.STREAK_SECONDS", 0.2)
     broker = answered(spec(server, args={"retries": 8}), *(generate(f"Prompt {number}") for number in range(500)))
     assert "times in a row; the last: status 500" in str(broker.stopped)
     assert len(server.bodies) < 500 * 9 / 2

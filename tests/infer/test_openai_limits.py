@@ -10,8 +10,8 @@ from email.utils import formatdate
 
 import pytest
 
-from contrapose.tasks.infer.openai.endpoint import Breaker, Bucket, Limiter
-from contrapose.tasks.infer.openai.failures import asked_wait, backoff
+from contrapose.tasks.infer.asking.endpoint import Breaker, Bucket, Limiter
+from contrapose.tasks.infer.asking.outcomes import asked_wait, backoff
 
 
 class Clock:

@@ -12,7 +12,7 @@ from misbehaving import Misbehaving, Script, bomb, dripping, endless, http, misb
 from openai_server import answered, generate, only
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.infer.openai import failures as retrying
+from contrapose.tasks.infer.asking import outcomes as retrying
 
 YEAR = 365 * 86_400
 PROMPTS = 400
@@ -116,8 +116,8 @@ def specification(server: Misbehaving, kind: Kind, **args: object) -> ModelSpec:
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
     monkeypatch.setattr(retrying, "LONGEST_WAIT", 0.02)
-    monkeypatch.setattr("contrapose.tasks.infer.openai.endpoint.STREAK_SECONDS", 0.2)
-    monkeypatch.setattr("contrapose.tasks.infer.openai.endpoint.PATIENCE", 0.7)
+    monkeypatch.setattr("contrapose.tasks.infer.asking.endpoint.STREAK_SECONDS", 0.2)
+    monkeypatch.setattr("contrapose.tasks.infer.asking.endpoint.PATIENCE", 0.7)
 
 
 @contextmanager

@@ -12,9 +12,9 @@ import pytest
 
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.records import Usage
+from contrapose.tasks.infer.asking.endpoint import SharedBucket
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.meter import Meter
-from contrapose.tasks.infer.openai.endpoint import SharedBucket
 from contrapose.tasks.infer.team import TeamBudget, reporting
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.teams import TeamCounts

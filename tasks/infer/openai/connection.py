@@ -60,7 +60,7 @@ class Connection:
                 if path not in self._built:
                     self._built[path] = await self._build(path, body)
         url, headers = self._built[path]
-        received = await self.lean.exchange("POST", url, headers, body, seconds=seconds)
+        received = await self.lean.http.exchange("POST", url, headers, body, seconds=seconds)
         if 200 <= received.status < 300:
             return received.content
         from httpx2 import Request, Response

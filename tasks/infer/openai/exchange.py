@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.core.records import Completion
+from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.infer.asking.http import ReplyTooLargeError
+from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timed_out
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection
-from contrapose.tasks.infer.openai.failures import Failure, broken, one_line_error, refused, timed_out, unreachable
-from contrapose.tasks.infer.openai.lean import ReplyTooLargeError
+from contrapose.tasks.infer.openai.failures import broken, one_line_error, refused, unreachable
 from contrapose.tasks.infer.openai.replies import NoLogprobsError, is_declined, odd_counts, read_reply
 
 REMEDY = "set model_args.logprobs to false, and scorer or read_with to one that reads replies"
@@ -22,17 +25,28 @@ NAMED = re.compile("response_format|json_schema|structured_outputs|guided_choice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """A request that was answered."""
+class OpenAIWay:
+    """Requests to the OpenAI API of one endpoint."""
 
-    completion: Completion
-    """The answer, with its usage."""
-    seconds: float
-    """From sending to the last byte."""
-    declined: bool = False
-    """Whether a reply that was to have a form is a refusal instead."""
-    odd: str | None = None
-    """What it says in place of a count of tokens, if anything."""
+    connection: Connection
+    """Makes them."""
+    bodies: Bodies
+    """How questions are put."""
+
+    def most(self, question: Question) -> Usage:
+        """What a request takes at most."""
+        return self.bodies.most(question)
+
+    async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
+        """Make one request. Whatever goes wrong is told, never raised."""
+        return await exchange(self.connection, self.bodies, question, timeout=timeout)
+
+
+@asynccontextmanager
+async def open_way(bodies: Bodies) -> AsyncIterator[OpenAIWay]:
+    """A connection for one call."""
+    async with Connection(bodies.settings) as connection:
+        yield OpenAIWay(connection=connection, bodies=bodies)
 
 
 async def exchange(connection: Connection, bodies: Bodies, question: Question, *, timeout: float) -> Reply | Failure:

@@ -86,6 +86,35 @@ def read_key(spec: ModelSpec, *, base_url: str) -> str:
     return key.text
 
 
+def read_header(place: str, *, address: str, where: str) -> str:
+    """A secret for a header of one's own, if its host may have it.
+
+    Args:
+        place: an environment variable, or `secret://<block>`.
+        address: where it is to be sent.
+        where: the setting that names the place.
+
+    Raises:
+        ConfigError: the place cannot be used or is empty, or the secret is not for that host.
+    """
+    key, origin = _key_at(place, where=where), origin_of(address)
+    if not key.is_for(origin):
+        raise ConfigError(
+            f"{place} is no secret for {origin}",
+            expected="a host that is named beside the secret where the run takes place",
+            remedy=f"Nothing was sent. If that host may have it, set {HOSTS}={place}={origin} there.",
+            where=where,
+        )
+    if not (key.text and key.text.isascii() and key.text.isprintable()):
+        raise ConfigError(
+            f"{place} is not set, or is no text for a header",
+            expected="printable ASCII",
+            remedy="Set it where the run takes place.",
+            where=where,
+        )
+    return key.text
+
+
 def is_own(base_url: str) -> bool:
     """Whether an address is one that the key in VARIABLE is for, and what else the environment says of OpenAI.
 
@@ -111,18 +140,17 @@ def _place(spec: ModelSpec) -> str:
     return f"{SCHEME}{block}"
 
 
-def _key_at(place: str) -> Key:
-    """The key at a place, and the hosts that are named beside it."""
+def _key_at(place: str, *, where: str = "") -> Key:
+    """The key at a place, and the hosts that are named beside it; `where`: the setting that names the place."""
     if place.startswith(SCHEME):
-        text, hosts = _in_block(place.removeprefix(SCHEME))
+        text, hosts = _in_block(place.removeprefix(SCHEME), where=where or "model_args.api_key_block")
         return Key(place=place, text=text, hosts=(*_named(place), *hosts), with_own=not hosts)
-    text = from_environment(place, where="model_args.api_key_env")
+    text = from_environment(place, where=where or "model_args.api_key_env")
     return Key(place=place, text=text, hosts=_named(place), with_own=place == VARIABLE)
 
 
-def _in_block(name: str) -> tuple[str, list[HostRule]]:
+def _in_block(name: str, *, where: str) -> tuple[str, list[HostRule]]:
     """The key in a block, and the hosts that the block names: it holds a text, or `{"key": "…", "hosts": ["…"]}`."""
-    where = "model_args.api_key_block"
     value = read_block(name, where=where)
     if isinstance(value, str) and not value.lstrip().startswith("{"):
         return value.strip(), []

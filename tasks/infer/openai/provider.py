@@ -15,12 +15,14 @@ from contrapose.tasks.config.prices import Price, listed_price
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Likelihoods
+from contrapose.tasks.infer.asking.endpoint import Endpoint
+from contrapose.tasks.infer.asking.pool import Pool
 from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import reach
-from contrapose.tasks.infer.openai.endpoint import Endpoint
+from contrapose.tasks.infer.openai.exchange import open_way
+from contrapose.tasks.infer.openai.form_finder import find_form
 from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, key_place
-from contrapose.tasks.infer.openai.pool import Pool
 from contrapose.tasks.infer.openai.settings import ARGUMENTS, CONCURRENCY, read_settings, wanted_forms, wants_logprobs
 
 OFFLINE = (
@@ -99,7 +101,7 @@ class OpenAIModel:
         # What is there now is not searched for cycles while requests wait: that takes as long as a request.
         gc.freeze()
         try:
-            asyncio.run(Pool(questions=questions, broker=broker, bodies=self.bodies, endpoint=self.endpoint).run())
+            asyncio.run(self._pool(questions, broker).run())
         finally:
             gc.unfreeze()
         return None
@@ -108,8 +110,10 @@ class OpenAIModel:
         """Ask single questions until it is known how the endpoint can be held to their labels."""
         if self.bodies.settings.offline:
             return None
-        pool = Pool(questions=questions, broker=broker, bodies=self.bodies, endpoint=self.endpoint)
-        return asyncio.run(pool.find_form(forms))
+        return asyncio.run(find_form(self._pool(questions, broker), forms, self.bodies))
+
+    def _pool(self, questions: Sequence[Question], broker: Broker) -> Pool:
+        return Pool(questions=questions, broker=broker, endpoint=self.endpoint, opened=lambda: open_way(self.bodies))
 
     def notes(self) -> Mapping[str, str | float]:
         """Lowest and final concurrency, pauses for rate limits, and retries by kind."""

@@ -14,6 +14,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.questions import Form
+from contrapose.tasks.infer.arguments import rate, seconds_of, whole, wrong
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, is_own, read_key
 
@@ -56,7 +57,6 @@ ARGUMENTS: Mapping[str, Argument] = {
     "revision": Argument(type="text", description="What is served: it keeps answers apart, and is not sent."),
 }
 OPENAI_URL = f"https://{OPENAI_HOST}/v1"
-DAY = 86_400.0
 
 USER_INFO = re.compile(r"//[^/@\s]+@")
 """Name and password in an address, such as that of a proxy."""
@@ -92,6 +92,13 @@ class Settings:
     """Whether option letters are compared by the log-probabilities that the endpoint returns."""
     length_field: str
     """What the API calls the greatest number of tokens to write."""
+    called: str = "the endpoint"
+    """In messages."""
+
+    @property
+    def address(self) -> str:
+        """Where limits a minute are kept for it together."""
+        return self.base_url
 
 
 def read_settings(spec: ModelSpec) -> Settings:
@@ -117,12 +124,12 @@ def read_settings(spec: ModelSpec) -> Settings:
         offline=offline,
         own=is_own(base_url),
         endpoint=endpoint,
-        concurrency=_whole(spec, "concurrency", CONCURRENCY, low=1, high=1000),
-        timeout=_number(spec, "timeout", 30, low=0.01, high=DAY),
-        total_timeout=_number(spec, "total_timeout", 600, low=0.01, high=DAY),
-        retries=_whole(spec, "retries", 8, low=0, high=100),
-        requests_per_minute=_rate(spec, "requests_per_minute"),
-        tokens_per_minute=_rate(spec, "tokens_per_minute"),
+        concurrency=whole(spec, "concurrency", CONCURRENCY, low=1, high=1000),
+        timeout=seconds_of(spec, "timeout", 30),
+        total_timeout=seconds_of(spec, "total_timeout", 600),
+        retries=whole(spec, "retries", 8, low=0, high=100),
+        requests_per_minute=rate(spec, "requests_per_minute"),
+        tokens_per_minute=rate(spec, "tokens_per_minute"),
         logprobs=wants_logprobs(spec),
         length_field=_length_field(spec, endpoint),
     )
@@ -161,7 +168,7 @@ def wanted_forms(spec: ModelSpec) -> tuple[Form, ...]:
         return ("plain",)
     known = [form for form in possible if form != "plain"]
     if named not in known:
-        raise _wrong("constrained", named, expected=" or ".join(filter(None, ["auto", "off", ", ".join(known)])))
+        raise wrong("constrained", named, expected=" or ".join(filter(None, ["auto", "off", ", ".join(known)])))
     return (cast(Form, named),)
 
 
@@ -177,11 +184,11 @@ def _base_url(spec: ModelSpec) -> str:
     address = str(spec.args.get("base_url") or os.environ.get(BASE_URL) or OPENAI_URL)
     origin = origin_of(address)
     if origin is None:
-        raise _wrong("base_url", USER_INFO.sub("//…@", address), expected="http://host:port/v1 or https://…")
+        raise wrong("base_url", USER_INFO.sub("//…@", address), expected="http://host:port/v1 or https://…")
     url = urlsplit(address)
     if url.username is not None or url.password is not None or url.query or url.fragment:
         # Its value is not shown: it is where secrets hide.
-        raise _wrong("base_url", "…", expected="an address without user, password and query")
+        raise wrong("base_url", "…", expected="an address without user, password and query")
     refuse_forbidden(origin.host, where="model_args.base_url")
     # Written as ever: the response store knows answers by it.
     return url._replace(netloc=url.netloc.lower(), path=url.path.rstrip("/")).geturl()
@@ -190,7 +197,7 @@ def _base_url(spec: ModelSpec) -> str:
 def _endpoint(spec: ModelSpec) -> Literal["chat", "completions"]:
     endpoint = spec.args.get("endpoint", "chat")
     if endpoint not in ("chat", "completions"):
-        raise _wrong("endpoint", endpoint, expected="chat or completions")
+        raise wrong("endpoint", endpoint, expected="chat or completions")
     return cast(Literal["chat", "completions"], endpoint)
 
 
@@ -200,35 +207,8 @@ def _length_field(spec: ModelSpec, endpoint: str) -> str:
     return str(spec.args.get("max_tokens_field") or ("max_completion_tokens" if own_chat else "max_tokens"))
 
 
-def _rate(spec: ModelSpec, name: str) -> float | None:
-    return None if spec.args.get(name) is None else _number(spec, name, 0, low=0.001, high=1e12)
-
-
 def _switch(spec: ModelSpec, name: str) -> bool:
     value = spec.args.get(name, False)
     if not isinstance(value, bool):
-        raise _wrong(name, value, expected="true or false")
+        raise wrong(name, value, expected="true or false")
     return value
-
-
-def _whole(spec: ModelSpec, name: str, default: int, *, low: int, high: int) -> int:
-    value = _number(spec, name, default, low=low, high=high)
-    if value != int(value):
-        raise _wrong(name, spec.args[name], expected=f"a whole number from {low} to {high}")
-    return int(value)
-
-
-def _number(spec: ModelSpec, name: str, default: float, *, low: float, high: float) -> float:
-    value = spec.args.get(name, default)
-    try:
-        number = float("nan") if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not low <= number <= high:
-        raise _wrong(name, value, expected=f"a number from {low:g} to {high:g}")
-    return number
-
-
-def _wrong(name: str, value: object, *, expected: str) -> ModelError:
-    place = f"model_args.{name}"
-    return ModelError(f"{name} is {value!r}", expected=expected, remedy=f"Correct {place}.", where=place)

@@ -8,15 +8,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from contrapose.tasks.core.questions import UNASKED, Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.infer.asking.endpoint import Breaker, Endpoint
+from contrapose.tasks.infer.asking.outcomes import Failure, Reply, backoff
 from contrapose.tasks.infer.base import Broker
-from contrapose.tasks.infer.openai.bodies import Bodies
-from contrapose.tasks.infer.openai.connection import Connection
-from contrapose.tasks.infer.openai.endpoint import Breaker, Endpoint
-from contrapose.tasks.infer.openai.exchange import Reply, exchange
-from contrapose.tasks.infer.openai.failures import Failure, backoff
 
 SETTLING_SECONDS = 0.02
 
@@ -24,6 +22,21 @@ ODD_COUNTS = (
     "The endpoint says {} where a number of tokens should stand, a whole one from 0 to 2,147,483,647. Such counts are "
     "left out, and the budget goes by estimates in their place."
 )
+
+
+class Way(Protocol):
+    """How a request is made."""
+
+    def most(self, question: Question) -> Usage:
+        """What a request takes at most."""
+
+    async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
+        """Make one request. Whatever goes wrong is told, never raised.
+
+        Args:
+            question: to be asked.
+            timeout: seconds that it may take.
+        """
 
 
 @dataclass(slots=True)
@@ -44,10 +57,8 @@ class Tries:
 class Asker:
     """Asks until there is an answer or a final failure, within everybody's limits."""
 
-    connection: Connection
+    way: Way
     """Makes the requests."""
-    bodies: Bodies
-    """How questions are put."""
     endpoint: Endpoint
     """Limits that all share."""
     breaker: Breaker
@@ -114,7 +125,7 @@ class Asker:
 
     async def _request(self, question: Question, tries: Tries) -> Reply | Failure | None:
         """One request under all limits; None where the budget or the run does not allow it."""
-        most = self.bodies.most(question)
+        most = self.way.most(question)
         async with self.endpoint.limiter:
             await self._pace(most)
             if self.broker.stopped or not await self._afford(most):
@@ -150,7 +161,7 @@ class Asker:
         settings = self.endpoint.settings
         timeout = min(settings.timeout, max(0.01, tries.since + settings.total_timeout - sent))
         try:
-            outcome = await exchange(self.connection, self.bodies, question, timeout=timeout)
+            outcome = await self.way.request(question, timeout=timeout)
             used = _used(outcome, most)
         finally:
             tries.spent += used
@@ -197,7 +208,8 @@ class Asker:
     def _pause(self, seconds: float) -> None:
         bearable = self.endpoint.settings.total_timeout if self.breaker.answered else self.breaker.patience
         if seconds > bearable:
-            self.broker.stop(f"the endpoint asks to wait {seconds:.0f} s; the last: {self.breaker.last}")
+            called = self.endpoint.settings.called
+            self.broker.stop(f"{called} asks to wait {seconds:.0f} s; the last: {self.breaker.last}")
         else:
             self.endpoint.limiter.pause(seconds)
 

@@ -1,123 +1,17 @@
-"""The workers of one call, and how they find out in which form an endpoint holds replies to a label."""
+"""How to find out in which form an endpoint holds replies to a label."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from contrapose.tasks.core.questions import INTERRUPTED, Form, Question
-from contrapose.tasks.infer.base import Broker
-from contrapose.tasks.infer.openai.asking import Asker, Tries
+from contrapose.tasks.core.questions import Form, Question
+from contrapose.tasks.infer.asking.asker import Asker, Tries
+from contrapose.tasks.infer.asking.outcomes import Failure, Reply
+from contrapose.tasks.infer.asking.pool import Pool
 from contrapose.tasks.infer.openai.bodies import Bodies
-from contrapose.tasks.infer.openai.connection import Connection
-from contrapose.tasks.infer.openai.endpoint import Breaker, Endpoint
-from contrapose.tasks.infer.openai.exchange import Reply
-from contrapose.tasks.infer.openai.failures import Failure
 from contrapose.tasks.infer.openai.replies import shows_schema
-
-WINDOW = 4
-"""Questions fetched at once, for each request under way: enough to keep workers busy, and few to keep from others."""
-GLANCE_SECONDS = 0.1
-GRACE_SECONDS = 2.0
-"""How long requests under way at an endpoint that was given up may still finish; elsewhere, as long as any may take."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Pool:
-    """One call's questions, its workers, and the watch over them."""
-
-    questions: Sequence[Question]
-    """All that may have to be asked."""
-    broker: Broker
-    """Where open questions come from and answers go."""
-    bodies: Bodies
-    """How questions are put."""
-    endpoint: Endpoint
-    """What is shared with other calls."""
-    _queue: asyncio.Queue[Question | None] = field(init=False, repr=False)
-    _breaker: Breaker = field(init=False, repr=False)
-
-    async def run(self) -> None:
-        """Work until every question is answered, or the run stops."""
-        size = min(self.endpoint.settings.concurrency, max(1, len(self.questions)))
-        self._queue = asyncio.Queue(size)
-        async with self._asking() as asker:
-            await _first_of(self._watch(), self._fill(size), *(self._work(asker) for _ in range(size)))
-
-    async def find_form(self, forms: Sequence[Form]) -> Form | None:
-        """Ask one question after the other until it is known which form the endpoint takes, or the run stops."""
-        async with self._asking(trying=True) as asker:
-            finder = FormFinder(asker, forms)
-            await _first_of(self._watch(), finder.find(self.questions))
-        return finder.form
-
-    @asynccontextmanager
-    async def _asking(self, *, trying: bool = False) -> AsyncIterator[Asker]:
-        self._breaker = self.endpoint.breaker()
-        async with Connection(self.endpoint.settings) as connection:
-            yield Asker(
-                connection=connection,
-                bodies=self.bodies,
-                endpoint=self.endpoint,
-                breaker=self._breaker,
-                broker=self.broker,
-                trying=trying,
-            )
-
-    async def _fill(self, workers: int) -> None:
-        """Fetch windows of open questions; the broker may wait for a database, so in a thread."""
-        window = WINDOW * workers
-        for start in range(0, len(self.questions), window):
-            if self.broker.stopped:
-                break
-            for question in await asyncio.to_thread(self.broker.take, self.questions[start : start + window]):
-                await self._queue.put(question)
-        for _ in range(workers):
-            await self._queue.put(None)
-
-    async def _work(self, asker: Asker) -> None:
-        while (question := await self._queue.get()) is not None:
-            # Once the run has stopped, asking returns at once and the queue empties.
-            answer = await asker.ask(question)
-            if answer is not None:
-                self.broker.put([answer])
-
-    async def _watch(self) -> None:
-        """Return a while after the run has stopped, whoever stopped it; our own reason is the breaker's."""
-        while not self.broker.stopped:
-            await asyncio.sleep(GLANCE_SECONDS)
-            if (verdict := self._breaker.verdict()) is not None:
-                self.broker.stop(verdict)
-        # What is under way is paid for: it is waited for, and not for long where the endpoint is why the run stopped.
-        given_up = self._breaker.verdict() is not None or self.broker.stopped == INTERRUPTED
-        end = time.monotonic() + (GRACE_SECONDS if given_up else self.endpoint.settings.timeout)
-        while not self.broker.budget.idle() and time.monotonic() < end:
-            await asyncio.sleep(GLANCE_SECONDS)
-        await asyncio.sleep(GLANCE_SECONDS)
-
-
-async def _first_of(watch: Coroutine[Any, Any, None], *working: Coroutine[Any, Any, None]) -> None:
-    """Work until all is done or the watch ends; leave nothing running. The first exception is raised."""
-    tasks = [asyncio.create_task(coroutine) for coroutine in working]
-    all_done = asyncio.create_task(_all(tasks))
-    ends = {all_done, asyncio.create_task(watch)}
-    try:
-        for first in (await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED))[0]:
-            first.result()
-    finally:
-        running = [*tasks, *ends]
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-
-
-async def _all(tasks: Sequence[asyncio.Task[None]]) -> None:
-    await asyncio.gather(*tasks)
-
 
 # Which form an endpoint takes: the first questions with labels are the test, and their replies are kept.
 #
@@ -150,10 +44,12 @@ class FormFinder:
     Args:
         asker: makes the requests.
         forms: to be tried in order; the last is `plain`.
+        changes_replies: whether a server that ignores a form still replies otherwise than to a plain question.
     """
 
-    def __init__(self, asker: Asker, forms: Sequence[Form]) -> None:
+    def __init__(self, asker: Asker, forms: Sequence[Form], *, changes_replies: Callable[[Form], bool]) -> None:
         self.asker = asker
+        self._changes_replies = changes_replies
         self.form: Form | None = None
         """The form that was found; None until then."""
         self._left = list(forms[:-1])
@@ -199,7 +95,7 @@ class FormFinder:
         completion = reply.completion
         if completion.constrained or reply.declined or not completion.text or asked.form != "json_schema":
             return True
-        return not (shows_schema(completion.text) or self.asker.bodies.changes_replies(asked.form))
+        return not (shows_schema(completion.text) or self._changes_replies(asked.form))
 
     def _ends(self, last: Reply | Failure | None) -> bool:
         """Whether further forms are not worth trying: a server that fell over, or one that ignored the schema."""
@@ -252,3 +148,19 @@ def _blames_form(failure: Failure | None) -> bool:
         return False
     refused = failure.then == "give up" and failure.status is not None and 400 <= failure.status < 500
     return refused or failure.fell_over
+
+
+async def find_form(pool: Pool, forms: Sequence[Form], bodies: Bodies) -> Form | None:
+    """Ask one question after the other until it is known which form the endpoint takes, or the run stops."""
+    form: Form | None = None
+
+    async def find(asker: Asker) -> None:
+        nonlocal form
+        finder = FormFinder(asker, forms, changes_replies=bodies.changes_replies)
+        try:
+            await finder.find(pool.questions)
+        finally:
+            form = finder.form
+
+    await pool.try_out(find)
+    return form

@@ -8,12 +8,48 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Lock
+from typing import Protocol
 
-from contrapose.tasks.infer.openai.settings import Settings
 from contrapose.tasks.store import Store
 
 TRUST_SECONDS = 120.0
 """How long an answer proves that there is an endpoint: longer than a rate limit per minute can silence it."""
+
+
+class AskingPace(Protocol):
+    """How hard an endpoint is pushed."""
+
+    @property
+    def address(self) -> str:
+        """Where it is; limits a minute are kept for it together."""
+
+    @property
+    def called(self) -> str:
+        """What messages call it, such as `the endpoint`."""
+
+    @property
+    def concurrency(self) -> int:
+        """The most requests under way at a time."""
+
+    @property
+    def timeout(self) -> float:
+        """Seconds that one request may take."""
+
+    @property
+    def total_timeout(self) -> float:
+        """Seconds that one prompt may take, from its first request on, with all retries and waits."""
+
+    @property
+    def retries(self) -> int:
+        """How often a failed request is made again; rate-limited ones do not count."""
+
+    @property
+    def requests_per_minute(self) -> float | None:
+        """The limit; None is none."""
+
+    @property
+    def tokens_per_minute(self) -> float | None:
+        """The limit; None is none."""
 
 
 class Endpoint:
@@ -24,7 +60,7 @@ class Endpoint:
         processes: how many of them keep its limits a minute together.
     """
 
-    def __init__(self, settings: Settings, *, processes: int = 1) -> None:
+    def __init__(self, settings: AskingPace, *, processes: int = 1) -> None:
         self.settings = settings
         self.limiter = Limiter(settings.concurrency)
         self.requests = self._bucket("requests", settings.requests_per_minute, processes)
@@ -37,13 +73,13 @@ class Endpoint:
         """One that several processes share is kept in the response store."""
         if per_minute is None or processes == 1:
             return Bucket(per_minute)
-        return SharedBucket(f"{self.settings.base_url} {name}", per_minute)
+        return SharedBucket(f"{self.settings.address} {name}", per_minute)
 
     def breaker(self) -> Breaker:
         """A judge for one call, which knows whether the endpoint answered lately."""
         answered_at = self._answered_at
         trusted = answered_at is not None and time.monotonic() - answered_at < TRUST_SECONDS
-        return Breaker(self.settings.timeout, trusted=trusted)
+        return Breaker(self.settings.timeout, trusted=trusted, called=self.settings.called)
 
     def answered(self) -> None:
         """A request was answered."""
@@ -93,7 +129,15 @@ LONG_PATIENCE = 180.0
 class Breaker:
     """The judge of one endpoint, during one call."""
 
-    def __init__(self, timeout: float, *, trusted: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        timeout: float,
+        *,
+        trusted: bool = False,
+        called: str = "the endpoint",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.called = called
         self.patience = max(PATIENCE, 1.5 * timeout)
         self.answered = trusted
         self.last = ""
@@ -143,14 +187,14 @@ class Breaker:
         """Why the endpoint counts as gone; None while it does not."""
         silence = 0.0 if self._since is None else self._clock() - self._since
         if self._refused >= STREAK and not self.answered:
-            return f"the endpoint refused {self._refused} prompts and answered none; the last: {self.last}"
+            return f"{self.called} refused {self._refused} prompts and answered none; the last: {self.last}"
         if self._unreadable >= (STREAK if self.answered else FIRST_STREAK) and self._rounds >= ROUNDS:
-            return f"the endpoint sent {self._unreadable} replies in a row that are none; the last: {self.last}"
+            return f"{self.called} sent {self._unreadable} replies in a row that are none; the last: {self.last}"
         if self._streak >= STREAK and silence >= STREAK_SECONDS:
-            return f"the endpoint failed {self._streak} times in a row; the last: {self.last}"
+            return f"{self.called} failed {self._streak} times in a row; the last: {self.last}"
         patience = max(LONG_PATIENCE, self.patience) if self.answered else self.patience
         if silence >= patience and (self._streak or self._limited):
-            return f"the endpoint answered nothing in {silence:.0f} s; the last: {self.last}"
+            return f"{self.called} answered nothing in {silence:.0f} s; the last: {self.last}"
         return None
 
 

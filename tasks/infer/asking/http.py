@@ -1,0 +1,111 @@
+"""HTTP straight through aiohttp: the whole reply within its time and its size, or an error."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import httpx2
+
+if TYPE_CHECKING:
+    import yarl
+    from multidict import CIMultiDict
+
+Headers = Sequence[tuple[bytes, bytes]]
+
+LARGEST = 4 << 20
+"""Bytes of a reply, unpacked: 128 for each token of the longest reply that a configuration may ask for."""
+NEVER = aiohttp.ClientTimeout(total=None, sock_connect=None)
+"""The limit is over the whole exchange, below."""
+
+
+def proxy_for(address: str) -> str | None:
+    """The proxy that the environment names for an address; None where it names none."""
+    url = urlsplit(address)
+    if url.hostname is None or proxy_bypass(url.hostname):
+        return None
+    proxies = getproxies()
+    return proxies.get(url.scheme) or proxies.get("all")
+
+
+class ReplyTooLargeError(ValueError):
+    """A reply is longer than any that was asked for."""
+
+
+class Received(NamedTuple):
+    """A whole reply."""
+
+    status: int
+    headers: Headers
+    content: bytes
+
+    @property
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Names, in lower case, and values of the headers."""
+        return ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in self.headers)
+
+
+async def _whole(reply: aiohttp.ClientResponse) -> bytes:
+    parts, size = [], 0
+    while part := await reply.content.readany():
+        parts.append(part)
+        size += len(part)
+        if size > LARGEST:
+            raise ReplyTooLargeError(f"a reply of more than {LARGEST >> 20} MiB")
+    return b"".join(parts)
+
+
+class HttpClient:
+    """One aiohttp session, whose errors pass through unchanged.
+
+    Whatever a server does, a request ends: its time and the size of its reply are bounded here, and nowhere else.
+    """
+
+    def __init__(self, address: str) -> None:
+        # Looked up once: aiohttp's own `trust_env` reads environment and netrc again for every request.
+        self._proxy = proxy_for(address)
+        self._secure = "https:" in f"{address} {self._proxy}"
+        self._session: aiohttp.ClientSession | None = None
+
+    async def exchange(
+        self, method: str, url: yarl.URL, headers: CIMultiDict[str], body: bytes, *, seconds: float
+    ) -> Received:
+        """Send a request, and read the whole reply.
+
+        Raises:
+            TimeoutError: it took longer, wherever it hung: before the headers, or in the middle of the body.
+            ReplyTooLargeError: the reply is longer than `LARGEST`.
+        """
+        requested = self._opened().request(
+            method,
+            url,
+            headers=headers,
+            data=body or None,
+            skip_auto_headers=("User-Agent",),
+            timeout=NEVER,
+            proxy=self._proxy,
+            allow_redirects=False,
+        )
+        async with asyncio.timeout(seconds), requested as reply:
+            # The content is decompressed already; whoever reads the headers must not try again.
+            kept = [(name, value) for name, value in reply.raw_headers if name.lower() != b"content-encoding"]
+            return Received(reply.status, kept, await _whole(reply))
+
+    async def close(self) -> None:
+        """Close the session and its connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    def _opened(self) -> aiohttp.ClientSession:
+        """Made by the first request, within its event loop."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                # How many requests run at a time is decided above.
+                connector=aiohttp.TCPConnector(limit=0, ssl=not self._secure or httpx2.create_ssl_context()),
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._session

@@ -1,0 +1,92 @@
+"""What came of a request: a reply, or a failure that says what to do next."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Literal
+
+from contrapose.tasks.core.records import Completion
+
+FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A request that was answered."""
+
+    completion: Completion
+    """The answer, with its usage."""
+    seconds: float
+    """From sending to the last byte."""
+    declined: bool = False
+    """Whether a reply that was to have a form is a refusal instead."""
+    odd: str | None = None
+    """What it says in place of a count of tokens, if anything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a request brought no answer."""
+
+    kind: str
+    """For counting: `status 500`, `timeout`, `connection`, `broken reply`."""
+    message: str
+    """For people, without the key."""
+    then: Literal["retry", "wait", "give up", "stop"]
+    """What to do: `wait` is a rate limit, `give up` concerns this prompt alone, `stop` the whole run."""
+    wait: float | None = None
+    """Seconds that the endpoint asked for."""
+    certain: bool = False
+    """With `stop`: whatever was answered before, nothing will be any more."""
+    billed: bool = False
+    """Whether tokens may have been billed although there is no answer."""
+    overload: bool = False
+    """Whether the endpoint says that it is asked too much."""
+    unreadable: bool = False
+    """Whether something came that is no reply of the API: waiting mends that less often than an error."""
+    status: int | None = None
+    """Of the HTTP reply, if there was one."""
+
+    @property
+    def fell_over(self) -> bool:
+        """Whether the server met an error of its own, and is not just busy."""
+        return self.then == "retry" and self.status is not None and self.status >= 500
+
+
+def timed_out(seconds: float) -> Failure:
+    """No complete reply in time, however far it came."""
+    return Failure(kind="timeout", message=f"no complete reply in {seconds:g} s", then="retry", billed=True)
+
+
+def backoff(failures: int, rng: random.Random) -> float:
+    """Seconds before the next try: exponential, with full jitter, so that workers do not return all at once."""
+    return rng.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(failures - 1, 10)))
+
+
+def asked_wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds named by `retry-after-ms`, or by `Retry-After` as a number or a date; None where neither is readable."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        seconds = None if value is None else _number(value, unit)
+        if seconds is not None:
+            return seconds
+    return _until(headers.get("retry-after"))
+
+
+def _number(value: str, unit: float) -> float | None:
+    try:
+        seconds = float(value) * unit
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < float("inf") else None
+
+
+def _until(date: str | None) -> float | None:
+    try:
+        return None if date is None else max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None

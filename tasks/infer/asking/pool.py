@@ -1,0 +1,111 @@
+"""The workers of one call, and the watch over them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from contrapose.tasks.core.questions import INTERRUPTED, Question
+from contrapose.tasks.infer.asking.asker import Asker, Way
+from contrapose.tasks.infer.asking.endpoint import Breaker, Endpoint
+from contrapose.tasks.infer.base import Broker
+
+WINDOW = 4
+"""Questions fetched at once, for each request under way: enough to keep workers busy, and few to keep from others."""
+GLANCE_SECONDS = 0.1
+GRACE_SECONDS = 2.0
+"""How long requests under way at an endpoint that was given up may still finish; elsewhere, as long as any may take."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Pool:
+    """One call's questions, its workers, and the watch over them."""
+
+    questions: Sequence[Question]
+    """All that may have to be asked."""
+    broker: Broker
+    """Where open questions come from and answers go."""
+    opened: Callable[[], AbstractAsyncContextManager[Way]]
+    """Opens what makes the requests; it is closed at the end."""
+    endpoint: Endpoint
+    """What is shared with other calls."""
+    _queue: asyncio.Queue[Question | None] = field(init=False, repr=False)
+    _breaker: Breaker = field(init=False, repr=False)
+
+    async def run(self) -> None:
+        """Work until every question is answered, or the run stops."""
+        size = min(self.endpoint.settings.concurrency, max(1, len(self.questions)))
+        self._queue = asyncio.Queue(size)
+        async with self._asking() as asker:
+            await _first_of(self._watch(), self._fill(size), *(self._work(asker) for _ in range(size)))
+
+    async def try_out(self, work: Callable[[Asker], Coroutine[Any, Any, None]]) -> None:
+        """Let something ask that finds out how to ask, until it is done or the run stops."""
+        async with self._asking(trying=True) as asker:
+            await _first_of(self._watch(), work(asker))
+
+    @asynccontextmanager
+    async def _asking(self, *, trying: bool = False) -> AsyncIterator[Asker]:
+        self._breaker = self.endpoint.breaker()
+        async with self.opened() as way:
+            yield Asker(
+                way=way,
+                endpoint=self.endpoint,
+                breaker=self._breaker,
+                broker=self.broker,
+                trying=trying,
+            )
+
+    async def _fill(self, workers: int) -> None:
+        """Fetch windows of open questions; the broker may wait for a database, so in a thread."""
+        window = WINDOW * workers
+        for start in range(0, len(self.questions), window):
+            if self.broker.stopped:
+                break
+            for question in await asyncio.to_thread(self.broker.take, self.questions[start : start + window]):
+                await self._queue.put(question)
+        for _ in range(workers):
+            await self._queue.put(None)
+
+    async def _work(self, asker: Asker) -> None:
+        while (question := await self._queue.get()) is not None:
+            # Once the run has stopped, asking returns at once and the queue empties.
+            answer = await asker.ask(question)
+            if answer is not None:
+                self.broker.put([answer])
+
+    async def _watch(self) -> None:
+        """Return a while after the run has stopped, whoever stopped it; our own reason is the breaker's."""
+        while not self.broker.stopped:
+            await asyncio.sleep(GLANCE_SECONDS)
+            if (verdict := self._breaker.verdict()) is not None:
+                self.broker.stop(verdict)
+        # What is under way is paid for: it is waited for, and not for long where the endpoint is why the run stopped.
+        given_up = self._breaker.verdict() is not None or self.broker.stopped == INTERRUPTED
+        end = time.monotonic() + (GRACE_SECONDS if given_up else self.endpoint.settings.timeout)
+        while not self.broker.budget.idle() and time.monotonic() < end:
+            await asyncio.sleep(GLANCE_SECONDS)
+        await asyncio.sleep(GLANCE_SECONDS)
+
+
+async def _first_of(watch: Coroutine[Any, Any, None], *working: Coroutine[Any, Any, None]) -> None:
+    """Work until all is done or the watch ends; leave nothing running. The first exception is raised."""
+    tasks = [asyncio.create_task(coroutine) for coroutine in working]
+    all_done = asyncio.create_task(_all(tasks))
+    ends = {all_done, asyncio.create_task(watch)}
+    try:
+        for first in (await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED))[0]:
+            first.result()
+    finally:
+        running = [*tasks, *ends]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+async def _all(tasks: Sequence[asyncio.Task[None]]) -> None:
+    await asyncio.gather(*tasks)
