@@ -107,6 +107,7 @@ def test_workers_keep_their_answers_in_a_database(
     assert beside.results().equals(alone.results())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ["threads", *ELSEWHERE])
 def test_four_workers_make_no_call_too_many(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
     house = House(tmp_path / "house", endpoint)

@@ -1,0 +1,140 @@
+"""The quickstart through an application: what it replies is judged as a model's, and what it does harms no run."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import uvicorn
+from fake_endpoint import Endpoint, serving
+from fastapi import Body, FastAPI
+
+from contrapose.flows.cli import main
+
+pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+
+BOT = '''
+import os, sys, time
+
+kept = []
+asked = 0
+
+def said(prompt):
+    letter = "AB"[len(prompt) % 2]
+    return f"Summary {letter} is better." if "Summary A" in prompt else f"{letter}. That is my answer."
+
+def misbehaving(prompt):
+    """Leaks, prints, and at some prompts raises, leaves, dies or hangs."""
+    global asked
+    asked += 1
+    kept.append(bytearray(3_000_000))
+    print("printed", prompt)
+    if asked % 10 == 3:
+        raise ValueError("it broke")
+    if asked % 10 == 5:
+        sys.exit(1)
+    if asked % 10 == 7:
+        os._exit(1)
+    if asked % 20 == 9:
+        time.sleep(600)
+    return said(prompt)
+'''
+SCRIPT = "import sys\nfrom bot_of_run import said\nsys.stdout.write(said(sys.stdin.read()))\n"
+
+
+@pytest.fixture
+def bot(in_tmp: None, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The application, which also tells what it would have said here."""
+    Path("bot_of_run.py").write_text(BOT)
+    Path("command.py").write_text(SCRIPT)
+    namespace: dict[str, Any] = {}
+    exec(compile(BOT, "bot_of_run.py", "exec"), namespace)
+    monkeypatch.delenv("CONTRAPOSE_APPS", raising=False)
+    return namespace["said"]
+
+
+@pytest.fixture
+def address(bot: Any) -> Iterator[str]:
+    """The application behind FastAPI."""
+    app = FastAPI()
+
+    @app.post("/ask")
+    async def ask(question: str = Body(embed=True), language: str = Body(embed=True)) -> dict[str, Any]:
+        return {"answer": {"text": bot(question), "language": language}}
+
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/ask"
+    server.should_exit = True
+    thread.join(10)
+
+
+def run(*arguments: str) -> int:
+    return main(["run", "--limit", "6", "--out", "out", *arguments])
+
+
+def results() -> pd.DataFrame:
+    """Of the newest run, without what tells by whom."""
+    newest = max(Path("out").glob("[!.]*/results.parquet"), key=lambda path: path.stat().st_mtime_ns)
+    return pd.read_parquet(newest).drop(columns=["model"])
+
+
+@pytest.fixture
+def expected(bot: Any) -> pd.DataFrame:
+    """What an endpoint with the same replies gives."""
+    with serving(Endpoint(says=bot)) as endpoint:
+        address = f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1"
+        reading = "tests.factuality.order_bias.read_with=reply"
+        run("--model", "openai/m", "--set", address, "--set", "model_args.constrained=off", "--set", reading)
+    return results()
+
+
+@pytest.mark.slow
+def test_each_kind_of_application_is_judged_as_a_model(expected: pd.DataFrame, address: str) -> None:
+    body = ["--set", "model_args.body={question: '{prompt}', language: en}", "--set", "model_args.reply=answer.text"]
+    for model, settings in (
+        ("app/bot_of_run:said", []),
+        (f"app/{address}", body),
+        (f"app/cmd:{sys.executable} command.py", []),
+    ):
+        assert run("--model", model, *settings) in {0, 1, 3}
+        pd.testing.assert_frame_equal(results(), expected)
+
+
+@pytest.mark.slow
+def test_a_callable_that_misbehaves_harms_neither_the_run_nor_its_results(
+    expected: pd.DataFrame, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settings = ["model_args.timeout=1", "model_args.memory=64", "model_args.concurrency=2"]
+    code = run("--model", "app/bot_of_run:misbehaving", *(word for each in settings for word in ("--set", each)))
+    assert code in {1, 3, 4}
+    assert "printed" not in "".join(capfd.readouterr())
+    found = results()
+    failed = found["error"].notna()
+    assert 0 < failed.sum() < len(found)
+    whole = ["case_id", "actual_result", "pass", "eval_score"]
+    pd.testing.assert_frame_equal(found[~failed][whole], expected[~failed][whole], check_dtype=False)
+    told = " ".join(found["error"].dropna())
+    assert "ValueError: it broke" in told
+    assert "its process ended (exit status 1)" in told
+    summary = json.loads(max(Path("out").glob("[!.]*/summary.json")).read_text())
+    assert summary["usage"]["failures"] > 0
+
+
+def test_a_suite_may_not_name_what_is_run(capsys: pytest.CaptureFixture[str], bot: Any) -> None:
+    Path("suite.yaml").write_text("suite: s\nmodel: 'app/cmd:touch harm'\ntests: {sensitivity: {add_negation: {}}}\n")
+    assert main(["run", "--suite", "suite.yaml"]) == 2
+    told = capsys.readouterr().err
+    assert "CONTRAPOSE_APPS='cmd:touch harm'" in told
+    assert told.count("\n") == 1
+    assert not Path("harm").exists()
