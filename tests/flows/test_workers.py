@@ -80,7 +80,7 @@ def test_portions_are_as_large_as_the_provider_likes_unless_workers_had_none(
 
 def test_tables_made_in_portions_have_the_bytes_of_those_made_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with Path("samples.jsonl").open("w") as file:
-        for number in range(6_000):
+        for number in range(12_000):
             question = f"What is the colour of house {number}?"
             row = {"id": f"row-{number}", "question": question, "options": ["red", "blue", "green"], "answer": "blue"}
             file.write(json.dumps(row) + "\n")
@@ -101,7 +101,7 @@ def test_tables_made_in_portions_have_the_bytes_of_those_made_in_one(monkeypatch
         whole = cases_of(run, plan, samples)
         trials = infer(run, {plan.test: whole})[plan.test].tables
         results = results_of(run, plan, trials)
-        monkeypatch.setattr(teamwork, "LEAST_ROWS", 2500)
+        monkeypatch.setattr(teamwork, "LEAST_ROWS", 5000)
         run.workers.inside = False
         assert len(trials) > 2
         return [whole, results, cases_of(run, plan, samples), results_of(run, plan, trials)]
