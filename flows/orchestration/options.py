@@ -11,7 +11,7 @@ import yaml
 from contrapose.tasks.config.chosen_tests import all_tests
 from contrapose.tasks.config.langtest_dialect import ALIASES
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.config.suite_files import load_config, put, validate
+from contrapose.tasks.config.suite_files import load_config, put, validate, with_prompts
 from contrapose.tasks.core import bounds, registry
 from contrapose.tasks.core.errors import ConfigError
 
@@ -27,7 +27,7 @@ def configured(suite: str | None, changes: Mapping[str, Any]) -> tuple[RunConfig
     values: dict[str, Any] = {"tests": all_tests().model_dump(exclude_unset=True)}
     for key, value in changes.items():
         values = put(values, key.split("."), value)
-    return validate(values, where="command line"), []
+    return validate(with_prompts(values), where="command line"), []
 
 
 def overrides(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -42,7 +42,64 @@ def load_config(suite: str, overrides: Mapping[str, Any] | None = None) -> tuple
     values = _with_origin(values, "suite" if where == suite else "bundled", changes=overrides or {})
     for key, value in (overrides or {}).items():
         values = put(values, key.split("."), value)
-    return validate(values, where=where), warnings
+    return validate(with_prompts(values, beside=Path(where) if where == suite else None), where=where), warnings
+
+
+def with_prompts(values: Mapping[str, Any], *, beside: Path | None = None) -> dict[str, Any]:
+    """Values with the content of the files that tests name for their prompts, so that nothing else reads files.
+
+    A form or an announcement cannot name one: what it named would be sent to a model, whatever it holds.
+
+    Args:
+        values: of a configuration.
+        beside: the file of the suite, beside which the other files are looked for; None: in the current folder.
+
+    Raises:
+        ConfigError: a file cannot be read, or stands beside what it replaces.
+    """
+    tests = values.get("tests")
+    if not isinstance(tests, Mapping):
+        return dict(values)
+    filled: dict[str, Any] = {}
+    for category, members in tests.items():
+        whole = isinstance(members, Mapping) and category != "defaults"
+        filled[category] = (
+            {name: _with_prompt(member, f"tests.{category}.{name}", beside) for name, member in members.items()}
+            if whole
+            else members
+        )
+    return {**values, "tests": filled}
+
+
+def _with_prompt(settings: Any, where: str, beside: Path | None) -> Any:
+    if not isinstance(settings, Mapping):
+        return settings
+    for name in ("prompt", "reworded"):
+        if (path := settings.get(f"{name}_file")) is None:
+            continue
+        if settings.get(name) is not None:
+            raise ConfigError(
+                f"{name} and {name}_file are both there",
+                expected="one of them",
+                remedy="Leave one out.",
+                where=where,
+            )
+        settings = {key: value for key, value in settings.items() if key != f"{name}_file"}
+        settings[name] = _content(Path(os.path.expanduser(str(path))), f"{where}.{name}_file", beside)
+    return settings
+
+
+def _content(path: Path, where: str, beside: Path | None) -> str:
+    place = path if beside is None or not (beside.parent / path).exists() else beside.parent / path
+    try:
+        return bounds.read_bytes(place).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(
+            f"{place} cannot be read ({getattr(error, 'strerror', None) or 'it is not UTF-8, or too large'})",
+            expected="a template in UTF-8",
+            remedy="Correct the path.",
+            where=where,
+        ) from error
 
 
 def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:

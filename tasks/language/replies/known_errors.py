@@ -9,6 +9,7 @@ import pandas as pd
 
 STEPS: Mapping[str, str] = {
     "constrained": "an answer held to the letters",
+    "label": "a label of the prompt",
     "letter": "the letter alone",
     "pattern": "a statement",
     "restated": "an option's text",

@@ -30,9 +30,11 @@ from contrapose.tasks.probes.order_bias.score import (
     Read,
     follow_ups,
     likelier,
+    read_labels,
     read_replies,
     scored,
 )
+from contrapose.tasks.probes.own_prompt import rendered
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import by_likelihood
 from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
@@ -117,9 +119,9 @@ class OrderBias:
             version=self.version,
             original=f"A: {correct}\nB: {incorrect}",
             perturbed=None if skipped else f"A: {incorrect}\nB: {correct}",
-            original_prompt=_prompt(sample.article_sentence, correct, incorrect),
-            perturbed_prompt=None if skipped else _prompt(sample.article_sentence, incorrect, correct),
-            scorer="likelihood" if likely else "reply",
+            original_prompt=self._prompt(settings, sample.article_sentence, correct, incorrect),
+            perturbed_prompt=None if skipped else self._prompt(settings, sample.article_sentence, incorrect, correct),
+            scorer="likelihood" if likely else "label" if settings.labels_are_own else "reply",
             asks="choose" if likely else "generate",
             labels=letters(2),
             options=(correct, incorrect),
@@ -139,15 +141,30 @@ class OrderBias:
     def control(
         self, case: Case, sample: SummaryPair, settings: OrderBiasSettings, *, rng: random.Random
     ) -> Case | None:
-        """The same order, asked in other words."""
+        """The same order, asked in other words; none where a prompt of one's own has no other words."""
         question = rng.choice(OTHER_WORDS)
-        summaries = sample.correct_sentence, sample.incorrect_sentence
+        article, *summaries = sample.article_sentence, sample.correct_sentence, sample.incorrect_sentence
+        if settings.reworded is not None:
+            settings = settings.model_copy(update={"prompt": settings.reworded})
+        prompt = self._prompt(settings, article, *summaries, question=question)
+        if prompt == case.original_prompt:
+            return None
         return control_of(
             replace(case, original=f"{case.original}\n{QUESTION}"),
             perturbed=f"{case.original}\n{question}",
-            prompt=_prompt(sample.article_sentence, *summaries, question=question),
+            prompt=prompt,
             chance=1 / 2,
         )
+
+    def _prompt(
+        self, settings: OrderBiasSettings, article: str, first: str, second: str, *, question: str = QUESTION
+    ) -> str:
+        """The prompt with two summaries in some order, by the suite's own template if it has one."""
+        if settings.prompt is None:
+            return _prompt(article, first, second, question=question)
+        values = {"article": article, "first": first, "second": second, "question": question}
+        values = {name: value.strip() for name, value in values.items()}
+        return rendered(settings.prompt, values, where=f"tests.{self.category}.{self.name}.prompt")
 
     def score(self, trials: Sequence[Trial], settings: OrderBiasSettings, *, embed: Embed) -> list[Score]:
         """Pass a trial only when the answers are A, then B; pass a control when they are the same.
@@ -157,7 +174,9 @@ class OrderBias:
         replies = [trial for trial in trials if trial.case.scorer == "reply"]
         read = iter(read_replies(replies, settings, embed=embed))
         return [
-            scored(trial, next(read)) if trial.case.scorer == "reply" else _by_labels(trial, settings)
+            scored(trial, next(read) if trial.case.scorer == "reply" else read_labels(trial, settings))
+            if trial.case.scorer in ("reply", "label")
+            else _by_labels(trial, settings)
             for trial in trials
         ]
 

@@ -16,7 +16,7 @@ from contrapose.tasks.probes.asking_back import answered
 from contrapose.tasks.probes.base import Embed
 
 Letter = Literal["A", "B"]
-Step = Literal["constrained", "letter", "pattern", "restated", "embedding", "asked", "likelihood", "unparsed"]
+Step = Literal["constrained", "label", "letter", "pattern", "restated", "embedding", "asked", "likelihood", "unparsed"]
 EXPLAINS = "no choice found in an explanation"
 """Why a reply that is too long for its meaning to be one of the sentences, or that names a letter, is unread."""
 ROOM = 60

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
-from pydantic import Field, FiniteFloat
+from pydantic import Field, FiniteFloat, field_validator, model_validator
 
 from contrapose.tasks.core.records import Completion, FollowUp, Likelihoods, Score, Side, Trial
 from contrapose.tasks.language.replies.text import window
@@ -15,6 +15,7 @@ from contrapose.tasks.probes.asking_back import can_be_asked, declines, follow_u
 from contrapose.tasks.probes.base import Embed, Embeds, Value
 from contrapose.tasks.probes.in_words import in_words_columns
 from contrapose.tasks.probes.order_bias.reply import Letter, LetterChoice, nearer, needs_meaning, read_words, said
+from contrapose.tasks.probes.own_prompt import LETTERS, check_labels, check_template, labelled
 from contrapose.tasks.probes.read_with import ReadSettings
 from contrapose.tasks.probes.reading_checks import check_columns, known
 
@@ -44,9 +45,62 @@ class OrderBiasSettings(ReadSettings):
         description="Share of the pairs from which the letters' own pull is learned, to be taken out of the others.",
     )
 
+    prompt: str | None = Field(
+        default=None,
+        description="Template of a prompt of your own (Jinja2), with {{ first }} and {{ second }}, and {{ article }} "
+        "and {{ question }} if it wants them; in a suite, `prompt_file` names its file. Empty: our own.",
+    )
+    reworded: str | None = Field(
+        default=None,
+        description="The same in other words, for the controls of a prompt without {{ question }}; empty: none.",
+    )
+    labels: tuple[str, str] | None = Field(
+        default=None,
+        description="What the prompt calls what stands first, and what stands second; empty: A and B.",
+    )
+    pattern: str | None = Field(
+        default=None,
+        description="Regular expression whose one group captures a label of the reply; empty: by our rules for A and "
+        "B, and for other labels the one that stands in the reply.",
+    )
+
+    @field_validator("prompt", "reworded")
+    @classmethod
+    def _usable(cls, template: str | None) -> str | None:
+        if template is not None:
+            check_template(template, known=("article", "first", "second", "question"), needed=("first", "second"))
+        return template
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        check_labels(self.named, self.pattern)
+        if (self.labels_are_own or self.reworded) and not self.prompt:
+            raise ValueError("labels, a pattern or other words without a prompt of one's own; expected prompt, too")
+        if self.labels_are_own and self.read_with not in ("auto", "reply"):
+            raise ValueError(f"read_with {self.read_with} with labels of one's own; expected auto or reply")
+        return self
+
+    @property
+    def named(self) -> tuple[str, str]:
+        """What the prompt calls what stands first, and what stands second."""
+        return self.labels or LETTERS
+
+    @property
+    def labels_are_own(self) -> bool:
+        """Whether replies are read by labels that the prompt names, and not as A and B."""
+        return self.pattern is not None or self.named != LETTERS
+
+    def by_likelihood(self, likelihoods: Likelihoods) -> bool:
+        """Whether letters are compared by likelihood."""
+        return not self.labels_are_own and super().by_likelihood(likelihoods)
+
+    def asks_back(self, likelihoods: Likelihoods) -> bool:
+        """Whether a model is asked about replies that could not be read."""
+        return not self.labels_are_own and super().asks_back(likelihoods)
+
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
         """Any reply that is read may say in other words which summary it means."""
-        return "none" if self.by_likelihood(likelihoods) else "all"
+        return "none" if self.labels_are_own or self.by_likelihood(likelihoods) else "all"
 
 
 class Read(NamedTuple):
@@ -76,6 +130,18 @@ def read_replies(trials: Sequence[Trial], settings: OrderBiasSettings, *, embed:
     ]
     both = zip(meant[::2], meant[1::2], strict=True)
     return [Read(*both_sides) for both_sides in zip(read[::2], read[1::2], both, strict=True)]
+
+
+def read_labels(trial: Trial, settings: OrderBiasSettings) -> Read:
+    """The choices of a trial whose replies name labels of the prompt."""
+    chosen = [labelled(reply.text or "", settings.named, settings.pattern) for _, reply, _ in _replies(trial)]
+    first, second = (
+        LetterChoice(choice=None, step="unparsed", reason="no one label is named")
+        if place is None
+        else LetterChoice(choice="B" if place else "A", step="label", reason=f"names {settings.named[place]}")
+        for place in chosen
+    )
+    return Read(first, second)
 
 
 def held(reply: Completion) -> LetterChoice | None:

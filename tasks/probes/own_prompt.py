@@ -1,0 +1,150 @@
+"""A prompt of one's own: a template that a suite brings, and how the replies to it name what they choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from contrapose.tasks.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
+LETTERS = ("A", "B")
+"""Labels for which there are rules."""
+LONGEST_TEMPLATE = 100_000
+"""Characters of a template."""
+LONGEST_PROMPT = 1_000_000
+"""Characters of what comes of it."""
+FILTERS = ("default", "first", "last", "length", "lower", "title", "tojson", "trim", "upper")
+"""Jinja's filters that a template may use."""
+PARTS = {
+    *("And", "Compare", "CondExpr", "Const", "Filter", "If", "Keyword", "Name", "Not", "Operand", "Or"),
+    *("Output", "Template", "TemplateData", "Test"),
+}
+"""What a template may be made of, by Jinja's own names: with loops, products or assignments, a short one could make
+texts without end."""
+READ_SECONDS = 1.0
+"""What a pattern may take over one reply: some patterns take forever over some texts."""
+LAST = 20_000
+"""Characters at the end of a reply in which labels are looked for."""
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    """Jinja's sandbox, with few filters and no functions."""
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    # A prompt is text and no page: what is escaped for HTML would be another prompt.
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+    environment.globals.clear()
+    environment.filters = {name: environment.filters[name] for name in FILTERS}
+    return environment
+
+
+def check_template(template: str, *, known: Sequence[str], needed: Sequence[str]) -> None:
+    """Refuse a template that cannot be used.
+
+    Args:
+        template: Jinja2's.
+        known: names that it may use.
+        needed: those of them that it must.
+
+    Raises:
+        ValueError: what is wrong, and what was expected.
+    """
+    from jinja2 import TemplateError, meta, nodes
+
+    if len(template) > LONGEST_TEMPLATE:
+        raise ValueError(f"{len(template):,} characters; expected at most {LONGEST_TEMPLATE:,}")
+    try:
+        parsed = _environment().parse(template)
+        for node in parsed.find_all(nodes.Node):
+            if (kind := type(node).__name__) not in PARTS:
+                raise ValueError(f"{kind} in line {node.lineno}; expected names, conditions and filters alone")
+        # Only now: what is compiled is computed as far as it can be.
+        _template(template)
+    except TemplateError as error:
+        line = getattr(error, "lineno", None)
+        place = f" in line {line}" if line else ""
+        raise ValueError(f"{error.message or type(error).__name__}{place}; expected a template of Jinja2") from error
+    names = meta.find_undeclared_variables(parsed)
+    if unknown := sorted(names - set(known)):
+        raise ValueError(f"{{{{ {unknown[0]} }}}}; expected one of {', '.join(known)}")
+    if missing := [name for name in needed if name not in names]:
+        raise ValueError(f"a prompt without {{{{ {missing[0]} }}}}; expected {' and '.join(needed)} in it")
+
+
+@lru_cache(maxsize=32)
+def _template(text: str) -> Template:
+    return _environment().from_string(text)
+
+
+def rendered(template: str, values: Mapping[str, str], *, where: str) -> str:
+    """The prompt for some values.
+
+    Args:
+        template: checked before.
+        values: of its names.
+        where: the setting that holds it.
+
+    Raises:
+        ConfigError: it does what it may not, or the prompt is empty or too long.
+    """
+    try:
+        prompt = _template(template).render(values).strip()
+    except Exception as error:
+        # A template can fail in whichever way a program can.
+        observed = f"the template fails: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise ConfigError(observed, expected="a prompt", remedy="Correct the template.", where=where) from error
+    if not prompt or len(prompt) > LONGEST_PROMPT:
+        raise ConfigError(
+            f"a prompt of {len(prompt):,} characters",
+            expected=f"1 to {LONGEST_PROMPT:,}",
+            remedy="Correct the template.",
+            where=where,
+        )
+    return prompt
+
+
+def check_labels(labels: Sequence[str], pattern: str | None) -> None:
+    """Refuse labels that cannot be told apart, and a pattern that captures none.
+
+    Raises:
+        ValueError: what is wrong, and what was expected.
+    """
+    import regex
+
+    if len({label.strip().casefold() for label in labels}) < len(labels) or not all(map(str.strip, labels)):
+        raise ValueError(f"labels {', '.join(map(repr, labels))}; expected two that differ")
+    if not pattern and tuple(labels) != LETTERS and any(len(label) == 1 and label.isalpha() for label in labels):
+        raise ValueError("labels of one letter; expected a pattern, too, since a letter stands in any text")
+    try:
+        groups = regex.compile(pattern).groups if pattern else 1
+    except regex.error as error:
+        raise ValueError(f"{error.msg}; expected a regular expression") from error
+    if groups != 1:
+        raise ValueError(f"a pattern with {groups} groups; expected one, which captures a label")
+
+
+def labelled(reply: str, labels: Sequence[str], pattern: str | None) -> int | None:
+    """Which label a reply names, by its place; None where it names none, or several.
+
+    Args:
+        reply: what came back.
+        labels: what stands for the options.
+        pattern: whose group captures a label; None: a label that stands in the reply, as a word of its own.
+    """
+    import regex
+
+    text = reply[-LAST:]
+    searched = pattern or rf"(?<!\w)({'|'.join(regex.escape(label.strip()) for label in labels)})(?!\w)"
+    try:
+        flags = 0 if pattern else regex.IGNORECASE
+        named = {label.strip().casefold() for label in regex.findall(searched, text, flags, timeout=READ_SECONDS)}
+    except TimeoutError:
+        return None
+    places = [place for place, label in enumerate(labels) if label.strip().casefold() in named]
+    return places[0] if len(places) == 1 else None
