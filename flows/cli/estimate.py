@@ -21,10 +21,10 @@ from contrapose.tasks.config.prices import Price
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
-from contrapose.tasks.core.records import Case
-from contrapose.tasks.core.registry import find
+from contrapose.tasks.core.records import Case, SummaryPair
+from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.forecast.counting import Count, Counter, LookUp
-from contrapose.tasks.forecast.deciding import WIDE, Deciding, Groups, deciding
+from contrapose.tasks.forecast.deciding import BIAS, WIDE, Deciding, Groups, deciding
 from contrapose.tasks.forecast.experience import Experience, experience_of
 from contrapose.tasks.forecast.forecast import CHARACTERS_PER_TOKEN, Forecast, forecast
 from contrapose.tasks.infer.ask import Answers
@@ -56,7 +56,10 @@ def decidable(previews: list[Preview], groups: Mapping[str, Groups]) -> Decidabl
     tests = {}
     for test, preview in judged.items():
         loaded, gate = preview.loaded, preview.plan.min_pass_rate
-        figures = deciding(groups[test], samples=len(loaded.samples), rows=loaded.rows, gate=gate, level=level)
+        orders = probe(test).sample_type is SummaryPair
+        figures = deciding(
+            groups[test], samples=len(loaded.samples), rows=loaded.rows, gate=gate, level=level, orders=orders
+        )
         if figures is not None:
             tests[test] = figures
     return Decidable(tests=tests, level=level)
@@ -106,6 +109,13 @@ def power_notes(power: Decidable) -> Iterator[str]:
             f"Independent cases that would tell as much: {', '.join(fewer)}. Assumed: cases of one sample correlate at "
             f"{IN_SAMPLE:g}, samples of one cluster at {IN_CLUSTER:g}."
         )
+    for test, figures in power.tests.items():
+        if figures.bias_pairs is not None:
+            yield (
+                f"{test}: a position that is chosen in both orders {100 * BIAS:.0f} points more often than the other "
+                f"is found with {percent(POWER)} power on {figures.bias_pairs:,} independent pairs; "
+                f"there are {figures.effective:,}."
+            )
     yield from warnings(power)
 
 

@@ -10,11 +10,16 @@ from math import ceil
 import numpy as np
 
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.statistics.power import Reach, cases_for, detectable, least, reach, worth
+from contrapose.tasks.statistics.power import Reach, cases_for, detectable, least, pairs_for, reach, worth
 from contrapose.tasks.statistics.shares import copies
 
 WIDE = 0.2
 """Rates that a gate should not leave undecided: more than ten points on either side."""
+
+
+BIAS = 0.1
+"""A position bias that is worth finding: pairs in which the first of both orders is chosen, minus those in which the
+second is, as a share."""
 
 
 @dataclass(slots=True)
@@ -53,6 +58,8 @@ class Deciding:
     """Samples in the data."""
     difference: float | None
     """Smallest difference between two models that is found; None where none is."""
+    bias_pairs: int | None = None
+    """Independent pairs on which a position bias of `BIAS` is found; None where no orders are compared."""
 
     @property
     def wide(self) -> bool:
@@ -60,7 +67,9 @@ class Deciding:
         return self.reach.passes_from is None or self.reach.undecided > WIDE
 
 
-def deciding(groups: Groups, *, samples: int, rows: int, gate: float, level: float) -> Deciding | None:
+def deciding(
+    groups: Groups, *, samples: int, rows: int, gate: float, level: float, orders: bool = False
+) -> Deciding | None:
     """What one test can decide; None where nothing of it will be asked.
 
     Args:
@@ -69,6 +78,7 @@ def deciding(groups: Groups, *, samples: int, rows: int, gate: float, level: flo
         rows: of the source, from which they are drawn.
         gate: least pass rate.
         level: p value that a verdict needs.
+        orders: whether two orders of the same things are compared.
     """
     cases = groups.samples.total()
     if not cases:
@@ -85,4 +95,5 @@ def deciding(groups: Groups, *, samples: int, rows: int, gate: float, level: flo
         limit=None if times is None else ceil(times * samples),
         available=rows,
         difference=detectable(effective),
+        bias_pairs=pairs_for(BIAS) if orders else None,
     )

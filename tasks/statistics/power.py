@@ -134,6 +134,20 @@ def detectable(pairs: int) -> float | None:
     return float(brentq(lambda difference: _mcnemar_power(pairs, difference) - POWER, 0, DISCORDANCE, xtol=1e-6))
 
 
+def pairs_for(difference: float) -> int | None:
+    """About the fewest pairs on which the same test finds a difference with 80 % power.
+
+    Args:
+        difference: between the shares of the two ways to differ, 0 to 1; in all, a fifth of the pairs differ.
+
+    Returns:
+        None where it is greater than the share that differs, or more pairs are needed than anybody asks.
+    """
+    if not 0 < difference <= DISCORDANCE:
+        return None
+    return _enough(lambda pairs: _mcnemar_power(pairs, difference) >= POWER, 10)
+
+
 def _mcnemar_power(pairs: int, difference: float) -> float:
     """Over the numbers of pairs that may differ; those that hardly ever occur are left out."""
     from scipy.stats import binom

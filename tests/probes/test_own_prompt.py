@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections.abc import Sequence
@@ -11,10 +12,12 @@ from typing import Any
 import pytest
 import yaml
 
+from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, SummaryPair, Trial
+from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
 from contrapose.tasks.probes.own_prompt import labelled
 
@@ -197,3 +200,14 @@ def test_a_form_can_name_no_file(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match="prompt_file"):
         validate({"tests": {"factuality": {"order_bias": {"prompt_file": "/etc/passwd"}}}}, where="form")
+
+
+@pytest.mark.parametrize(
+    "names", [("instruction", "better", "worse"), ("prompt", "chosen", "rejected"), ("article_sent", "better", "worse")]
+)
+def test_pairs_under_the_names_that_judges_have_are_known(names: tuple[str, str, str], tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text(json.dumps(dict(zip(names, ("Say yes.", "Yes.", "No."), strict=True))) + "\n")
+    [pair] = load_samples(DataSettings(source=str(path)), SummaryPair, limit=None, seed=0).samples
+    assert isinstance(pair, SummaryPair)
+    assert (pair.article_sentence, pair.correct_sentence, pair.incorrect_sentence) == ("Say yes.", "Yes.", "No.")

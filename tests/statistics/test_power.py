@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from contrapose.tasks.statistics.evidence import evidence
-from contrapose.tasks.statistics.power import Reach, cases_for, detectable, further, least, reach, worth
+from contrapose.tasks.statistics.power import Reach, cases_for, detectable, further, least, pairs_for, reach, worth
 from contrapose.tasks.statistics.shares import Share, clustered, independent
 
 
@@ -187,3 +187,17 @@ def test_a_p_value_of_exactly_the_level_decides() -> None:
     """One case of one, or none, has a p value of one half at a gate of one half."""
     found = reach(1, 0.5, level=0.5)
     assert (found.fails_up_to, found.passes_from) == (pytest.approx(0.2), pytest.approx(0.8))
+
+
+@pytest.mark.parametrize("difference", [0.02, 0.05, 0.1, 0.15, 0.2])
+def test_so_many_pairs_find_a_difference_and_fewer_do_not(difference: float) -> None:
+    pairs = pairs_for(difference)
+    assert pairs is not None
+    assert (detectable(pairs) or 1) <= difference + 1e-4
+    # The power of an exact test goes up and down a little from one number of pairs to the next.
+    assert (detectable(round(0.9 * pairs)) or 1) > difference
+
+
+@pytest.mark.parametrize("difference", [0.0, -0.1, 0.21])
+def test_what_cannot_differ_so_much_is_found_on_no_number_of_pairs(difference: float) -> None:
+    assert pairs_for(difference) is None

@@ -34,7 +34,22 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
     if "result_step" not in results:
         return counts
     judged = results[results["outcome"].notna()]
-    return {**counts, **step_figures((judged["result_step"], judged["swapped_step"]))}
+    return {
+        **counts,
+        **position_bias(counts["AA"], counts["BB"]),
+        **step_figures((judged["result_step"], judged["swapped_step"])),
+    }
+
+
+def position_bias(first: int, second: int) -> dict[str, float]:
+    """`position_bias_p`, the two-sided exact p value of two counts if each position were chosen as often.
+
+    It is McNemar's exact test of the pairs in which the position decided, and takes pairs as independent. Nothing where
+    there are none.
+    """
+    from scipy.stats import binomtest
+
+    return {"position_bias_p": float(binomtest(first, first + second).pvalue)} if first + second else {}
 
 
 def measures(results: pd.DataFrame) -> Sequence[Measure]:
