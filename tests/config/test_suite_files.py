@@ -26,7 +26,7 @@ def settings(config: RunConfig, test: str) -> Any:
 def test_every_bundled_suite_loads_and_carries_its_name(name: str) -> None:
     config, warnings = load_config(name)
     assert config.suite == name
-    assert len(plans(config)) == (4 if name == "full" else 3)
+    assert len(plans(config)) == {"full": 4, "judge": 1}.get(name, 3)
     assert warnings == []
 
 

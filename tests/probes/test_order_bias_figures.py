@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -129,3 +130,17 @@ def test_the_prior_has_an_interval() -> None:
     found = estimates(PROBE.measures(results), results)["pride_prior_a"]
     assert found["interval"] is not None
     assert found["interval"][0] < 0.73 < found["interval"][1]
+
+
+def test_accuracy_is_told_by_which_of_the_two_is_longer() -> None:
+    trials, long, short = [], "Longer text", "Text"
+    for number, (correct, incorrect, letters) in enumerate(
+        [(long, short, "AB"), (short, long, "BA"), (short, long, "AA"), ("Yes", "Not", "AB")]
+    ):
+        case = replace(case_of(number, "none"), options=(correct, incorrect))
+        expected, actual = (Completion(text=letter) for letter in letters)
+        trials.append(Trial(case=case, expected=expected, actual=actual))
+    rows = rows_of(trials)
+    assert [row["right_is_longer"] for row in rows] == [True, False, False, None]
+    figures = figured(PROBE, rows)
+    assert (figures["accuracy_where_longer"], figures["accuracy_where_shorter"]) == (1, 0.25)

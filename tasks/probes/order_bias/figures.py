@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -59,7 +59,8 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
         results: cases and controls. Controls have no outcome.
 
     Returns:
-        `accuracy` over both orders and in each, where an unread reply is not right; ability and bias apart, among the
+        `accuracy` over both orders and in each, where an unread reply is not right, and where the right summary is the
+        longer and the shorter one; ability and bias apart, among the
         parsed pairs: consistent and right, consistent and wrong, following the position; `position_bias_index`,
         (share of AA - share of BB)/2 among the parsed pairs, -0.5 to 0.5; `content_score` and `position_score` in
         nats; `debiased_accuracy`, the share of pairs with a positive content score, where a tie counts half, as in
@@ -77,6 +78,7 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
     position, calibrating = numbers(results["position_score"]), np.asarray(results["calibrates"].eq(True))
     return [
         Measure(name="accuracy", values=accuracy, bounds=(0, 1)),
+        *_by_length(results, accuracy),
         Measure(name="accuracy_original", share=True, values=right[0]),
         Measure(name="accuracy_swapped", share=True, values=right[1]),
         *(
@@ -97,6 +99,15 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
         *in_words_measures(results),
         *check_measures(results),
     ]
+
+
+def _by_length(results: pd.DataFrame, accuracy: np.ndarray) -> Iterator[Measure]:
+    """Accuracy where the right one is longer, and where it is shorter: who prefers length is better at the former."""
+    if "right_is_longer" not in results:
+        return
+    for name, longer in (("accuracy_where_longer", True), ("accuracy_where_shorter", False)):
+        values = np.where(results["right_is_longer"].eq(longer), accuracy, np.nan)
+        yield Measure(name=name, values=values, bounds=(0, 1))
 
 
 def _changed(results: pd.DataFrame) -> np.ndarray:

@@ -87,6 +87,9 @@ class OrderBias:
         "content_score": Column("float", "Pull of the content towards the correct summary, (m1 + m2) / 2.", "nat"),
         "position_score": Column("float", "Pull of the letter A, (m1 - m2) / 2.", "nat"),
         "debiased_choice_right": Column("bool", "Whether the content alone speaks for the correct summary."),
+        "right_is_longer": Column(
+            "bool", "Whether the correct summary has more characters; empty where both have as many."
+        ),
         "calibrates": Column("bool", "Whether the pair's log-likelihoods tell the pull of the letters."),
         **LANGTEST_COLUMNS,
         **IN_WORDS,

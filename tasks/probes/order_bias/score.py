@@ -217,6 +217,7 @@ def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score
         "swapped_step": read.second.step,
         **_debiased(trial),
         "calibrates": calibrates,
+        "right_is_longer": _first_is_longer(*trial.case.options),
         **_in_words(trial, read.first),
         **check_columns(
             (reply, choice.choice, choice.step, options)
@@ -233,6 +234,11 @@ def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score
         undecided=outcome == UNPARSED,
         columns=columns,
     )
+
+
+def _first_is_longer(first: str, second: str) -> bool | None:
+    """Whether a text has more characters than another; None where they have as many."""
+    return len(first) > len(second) if len(first) != len(second) else None
 
 
 def _in_words(trial: Trial, likeliest: LetterChoice) -> dict[str, str | bool | None]:
