@@ -128,6 +128,7 @@ def test_controls_are_in_other_words_where_there_are_some() -> None:
     _, reworded = cases(prompt=plain, labels=("1", "2"), reworded="Compare: {{ first }} | {{ second }}")
     assert reworded is not None
     assert reworded.perturbed_prompt == "Compare: It is\n4. | It is {{ 5 }} & <b>more</b>."
+    assert (reworded.original, reworded.perturbed) == (reworded.original_prompt, reworded.perturbed_prompt)
     score = scored("[[1]]", "[[1]]", control=True, **JUDGE)
     assert (score.passed, score.undecided) == (True, False)
 

@@ -152,12 +152,11 @@ class OrderBias:
         prompt = self._prompt(settings, article, *summaries, question=question)
         if prompt == case.original_prompt:
             return None
-        return control_of(
-            replace(case, original=f"{case.original}\n{QUESTION}"),
-            perturbed=f"{case.original}\n{question}",
-            prompt=prompt,
-            chance=1 / 2,
-        )
+        # What is shown is what differs: the question, or all of a prompt that has other words of its own.
+        before, after = (f"{case.original}\n{asked}" for asked in (QUESTION, question))
+        if settings.reworded is not None:
+            before, after = case.original_prompt, prompt
+        return control_of(replace(case, original=before), perturbed=after, prompt=prompt, chance=1 / 2)
 
     def _prompt(
         self, settings: OrderBiasSettings, article: str, first: str, second: str, *, question: str = QUESTION
