@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, NamedTuple
 
@@ -92,8 +93,10 @@ def read_recording(selection: Selection) -> Recording:
     """
     replies: dict[ReplyKey, list[Completion]] = {}
     by_id = False
+    # Read where a row needs them, and once.
+    requests = cache(lambda: _requests(selection))
     for number, row in _chosen(selection):
-        for key, completion in _replies(number, row, selection):
+        for key, completion in _replies(number, row, selection, requests):
             by_id = by_id or bool(key.side)
             replies.setdefault(key, []).append(completion)
     if not replies:
@@ -152,11 +155,13 @@ def _table_rows(selection: Selection, source: str, suffix: str) -> Iterator[tupl
         yield row.number, row.values
 
 
-def _replies(number: int, row: Mapping[str, Any], selection: Selection) -> Iterator[tuple[ReplyKey, Completion]]:
+def _replies(
+    number: int, row: Mapping[str, Any], selection: Selection, requests: Callable[[], Mapping[str, Any]]
+) -> Iterator[tuple[ReplyKey, Completion]]:
     """What one row says, and to what."""
     if {"custom_id", "response"} <= row.keys() and not selection.columns:
         with _understood(selection, f"row {number}", "results of a batch"):
-            row = _batch_row(number, row, selection)
+            row = _batch_row(number, row, selection, requests())
     elif {"doc_id", "arguments", "resps"} <= row.keys() and not selection.columns:
         with _understood(selection, f"row {number}", "samples of lm-eval"):
             row = _lm_eval_row(number, row, selection)
@@ -239,9 +244,10 @@ def _understood(selection: Selection, part: str, kind: str) -> Iterator[None]:
         ) from error
 
 
-def _batch_row(number: int, row: Mapping[str, Any], selection: Selection) -> Mapping[str, Any]:
+def _batch_row(
+    number: int, row: Mapping[str, Any], selection: Selection, requests: Mapping[str, Any]
+) -> Mapping[str, Any]:
     """A line of the results of a batch, and the prompt of the request that it answers."""
-    requests = _requests(selection)
     id_ = str(row["custom_id"])
     if id_ not in requests:
         raise DataError(
@@ -257,18 +263,11 @@ def _batch_row(number: int, row: Mapping[str, Any], selection: Selection) -> Map
     return {"prompt": requests[id_], "reply": _content(reply), "error": json.dumps(failed) if failed else None}
 
 
-_REQUESTS: dict[str, dict[str, Any]] = {}
-"""Of the file that was read last, by its name."""
-
-
 def _requests(selection: Selection) -> Mapping[str, Any]:
     """Prompts of the requests by their ids."""
-    if selection.requests not in _REQUESTS:
-        _REQUESTS.clear()
-        rows = _table_rows(selection, selection.requests, "jsonl") if selection.requests else iter(())
-        bodies = {str(row.get("custom_id")): row.get("body") or {} for _, row in rows}
-        _REQUESTS[selection.requests] = {id_: body.get("messages", body.get("prompt")) for id_, body in bodies.items()}
-    return _REQUESTS[selection.requests]
+    rows = _table_rows(selection, selection.requests, "jsonl") if selection.requests else iter(())
+    bodies = {str(row.get("custom_id")): row.get("body") or {} for _, row in rows}
+    return {id_: body.get("messages", body.get("prompt")) for id_, body in bodies.items()}
 
 
 def _lm_eval_row(number: int, row: Mapping[str, Any], selection: Selection) -> Mapping[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import sys
 import threading
 import time
@@ -54,10 +55,8 @@ def bot(in_tmp: None, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The application, which also tells what it would have said here."""
     Path("bot_of_run.py").write_text(BOT)
     Path("command.py").write_text(SCRIPT)
-    namespace: dict[str, Any] = {}
-    exec(compile(BOT, "bot_of_run.py", "exec"), namespace)
     monkeypatch.delenv("CONTRAPOSE_APPS", raising=False)
-    return namespace["said"]
+    return runpy.run_path("bot_of_run.py")["said"]
 
 
 @pytest.fixture

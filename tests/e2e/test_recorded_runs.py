@@ -161,14 +161,15 @@ def test_llmbar_is_replayed_whole(form: str, shared_data: Path) -> None:
 TOOLS = ("inspect-ai==0.3.285", "lm-eval[api]==0.4.13")
 INSPECT = """
 import json, sys
-from inspect_ai import Task, eval
+from inspect_ai import Task, eval as ask_with_inspect
 from inspect_ai.dataset import Sample
 from inspect_ai.solver import generate
 
 prompts, url, form = json.load(open("prompts.json")), sys.argv[1], sys.argv[2]
 samples = [Sample(id=str(number), input=prompt, target="") for number, prompt in enumerate(prompts)]
 task = Task(dataset=samples, solver=generate())
-[log] = eval(task, model="openai/m", model_base_url=url, model_args={"responses_api": False}, log_dir="logs",
+plain = {"responses_api": False}
+[log] = ask_with_inspect(task, model="openai/m", model_base_url=url, model_args=plain, log_dir="logs",
     log_format=form, display="none")
 assert log.status == "success", log.error.message
 """
@@ -211,7 +212,7 @@ def by_inspect(python: Path, url: str, form: str) -> str:
     return str(next(Path("logs").glob(f"*.{form}")))
 
 
-def by_lm_eval(python: Path, url: str) -> str:
+def by_harness(python: Path, url: str) -> str:
     """Have lm-eval ask; the samples that it wrote."""
     Path("prompts.yaml").write_text(TASK)
     model = ["--model", "local-chat-completions", "--model_args", f"model=m,base_url={url}/chat/completions"]
@@ -231,7 +232,7 @@ def test_what_other_tools_wrote_is_judged_without_a_call(written_by: str, tools:
     Path("prompts.jsonl").write_text("".join(f"{json.dumps({'prompt': prompt})}\n" for prompt in wanted))
     with serving(Endpoint(says=reply)) as endpoint:
         if written_by == "lm-eval":
-            path = by_lm_eval(tools, f"http://127.0.0.1:{endpoint.port}/v1")
+            path = by_harness(tools, f"http://127.0.0.1:{endpoint.port}/v1")
         else:
             path = by_inspect(
                 tools, f"http://127.0.0.1:{endpoint.port}/v1", "json" if written_by.endswith("JSON") else "eval"

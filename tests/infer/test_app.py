@@ -220,6 +220,18 @@ def test_a_query_holds_the_prompt_too(server: AppServer) -> None:
     assert server.bodies == [{"q": "a b&c", "k": "2"}]
 
 
+def test_whatever_breaks_one_request_the_others_go_on(server: AppServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(content: bytes, path: str) -> str:
+        if b"first" in content:
+            raise RuntimeError("it broke")
+        return reply_in(content, path)
+
+    monkeypatch.setattr("contrapose.tasks.infer.app.http_way.reply_in", broken)
+    first, second = asked(server.url, ["first", "second"])
+    assert "RuntimeError: it broke" in str(first.completion.error)
+    assert second.completion.text == "Said: second"
+
+
 @pytest.mark.parametrize(
     ("faults", "text", "requests"),
     [
@@ -234,7 +246,7 @@ def test_failures_are_tried_again_where_that_may_help(
     faults: Mapping[int, int], text: str | None, requests: int, server: AppServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("contrapose.tasks.infer.asking.outcomes.FIRST_WAIT", 0.01)
-    server.faults = dict(faults)
+    server.statuses = dict(faults)
     [answer] = asked(server.url, ["Hello"], retries=2)
     assert (answer.completion.text, answer.requests) == (text, requests)
     assert len(server.bodies) == requests
@@ -249,7 +261,7 @@ def test_failures_are_tried_again_where_that_may_help(
     ],
 )
 def test_what_nothing_mends_stops_at_once(faults: Mapping[int, int], told: str, server: AppServer) -> None:
-    server.faults = dict(faults)
+    server.statuses = dict(faults)
     broker = PlainBroker()
     App().open(ModelSpec(id=f"app/{server.url}")).answer([Question(kind="generate", prompt="Hello")], broker)
     assert told in str(broker.stopped)
@@ -264,8 +276,8 @@ def test_a_header_holds_a_secret_that_is_for_that_host(server: AppServer, monkey
     assert server.bodies == []
     monkeypatch.setenv("CONTRAPOSE_KEY_HOSTS", f"BOT_TOKEN={server.origin}")
     assert texts(server.url, ["Hello"], headers=headers) == ["Said: Hello"]
-    assert server.headers[-1]["Authorization"] == "hunter2"
-    server.faults = {1: 422}
+    assert server.sent[-1]["Authorization"] == "hunter2"
+    server.statuses = {1: 422}
     [answer] = asked(server.url, ["Hello"], headers=headers)
     assert "hunter2" not in str(answer.completion.error)
     assert "…" in str(answer.completion.error)
@@ -328,6 +340,7 @@ WRONG: Mapping[str, tuple[str, dict[str, Any], str]] = {
     "a body without a place": (HERE, {"body": {"question": "prompt"}}, "{prompt}"),
     "a body that is none": (HERE, {"body": "{prompt}"}, "a mapping"),
     "a query in depth": (HERE, {"method": "GET", "body": {"q": ["{prompt}"]}}, "texts and numbers"),
+    "a query of no text": (HERE, {"method": "GET", "body": {"q": "{prompt}", "flag": True}}, "texts and numbers"),
     "another method": (HERE, {"method": "DELETE"}, "POST"),
     "headers that are none": (HERE, {"headers": "Authorization"}, "a mapping"),
     "a header with a line break": (HERE, {"headers": {"A\nB": "TOKEN"}}, "names of headers"),

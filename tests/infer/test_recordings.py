@@ -120,6 +120,9 @@ def test_the_results_of_a_batch_are_read_with_its_requests(tmp_path: Path) -> No
     ]
     asked, path = written(tmp_path / "requests.jsonl", requests), written(tmp_path / "results.jsonl", results)
     assert by_prompt(path, requests=str(asked)) == BY_PROMPT | {"It was.": "It was.", "It will be.": None}
+    written(asked, [row | {"body": {"prompt": f"{row['custom_id']}?"}} for row in requests])
+    assert set(by_prompt(path, requests=str(asked))) == {"1?", "2?", "3?", "4?"}
+    written(asked, requests)
     failed = read_recording(Selection(source=str(path), requests=str(asked))).replies[ReplyKey(prompt="It will be.")]
     assert failed[0].error == '{"code": "expired"}'
 

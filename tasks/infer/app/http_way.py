@@ -10,31 +10,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.core.records import Completion
 from contrapose.tasks.infer.app.settings import PROMPT, AppSettings
+from contrapose.tasks.infer.asking.asker import ONE_CALL, WithoutTokens
 from contrapose.tasks.infer.asking.http import HttpClient, Received, ReplyTooLargeError
-from contrapose.tasks.infer.asking.outcomes import Failure, Reply, asked_wait, timed_out
+from contrapose.tasks.infer.asking.outcomes import AGAIN, OVERLOADED, Failure, Reply, asked_wait, timed_out
 
-AGAIN = (408, 409)
 REFUSED = (401, 402, 403, 404, 405, 501)
-OVERLOADED = (429, 529)
 SHOWN = 200
 """Characters of a body that an error repeats."""
-ONE_CALL = Usage(calls=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HttpWay:
+class HttpWay(WithoutTokens):
     """Requests to one address."""
 
     client: HttpClient
     """Makes them."""
     settings: AppSettings
     """What is sent, and where the reply stands."""
-
-    def most(self, question: Question) -> Usage:
-        """One call; nobody counts tokens."""
-        return ONE_CALL
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
         """Make one request. Whatever goes wrong is told, never raised."""
@@ -43,20 +37,23 @@ class HttpWay:
         start = time.monotonic()
         try:
             received = await self._sent(question.prompt, timeout)
+            if not 200 <= received.status < 300:
+                return self._refused(received)
+            text = reply_in(received.content, self.settings.reply)
+            return Reply(completion=Completion(text=text, usage=ONE_CALL), seconds=time.monotonic() - start)
         except TimeoutError:
             return timed_out(timeout)
         except (ClientPayloadError, ClientResponseError, ReplyTooLargeError) as error:
             return self._unreadable(f"{type(error).__name__}: {error}")
+        except ValueError as error:
+            return self._unreadable(str(error))
         except (ClientError, OSError) as error:
             message = self._cleaned(f"no connection: {type(error).__name__}: {error}")
             return Failure(kind="connection", message=message, then="retry")
-        if not 200 <= received.status < 300:
-            return self._refused(received)
-        try:
-            text = reply_in(received.content, self.settings.reply)
-        except ValueError as error:
-            return self._unreadable(str(error))
-        return Reply(completion=Completion(text=text, usage=ONE_CALL), seconds=time.monotonic() - start)
+        except Exception as error:
+            # Whatever broke this one request, the others go on.
+            message = self._cleaned(f"{type(error).__name__}: {error}")
+            return Failure(kind="error", message=message, then="give up")
 
     async def _sent(self, prompt: str, timeout: float) -> Received:
         from multidict import CIMultiDict

@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.core.records import Completion
 from contrapose.tasks.infer.app.settings import AppSettings
+from contrapose.tasks.infer.asking.asker import ONE_CALL, WithoutTokens
 from contrapose.tasks.infer.asking.http import LARGEST
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply
 
@@ -29,7 +30,6 @@ LEFT_SECONDS = 5.0
 """How long the pipes of a process that was ended are read."""
 SHOWN = 300
 """Characters of an error that are told."""
-ONE_CALL = Usage(calls=1)
 Stream = TypeVar("Stream", asyncio.StreamReader, asyncio.StreamWriter)
 
 
@@ -111,7 +111,7 @@ class Worker:
 
 
 @dataclass(slots=True, kw_only=True)
-class CallableWay:
+class CallableWay(WithoutTokens):
     """A callable, in as many processes as prompts are asked at a time; one that fails is begun anew."""
 
     settings: AppSettings
@@ -119,15 +119,11 @@ class CallableWay:
     idle: list[Worker] = field(default_factory=list)
     """Processes that wait."""
 
-    def most(self, question: Question) -> Usage:
-        """One call; nobody counts tokens."""
-        return ONE_CALL
-
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
         """Have one prompt answered. Whatever goes wrong is told, never raised."""
         try:
             worker = self.idle.pop() if self.idle else await Worker.started(self.settings.address)
-        except ModelError as error:
+        except (ModelError, OSError) as error:
             return Failure(kind="start", message=str(error), then="stop")
         start, keep = time.monotonic(), False
         try:
@@ -169,15 +165,11 @@ async def find_callable(name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommandWay:
+class CommandWay(WithoutTokens):
     """A command: the prompt is what it reads, the reply is what it writes."""
 
     settings: AppSettings
     """Its words, and for how long it may run."""
-
-    def most(self, question: Question) -> Usage:
-        """One call; nobody counts tokens."""
-        return ONE_CALL
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
         """Run the command once. Whatever goes wrong is told, never raised."""

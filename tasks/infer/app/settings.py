@@ -206,7 +206,9 @@ def _body(spec: ModelSpec) -> Mapping[str, Any]:
     body = spec.args.get("body", {"prompt": PROMPT})
     if not isinstance(body, Mapping) or not holds_prompt(body):
         raise wrong("body", body, expected=f"a mapping with {PROMPT} in one of its texts")
-    if _method(spec) == "GET" and any(isinstance(value, Mapping | list) for value in body.values()):
+    if _method(spec) == "GET" and any(
+        isinstance(value, bool) or not isinstance(value, str | int | float) for value in body.values()
+    ):
         raise wrong("body", body, expected="texts and numbers alone, which a query can hold")
     return body
 

@@ -39,6 +39,19 @@ class Way(Protocol):
         """
 
 
+ONE_CALL = Usage(calls=1)
+
+
+class WithoutTokens:
+    """A way of whose requests nobody counts tokens."""
+
+    __slots__ = ()
+
+    def most(self, question: Question) -> Usage:
+        """One call."""
+        return ONE_CALL
+
+
 @dataclass(slots=True)
 class Tries:
     """The requests that were made for one question."""

@@ -12,6 +12,10 @@ from typing import Literal
 from contrapose.tasks.core.records import Completion
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
+AGAIN = (408, 409)
+"""Statuses after which the same request may be answered, as after those of the server's own errors."""
+OVERLOADED = (429, 529)
+"""Statuses that say that less should be asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

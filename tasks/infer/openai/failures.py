@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin
 
 from contrapose.tasks.config.hosts import Origin, origin_of
-from contrapose.tasks.infer.asking.outcomes import Failure, asked_wait
+from contrapose.tasks.infer.asking.outcomes import AGAIN, OVERLOADED, Failure, asked_wait
 from contrapose.tasks.infer.openai.key import NO_KEY
 from contrapose.tasks.infer.openai.settings import USER_INFO
 
 if TYPE_CHECKING:
     from openai import APIStatusError
 
-AGAIN = (408, 409)
 REFUSED = (401, 402, 403)
-OVERLOADED = (429, 529)
 
 
 def unreachable(error: BaseException, key: str) -> Failure:
