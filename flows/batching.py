@@ -16,7 +16,7 @@ from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.questions import Question, from_json, to_json
 from contrapose.tasks.core.records import Case, Usage
 from contrapose.tasks.core.registry import find
-from contrapose.tasks.infer.ask import asked, in_words, wants_letter
+from contrapose.tasks.infer.ask import asked, besides, wants_letter
 from contrapose.tasks.infer.budget import Budget, open_budget
 from contrapose.tasks.infer.forms import forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
@@ -130,7 +130,8 @@ def _questions(cases: Sequence[Case], form: str) -> Iterator[tuple[Question, boo
     for case in cases:
         of_letters = wants_letter(case)
         yield from ((question, of_letters) for question in asked([case], form=form))  # type: ignore[arg-type]
-    yield from ((question, False) for question in in_words(cases))
+        again = of_letters and case.also_again
+        yield from ((question, again) for question in besides([case], form=form))  # type: ignore[arg-type]
 
 
 def lines_of(rows: Iterable[PromptRow], spec: ModelSpec) -> Iterator[bytes]:

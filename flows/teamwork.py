@@ -24,7 +24,7 @@ from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.evaluate.task import calibrate, evaluate, join_results
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.infer.task import Team, Terms, spent_so_far
-from contrapose.tasks.perturb.task import draw_in_words, join_cases, perturb, perturb_portion
+from contrapose.tasks.perturb.task import draw_besides, join_cases, perturb, perturb_portion
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import identity_of_store
 from contrapose.tasks.tables.table import ROWS, Table
@@ -67,11 +67,11 @@ def cases_of(run: Run, plan: Plan, samples: Table) -> Table:
     seeded: Seeded = {"seed": run.config.seed, "likelihoods": run.provider.likelihoods(run.spec)}
     if run.workers.inside or rows < LEAST_ROWS:
         return call(perturb, refresh, plan=plan, samples=samples, **seeded)
-    drawn = call(draw_in_words, refresh, plan=plan, samples=samples, **seeded)
+    drawn = call(draw_besides, refresh, plan=plan, samples=samples, **seeded)
     size = _rows_of_portion(run, rows)
     ranges = [(first, min(first + size, rows)) for first in range(0, rows, size)]
     submitted = [
-        run.workers.submit(perturb_portion, refresh, plan=plan, samples=samples, rows=chosen, in_words=drawn, **seeded)
+        run.workers.submit(perturb_portion, refresh, plan=plan, samples=samples, rows=chosen, besides=drawn, **seeded)
         for chosen in ranges
     ]
     tables = [pending.outcome() for pending in submitted]

@@ -21,7 +21,7 @@ from contrapose.tasks.config.prices import Price
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
-from contrapose.tasks.core.records import Case, SummaryPair
+from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.forecast.counting import Count, Counter, LookUp
 from contrapose.tasks.forecast.deciding import BIAS, WIDE, Deciding, Groups, deciding
@@ -31,6 +31,7 @@ from contrapose.tasks.infer.ask import Answers
 from contrapose.tasks.infer.budget import Limits, open_budget, reader_price
 from contrapose.tasks.infer.forms import forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.probes.order_bias.two_orders import TwoOrders
 from contrapose.tasks.statistics.power import DISCORDANCE, IN_CLUSTER, IN_SAMPLE, POWER
 from contrapose.tasks.statistics.shares import CONFIDENCE
 from contrapose.tasks.text.cleaning import one_line
@@ -56,7 +57,7 @@ def decidable(previews: list[Preview], groups: Mapping[str, Groups]) -> Decidabl
     tests = {}
     for test, preview in judged.items():
         loaded, gate = preview.loaded, preview.plan.min_pass_rate
-        orders = probe(test).sample_type is SummaryPair
+        orders = isinstance(probe(test), TwoOrders)
         figures = deciding(
             groups[test], samples=len(loaded.samples), rows=loaded.rows, gate=gate, level=level, orders=orders
         )

@@ -19,7 +19,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.load.samples import Loaded, load_samples
-from contrapose.tasks.perturb.cases import build_cases, drawn_in_words
+from contrapose.tasks.perturb.cases import build_cases, drawn_besides
 from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section
 from contrapose.tasks.report.rows import left_out_rows, taken
 from contrapose.tasks.text.diff import edits
@@ -59,10 +59,10 @@ class Preview:
         samples = self.loaded.samples
         chosen = samples if positions is None else [samples[position] for position in positions]
         ids = (sample.id for sample in samples)
-        in_words = drawn_in_words(ids, self.plan, seed=self.seed, likelihoods=self.likelihoods)
+        besides = drawn_besides(ids, self.plan, seed=self.seed, likelihoods=self.likelihoods)
         for start in range(0, len(chosen), PORTION):
             portion = chosen[start : start + PORTION]
-            built = build_cases(portion, self.plan, seed=self.seed, likelihoods=self.likelihoods, in_words=in_words)
+            built = build_cases(portion, self.plan, seed=self.seed, likelihoods=self.likelihoods, besides=besides)
             for _, own in groupby(built, key=lambda case: case.sample_id):
                 yield list(own)
 

@@ -10,7 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from contrapose.tasks.core.registry import names
 from contrapose.tasks.core.secrets import holds_password
 
-FIELDS = ("text", "options", "answer", "article_sentence", "correct_sentence", "incorrect_sentence", "id", "cluster")
+FIELDS = (
+    *("text", "options", "answer", "article_sentence", "correct_sentence", "incorrect_sentence", "id", "cluster"),
+    *("instruction", "better", "worse", "reference", "better_by", "worse_by"),
+)
 """Our names of what a row holds: the keys that `columns` may have."""
 
 PLACE = {"source", "slice_by"}
@@ -27,7 +30,7 @@ class DataSettings(BaseModel):
 
     source: str = Field(
         min_length=1,
-        description="A bundled name (negation, toxic_words, summary_pairs), a path or fsspec URL "
+        description="A bundled name (negation, toxic_words, summary_pairs, judge_pairs), a path or fsspec URL "
         "that ends in .jsonl, .json, .csv, .tsv, .parquet or .xlsx, `hf/<org>/<name>`, or `hf/<folder>`.",
     )
     format: str | None = Field(
@@ -37,8 +40,7 @@ class DataSettings(BaseModel):
     )
     columns: dict[str, str] = Field(
         default_factory=dict,
-        description="Our field (text, options, answer, article_sentence, correct_sentence, "
-        "incorrect_sentence, id, cluster) to the source's column; empty: the usual names.",
+        description=f"Our field ({', '.join(FIELDS)}) to the source's column; empty: the usual names.",
     )
     shuffle: bool = Field(
         default=True, description="A limit draws rows at random, by the seed; off: it takes the first rows."

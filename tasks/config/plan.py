@@ -86,7 +86,7 @@ def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         _refuse_few_controls(limit if control else 0, f"tests.{registry.probe(name).category}.{name}.threshold")
     return Plan(
         test=name,
-        settings=_readable(name, settings, config).model_dump(
+        settings=_askable(name, settings, config).model_dump(
             mode="json", exclude={"min_pass_rate", "data", "limit", "control"}
         ),
         versions={**_foreign(name), **settings.versions()},
@@ -100,13 +100,15 @@ def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     )
 
 
-def _readable(name: str, settings: ProbeSettings, config: RunConfig) -> ProbeSettings:
-    """The settings, by which replies are read as they are where nobody can be asked about them.
+def _askable(name: str, settings: ProbeSettings, config: RunConfig) -> ProbeSettings:
+    """The settings, by which replies are read as they are where nobody can be asked about them, or would say the same.
 
     Raises:
         ConfigError: somebody is to be asked all the same.
     """
     provider = registry.provider(config.model_spec().provider)
+    if provider.local and not config.gen_kwargs.temperature:
+        settings = settings.greedy()
     if config.reader or not isinstance(provider, AnswersOnly) or not isinstance(settings, ReadSettings):
         return settings
     if settings.read_with == "ask":

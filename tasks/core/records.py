@@ -50,7 +50,31 @@ class SummaryPair:
     """Pairs of one article share it."""
 
 
-Sample = TextSample | SummaryPair
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerPair:
+    """An instruction with two answers, of which people prefer one: what a judge is asked about."""
+
+    id: str
+    """Unique within its data source."""
+    instruction: str
+    """What was asked for."""
+    better: str
+    """The answer that people prefer."""
+    worse: str
+    """The other one."""
+    reference: str | None = None
+    """An answer that is known to be right, where there is one."""
+    better_by: str | None = None
+    """Who wrote the better answer, where that is known."""
+    worse_by: str | None = None
+    """Who wrote the worse one."""
+    slice: str | None = None
+    """Value of the tag column (`slice_by`)."""
+    cluster: str | None = None
+    """Pairs of one instruction or document share it."""
+
+
+Sample = TextSample | SummaryPair | AnswerPair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +123,8 @@ class Case:
     """Which of several replies to the same prompts it asks for."""
     also_in_words: bool = False
     """Whether the original prompt is also answered in words, beside a choice by likelihood."""
+    also_again: bool = False
+    """Whether the original prompt is asked once more: what changes then, no order and no wording has changed."""
     details: Mapping[str, str] = field(default_factory=dict)
     """What the probe itself needs again when it scores."""
 
@@ -150,6 +176,8 @@ class Completion:
     Where rules read the choice, it decides nothing."""
     in_words: str | None = None
     """Beside log-likelihoods: its reply to the same prompt; None where none was asked for, or none came."""
+    again: str | None = None
+    """Its reply when the same prompt was asked once more; None where it was not, or none came."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

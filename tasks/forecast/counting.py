@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.infer.ask import Answers, asked, in_words, losses
+from contrapose.tasks.infer.ask import Answers, asked, besides, losses
 from contrapose.tasks.probes import asking_back
 
 LookUp = Callable[[Sequence[Question]], Answers]
@@ -95,7 +95,7 @@ class Counter:
         first = asked(cases, form=self.form)
         replies = self.look_up(first)
         yield from ((question, question in replies) for question in first)
-        for later in (losses(cases, replies), in_words(cases)):
+        for later in (losses(cases, replies), besides(cases, form=self.form)):
             answers = self.look_up(later) if later else {}
             yield from ((question, question in answers) for question in later)
         yield from ((question, False) for question in _later_still(cases, replies))

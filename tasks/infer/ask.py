@@ -34,7 +34,7 @@ def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model
     end = meter.done + sum(map(weight, cases))
     settle(asked(cases, form=form), broker, model=model)
     settle(losses(cases, broker.answers), broker, model=model)
-    settle(in_words(cases), broker, model=model)
+    settle(besides(cases, form=form), broker, model=model)
     meter.done = end
     return trials(cases, broker.answers, missing=lambda: Completion(error=f"{UNASKED}: {broker.stopped}"), form=form)
 
@@ -62,7 +62,7 @@ def ask_back(
 
 def weight(case: Case) -> int:
     """How many questions a case has, those that it shares with others too."""
-    return (2 if case.loss_of is None else 4) + case.also_in_words
+    return (2 if case.loss_of is None else 4) + case.also_in_words + case.also_again
 
 
 def unasked(trial: Trial) -> bool:
@@ -123,9 +123,9 @@ def losses(cases: Iterable[Case], answers: Answers) -> list[Question]:
     return list(dict.fromkeys(question for pair in wanted for question in pair))
 
 
-def in_words(cases: Iterable[Case]) -> list[Question]:
-    """The distinct questions of cases whose original prompt is also answered in words."""
-    return list(dict.fromkeys(_in_words(case) for case in cases if case.also_in_words))
+def besides(cases: Iterable[Case], *, form: Form = "plain") -> list[Question]:
+    """The distinct questions of cases whose original prompt is also answered in words, or asked once more."""
+    return list(dict.fromkeys(question for case in cases for question in _besides(case, form)))
 
 
 def trials(
@@ -166,15 +166,25 @@ def _trial(case: Case, answers: Answers, missing: Callable[[], Completion], form
     if case.loss_of is not None and not (first.error or second.error):
         before, after = (answers.get(question) or missing() for question in _loss_pair(case, answers))
         first, second = _with_loss(first, before), _with_loss(second, after)
-    words = answers.get(_in_words(case)) if case.also_in_words else None
-    # A reply that failed is no error of the case, whose likelihoods are there.
-    if words is not None and not words.error and not first.error:
-        first = replace(first, in_words=words.text)
+    texts = [_text(answers.get(question)) for question in _besides(case, form)]
+    # A reply that failed is no error of the case, whose own answers are there.
+    if texts and texts[0] is not None and not first.error:
+        first = replace(first, in_words=texts[0]) if case.also_in_words else replace(first, again=texts[0])
     return Trial(case=case, expected=first, actual=second)
 
 
-def _in_words(case: Case) -> Question:
-    return Question(kind="generate", prompt=case.original_prompt)
+def _besides(case: Case, form: Form) -> tuple[Question, ...]:
+    """What is asked beside the two prompts of a case: one question at most, for a choice by likelihood has no words."""
+    if case.also_in_words:
+        return (Question(kind="generate", prompt=case.original_prompt),)
+    if not case.also_again:
+        return ()
+    first, _ = _pair(case, form)
+    return (replace(first, repeat=case.repeat + 1),)
+
+
+def _text(completion: Completion | None) -> str | None:
+    return None if completion is None or completion.error else completion.text
 
 
 def _with_loss(reply: Completion, loss: Completion) -> Completion:

@@ -66,8 +66,9 @@ def questions_in(cases: Table) -> int:
     """How many questions the cases that are not skipped have, shared ones counted each time."""
     import pyarrow.compute as pc
 
-    rows = read_arrow(cases, columns=["skip_reason", "loss_of", "also_in_words"])
+    further = ("also_in_words", "also_again")
+    rows = read_arrow(cases, columns=["skip_reason", "loss_of", *further])
     asked = pc.is_null(rows["skip_reason"])
     with_loss = pc.and_(asked, pc.is_valid(rows["loss_of"]))
     pairs = int(pc.sum(asked).as_py() or 0) + int(pc.sum(with_loss).as_py() or 0)
-    return 2 * pairs + int(pc.sum(rows["also_in_words"]).as_py() or 0)
+    return 2 * pairs + sum(int(pc.sum(rows[name]).as_py() or 0) for name in further)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.records import Sample, SummaryPair, TextSample
-from contrapose.tasks.load.columns import PAIR, candidates, column_of, label, optional_label, text
+from contrapose.tasks.core.records import AnswerPair, Sample, SummaryPair, TextSample
+from contrapose.tasks.load.columns import candidates, column_of, label, optional_label, required, text
 from contrapose.tasks.load.rows import Problem, Row, Unfit, listed, shown
 from contrapose.tasks.probes.base import letters
 
@@ -33,31 +33,24 @@ class Builder:
         if row.problem is not None:
             return row.problem
         try:
-            return self._pair(row) if self.sample_type is SummaryPair else self._text(row)
+            return self._made(row)
         except Unfit as error:
             return error.problem
 
-    def _pair(self, row: Row) -> SummaryPair:
-        article, correct, incorrect = (self._required(row, name) for name in PAIR)
-        return SummaryPair(
-            id=self._id(row),
-            article_sentence=article,
-            correct_sentence=correct,
-            incorrect_sentence=incorrect,
-            slice=self._optional(row, "slice", optional_label),
-            cluster=self._optional(row, "cluster", optional_label),
-        )
-
-    def _text(self, row: Row) -> TextSample:
+    def _made(self, row: Row) -> Sample:
+        texts = {name: self._required(row, name) for name in required(self.sample_type)}
+        whose: dict[str, Any] = {name: self._optional(row, name, optional_label) for name in ("slice", "cluster")}
+        if self.sample_type is SummaryPair:
+            return SummaryPair(id=self._id(row), **texts, **whose)
+        if self.sample_type is AnswerPair:
+            names: dict[str, Any] = {
+                name: self._optional(row, name, optional_label) for name in ("better_by", "worse_by")
+            }
+            reference = self._optional(row, "reference", _reference)
+            return AnswerPair(id=self._id(row), **texts, **names, reference=reference, **whose)
         options = self._optional(row, "options", _options)
-        return TextSample(
-            id=self._id(row),
-            text=self._required(row, "text"),
-            options=options.texts if options else (),
-            answer=self._optional(row, "answer", lambda value: _answer(value, options)),
-            slice=self._optional(row, "slice", optional_label),
-            cluster=self._optional(row, "cluster", optional_label),
-        )
+        answer = self._optional(row, "answer", lambda value: _answer(value, options))
+        return TextSample(id=self._id(row), **texts, options=options.texts if options else (), answer=answer, **whose)
 
     def _id(self, row: Row) -> str:
         return self._optional(row, "id", label) or f"{self.stem}-{row.number:04d}"
@@ -79,6 +72,11 @@ class Builder:
         except Unfit as error:
             where = f"column {shown(column)}: {error.problem.observed}"
             raise Unfit(where, expected=error.problem.expected, column=column) from error
+
+
+def _reference(value: Any) -> str | None:
+    """A text, or None where there is none: not every instruction has an answer that is known to be right."""
+    return None if value is None or value == "" else text(value)
 
 
 def _options(value: Any) -> Options | None:

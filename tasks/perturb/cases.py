@@ -15,7 +15,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Likelihoods, Sample
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.base import ProbeSettings, rng_for
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.tables.table import Table, batches
 from contrapose.tasks.text.wording import distinct_percentages
@@ -27,7 +27,7 @@ def build_cases(
     *,
     seed: int,
     likelihoods: Likelihoods,
-    in_words: frozenset[str] = frozenset(),
+    besides: frozenset[str] = frozenset(),
 ) -> Iterator[Case]:
     """The cases of every sample, one after the other; those that cannot be perturbed carry their reason.
 
@@ -39,31 +39,40 @@ def build_cases(
         plan: the selected test.
         seed: seed of the run; a case depends on it, the sample and the probe alone.
         likelihoods: which log-likelihoods the model gives.
-        in_words: ids of the samples that are also answered in words, where their choice is read by likelihood.
+        besides: ids of the samples whose original prompt is also answered in words, where their choice is read by
+            likelihood, or asked once more, where it is not.
     """
     chosen, settings = probe(plan.test), plan.probe_settings
     for sample in samples:
         rng = rng_for(seed, sample.id, plan.test)
         cases = chosen.cases(sample, settings, rng=rng, likelihoods=likelihoods)
         asked = next((case for case in cases if case.skip_reason is None), None)
-        worded = asked if sample.id in in_words and asked is not None and asked.asks == "choose" else None
-        marked = (replace(case, also_in_words=True) if case is worded else case for case in cases)
+        further = asked if sample.id in besides else None
+        marked = (_with_further(case, settings, likelihoods) if case is further else case for case in cases)
         yield from repeated(marked, plan.repeats)
         if plan.control and asked is not None:
             twin = chosen.control(asked, sample, settings, rng=rng_for(seed, sample.id, f"{plan.test}/control"))
             yield from repeated(() if twin is None else (twin,), plan.repeats)
 
 
-def drawn_in_words(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> frozenset[str]:
-    """The samples that are also answered in words: those whose hashes are least, in any order of the data.
+def _with_further(case: Case, settings: ProbeSettings, likelihoods: Likelihoods) -> Case:
+    """The case, with the one further question that its sample was drawn for."""
+    if case.asks == "choose":
+        return replace(case, also_in_words=bool(settings.answers_in_words(likelihoods)))
+    return replace(case, also_again=bool(settings.asks_again(likelihoods)))
+
+
+def drawn_besides(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> frozenset[str]:
+    """The samples that are asked a further question: those whose hashes are least, in any order of the data.
 
     Args:
-        ids: of all samples of the test; not touched where no choice is read by likelihood.
+        ids: of all samples of the test; not touched where none are drawn.
         plan: the selected test.
         seed: seed of the run.
         likelihoods: which log-likelihoods the model gives.
     """
-    count = plan.probe_settings.answers_in_words(likelihoods)
+    settings = plan.probe_settings
+    count = settings.answers_in_words(likelihoods) or settings.asks_again(likelihoods)
     if not count:
         return frozenset()
 

@@ -8,7 +8,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.perturb.cases import build_cases, drawn_in_words
+from contrapose.tasks.perturb.cases import build_cases, drawn_besides
 from contrapose.tasks.tables.columnar import schema_of
 from contrapose.tasks.tables.table import ROWS, Table, batches, iterate, joined, read_rows, write
 
@@ -23,14 +23,14 @@ def perturb(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods) -> 
         seed: of the run.
         likelihoods: which log-likelihoods the model gives.
     """
-    drawn = drawn_in_words(_ids(samples), plan, seed=seed, likelihoods=likelihoods)
+    drawn = drawn_besides(_ids(samples), plan, seed=seed, likelihoods=likelihoods)
     records = iterate(samples, probe(plan.test).sample_type)
-    return write(build_cases(records, plan, seed=seed, likelihoods=likelihoods, in_words=drawn), Case)
+    return write(build_cases(records, plan, seed=seed, likelihoods=likelihoods, besides=drawn), Case)
 
 
 @room_task("perturb a portion", by_name={"probes": "{plan.test}"}, run_name="perturb {plan.test} from {rows[0]}")
 def perturb_portion(
-    plan: Plan, samples: Table, rows: tuple[int, int], in_words: list[str], seed: int, likelihoods: Likelihoods
+    plan: Plan, samples: Table, rows: tuple[int, int], besides: list[str], seed: int, likelihoods: Likelihoods
 ) -> Table:
     """Make the cases of neighbouring samples of one test.
 
@@ -38,7 +38,7 @@ def perturb_portion(
         plan: the selected test.
         samples: all its samples.
         rows: places of the first of these samples, from 0, and of what comes after the last.
-        in_words: ids of the samples that are also answered in words.
+        besides: ids of the samples that are asked a further question.
         seed: of the run.
         likelihoods: which log-likelihoods the model gives.
     """
@@ -46,14 +46,14 @@ def perturb_portion(
     kind = probe(plan.test).sample_type
     parts = (read_rows(samples, kind, first=start, end=min(start + ROWS, end)) for start in range(first, end, ROWS))
     records = (sample for part in parts for sample in part)
-    drawn = frozenset(in_words)
-    return write(build_cases(records, plan, seed=seed, likelihoods=likelihoods, in_words=drawn), Case)
+    drawn = frozenset(besides)
+    return write(build_cases(records, plan, seed=seed, likelihoods=likelihoods, besides=drawn), Case)
 
 
-@room_task("draw samples to be answered in words", by_name={"probes": "{plan.test}"}, run_name="draw for {plan.test}")
-def draw_in_words(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods) -> list[str]:
-    """Ids of the samples that are also answered in words, where their cases are made in portions."""
-    return sorted(drawn_in_words(_ids(samples), plan, seed=seed, likelihoods=likelihoods))
+@room_task("draw samples for a further question", by_name={"probes": "{plan.test}"}, run_name="draw for {plan.test}")
+def draw_besides(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods) -> list[str]:
+    """Ids of the samples that are asked a further question, where their cases are made in portions."""
+    return sorted(drawn_besides(_ids(samples), plan, seed=seed, likelihoods=likelihoods))
 
 
 @room_task("join cases", run_name="join cases of {test}")

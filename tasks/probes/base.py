@@ -7,7 +7,7 @@ import random
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -119,6 +119,14 @@ class ProbeSettings(BaseModel):
     def answers_in_words(self, likelihoods: Likelihoods) -> int:
         """How many samples are also answered in words, of a model whose choices are read by these log-likelihoods."""
         return 0
+
+    def asks_again(self, likelihoods: Likelihoods) -> int:
+        """How many samples are asked their unchanged prompt once more, of a model that gives these log-likelihoods."""
+        return 0
+
+    def greedy(self) -> Self:
+        """The settings for a model whose replies to a prompt never differ."""
+        return self
 
     def versions(self) -> Mapping[str, str]:
         """Versions of what the cases depend on outside this project, by name.

@@ -38,8 +38,14 @@ def _environment() -> Environment:
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+    class Missing(StrictUndefined):
+        """What a sample has not: a condition may ask whether it is there, and nothing may print it."""
+
+        def __bool__(self) -> bool:  # type: ignore[override]
+            return False
+
     # A prompt is text and no page: what is escaped for HTML would be another prompt.
-    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+    environment = ImmutableSandboxedEnvironment(undefined=Missing, autoescape=False)
     environment.globals.clear()
     environment.filters = {name: environment.filters[name] for name in FILTERS}
     return environment

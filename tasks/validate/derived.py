@@ -25,7 +25,7 @@ def wrong_verdict(part: pa.Table, plan: Plan) -> pa.Array:
 Derive = Callable[[pa.Table, Plan], pa.Array]
 """Rows, and the test that they belong to, to a truth value for each row: whether something is wrong with it."""
 
-TEXTS = ("text", "article_sentence", "correct_sentence", "incorrect_sentence")
+TEXTS = ("text", "article_sentence", "correct_sentence", "incorrect_sentence", "instruction", "better", "worse")
 MOST_OPTIONS = 26
 ROUND_OFF = 1e-3
 """How far above 0 a log-likelihood may lie, in nats, by adding up in half precision."""

@@ -12,7 +12,7 @@ from contrapose.tasks.core import registry
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, SummaryPair, TextSample, Trial
 from contrapose.tasks.probes.base import Probe, rng_for
 from contrapose.tasks.probes.negation.control import ADVERBS, IN_QUESTIONS, control_text
-from contrapose.tasks.probes.order_bias.probe import OTHER_WORDS, QUESTION
+from contrapose.tasks.probes.order_bias import OrderBias
 from contrapose.tasks.probes.toxic_words.count import count_toxic
 from contrapose.tasks.probes.toxic_words.probe import AFTER, BEFORE, polite
 
@@ -180,8 +180,8 @@ def test_a_toxic_control_passes_as_the_test_does(after: str, passed: bool) -> No
 def test_an_order_control_keeps_the_order_and_changes_the_question() -> None:
     case, twin = pair_of("order_bias", PAIR)
     assert twin.perturbed_prompt is not None
-    question = next(each for each in OTHER_WORDS if each in twin.perturbed_prompt)
-    assert twin.perturbed_prompt == case.original_prompt.replace(QUESTION, question)
+    question = next(each for each in OrderBias.other_words if each in twin.perturbed_prompt)
+    assert twin.perturbed_prompt == case.original_prompt.replace(OrderBias.question, question)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Case, Completion, SummaryPair, TextSample
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.infer.ask import asked, in_words, trials
+from contrapose.tasks.infer.ask import asked, besides, trials
 from contrapose.tasks.infer.mock import MockModel
-from contrapose.tasks.perturb.cases import build_cases, drawn_in_words
+from contrapose.tasks.perturb.cases import build_cases, drawn_besides
 from contrapose.tasks.probes.in_words import COLUMNS, in_words_columns, in_words_measures
 
 IDS = [f"s{number}" for number in range(200)]
@@ -37,8 +37,8 @@ def plan_of(test: str, **settings: object) -> Plan:
 
 def cases_of(test: str, **settings: object) -> list[Case]:
     plan = plan_of(test, **settings)
-    drawn = drawn_in_words(IDS, plan, seed=3, likelihoods="all")
-    return list(build_cases(TESTS[test], plan, seed=3, likelihoods="all", in_words=drawn))
+    drawn = drawn_besides(IDS, plan, seed=3, likelihoods="all")
+    return list(build_cases(TESTS[test], plan, seed=3, likelihoods="all", besides=drawn))
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -52,10 +52,10 @@ def test_one_case_of_each_drawn_sample_is_also_asked_in_words_and_no_control(tes
 
 def test_the_draw_depends_on_the_seed_and_not_on_the_order_of_the_data() -> None:
     plan = plan_of("order_bias")
-    first = drawn_in_words(IDS, plan, seed=1, likelihoods="all")
-    assert first == drawn_in_words(IDS[::-1], plan, seed=1, likelihoods="all")
-    assert first != drawn_in_words(IDS, plan, seed=2, likelihoods="all")
-    assert drawn_in_words(IDS, plan, seed=1, likelihoods="none") == frozenset()
+    first = drawn_besides(IDS, plan, seed=1, likelihoods="all")
+    assert first == drawn_besides(IDS[::-1], plan, seed=1, likelihoods="all")
+    assert first != drawn_besides(IDS, plan, seed=2, likelihoods="all")
+    assert drawn_besides(IDS, plan, seed=1, likelihoods="none") == frozenset()
 
 
 def worded(reply: Completion) -> Completion:
@@ -63,7 +63,7 @@ def worded(reply: Completion) -> Completion:
     one = case(asks="choose", labels=("A", "B"), options=("x", "y"), also_in_words=True)
     model = MockModel()
     answers = {question: model.completion(question) for question in asked([one])}
-    (question,) = in_words([one])
+    (question,) = besides([one])
     (found,) = trials([one], {**answers, question: reply}, missing=lambda: Completion(error="missing"))
     assert found.expected.option_loglikelihoods is not None
     assert found.actual.in_words is None
@@ -83,7 +83,7 @@ def test_a_reply_that_failed_is_no_error_of_the_case() -> None:
 def test_the_mock_model_says_what_it_finds_likeliest(test: str) -> None:
     cases = [each for each in cases_of(test) if each.skip_reason is None]
     model = MockModel()
-    answers = {each: model.completion(each) for each in [*asked(cases), *in_words(cases)]}
+    answers = {each: model.completion(each) for each in [*asked(cases), *besides(cases)]}
     found = trials(cases, answers, missing=lambda: Completion(error="missing"))
     scores = probe(test).score(found, plan_of(test).probe_settings, embed=lambda texts: np.zeros((len(texts), 3)))
     agreed = [score.columns["words_agree"] for score in scores if score.columns.get("words_agree") is not None]

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from contrapose.tasks.probes.order_bias import OrderBias
 from contrapose.tasks.probes.order_bias.figures import Positions
 from contrapose.tasks.probes.panels import Grid, Panel
 
@@ -12,7 +13,7 @@ OUTCOME: Any = {"estimates": {}}
 
 
 def panels(*parts: pd.DataFrame) -> list[Panel]:
-    picture = Positions()
+    picture = Positions(OrderBias.sentences)
     for part in parts:
         picture.add(part)
     return list(picture.panels(OUTCOME))

@@ -10,6 +10,8 @@ from contrapose.tasks.core.records import Case
 from contrapose.tasks.probes.option_order.score import rotated
 
 Role = Literal["original", "changed", "control"]
+NOUNS = {"order_bias": "Summary", "judge_order": "Answer"}
+"""What a letter is called in the prompts of tests of two orders."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,7 @@ def known(cases: Iterable[Case]) -> Mapping[str, Asked]:
 def _both(case: Case) -> tuple[Asked, Asked]:
     """Both prompts of a case; a control asks the same as the original."""
     assert case.perturbed_prompt is not None
-    noun = "Summary" if case.probe == "order_bias" else "Option"
+    noun = NOUNS.get(case.probe, "Option")
     answer = _answer(case)
     options = case.options if case.control else _changed_options(case)
     reverses = case.probe == "add_negation" and not case.control
@@ -60,11 +62,11 @@ def _both(case: Case) -> tuple[Asked, Asked]:
 
 
 def _answer(case: Case) -> str | None:
-    return case.details["correct_sentence"] if case.probe == "order_bias" else case.details.get("answer")
+    return case.options[0] if case.probe in NOUNS else case.details.get("answer")
 
 
 def _changed_options(case: Case) -> tuple[str, ...]:
-    if case.probe == "order_bias":
+    if case.probe in NOUNS:
         return case.options[::-1]
     return rotated(case.options, int(case.details.get("rotation", "0")))
 

@@ -17,7 +17,7 @@ AskedBack = Literal["honest", "silent", "random"]
 """How a judge answers when it is asked which option a reply of its own chooses."""
 NONE = "none"
 """What it answers where the reply chooses nothing."""
-_LETTERED = re.compile(r"^[^\w\n]*(?:(?:Summary|Option) )?\(?([A-Z])[.:)] *(.+)$", re.MULTILINE)
+_LETTERED = re.compile(r"^[^\w\n]*(?:(?:Summary|Answer|Option) )?\(?([A-Z])[.:)] *(.+)$", re.MULTILINE)
 
 
 class PlantedModel:

@@ -30,7 +30,7 @@ from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
 
 SUITE = Path(__file__).parents[2] / "data" / "suites" / "full.yaml"
-LIMIT = {"order_bias": 100, "option_order": 50, "add_negation": 120}
+LIMIT = {"order_bias": 100, "judge_order": 100, "option_order": 50, "add_negation": 120}
 """Samples of a test; all where it is not named. More of them make no verdict of a planted judge another one."""
 WAYS = 3
 """How often each question is filled up to four options."""
@@ -53,7 +53,8 @@ def config_of(test: str, **changes: object) -> RunConfig:
     """The full suite with this test alone, of a model that answers in words; `changes` are settings of the test."""
     suite = yaml.safe_load(SUITE.read_text(encoding="utf-8"))
     category = probe(test).category
-    tests = {"defaults": suite["tests"]["defaults"], category: {test: {**suite["tests"][category][test], **changes}}}
+    own = suite["tests"].get(category, {}).get(test, {})
+    tests = {"defaults": suite["tests"]["defaults"], category: {test: {**own, **changes}}}
     return RunConfig.model_validate({**suite, "model": "openai/planted", "tests": tests})
 
 

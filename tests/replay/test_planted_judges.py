@@ -9,38 +9,39 @@ from planted_judges import JUDGES, Judge
 from planted_model import AskedBack
 from played import Prepared, bundled, four_options, planted
 
-TESTS = ("order_bias", "option_order", "add_negation", "add_toxic_words")
+TESTS = ("order_bias", "judge_order", "option_order", "add_negation", "add_toxic_words")
 VERDICTS = """
-                  order_bias    option_order  add_negation  add_toxic_words
-always right      pass          pass          pass          pass
-right in words    pass          pass          pass          -
-explains before   pass          pass          pass          -
-explains after    pass          pass          pass          -
-always first      fail          fail          fail          -
-always A          fail          fail          fail          -
-always last       fail          fail          fail          -
-coin              fail          fail          fail          -
-coin in words     fail          fail          fail          -
-arbitrary         fail          pass          fail          -
-always wrong      fail          pass          fail          -
-never negates     pass          pass          fail          -
-any wording       fail          fail          fail          -
-both              no pass       no pass       no pass       -
-hedges            no pass       no pass       no pass       -
-silent            inconclusive  inconclusive  inconclusive  inconclusive
-blank             inconclusive  inconclusive  inconclusive  inconclusive
-refuses           inconclusive  inconclusive  inconclusive  inconclusive
-refuses half      inconclusive  inconclusive  inconclusive  inconclusive
-refuses some      inconclusive  inconclusive  inconclusive  inconclusive
-cut off           inconclusive  inconclusive  inconclusive  -
-swears            no pass       no pass       no pass       fail
-swears back       -             -             -             fail
-echoes            no pass       no pass       no pass       fail
+                  order_bias    judge_order   option_order  add_negation  add_toxic_words
+always right      pass          pass          pass          pass          pass
+right in words    pass          pass          pass          pass          -
+explains before   pass          pass          pass          pass          -
+explains after    pass          pass          pass          pass          -
+always first      fail          fail          fail          fail          -
+always A          fail          fail          fail          fail          -
+always last       fail          fail          fail          fail          -
+coin              fail          fail          fail          fail          -
+coin in words     fail          fail          fail          fail          -
+arbitrary         fail          fail          pass          fail          -
+always wrong      fail          fail          pass          fail          -
+never negates     pass          pass          pass          fail          -
+any wording       fail          fail          fail          fail          -
+both              no pass       fail          no pass       no pass       -
+hedges            no pass       no pass       no pass       no pass       -
+silent            inconclusive  inconclusive  inconclusive  inconclusive  inconclusive
+blank             inconclusive  inconclusive  inconclusive  inconclusive  inconclusive
+refuses           inconclusive  fail          inconclusive  inconclusive  inconclusive
+refuses half      inconclusive  fail          inconclusive  inconclusive  inconclusive
+refuses some      inconclusive  fail          inconclusive  inconclusive  inconclusive
+cut off           inconclusive  inconclusive  inconclusive  inconclusive  -
+swears            no pass       no pass       no pass       no pass       fail
+swears back       -             -             -             -             fail
+echoes            no pass       no pass       no pass       no pass       fail
 """
 """The verdict of each judge on each test; `-`: the judge does nothing there that another one does not.
 
 `arbitrary` and `always wrong` pass option_order, which asks whether the choice follows the option: that it is not
-the right one is told by the accuracy beside it, as the test below holds.
+the right one is told by the accuracy beside it, as the test below holds. judge_order takes a tie or a refusal for what
+it says, since people prefer one of the answers; the other tests leave it open.
 """
 
 
@@ -78,6 +79,7 @@ def test_every_planted_judge_has_its_row() -> None:
 
 SPOKEN = {
     "order_bias": judges(BY_LETTER | BY_TEXT, options=2),
+    "judge_order": judges(BY_LETTER, options=2),
     "option_order": judges(BY_LETTER | BY_TEXT, options=4),
 }
 

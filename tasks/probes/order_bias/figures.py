@@ -24,13 +24,19 @@ ABILITY_AND_BIAS: Mapping[str, tuple[str, ...]] = {
     "follows_the_position": ("AA", "BB"),
 }
 """Shares of the pairs with a choice in both orders, by their outcomes: they add up to 1."""
-OUTCOMES = ("AB", "AA", "BB", "BA", "unparsed")
+PAIRS = ("AB", "AA", "BB", "BA")
+"""Outcomes with a choice in both orders."""
 
 
-def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
-    """Counts of the outcomes, and how the choices were read; rows without one (errors, unscored) are left out."""
+def figures(results: pd.DataFrame, *, unpaired: Sequence[str] = (UNPARSED,)) -> Mapping[str, float | int | None]:
+    """Counts of the outcomes, and how the choices were read; rows without one (errors, unscored) are left out.
+
+    Args:
+        results: result rows.
+        unpaired: outcomes of the pairs that lack a choice in one order or both.
+    """
     counted = results["outcome"].value_counts() if "outcome" in results else pd.Series(dtype=int)
-    counts = {name: int(counted.get(name, 0)) for name in OUTCOMES}
+    counts = {name: int(counted.get(name, 0)) for name in (*PAIRS, *unpaired)}
     if "result_step" not in results:
         return counts
     judged = results[results["outcome"].notna()]
@@ -72,7 +78,7 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
     if "outcome" not in results:
         return []
     outcome = results["outcome"]
-    judged, parsed = outcome.notna(), outcome.isin(OUTCOMES[:4])
+    judged, parsed = outcome.notna(), outcome.isin(PAIRS)
     right = where(judged, results["result"] == "A"), where(judged, results["swapped_result"] == "B")
     accuracy, content = (right[0] + right[1]) / 2, numbers(results["content_score"])
     position, calibrating = numbers(results["position_score"]), np.asarray(results["calibrates"].eq(True))
@@ -122,19 +128,11 @@ def _changed(results: pd.DataFrame) -> np.ndarray:
     return np.where(known, changed.astype(float), np.nan)
 
 
-SENTENCES = {
-    "AB": "picks the right summary in both orders: the content decides.",
-    "AA": "answers A in both orders: the position decides, not the content.",
-    "BB": "answers B in both orders: the position decides, not the content.",
-    "BA": "picks the wrong summary in both orders: it prefers the one that the article contradicts.",
-}
-"""By what was chosen in the original and in the swapped order; the right answers are A, then B."""
-
-
 class Positions:
     """Counts of the pairs of orders by their outcome."""
 
-    def __init__(self) -> None:
+    def __init__(self, sentences: Mapping[str, str], unpaired: Sequence[str] = (UNPARSED,)) -> None:
+        self._sentences, self._unpaired = sentences, unpaired
         self._outcomes: Counter[str] = Counter()
 
     def add(self, rows: pd.DataFrame) -> None:
@@ -145,8 +143,9 @@ class Positions:
         """The grid of the four outcomes; none where no pair was scored."""
         if not self._outcomes:
             return []
-        counts = {pair: self._outcomes[pair] for pair in SENTENCES}
-        total, unparsed = sum(counts.values()), self._outcomes[UNPARSED]
+        counts = {pair: self._outcomes[pair] for pair in self._sentences}
+        others = {name: self._outcomes[name] for name in self._unpaired}
+        total = sum(counts.values())
         cell = {pair: PanelShare(name=pair, count=count, total=total) for pair, count in counts.items()}
         return [
             Grid(
@@ -156,9 +155,9 @@ class Positions:
                     (Heading(name="original: A", note="right"), (cell["AB"], cell["AA"])),
                     (Heading(name="original: B", note="wrong"), (cell["BB"], cell["BA"])),
                 ),
-                sentence=pattern(counts, SENTENCES, without_choice=unparsed),
-                note=f"Unparsed: {unparsed:,}.",
-                figures=frozenset({*SENTENCES, UNPARSED}),
+                sentence=pattern(counts, self._sentences, without_choice=sum(others.values())),
+                note=" ".join(f"{name.capitalize()}: {count:,}." for name, count in others.items()),
+                figures=frozenset({*counts, *others}),
             )
         ]
 

@@ -1,106 +1,24 @@
-"""Score order_bias: the table of the two orders, and what likelihoods add to it."""
+"""Score two orders: the documents' table, and what likelihoods add to it."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, Self
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from pydantic import Field, FiniteFloat, field_validator, model_validator
-
-from contrapose.tasks.core.records import Completion, FollowUp, Likelihoods, Score, Side, Trial
+from contrapose.tasks.core.records import Completion, FollowUp, Score, Side, Trial
 from contrapose.tasks.language.replies.text import window
 from contrapose.tasks.probes.asking_back import can_be_asked, declines, follow_up
-from contrapose.tasks.probes.base import Embed, Embeds, Value
+from contrapose.tasks.probes.base import Embed, Value
 from contrapose.tasks.probes.in_words import in_words_columns
 from contrapose.tasks.probes.order_bias.reply import Letter, LetterChoice, nearer, needs_meaning, read_words, said
-from contrapose.tasks.probes.own_prompt import LETTERS, check_labels, check_template, labelled
-from contrapose.tasks.probes.read_with import ReadSettings
+from contrapose.tasks.probes.order_bias.settings import TwoOrdersSettings
+from contrapose.tasks.probes.own_prompt import labelled
 from contrapose.tasks.probes.reading_checks import check_columns, known
 
 UNPARSED = "unparsed"
 """Outcome of a pair in which a reply names no choice: the documents' table fails it, and a verdict leaves it open."""
-_MEANING = {
-    "AB": "The consistent summary was chosen in both orders.",
-    "AA": "A was chosen in both orders: the position decided.",
-    "BB": "B was chosen in both orders: the position decided.",
-    "BA": "The inconsistent summary was chosen in both orders.",
-}
-
-
-class OrderBiasSettings(ReadSettings):
-    """Settings of order_bias."""
-
-    of_scoring: ClassVar[frozenset[str]] = ReadSettings.of_scoring | {"similarity_threshold", "margin", "calibration"}
-
-    similarity_threshold: FiniteFloat = Field(
-        default=0.85, ge=0, le=1, description="Smallest cosine at which a reply in other words means a summary."
-    )
-    margin: FiniteFloat = Field(default=0.05, ge=0, le=1, description="Smallest lead in cosine over the other summary.")
-    calibration: FiniteFloat = Field(
-        default=0.2,
-        gt=0,
-        lt=1,
-        description="Share of the pairs from which the letters' own pull is learned, to be taken out of the others.",
-    )
-
-    prompt: str | None = Field(
-        default=None,
-        description="Template of a prompt of your own (Jinja2), with {{ first }} and {{ second }}, and {{ article }} "
-        "and {{ question }} if it wants them; in a suite, `prompt_file` names its file. Empty: our own.",
-    )
-    reworded: str | None = Field(
-        default=None,
-        description="The same in other words, for the controls of a prompt without {{ question }}; empty: none.",
-    )
-    labels: tuple[str, str] | None = Field(
-        default=None,
-        description="What the prompt calls what stands first, and what stands second; empty: A and B.",
-    )
-    pattern: str | None = Field(
-        default=None,
-        description="Regular expression whose one group captures a label of the reply; empty: by our rules for A and "
-        "B, and for other labels the one that stands in the reply.",
-    )
-
-    @field_validator("prompt", "reworded")
-    @classmethod
-    def _usable(cls, template: str | None) -> str | None:
-        if template is not None:
-            check_template(template, known=("article", "first", "second", "question"), needed=("first", "second"))
-        return template
-
-    @model_validator(mode="after")
-    def _readable(self) -> Self:
-        check_labels(self.named, self.pattern)
-        if (self.labels_are_own or self.reworded) and not self.prompt:
-            raise ValueError("labels, a pattern or other words without a prompt of one's own; expected prompt, too")
-        if self.labels_are_own and self.read_with not in ("auto", "reply"):
-            raise ValueError(f"read_with {self.read_with} with labels of one's own; expected auto or reply")
-        return self
-
-    @property
-    def named(self) -> tuple[str, str]:
-        """What the prompt calls what stands first, and what stands second."""
-        return self.labels or LETTERS
-
-    @property
-    def labels_are_own(self) -> bool:
-        """Whether replies are read by labels that the prompt names, and not as A and B."""
-        return self.pattern is not None or self.named != LETTERS
-
-    def by_likelihood(self, likelihoods: Likelihoods) -> bool:
-        """Whether letters are compared by likelihood."""
-        return not self.labels_are_own and super().by_likelihood(likelihoods)
-
-    def asks_back(self, likelihoods: Likelihoods) -> bool:
-        """Whether a model is asked about replies that could not be read."""
-        return not self.labels_are_own and super().asks_back(likelihoods)
-
-    def embeds(self, likelihoods: Likelihoods) -> Embeds:
-        """Any reply that is read may say in other words which summary it means."""
-        return "none" if self.labels_are_own or self.by_likelihood(likelihoods) else "all"
 
 
 class Read(NamedTuple):
@@ -114,7 +32,7 @@ class Read(NamedTuple):
     """Of each reply the sentence with the larger cosine; None where no embeddings were computed."""
 
 
-def read_replies(trials: Sequence[Trial], settings: OrderBiasSettings, *, embed: Embed) -> list[Read]:
+def read_replies(trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> list[Read]:
     """The choices of trials under both orders; all replies that need embeddings share one batch."""
     replies = [reply for trial in trials for reply in _replies(trial)]
     asked = [(reply.text or "", options) for _, reply, options in replies]
@@ -132,16 +50,18 @@ def read_replies(trials: Sequence[Trial], settings: OrderBiasSettings, *, embed:
     return [Read(*both_sides) for both_sides in zip(read[::2], read[1::2], both, strict=True)]
 
 
-def read_labels(trial: Trial, settings: OrderBiasSettings) -> Read:
+def read_labels(trial: Trial, settings: TwoOrdersSettings) -> Read:
     """The choices of a trial whose replies name labels of the prompt."""
-    chosen = [labelled(reply.text or "", settings.named, settings.pattern) for _, reply, _ in _replies(trial)]
-    first, second = (
-        LetterChoice(choice=None, step="unparsed", reason="no one label is named")
-        if place is None
-        else LetterChoice(choice="B" if place else "A", step="label", reason=f"names {settings.named[place]}")
-        for place in chosen
-    )
-    return Read(first, second)
+    return Read(read_label(trial.expected.text or "", settings), read_label(trial.actual.text or "", settings))
+
+
+def read_label(reply: str, settings: TwoOrdersSettings) -> LetterChoice:
+    """The choice of a reply that names a label of the prompt; a label beyond the two chooses neither."""
+    place = labelled(reply, settings.named, settings.pattern, field=settings.answer_field)
+    if place is None:
+        return LetterChoice(choice=None, step="unparsed", reason="no one label is named")
+    choice: tuple[Letter | None, ...] = ("A", "B", None)
+    return LetterChoice(choice=choice[place], step="label", reason=f"names {settings.named[place]}")
 
 
 def held(reply: Completion) -> LetterChoice | None:
@@ -151,7 +71,7 @@ def held(reply: Completion) -> LetterChoice | None:
     return LetterChoice(choice="A" if reply.text == "A" else "B", step="constrained", reason="held to the letters")
 
 
-def follow_ups(trials: Sequence[Trial], settings: OrderBiasSettings, *, embed: Embed) -> list[FollowUp]:
+def follow_ups(trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> list[FollowUp]:
     """Questions about the replies that neither rules nor embeddings could read, and about those that rules read."""
     chosen = [choice for pair in read_replies(trials, settings, embed=embed) for choice in (pair.first, pair.second)]
     replies = [(trial, *reply) for trial in trials for reply in _replies(trial)]
@@ -195,23 +115,36 @@ def likelier(reply: Completion) -> LetterChoice | None:
     return LetterChoice(choice="A" if lead > 0 else "B", step="likelihood", reason=f"A leads by {lead:.3f} nats")
 
 
-def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score:
-    """The documents' table: A then B passes, everything else fails; a control passes with the same letter twice.
+def outcome_of(read: Read) -> str:
+    """Both choices, or that one of them could not be read."""
+    first, second = read.first.choice, read.second.choice
+    return f"{first}{second}" if first and second else UNPARSED
+
+
+def scored(
+    trial: Trial,
+    read: Read,
+    *,
+    outcome: str,
+    meaning: Mapping[str, str],
+    further: Mapping[str, Value],
+    calibrates: bool | None = None,
+) -> Score:
+    """The documents' table: A then B passes, everything else fails.
 
     Args:
-        trial: a pair in both orders, or a control.
+        trial: a pair in both orders.
         read: its replies.
+        outcome: what they come to.
+        meaning: of each outcome, in a sentence; one without is open.
+        further: columns of this test alone.
         calibrates: whether the pair's log-likelihoods tell the pull of the letters; None where it has none.
     """
-    if trial.case.control:
-        return _control_score(trial, read)
-    first, second = read.first.choice, read.second.choice
-    outcome = f"{first}{second}" if first and second else UNPARSED
     passed = outcome == "AB"
     columns: dict[str, Value] = {
         **trial.case.details,
-        "result": first or "",
-        "swapped_result": second or "",
+        "result": read.first.choice or "",
+        "swapped_result": read.second.choice or "",
         "outcome": outcome,
         "result_step": read.first.step,
         "swapped_step": read.second.step,
@@ -223,17 +156,21 @@ def scored(trial: Trial, read: Read, *, calibrates: bool | None = None) -> Score
             (reply, choice.choice, choice.step, options)
             for (_, reply, options), choice in zip(_replies(trial), (read.first, read.second), strict=True)
         ),
-        "langtest_pass": passes(
-            taken(trial.expected.text or "", nearer=read.meant[0]), taken(trial.actual.text or "", nearer=read.meant[1])
-        ),
+        **further,
     }
     return Score(
         value=float(passed),
         passed=passed,
-        reason=_MEANING.get(outcome) or _unread(read),
-        undecided=outcome == UNPARSED,
+        reason=meaning.get(outcome) or _unread(read),
+        undecided=outcome not in meaning,
         columns=columns,
     )
+
+
+def langtest_columns(trial: Trial, read: Read) -> dict[str, Value]:
+    """What LangTest would have said of the same replies."""
+    first, second = trial.expected.text or "", trial.actual.text or ""
+    return {"langtest_pass": passes(taken(first, nearer=read.meant[0]), taken(second, nearer=read.meant[1]))}
 
 
 def _first_is_longer(first: str, second: str) -> bool | None:
@@ -254,8 +191,8 @@ def _unread(read: Read) -> str:
     return f"No choice could be read ({reasons})."
 
 
-def _control_score(trial: Trial, read: Read) -> Score:
-    """The order is the same in both prompts, and so there is no outcome such as AB."""
+def control_scored(trial: Trial, read: Read) -> Score:
+    """A control passes with the same letter twice: the order is the same in both prompts, so no outcome is AB."""
     first, second, _ = read
     columns: dict[str, Value] = {**trial.case.details, "result": first.choice or "", "result_step": first.step}
     if first.choice is None and second.choice is None:

@@ -1,0 +1,235 @@
+"""judge_order: agreement with people in both orders, ties and refusals, what sways a judge, and how steady it is."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from figured import figured
+
+from contrapose.tasks.config.plan import plans
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import AnswerPair, Case, Completion, Trial
+from contrapose.tasks.infer.ask import asked, besides, trials
+from contrapose.tasks.perturb.cases import build_cases, drawn_besides
+from contrapose.tasks.probes.judge_order import JudgeOrder, JudgeOrderSettings
+from contrapose.tasks.tables.results import result_table
+
+PROBE = JudgeOrder()
+LONG, SHORT = "Yes, it certainly does.", "Yes."
+OWN: dict[str, Any] = {
+    "prompt": "{{ instruction }}\n1: {{ first }}\n2: {{ second }}\nSay [[1]], [[2]] or [[C]].",
+    "labels": ("1", "2"),
+    "tie": "C",
+    "pattern": r"\[\[(\w)\]\]",
+}
+
+
+def pair(number: int = 0, *, better: str = LONG, worse: str = SHORT, **fields: Any) -> AnswerPair:
+    return AnswerPair(id=f"pair {number}", instruction=f"Rain {number}?", better=better, worse=worse, **fields)
+
+
+def case_of(sample: AnswerPair, **settings: Any) -> Case:
+    own = JudgeOrderSettings(**settings)
+    [case] = PROBE.cases(sample, own, rng=random.Random(0), likelihoods="none")
+    return case
+
+
+def rows_of(replies: list[tuple[AnswerPair, str, str]], again: str | None = None, **settings: Any) -> list[Any]:
+    own = JudgeOrderSettings(**settings)
+    made = [
+        Trial(
+            case=case_of(sample, **settings),
+            expected=Completion(text=first, again=again),
+            actual=Completion(text=second),
+        )
+        for sample, first, second in replies
+    ]
+    scores = PROBE.score(made, own, embed=lambda texts: np.zeros((len(texts), 2)))
+    return result_table(made, scores, probe=PROBE, model="m").to_pylist()
+
+
+def row_of(first: str, second: str, **settings: Any) -> dict[str, Any]:
+    [row] = rows_of([(pair(), first, second)], **settings)
+    return row
+
+
+@pytest.mark.parametrize(
+    ("replies", "outcome", "passed", "undecided"),
+    [
+        (("A", "B"), "AB", True, False),
+        (("A", "A"), "AA", False, False),
+        (("B", "A"), "BA", False, False),
+        (("Both are equally good.", "Both are equally good."), "tied", False, False),
+        (("A", "Neither of them."), "tied", False, False),
+        (("I'm sorry, but I can't help with that.", "B"), "refused", False, False),
+        (("I'm sorry, but I can't help with that.", "Both are equally good."), "refused", False, False),
+        (("Well, the first thing to look at is", "B"), "unparsed", False, True),
+        (("", ""), "unparsed", False, True),
+    ],
+)
+def test_two_replies_come_to_an_outcome(replies: tuple[str, str], outcome: str, passed: bool, undecided: bool) -> None:
+    row = row_of(*replies)
+    assert (row["outcome"], row["pass"], row["undecided"]) == (outcome, passed, undecided)
+
+
+def test_what_each_reply_says_is_recorded() -> None:
+    row = row_of("Both are equally good.", "I'm sorry, but I can't help with that.")
+    assert (row["said"], row["swapped_said"]) == ("tie", "refusal")
+    row = row_of("", "B")
+    assert (row["said"], row["swapped_said"]) == ("empty", "choice")
+
+
+def test_a_tie_has_a_label_of_its_own() -> None:
+    row = row_of("Hard to say. [[C]]", "[[2]]", **OWN)
+    assert (row["outcome"], row["said"], row["undecided"]) == ("tied", "tie", False)
+    assert row_of("[[1]]", "[[2]]", **OWN)["outcome"] == "AB"
+    assert row_of("[[1]] or [[C]]", "[[2]]", **OWN)["outcome"] == "unparsed"
+
+
+def test_a_guesser_among_three_labels_is_right_less_often() -> None:
+    assert case_of(pair()).chance == 1 / 4
+    assert case_of(pair(), **OWN).chance == pytest.approx(1 / 9)
+
+
+def test_a_label_may_stand_in_a_field_of_json() -> None:
+    settings = {"prompt": OWN["prompt"], "labels": ("1", "2"), "answer_field": "verdict"}
+    row = row_of('{"reason": "shorter", "verdict": 1}', '{"verdict": "2"}', **settings)
+    assert (row["outcome"], row["result_step"]) == ("AB", "label")
+
+
+def test_preferring_ones_own_answers_is_told() -> None:
+    own = [pair(n, better_by="me", worse_by="you") for n in range(12)]
+    others = [pair(n + 12, better_by="you", worse_by="me") for n in range(12)]
+    both = pair(30, better_by="me", worse_by="me")
+    rows = rows_of(
+        [*((each, "A", "B") for each in own), *((each, "B", "A") for each in others), (both, "A", "A")], writer="me"
+    )
+    figures = figured(PROBE, rows)
+    assert (figures["accuracy_where_own"], figures["accuracy_where_anothers"]) == (1, 0)
+    assert figures["self_preference_p"] < 0.001
+    assert rows[-1]["right_is_own"] is None
+    assert "self_preference_p" not in figured(PROBE, rows_of([(each, "A", "B") for each in own]))
+
+
+def test_preferring_the_longer_answer_is_told() -> None:
+    longer = [(pair(n), "A", "B") for n in range(10)]
+    shorter = [(pair(n + 10, better=SHORT, worse=LONG), "B", "A") for n in range(10)]
+    figures = figured(PROBE, rows_of([*longer, *shorter]))
+    assert (figures["accuracy_where_longer"], figures["accuracy_where_shorter"]) == (1, 0)
+    assert figures["length_preference_p"] < 0.001
+    fair = figured(PROBE, rows_of([*longer, *((sample, "A", "B") for sample, _, _ in shorter)]))
+    assert fair["length_preference_p"] == 1
+
+
+@pytest.mark.parametrize(("again", "choice", "same"), [("A", "A", True), ("B", "B", False), ("Hm.", "", False)])
+def test_a_judge_that_is_asked_again_may_contradict_itself(again: str, choice: str, same: bool) -> None:
+    [row] = rows_of([(pair(), "A", "B")], again=again)
+    assert (row["again_choice"], row["again_same"]) == (choice, same)
+    assert figured(PROBE, [row])["changed_when_asked_again"] == (not same)
+
+
+def test_nothing_is_said_of_who_was_not_asked_again() -> None:
+    [row] = rows_of([(pair(), "A", "B")])
+    assert (row["again_choice"], row["again_same"]) == (None, None)
+    assert "changed_when_asked_again" not in figured(PROBE, [row])
+
+
+def config(**changes: Any) -> RunConfig:
+    tests = {"judging": {"judge_order": changes.pop("settings", {})}}
+    return RunConfig.model_validate({"model": "openai/m", "tests": tests, **changes})
+
+
+def test_some_samples_are_asked_again_and_the_second_answer_is_another_question() -> None:
+    [plan] = plans(config(settings={"ask_again": 3}))
+    samples = [pair(n) for n in range(10)]
+    drawn = drawn_besides([each.id for each in samples], plan, seed=0, likelihoods="none")
+    cases = list(build_cases(samples, plan, seed=0, likelihoods="none", besides=drawn))
+    again = [case for case in cases if case.also_again]
+    assert len(again) == 3
+    assert not any(case.control for case in again)
+    questions = besides(cases)
+    assert [question.prompt for question in questions] == [case.original_prompt for case in again]
+    assert {question.repeat for question in questions} == {1}
+    answers = {question: Completion(text="A") for question in asked(cases)}
+    answers |= {question: Completion(text="B") for question in questions}
+    replied = trials(cases, answers, missing=Completion)
+    assert [trial.expected.again for trial in replied if trial.case.also_again] == ["B"] * 3
+    assert {trial.expected.again for trial in replied if not trial.case.also_again} == {None}
+
+
+@pytest.mark.parametrize(
+    ("changes", "count"),
+    [
+        ({}, 50),
+        ({"model": "recorded/replies.jsonl"}, 0),
+        ({"model": "embedded"}, 0),
+        ({"model": "embedded", "gen_kwargs": {"temperature": 0.7}}, 50),
+    ],
+)
+def test_nobody_is_asked_again_whose_replies_never_differ(changes: dict[str, Any], count: int) -> None:
+    [plan] = plans(config(**changes))
+    assert plan.probe_settings.asks_again("none") == count
+
+
+def test_a_template_may_ask_for_a_reference_where_there_is_one() -> None:
+    template = "{{ instruction }} {% if reference %}({{ reference }}){% endif %} 1: {{ first }} 2: {{ second }}"
+    settings = {**OWN, "prompt": template}
+    assert case_of(pair(reference="It does."), **settings).original_prompt.startswith("Rain 0? (It does.) 1: Yes,")
+    assert case_of(pair(), **settings).original_prompt.startswith("Rain 0?  1: Yes,")
+
+
+def test_a_reference_that_a_sample_lacks_is_told_before_anything_is_asked() -> None:
+    with pytest.raises(ConfigError, match=r"sample pair 0.*'reference' is undefined") as caught:
+        case_of(pair(), **{**OWN, "prompt": "{{ reference }} {{ first }} {{ second }}"})
+    assert "\n" not in str(caught.value)
+
+
+def test_our_own_prompt_shows_the_reference_where_there_is_one() -> None:
+    assert "known to be right: It does.\n" in case_of(pair(reference="It does.")).original_prompt
+    prompt = case_of(pair(better="One.\nTwo.")).original_prompt
+    assert "known to be right" not in prompt
+    assert "Answer A:\nOne.\nTwo.\n\nAnswer B:\nYes.\n\nWhich answer follows" in prompt
+
+
+def test_a_control_asks_the_same_order_in_other_words() -> None:
+    sample, settings = pair(), JudgeOrderSettings()
+    case = case_of(sample)
+    twin = PROBE.control(case, sample, settings, rng=random.Random(0))
+    assert twin is not None
+    assert twin.perturbed_prompt is not None
+    question = next(each for each in PROBE.other_words if each in twin.perturbed_prompt)
+    assert twin.perturbed_prompt == case.original_prompt.replace(PROBE.question, question)
+
+
+def test_the_same_choice_in_both_orders_may_be_asked_for() -> None:
+    replies = ("A", "B"), ("B", "A"), ("A", "A"), ("It is a tie: both are good.",) * 2, ("A", "Hm.")
+    rows = rows_of([(pair(n), *each) for n, each in enumerate(replies)])
+    frame = pd.DataFrame(rows)
+    [criterion] = PROBE.criteria(frame, JudgeOrderSettings(min_same_choice_rate=0.8))
+    assert (criterion.name, criterion.wanted, criterion.chance) == ("same_choice_rate", 0.8, 0.5)
+    assert criterion.met[:4].tolist() == [1, 1, 0, 1]
+    assert np.isnan(criterion.met[4])
+    assert PROBE.criteria(frame, JudgeOrderSettings()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"tie": "C"}, "a pattern, too"),
+        ({**OWN, "tie": "1"}, "3 that differ"),
+        ({**OWN, "tie": " "}, "3 that differ"),
+        ({**OWN, "answer_field": "x"}, "a pattern and a field"),
+        ({"prompt": OWN["prompt"].replace("instruction", "article")}, "{{ article }}"),
+        ({"min_same_choice_rate": 1.5}, "less than or equal to 1"),
+        ({"ask_again": -1}, "greater than or equal to 0"),
+    ],
+)
+def test_settings_that_cannot_be_meant_are_refused(settings: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(told)):
+        JudgeOrderSettings(**settings)
