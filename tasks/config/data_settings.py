@@ -10,7 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from contrapose.tasks.core.registry import names
 from contrapose.tasks.core.secrets import holds_password
 
-FIELDS = ("text", "options", "answer", "article_sentence", "correct_sentence", "incorrect_sentence", "id", "cluster")
+FIELDS = (
+    *("text", "options", "answer", "items", "relevant", "article_sentence", "correct_sentence", "incorrect_sentence"),
+    *("id", "cluster"),
+)
 """Our names of what a row holds: the keys that `columns` may have."""
 
 PLACE = {"source", "slice_by"}
@@ -27,7 +30,7 @@ class DataSettings(BaseModel):
 
     source: str = Field(
         min_length=1,
-        description="A bundled name (negation, toxic_words, summary_pairs), a path or fsspec URL "
+        description="A bundled name (negation, toxic_words, summary_pairs, item_lists), a path or fsspec URL "
         "that ends in .jsonl, .json, .csv, .tsv, .parquet or .xlsx, `hf/<org>/<name>`, or `hf/<folder>`.",
     )
     format: str | None = Field(
@@ -37,7 +40,7 @@ class DataSettings(BaseModel):
     )
     columns: dict[str, str] = Field(
         default_factory=dict,
-        description="Our field (text, options, answer, article_sentence, correct_sentence, "
+        description="Our field (text, options, answer, items, relevant, article_sentence, correct_sentence, "
         "incorrect_sentence, id, cluster) to the source's column; empty: the usual names.",
     )
     shuffle: bool = Field(

@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.records import Sample, SummaryPair, TextSample
+from contrapose.tasks.core.records import ItemSample, Sample, SummaryPair, TextSample
 from contrapose.tasks.load.columns import PAIR, candidates, column_of, label, optional_label, text
+from contrapose.tasks.load.items import place, read_items
 from contrapose.tasks.load.rows import Problem, Row, Unfit, listed, shown
 from contrapose.tasks.probes.base import letters
 
@@ -33,9 +34,14 @@ class Builder:
         if row.problem is not None:
             return row.problem
         try:
-            return self._pair(row) if self.sample_type is SummaryPair else self._text(row)
+            return self._sample(row)
         except Unfit as error:
             return error.problem
+
+    def _sample(self, row: Row) -> Sample:
+        if self.sample_type is SummaryPair:
+            return self._pair(row)
+        return self._list(row) if self.sample_type is ItemSample else TextSample(**self._question(row))
 
     def _pair(self, row: Row) -> SummaryPair:
         article, correct, incorrect = (self._required(row, name) for name in PAIR)
@@ -48,22 +54,35 @@ class Builder:
             cluster=self._optional(row, "cluster", optional_label),
         )
 
-    def _text(self, row: Row) -> TextSample:
+    def _list(self, row: Row) -> ItemSample:
+        question = self._question(row)
+        items = self._required(row, "items", read_items)
+        relevant = self._optional(row, "relevant", lambda value: place(value, among=len(items)))
+        return ItemSample(**question, items=items, relevant=relevant)
+
+    def _question(self, row: Row) -> dict[str, Any]:
+        """The fields that every text has."""
         options = self._optional(row, "options", _options)
-        return TextSample(
-            id=self._id(row),
-            text=self._required(row, "text"),
-            options=options.texts if options else (),
-            answer=self._optional(row, "answer", lambda value: _answer(value, options)),
-            slice=self._optional(row, "slice", optional_label),
-            cluster=self._optional(row, "cluster", optional_label),
-        )
+        return {
+            "id": self._id(row),
+            "text": self._required(row, "text"),
+            "options": options.texts if options else (),
+            "answer": self._optional(row, "answer", lambda value: _answer(value, options)),
+            "slice": self._optional(row, "slice", optional_label),
+            "cluster": self._optional(row, "cluster", optional_label),
+        }
 
     def _id(self, row: Row) -> str:
         return self._optional(row, "id", label) or f"{self.stem}-{row.number:04d}"
 
-    def _required(self, row: Row, name: str) -> str:
-        value = self._optional(row, name, text)
+    @overload
+    def _required(self, row: Row, name: str) -> str: ...
+
+    @overload
+    def _required(self, row: Row, name: str, read: Callable[[Any], Value]) -> Value: ...
+
+    def _required(self, row: Row, name: str, read: Callable[[Any], Any] = text) -> Any:
+        value = self._optional(row, name, read)
         if value is None:
             column = candidates(name, self.data)[-1]
             raise Unfit(f"column {shown(column)} is missing", expected="every row to have it", column=column)

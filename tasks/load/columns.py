@@ -11,12 +11,14 @@ from typing import Any
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_CHARACTERS, MOST_COLUMNS
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.core.records import Sample, SummaryPair
+from contrapose.tasks.core.records import ItemSample, Sample, SummaryPair
 from contrapose.tasks.load.opening import failure
 from contrapose.tasks.load.rows import Problem, Row, Unfit, escaped, listed, shown
 
 USUAL: Mapping[str, tuple[str, ...]] = {
     "text": ("question", "text"),
+    "items": ("items",),
+    "relevant": ("relevant",),
     "options": ("options",),
     "answer": ("answer",),
     "article_sentence": ("article_sentence", "article_sent", "instruction", "prompt"),
@@ -33,7 +35,9 @@ PAIR = ("article_sentence", "correct_sentence", "incorrect_sentence")
 
 def required(sample_type: type[Sample]) -> tuple[str, ...]:
     """The fields that every row must have."""
-    return PAIR if sample_type is SummaryPair else ("text",)
+    if sample_type is SummaryPair:
+        return PAIR
+    return ("text", "items") if sample_type is ItemSample else ("text",)
 
 
 def candidates(name: str, data: DataSettings) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import pytest
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.core.records import Sample, SummaryPair, TextSample
+from contrapose.tasks.core.records import ItemSample, Sample, SummaryPair, TextSample
 from contrapose.tasks.load.bundled import bundled_names
 from contrapose.tasks.load.samples import Drawing, load_samples
 
@@ -128,6 +128,7 @@ def test_options_in_a_column_that_nobody_named_are_warned_about(tmp_path: Path) 
 @pytest.mark.parametrize("name", bundled_names())
 def test_every_bundled_set_loads(name: str) -> None:
     kind: type[Sample] = SummaryPair if name.endswith("_pairs") else TextSample
+    kind = ItemSample if name == "item_lists" else kind
     slice_by = "kind" if name == "judge_pairs" else "topic"
     loaded = load_samples(DataSettings(source=name, slice_by=slice_by), kind, limit=None, seed=0)
     assert len(loaded.samples) == loaded.rows > 0

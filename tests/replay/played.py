@@ -53,7 +53,8 @@ def config_of(test: str, **changes: object) -> RunConfig:
     """The full suite with this test alone, of a model that answers in words; `changes` are settings of the test."""
     suite = yaml.safe_load(SUITE.read_text(encoding="utf-8"))
     category = probe(test).category
-    tests = {"defaults": suite["tests"]["defaults"], category: {test: {**suite["tests"][category][test], **changes}}}
+    own = suite["tests"].get(category, {}).get(test, {})
+    tests = {"defaults": suite["tests"]["defaults"], category: {test: {**own, **changes}}}
     return RunConfig.model_validate({**suite, "model": "openai/planted", "tests": tests})
 
 
