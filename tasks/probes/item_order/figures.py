@@ -14,8 +14,6 @@ from contrapose.tasks.probes.values import numbers, where
 
 PLACES = ("first", "middle", "last")
 """Where an item stands: at the beginning of its list, at the end, or somewhere between."""
-ASKED = ["sample_id", "repeat"]
-"""Columns that tell one asking of a sample, in all its orders, from another."""
 CRITERION = "right_rate"
 """Of an answer that stays and is right."""
 
@@ -30,7 +28,7 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
     rows = answered_cases(results)
     if rows.empty:
         return {"samples": 0, **figures_of_answers(results)}
-    stayed = rows["answer_changed"].eq(False).groupby([rows[name] for name in ASKED]).all()
+    stayed = rows["answer_changed"].eq(False).groupby(askings(rows)).all()
     return {"samples": len(stayed), "samples_that_stay": int(stayed.sum()), **figures_of_answers(results)}
 
 
@@ -40,6 +38,12 @@ def answered_cases(results: pd.DataFrame) -> pd.DataFrame:
         return results.iloc[:0]
     rows = results[results["item_count"].notna()]
     return rows[~rows["control"].astype(bool)] if "control" in rows else rows
+
+
+def askings(rows: pd.DataFrame) -> pd.Series:
+    """(rows,) of what tells one asking of a sample, in all its orders, from another."""
+    parts = [rows[name] for name in ("sample_id", "repeat") if name in rows]
+    return pd.Series(list(zip(*parts, strict=True)), index=rows.index, dtype=object)
 
 
 def replies(rows: pd.DataFrame, *, known: Set[tuple[object, ...]] = frozenset()) -> pd.DataFrame:
@@ -54,7 +58,7 @@ def replies(rows: pd.DataFrame, *, known: Set[tuple[object, ...]] = frozenset())
         the answer and of the one that the answer comes from, as named in `PLACES`; `right`, NaN where nobody knows,
         and 0 of a reply that says nothing.
     """
-    asking = pd.Series(list(zip(*(rows[name] for name in ASKED), strict=True)), index=rows.index, dtype=object)
+    asking = askings(rows)
     first = pd.Series(rows.index, index=rows.index).groupby(asking).transform("first")
     given_order = ~asking.duplicated() & ~asking.isin(known)
     parts = [
@@ -98,8 +102,8 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
         `right_in_all_orders`, an unread reply counted as not right; `accuracy_relevant_first`, `_middle` and `_last`,
         by where the relevant item stands, `lost_in_the_middle`, the mean of first and last minus the middle, and
         `first_over_last`, first minus last; among the pairs of orders with an answer each, the shares that kept to the
-        right one, kept to a wrong one, and changed. `favours_first`, `_middle` and `_last`: how often the answer comes from there, minus the share of the
-        items that stand there.
+        right one, kept to a wrong one, and changed. `favours_first`, `_middle` and `_last`: how often the answer comes
+        from there, minus the share of the items that stand there.
     """
     general = [measure for measure in measures_of_answers(results) if measure.name != "answer_changed"]
     if not general or "item_count" not in results:

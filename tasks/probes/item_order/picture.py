@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.probes.item_order.figures import ASKED, PLACES, answered_cases, outcomes, replies
+from contrapose.tasks.probes.item_order.figures import PLACES, answered_cases, askings, outcomes, replies
 from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, Quantity, Sheet, shares
 
 
@@ -34,7 +34,7 @@ class Places:
             right = answered_replies.loc[answered_replies["relevant"].eq(name), "right"].dropna()
             self._relevant[name] += len(right)
             self._right[name] += int(right.sum())
-        self._asked_last = frozenset(zip(*(rows[name] for name in ASKED), strict=True))
+        self._asked_last = frozenset(askings(rows))
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
         """Bars of the outcomes and of accuracy by place, and a table of the places that answers come from."""
