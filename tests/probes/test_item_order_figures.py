@@ -61,7 +61,8 @@ def test_each_reply_counts_once_at_the_place_where_the_relevant_item_stood() -> 
     figures = figured(PROBE, rows_of("a", [True, False, False, True], relevant=3))
     assert (figures["accuracy_relevant_first"], figures["accuracy_relevant_last"]) == (1, 1)
     assert figures["accuracy_relevant_middle"] == 0
-    assert (figures["lost_in_the_middle"], figures["first_over_last"]) == (1, 0)
+    compared = ("lost_in_the_middle", "first_over_middle", "last_over_middle", "first_over_last")
+    assert [figures[name] for name in compared] == [1, 1, 1, 0]
     assert (figures["accuracy"], figures["accuracy_given_order"], figures["right_in_all_orders"]) == (0.5, 0, 0)
 
 
@@ -180,18 +181,18 @@ def test_repeats_are_askings_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ends", "first", "sentence"),
+    ("first", "last", "sentence"),
     [
         ((-0.1, 0.1), (-0.1, 0.1), "Where the relevant item stands makes no clear difference."),
         (None, None, "Where the relevant item stands makes no clear difference."),
-        ((0.1, 0.3), (-0.1, 0.1), "matters: right more often at an end of the list than in between."),
-        ((-0.3, -0.1), (-0.3, -0.1), "right less often at an end of the list than in between and less often first"),
+        ((0.1, 0.3), (-0.1, 0.1), "matters: right more often first than in between."),
+        ((0.1, 0.3), (-0.3, -0.1), "matters: right more often first than in between, less often last than in between."),
     ],
 )
-def test_the_sentence_claims_only_what_an_interval_shows(ends: Any, first: Any, sentence: str) -> None:
+def test_the_sentence_claims_only_what_an_interval_shows(first: Any, last: Any, sentence: str) -> None:
     known = {
         name: {"value": 0.2, "interval": interval}
-        for name, interval in (("lost_in_the_middle", ends), ("first_over_last", first))
+        for name, interval in (("first_over_middle", first), ("last_over_middle", last))
     }
     panel = panels(rows_of("a", [True] * 4), outcome={"estimates": known})[1]
     assert isinstance(panel, Bars)
@@ -202,7 +203,7 @@ def test_the_favoured_places_are_a_table_with_intervals() -> None:
     known = {f"favours_{name}": {"value": 0.2, "interval": (0.1, 0.3)} for name in ("first", "middle", "last")}
     sheet = panels(rows_of("a", [True] * 4), outcome={"estimates": known})[-1]
     assert isinstance(sheet, Sheet)
-    assert [name for name, _ in sheet.rows] == ["first", "middle", "last"]
+    assert [name for name, _ in sheet.rows] == ["first", "in between", "last"]
     assert sheet.rows[0][1][0] is not None
     assert sheet.rows[0][1][0].interval == (0.1, 0.3)
 

@@ -14,6 +14,8 @@ from contrapose.tasks.probes.values import numbers, where
 
 PLACES = ("first", "middle", "last")
 """Where an item stands: at the beginning of its list, at the end, or somewhere between."""
+COMPARED = (("first", "middle"), ("last", "middle"), ("first", "last"))
+"""Places whose accuracy is compared, within each sample."""
 CRITERION = "right_rate"
 """Of an answer that stays and is right."""
 
@@ -100,8 +102,8 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
         What every test reports that compares two answers; of `answer_changed` all cases count, and its effect is
         `net_order_sensitivity`. Where the answer is known: `accuracy` over all orders and in the given one,
         `right_in_all_orders`, an unread reply counted as not right; `accuracy_relevant_first`, `_middle` and `_last`,
-        by where the relevant item stands, `lost_in_the_middle`, the mean of first and last minus the middle, and
-        `first_over_last`, first minus last; among the pairs of orders with an answer each, the shares that kept to the
+        by where the relevant item stands, `lost_in_the_middle`, the mean of first and last minus the middle, and each two
+        of them, as `first_over_last`, first minus last; among the pairs of orders with an answer each, the shares that kept to the
         right one, kept to a wrong one, and changed. `favours_first`, `_middle` and `_last`: how often the answer comes
         from there, minus the share of the items that stand there.
     """
@@ -155,7 +157,8 @@ def _by_place(answers: pd.DataFrame, index: pd.Index) -> Iterator[Measure]:
         yield Measure(name=f"accuracy_relevant_{name}", values=values, bounds=(0, 1))
     ends = (placed["first"] + placed["last"]) / 2
     yield Measure(name="lost_in_the_middle", values=ends - placed["middle"], bounds=(-1, 1))
-    yield Measure(name="first_over_last", values=placed["first"] - placed["last"], bounds=(-1, 1))
+    for better, other in COMPARED:
+        yield Measure(name=f"{better}_over_{other}", values=placed[better] - placed[other], bounds=(-1, 1))
     known = answers["source"].notna().to_numpy()
     for name, even in _even(answers["count"].to_numpy(dtype=float)).items():
         beyond = where(known, answers["source"].eq(name).to_numpy() - even)

@@ -9,8 +9,11 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.probes.item_order.figures import PLACES, answered_cases, askings, outcomes, replies
+from contrapose.tasks.probes.item_order.figures import COMPARED, PLACES, answered_cases, askings, outcomes, replies
 from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, Quantity, Sheet, shares
+
+STANDS = {"first": "first", "middle": "in between", "last": "last"}
+"""Places as people read them."""
 
 
 class Places:
@@ -53,11 +56,10 @@ class Places:
     def _by_place(self, outcome: Outcome) -> Iterator[Panel]:
         if not self._relevant.total():
             return
-        stands = {"first": "first", "middle": "in between", "last": "last"}
         yield Bars(
             title="Right answers by where the relevant item stands",
             shares=tuple(
-                PanelShare(name=stands[name], count=self._right[name], total=self._relevant[name]) for name in PLACES
+                PanelShare(name=STANDS[name], count=self._right[name], total=self._relevant[name]) for name in PLACES
             ),
             sentence=_better(outcome),
         )
@@ -65,15 +67,15 @@ class Places:
 
 def _better(outcome: Outcome) -> str:
     """Where the relevant item is clearly better placed: what is claimed has an interval that leaves out 0."""
-    ends, first = (_sign(outcome, name) for name in ("lost_in_the_middle", "first_over_last"))
-    claims = []
-    if ends:
-        claims.append(f"{'more' if ends > 0 else 'less'} often at an end of the list than in between")
-    if first:
-        claims.append(f"{'more' if first > 0 else 'less'} often first than last")
+    signs = {pair: _sign(outcome, "_over_".join(pair)) for pair in COMPARED}
+    claims = [
+        f"{'more' if sign > 0 else 'less'} often {STANDS[better]} than {STANDS[other]}"
+        for (better, other), sign in signs.items()
+        if sign
+    ]
     if not claims:
         return "Where the relevant item stands makes no clear difference."
-    return f"Where the relevant item stands matters: right {' and '.join(claims)}."
+    return f"Where the relevant item stands matters: right {', '.join(claims)}."
 
 
 def _sign(outcome: Outcome, name: str) -> int:
@@ -93,7 +95,7 @@ def _favoured(outcome: Outcome) -> Iterator[Panel]:
         return
     rows = tuple(
         (
-            name,
+            STANDS[name],
             (Quantity(value=estimates[figure]["value"], interval=estimates[figure]["interval"], is_change=True),),
         )
         for name, figure in names.items()
