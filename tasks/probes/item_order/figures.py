@@ -102,10 +102,10 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
         What every test reports that compares two answers; of `answer_changed` all cases count, and its effect is
         `net_order_sensitivity`. Where the answer is known: `accuracy` over all orders and in the given one,
         `right_in_all_orders`, an unread reply counted as not right; `accuracy_relevant_first`, `_middle` and `_last`,
-        by where the relevant item stands, `lost_in_the_middle`, the mean of first and last minus the middle, and each two
-        of them, as `first_over_last`, first minus last; among the pairs of orders with an answer each, the shares that kept to the
-        right one, kept to a wrong one, and changed. `favours_first`, `_middle` and `_last`: how often the answer comes
-        from there, minus the share of the items that stand there.
+        by where the relevant item stands, `lost_in_the_middle`, the mean of first and last minus the middle, and each
+        two of them, as `first_over_last`, first minus last; among the pairs of orders with an answer each, the shares
+        that kept to the right one, kept to a wrong one, and changed. `favours_first`, `_middle` and `_last`: how often
+        the answer comes from there, minus the share of the items that stand there.
     """
     general = [measure for measure in measures_of_answers(results) if measure.name != "answer_changed"]
     if not general or "item_count" not in results:
