@@ -19,9 +19,6 @@ Order = tuple[int, ...]
 """Which item stands at each place, by its place in the given order, from 0."""
 DRAWN = 3
 """Orders that are drawn where nobody says how many."""
-KNOWN = ("items", "text", "options")
-"""Names that a prompt of one's own may use."""
-NEEDED = ("items", "text")
 INTRODUCTION = "Here is a list. Answer the question below it."
 OTHER_WORDS = (
     "Read this list, then answer the question below it.",
@@ -35,6 +32,10 @@ class ItemOrderSettings(AnswerSettings):
     """Settings of item_order, besides how two answers are compared."""
 
     of_scoring: ClassVar[frozenset[str]] = AnswerSettings.of_scoring | {"min_right_rate"}
+    variables: ClassVar[tuple[str, ...]] = ("items", "text", "options")
+    """Names that a prompt of one's own may use."""
+    needed: ClassVar[tuple[str, ...]] = ("items", "text")
+    """Those of them that it must."""
 
     orders: Literal["cyclic", "sample"] = Field(
         default="cyclic",
@@ -74,9 +75,9 @@ class ItemOrderSettings(AnswerSettings):
 
     @field_validator("prompt", "reworded")
     @classmethod
-    def _usable_template(cls, template: str | None) -> str | None:
+    def _usable(cls, template: str | None) -> str | None:
         if template is not None:
-            check_template(template, known=KNOWN, needed=NEEDED)
+            check_template(template, known=cls.variables, needed=cls.needed)
         return template
 
     @model_validator(mode="after")
