@@ -24,7 +24,7 @@ from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core import bounds
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.core.records import TextSample
+from contrapose.tasks.core.records import ItemSample, TextSample
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.infer.openai.replies import read_reply
 from contrapose.tasks.language.replies.options import choose
@@ -88,6 +88,11 @@ def refused(read: Callable[[str], object], path: str) -> str | None:
 def load(path: str) -> object:
     """Every sample of a file."""
     return load_samples(DataSettings(source=path), TextSample, limit=None, seed=0)
+
+
+def load_lists(path: str) -> object:
+    """Every question about a list of a file."""
+    return load_samples(DataSettings(source=path), ItemSample, limit=None, seed=0)
 
 
 def encoded(text: str) -> bytes:
@@ -217,6 +222,8 @@ READERS: Mapping[str, Reader] = {
     "JSON lines: options": file("a.jsonl", in_rows(text="x", options=...), load),
     "JSON lines: an option": file("a.jsonl", lambda text: in_rows(text="x", options=["x", text])(text), load),
     "JSON lines: an answer": file("a.jsonl", in_rows(text="x", options=["x", "y"], answer=...), load),
+    "JSON lines: items": file("a.jsonl", in_rows(text="x", items=...), load_lists),
+    "JSON lines: an item": file("a.jsonl", lambda text: in_rows(text="x", items=["1. x", text])(text), load_lists),
     "Excel: a cell": file("a.xlsx", in_sheet, load),
     "Parquet: a cell": file("a.parquet", in_parquet, load),
     "a suite": file("a.yaml", encoded, load_config),

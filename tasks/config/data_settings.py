@@ -11,8 +11,8 @@ from contrapose.tasks.core.registry import names
 from contrapose.tasks.core.secrets import holds_password
 
 FIELDS = (
-    *("text", "options", "answer", "article_sentence", "correct_sentence", "incorrect_sentence", "id", "cluster"),
-    *("instruction", "better", "worse", "reference", "better_by", "worse_by"),
+    *("text", "options", "answer", "items", "relevant", "article_sentence", "correct_sentence", "incorrect_sentence"),
+    *("instruction", "better", "worse", "reference", "better_by", "worse_by", "id", "cluster"),
 )
 """Our names of what a row holds: the keys that `columns` may have."""
 
@@ -30,8 +30,8 @@ class DataSettings(BaseModel):
 
     source: str = Field(
         min_length=1,
-        description="A bundled name (negation, toxic_words, summary_pairs, judge_pairs), a path or fsspec URL "
-        "that ends in .jsonl, .json, .csv, .tsv, .parquet or .xlsx, `hf/<org>/<name>`, or `hf/<folder>`.",
+        description="A bundled name (negation, toxic_words, summary_pairs, judge_pairs, item_lists), a path or fsspec "
+        "URL that ends in .jsonl, .json, .csv, .tsv, .parquet or .xlsx, `hf/<org>/<name>`, or `hf/<folder>`.",
     )
     format: str | None = Field(
         default=None,

@@ -33,6 +33,16 @@ class TextSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ItemSample(TextSample):
+    """A question about a list: passages, tools, examples, criteria of a rubric."""
+
+    items: tuple[str, ...]
+    """The list in its given order, without numbers: those belong to places."""
+    relevant: int | None = None
+    """Place of the item that holds the answer, 1 for the first; None where it is unknown, or none does alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryPair:
     """An article with one summary that agrees with it and one that does not."""
 

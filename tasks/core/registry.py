@@ -30,6 +30,7 @@ PROBES = {
     "typo": "contrapose.tasks.probes.edits.typo:Typo",
     "casing": "contrapose.tasks.probes.edits.casing:Casing",
     "spacing": "contrapose.tasks.probes.edits.spacing:Spacing",
+    "item_order": "contrapose.tasks.probes.item_order:ItemOrder",
 }
 
 PROVIDERS = {

@@ -38,7 +38,7 @@ COUNTED = (
     *("sample_id", "cluster", "slice", "scorer", "pass", "undecided", "chance", "error", "reason", "langtest_pass"),
 )
 """Columns that counts and rates need: a million rows are copied without the others."""
-REFUSED = ("equal_sentences", "equal_options")
+REFUSED = ("equal_sentences", "equal_options", "equal_items")
 """Skip reasons that mean a faulty row: such rows are named one by one."""
 MOST_REASONS = 10
 """Reasons told one by one, since a probe of another package may word one for each row."""

@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.records import AnswerPair, Sample, SummaryPair, TextSample
+from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample
 from contrapose.tasks.load.columns import candidates, column_of, label, optional_label, required, text
+from contrapose.tasks.load.items import place, read_items
 from contrapose.tasks.load.rows import Problem, Row, Unfit, listed, shown
 from contrapose.tasks.probes.base import letters
 
@@ -33,30 +34,53 @@ class Builder:
         if row.problem is not None:
             return row.problem
         try:
-            return self._made(row)
+            return self._sample(row)
         except Unfit as error:
             return error.problem
 
-    def _made(self, row: Row) -> Sample:
-        texts = {name: self._required(row, name) for name in required(self.sample_type)}
-        whose: dict[str, Any] = {name: self._optional(row, name, optional_label) for name in ("slice", "cluster")}
+    def _sample(self, row: Row) -> Sample:
         if self.sample_type is SummaryPair:
-            return SummaryPair(id=self._id(row), **texts, **whose)
+            return SummaryPair(**self._common(row))
         if self.sample_type is AnswerPair:
-            names: dict[str, Any] = {
-                name: self._optional(row, name, optional_label) for name in ("better_by", "worse_by")
-            }
-            reference = self._optional(row, "reference", _reference)
-            return AnswerPair(id=self._id(row), **texts, **names, reference=reference, **whose)
+            return self._pair(row)
+        return self._list(row) if self.sample_type is ItemSample else TextSample(**self._question(row))
+
+    def _common(self, row: Row) -> dict[str, Any]:
+        """The fields that every sample has: its texts, and what names it."""
+        names = {name: self._optional(row, name, optional_label) for name in ("slice", "cluster")}
+        texts = {name: self._required(row, name) for name in required(self.sample_type) if name != "items"}
+        return {"id": self._id(row), **texts, **names}
+
+    def _pair(self, row: Row) -> AnswerPair:
+        writers: dict[str, Any] = {
+            name: self._optional(row, name, optional_label) for name in ("better_by", "worse_by")
+        }
+        reference = self._optional(row, "reference", _reference)
+        return AnswerPair(**self._common(row), **writers, reference=reference)
+
+    def _list(self, row: Row) -> ItemSample:
+        question = self._question(row)
+        items = self._required(row, "items", read_items)
+        relevant = self._optional(row, "relevant", lambda value: place(value, among=len(items)))
+        return ItemSample(**question, items=items, relevant=relevant)
+
+    def _question(self, row: Row) -> dict[str, Any]:
+        """The fields that every text has."""
         options = self._optional(row, "options", _options)
         answer = self._optional(row, "answer", lambda value: _answer(value, options))
-        return TextSample(id=self._id(row), **texts, options=options.texts if options else (), answer=answer, **whose)
+        return {**self._common(row), "options": options.texts if options else (), "answer": answer}
 
     def _id(self, row: Row) -> str:
         return self._optional(row, "id", label) or f"{self.stem}-{row.number:04d}"
 
-    def _required(self, row: Row, name: str) -> str:
-        value = self._optional(row, name, text)
+    @overload
+    def _required(self, row: Row, name: str) -> str: ...
+
+    @overload
+    def _required(self, row: Row, name: str, read: Callable[[Any], Value]) -> Value: ...
+
+    def _required(self, row: Row, name: str, read: Callable[[Any], Any] = text) -> Any:
+        value = self._optional(row, name, read)
         if value is None:
             column = candidates(name, self.data)[-1]
             raise Unfit(f"column {shown(column)} is missing", expected="every row to have it", column=column)

@@ -11,12 +11,14 @@ from typing import Any
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_CHARACTERS, MOST_COLUMNS
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.core.records import AnswerPair, Sample, SummaryPair, TextSample
+from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample
 from contrapose.tasks.load.opening import failure
 from contrapose.tasks.load.rows import Problem, Row, Unfit, escaped, listed, shown
 
 USUAL: Mapping[str, tuple[str, ...]] = {
     "text": ("question", "text"),
+    "items": ("items",),
+    "relevant": ("relevant",),
     "options": ("options",),
     "answer": ("answer",),
     "article_sentence": ("article_sentence", "article_sent", "instruction", "prompt"),
@@ -36,6 +38,7 @@ preferences."""
 
 REQUIRED: Mapping[type[Sample], tuple[str, ...]] = {
     TextSample: ("text",),
+    ItemSample: ("text", "items"),
     SummaryPair: ("article_sentence", "correct_sentence", "incorrect_sentence"),
     AnswerPair: ("instruction", "better", "worse"),
 }
@@ -43,8 +46,8 @@ REQUIRED: Mapping[type[Sample], tuple[str, ...]] = {
 
 
 def required(sample_type: type[Sample]) -> tuple[str, ...]:
-    """The fields that every row must have."""
-    return REQUIRED[sample_type]
+    """The fields that every row must have; another package's samples are texts."""
+    return REQUIRED.get(sample_type, REQUIRED[TextSample])
 
 
 def candidates(name: str, data: DataSettings) -> tuple[str, ...]:

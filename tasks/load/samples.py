@@ -45,7 +45,7 @@ class Drawing:
     data: DataSettings
     """The source and its columns."""
     sample_type: type[Sample]
-    """`TextSample`, `SummaryPair` or `AnswerPair`."""
+    """`TextSample`, `ItemSample`, `SummaryPair` or `AnswerPair`."""
     limit: int | None
     """At most this many, drawn by the seed (the first ones with `shuffle: false`); None: all.
     What a smaller limit draws is part of what a larger one draws."""
@@ -81,7 +81,7 @@ class Drawing:
     def warnings(self) -> tuple[str, ...]:
         """Options that lie in a column nobody named would be left out without a word."""
         unused = "choices" in self.columns and not {"options"} & {*self.columns, *self.data.columns}
-        if self.sample_type is not TextSample or not unused:
+        if not issubclass(self.sample_type, TextSample) or not unused:
             return ()
         hint = "columns: {options: choices} reads the options from it"
         return (f"{escaped(self.data.source)}: column 'choices' is not used; {hint}",)

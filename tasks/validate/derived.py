@@ -51,6 +51,21 @@ def foreign_answer(part: pa.Table, plan: Plan) -> pa.Array:
     )
 
 
+def lone_item(part: pa.Table, plan: Plan) -> pa.Array:
+    """Whether a sample whose type has a list has fewer than two items."""
+    if "items" not in part.column_names:
+        return pa.repeat(pa.scalar(False), part.num_rows)
+    return pc.less(lengths(part, "items"), 2)
+
+
+def foreign_place(part: pa.Table, plan: Plan) -> pa.Array:
+    """Whether the relevant item of a sample stands nowhere in its list."""
+    if "relevant" not in part.column_names:
+        return pa.repeat(pa.scalar(False), part.num_rows)
+    outside = pc.or_(pc.less(part["relevant"], 1), pc.greater(part["relevant"], lengths(part, "items")))
+    return pc.fill_null(outside, False)
+
+
 def unchanged(part: pa.Table, plan: Plan) -> pa.Array:
     """Whether both prompts of a case that is asked are the same."""
     return all_of(asked(part), pc.equal(part["original_prompt"], part["perturbed_prompt"]))
@@ -148,7 +163,9 @@ def silent_result(part: pa.Table, plan: Plan) -> pa.Array:
 
 
 DERIVED: Mapping[Kind, Mapping[str, Derive]] = {
-    "samples": {column.__name__: column for column in (without_text, lone_option, foreign_answer)},
+    "samples": {
+        column.__name__: column for column in (without_text, lone_option, foreign_answer, lone_item, foreign_place)
+    },
     "cases": {
         column.__name__: column
         for column in (unchanged, half_skipped, skipped_prompt, skipped_control, without_labels, uneven_options)

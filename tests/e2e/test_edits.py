@@ -10,10 +10,12 @@ import pytest
 
 from contrapose.flows.cli import main
 from contrapose.tasks.core import registry
+from contrapose.tasks.probes.edits.base import TextEdit
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "in_tmp")
 
-EDITS = [name for name in registry.PROBES if not registry.probe(name).by_default]
+PROBES = {name: registry.probe(name) for name in registry.PROBES}
+EDITS = [name for name, probe in PROBES.items() if isinstance(probe, TextEdit) and not probe.by_default]
 
 
 @pytest.mark.slow

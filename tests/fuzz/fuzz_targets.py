@@ -18,7 +18,7 @@ from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import bundled_suites, load_config
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.core.records import Sample, SummaryPair, TextSample
+from contrapose.tasks.core.records import ItemSample, Sample, SummaryPair, TextSample
 from contrapose.tasks.infer.openai.replies import NoLogprobsError, read_reply
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.language.replies.refusals import reply_kind
@@ -55,7 +55,7 @@ def loaders(data: bytes) -> None:
     """A file in any format: the first byte says which, and what its rows should become."""
     if not data:
         return
-    kind: type[Sample] = SummaryPair if data[0] & 0x80 else TextSample
+    kind: type[Sample] = SummaryPair if data[0] & 0x80 else ItemSample if data[0] & 0x10 else TextSample
     settings = {"skip_bad_rows": bool(data[0] & 0x40), "slice_by": "topic" if data[0] & 0x20 else None}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"a.{FORMATS[data[0] % len(FORMATS)]}")

@@ -137,7 +137,7 @@ def test_a_folder_is_no_bundled_name(name: str, tmp_path: Path, monkeypatch: pyt
 
 def test_an_unknown_bundled_name_lists_the_bundled_ones() -> None:
     line = refused("negatoin")
-    assert "one of judge_pairs, negation, summary_pairs, toxic_words" in line
+    assert "one of item_lists, judge_pairs, negation, summary_pairs, toxic_words" in line
     assert "Did you mean 'negation'?" in line
 
 

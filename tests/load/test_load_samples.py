@@ -11,7 +11,7 @@ import pytest
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.core.records import AnswerPair, Sample, SummaryPair, TextSample
+from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample
 from contrapose.tasks.load.bundled import bundled_names
 from contrapose.tasks.load.samples import Drawing, load_samples
 
@@ -127,7 +127,11 @@ def test_options_in_a_column_that_nobody_named_are_warned_about(tmp_path: Path) 
 
 @pytest.mark.parametrize("name", bundled_names())
 def test_every_bundled_set_loads(name: str) -> None:
-    kinds: dict[str, type[Sample]] = {"judge_pairs": AnswerPair, "summary_pairs": SummaryPair}
+    kinds: dict[str, type[Sample]] = {
+        "judge_pairs": AnswerPair,
+        "summary_pairs": SummaryPair,
+        "item_lists": ItemSample,
+    }
     kind = kinds.get(name, TextSample)
     slice_by = "kind" if name == "judge_pairs" else "topic"
     loaded = load_samples(DataSettings(source=name, slice_by=slice_by), kind, limit=None, seed=0)

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 from contrapose.tasks.core import registry
-from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, SummaryPair, TextSample, Trial
+from contrapose.tasks.core.records import (
+    Case,
+    Completion,
+    ItemSample,
+    Likelihoods,
+    Score,
+    SummaryPair,
+    TextSample,
+    Trial,
+)
 from contrapose.tasks.probes.base import Probe, rng_for
 from contrapose.tasks.probes.negation.control import ADVERBS, IN_QUESTIONS, control_text
 from contrapose.tasks.probes.order_bias import OrderBias
@@ -48,6 +57,7 @@ SAMPLES |= {
     "antonym": TextSample(id="1", text="Iron is heavy."),
     "change_number": TextSample(id="1", text="Iron has 26 protons."),
     "swap_roles": TextSample(id="1", text="The dog chased the cat."),
+    "item_order": ItemSample(id="1", text="Which one barks?", items=("A dog barks.", "A cat purrs.")),
 }
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from contrapose.tasks.core.records import Case
+from contrapose.tasks.probes.item_order.score import numbers, source_of
 from contrapose.tasks.probes.option_order.score import rotated
 
 Role = Literal["original", "changed", "control"]
@@ -30,6 +31,12 @@ class Asked:
     """Place of the option that is right for the original question."""
     noun: str = "Option"
     """What a letter is called in the prompt."""
+    items: int = 0
+    """How many items the list in the prompt has; 0: there is none."""
+    sources: tuple[int | None, ...] = ()
+    """For each option the place in the prompt, from 1, of the only item that holds it."""
+    relevant: int | None = None
+    """Place in the prompt, from 1, of the item that holds the answer."""
 
     def letter(self, place: int) -> str:
         """The letter in front of an option."""
@@ -53,11 +60,25 @@ def _both(case: Case) -> tuple[Asked, Asked]:
     answer = _answer(case)
     options = case.options if case.control else _changed_options(case)
     reverses = case.probe == "add_negation" and not case.control
-    return (
-        _asked(case.original_prompt, "original", case.options, answer, noun),
-        _asked(
-            case.perturbed_prompt, "control" if case.control else "changed", options, answer, noun, reverses=reverses
-        ),
+    original = _asked(case.original_prompt, "original", case.options, answer, noun)
+    changed = _asked(
+        case.perturbed_prompt, "control" if case.control else "changed", options, answer, noun, reverses=reverses
+    )
+    if case.probe != "item_order":
+        return original, changed
+    order = numbers(case.details["order"])
+    return _with_list(original, case, tuple(range(1, len(order) + 1))), _with_list(changed, case, order)
+
+
+def _with_list(asked: Asked, case: Case, order: tuple[int, ...]) -> Asked:
+    """A prompt with where the items stand in it."""
+    sources = [source_of(case, option) for option in range(len(case.options))]
+    relevant = case.details.get("relevant")
+    return replace(
+        asked,
+        items=len(order),
+        sources=tuple(None if source is None else order.index(source) + 1 for source in sources),
+        relevant=None if relevant is None else order.index(int(relevant)) + 1,
     )
 
 

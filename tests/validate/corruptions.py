@@ -99,6 +99,8 @@ CORRUPTIONS = [
     Corruption("no text", "samples", setting(text=None), "without_text", "option_order"),
     Corruption("one option", "samples", setting(options=("Paris",), answer="Paris"), "lone_option", "option_order"),
     Corruption("an answer that is no option", "samples", setting(answer="none"), "foreign_answer", "option_order"),
+    Corruption("one item", "samples", setting(items=("Paris",), relevant=1), "lone_item", "item_order"),
+    Corruption("a place of no item", "samples", setting(relevant=9), "foreign_place", "item_order"),
     Corruption("no case id", "cases", setting(id=None), "id"),
     Corruption("a case id twice", "cases", copied("id"), "id"),
     Corruption("no sample of a case", "cases", setting(sample_id=None), "sample_id"),

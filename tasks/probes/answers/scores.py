@@ -168,10 +168,10 @@ def _gives_right_answer(completion: Completion, choice: Choice | None, case: Cas
     """Whether a reply gives the right answer: names its option, or, where it names none, holds its text."""
     if choice is not None:
         return case.options[choice.index].strip() == answer
-    return _holds(" ".join((completion.text or "").casefold().split()), " ".join(answer.casefold().split()))
+    return holds(" ".join((completion.text or "").casefold().split()), " ".join(answer.casefold().split()))
 
 
-def _holds(text: str, phrase: str) -> bool:
+def holds(text: str, phrase: str) -> bool:
     """Whether a phrase stands in a text, not inside of a longer word."""
     return any(
         not (left[-1:].isalnum() and phrase[:1].isalnum()) and not (right[:1].isalnum() and phrase[-1:].isalnum())
