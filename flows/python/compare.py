@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from contrapose.tasks.config.run_config import RunConfig
+    from contrapose.tasks.core.comparison import Comparison
     from contrapose.tasks.infer.function.offering import Answering
 
     Named = str | Answering | Mapping[str, Any]
@@ -97,7 +99,9 @@ def compare(
     )
     if models is None:
         named = {"suite": suite, "data": data, "columns": columns, "test": test, "settings": settings, **own}
-        _refuse_idle([name for name, value in named.items() if name != "show_toxic" and value not in (None, False)])
+        _refuse_idle(
+            [name for name, value in named.items() if name != "show_toxic" and value is not None and value is not False]
+        )
         work = partial(_of_runs, runs, baseline=baseline, margin=margin, out=str(out or RUNS), show_toxic=show_toxic)
     else:
         _refuse_both(runs)
@@ -142,7 +146,7 @@ def _of_runs(
     name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-comparison"
     folder = free_folder(Place.at(out, setting="out"), name).resolved()
     write_folder(folder, partial(write_comparison, comparison=comparison), last="comparison.json")
-    return ComparedRuns(location=str(folder), summary=comparison, show_toxic=show_toxic)
+    return _outcome(str(folder), comparison, show_toxic=show_toxic)
 
 
 def _of_models(
@@ -192,4 +196,12 @@ def _compared(
             check(single)
         start()
         (compared,) = compare_models(config, listed, baseline=baseline, margin=margin)
-    return ComparedRuns(location=compared["folder"], summary=compared["comparison"], show_toxic=config.show_toxic)
+    return _outcome(compared["folder"], compared["comparison"], show_toxic=config.show_toxic)
+
+
+def _outcome(location: str, comparison: Comparison, *, show_toxic: bool) -> ComparedRuns:
+    """With the comparison as in its file: lists in place of tuples."""
+    from contrapose.tasks.report.summary import to_json
+
+    plain: Comparison = json.loads(to_json(comparison))
+    return ComparedRuns(location=location, summary=plain, show_toxic=show_toxic)

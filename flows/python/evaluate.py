@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from contrapose.tasks.config.run_config import RunConfig
+    from contrapose.tasks.core.outcome import Summary
     from contrapose.tasks.infer.function.offering import Answering
 
 
@@ -157,6 +159,9 @@ def _run(config: RunConfig, *, quiet: bool) -> EvaluatedRun:
         check(config)
         start()
         from contrapose.flows.evaluate_model import evaluate_model
+        from contrapose.tasks.report.summary import to_json
 
         published = evaluate_model(config)
-    return EvaluatedRun(location=published["folder"], summary=published["summary"], show_toxic=config.show_toxic)
+    # As in the file: lists in place of tuples.
+    summary: Summary = json.loads(to_json(published["summary"]))
+    return EvaluatedRun(location=published["folder"], summary=summary, show_toxic=config.show_toxic)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from contrapose.flows.python.arguments import RunArguments, asked_model
+from contrapose.flows.python.arguments import RunArguments, asked_model, is_frame
 from contrapose.flows.python.session import in_session
 
 if TYPE_CHECKING:
@@ -98,18 +98,20 @@ def _previewed(
     with asked_model(model) as name:
         config = arguments.config(name, model_args=model_args)
         with arguments.with_frame(config, keep=False) as complete:
-            return _table(complete)
+            return _table(complete, temporary=is_frame(arguments.data))
 
 
-def _table(config: RunConfig) -> pd.DataFrame:
+def _table(config: RunConfig, *, temporary: bool) -> pd.DataFrame:
     import pandas as pd
 
     from contrapose.flows.cli.preview import left_out, previews, without_default_controls
 
     tests = [test.once() for test in previews(without_default_controls(config))]
     remarks = dict.fromkeys(warning for test in tests for warning in test.loaded.warnings)
-    for remark in (*remarks, *left_out(tests, show_toxic=config.show_toxic)):
-        warnings.warn(remark, stacklevel=2)
+    if text := "; ".join((*remarks, *left_out(tests, show_toxic=config.show_toxic))):
+        # The file of a DataFrame is gone by the time that anybody reads this.
+        shown = text.replace(config.data.source, "the DataFrame") if temporary and config.data else text
+        warnings.warn(shown, stacklevel=2)
     rows = [
         {
             **{name: getattr(case, name, None) for name in COLUMNS},

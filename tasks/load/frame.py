@@ -29,8 +29,10 @@ def frame_lines(frame: pd.DataFrame) -> bytes:
     is refused with its row and column where a text is needed.
 
     Raises:
-        DataError: two columns have one name.
+        DataError: there are no rows, or two columns have one name.
     """
+    if frame.empty:
+        raise DataError("there are no rows", expected="at least one row", remedy="Add some.", where="the DataFrame")
     names = [str(name) for name in frame.columns]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
