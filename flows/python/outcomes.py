@@ -70,7 +70,7 @@ class EvaluatedRun:
 
     def __repr__(self) -> str:
         tests = ", ".join(f"{outcome['test_type']} {outcome['verdict']}" for outcome in self.summary["tests"])
-        return f"<EvaluatedRun {self.verdict}: {tests}; {_plain(near(self.location))}>"
+        return _plain(f"<EvaluatedRun {self.verdict}: {tests}; {near(self.location)}>")
 
     def _repr_html_(self) -> str:
         """Called by notebooks: verdict, reason, and a line for each rate that has a gate."""
@@ -132,7 +132,7 @@ class ComparedRuns:
 
     def __repr__(self) -> str:
         models = ", ".join(model["name"] for model in self.summary["models"])
-        return f"<ComparedRuns {self.verdict}: {_plain(models)}; {_plain(near(self.location))}>"
+        return _plain(f"<ComparedRuns {self.verdict}: {models}; {near(self.location)}>")
 
     def _repr_html_(self) -> str:
         """Called by notebooks: verdict, reason, and a line for each test and model."""
