@@ -76,6 +76,7 @@ def test_the_rows_are_those_of_the_command(capsys: pytest.CaptureFixture[str]) -
     assert run.folder.parent == Path("python").resolve()
 
 
+@pytest.mark.slow
 def test_a_frame_gives_the_rows_of_its_file() -> None:
     ROWS.to_csv("rows.csv", index=False)
     runs = [judged(model="mock", data=data, out=out) for data, out in ((ROWS, "frame"), ("rows.csv", "file"))]
@@ -198,9 +199,9 @@ def test_it_runs_inside_an_event_loop_and_twice() -> None:
         return "It is a fine day."
 
     async def cell() -> list[contrapose.EvaluatedRun]:
-        return [judged(model=answer) for _ in range(2)]
+        return [judged(model=answer, limit=2) for _ in range(2)]
 
-    assert [run.summary["usage"]["calls"] for run in asyncio.run(cell())] == [16, 16]
+    assert [run.summary["usage"]["calls"] for run in asyncio.run(cell())] == [4, 4]
 
 
 def test_nothing_is_printed_without_a_terminal_and_no_log_is_changed(capfd: pytest.CaptureFixture[str]) -> None:
