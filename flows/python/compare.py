@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
 from contrapose.flows.python.outcomes import ComparedRuns, EvaluatedRun
-from contrapose.flows.python.session import in_session, reach_blocks, start, unlogged
+from contrapose.flows.python.session import in_session, reach_blocks, start, unlogged, without_bars
 from contrapose.tasks.core.comparison import MARGIN
 from contrapose.tasks.core.errors import ConfigError
 
@@ -184,7 +184,7 @@ def _compared(
 ) -> ComparedRuns:
     from contrapose.flows.orchestration.at_work import silent
 
-    with silent(quiet), unlogged():
+    with silent(quiet), without_bars(quiet), unlogged():
         from contrapose.flows.cli.validate import check
         from contrapose.flows.compare_models import ComparedModel, compare_models, each_model
 

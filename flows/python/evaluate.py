@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
 from contrapose.flows.python.outcomes import EvaluatedRun
-from contrapose.flows.python.session import in_session, reach_blocks, start, unlogged
+from contrapose.flows.python.session import in_session, reach_blocks, start, unlogged, without_bars
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +154,7 @@ def _run(config: RunConfig, *, quiet: bool) -> EvaluatedRun:
     from contrapose.flows.cli.validate import check
     from contrapose.flows.orchestration.at_work import silent
 
-    with silent(quiet), unlogged():
+    with silent(quiet), without_bars(quiet), unlogged():
         reach_blocks(config.key_block)
         check(config)
         start()

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
+from functools import partialmethod
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
@@ -145,6 +147,21 @@ def unlogged() -> Iterator[None]:
     finally:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
+
+
+@contextmanager
+def without_bars(wanted: bool) -> Iterator[None]:
+    """Let libraries show no bars while a quiet call lasts, such as that of a model that is converted once."""
+    if not wanted:
+        yield
+        return
+    bar = import_module("tqdm.std").tqdm
+    before = bar.__init__
+    bar.__init__ = partialmethod(before, disable=True)
+    try:
+        yield
+    finally:
+        bar.__init__ = before
 
 
 @contextmanager
