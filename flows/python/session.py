@@ -53,7 +53,7 @@ class RunInterrupted(KeyboardInterrupt):
     """A call was interrupted; what was answered under a named revision is not asked again."""
 
     def __str__(self) -> str:
-        return "interrupted; the same call goes on where it stopped"
+        return "interrupted; the same call goes on where it stopped (that of a function, where revision names it)"
 
     def _render_traceback_(self) -> list[str]:
         """Called by IPython: a notebook shows the line alone."""
