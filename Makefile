@@ -43,7 +43,7 @@ debian:
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	MYPYPATH=$(MYPATH):$(EXAMPLE) $(BIN)/mypy -p contrapose.flows -p contrapose.tasks -p contrapose_swap_roles
+	MYPYPATH=$(MYPATH):$(EXAMPLE) $(BIN)/mypy -p contrapose -p contrapose_swap_roles
 	$(BIN)/lint-imports
 
 lint-deployments: $(READY)
@@ -59,12 +59,13 @@ clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis $(MYPATH)
 
 # Set up once; again only when the requirements change. Type checkers and editors cannot follow the folder mapping of
-# pyproject.toml: a link shows them the same tree, and a .pth file where it is.
+# pyproject.toml: links show them the same tree, and a .pth file where it is.
 $(READY): pyproject.toml constraints.txt $(EXAMPLE)/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[embedded,dev]" -e $(EXAMPLE)
-	mkdir -p $(MYPATH) && ln -sfn .. $(MYPATH)/contrapose
+	rm -rf $(MYPATH) && mkdir -p $(MYPATH)/contrapose
+	ln -s $(addprefix ../../,data deployments flows tasks flows/contrapose/__init__.py flows/contrapose/py.typed) $(MYPATH)/contrapose
 	$(BIN)/python -c 'import site; open(f"{site.getsitepackages()[0]}/contrapose_types.pth", "w").write("$(CURDIR)/$(MYPATH)\n")'
 	touch $@
 

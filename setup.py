@@ -3,6 +3,9 @@
 from setuptools import find_packages, setup
 
 TOPS = ("data", "deployments", "flows", "tasks")
+DOOR = "flows.contrapose"
+"""The folder of `contrapose` itself."""
 
 # `contrapose.` comes before each by `package-dir` in pyproject.toml.
-setup(packages=[f"contrapose.{name}" for name in find_packages(include=[*TOPS, *(f"{top}.*" for top in TOPS)])])
+names = find_packages(include=[*TOPS, *(f"{top}.*" for top in TOPS)], exclude=[DOOR])
+setup(packages=["contrapose", *(f"contrapose.{name}" for name in names)])

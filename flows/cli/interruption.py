@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
@@ -50,14 +50,17 @@ def end_at_once() -> None:
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
+def interruptible(numbers: Collection[int] = NUMBERS) -> Iterator[None]:
     """Let such a signal end what is inside by an exception, so that it can be finished.
+
+    Args:
+        numbers: of the signals; others do what they did.
 
     Raises:
         Interrupted: one came; those that follow are ignored until the context has been left.
     """
     # What is ignored stays ignored, as under nohup; what somebody else handles is theirs.
-    handler = _Interrupt({number: signal.getsignal(number) for number in _free()})
+    handler = _Interrupt({number: signal.getsignal(number) for number in _free() if number in numbers})
     handler.take()
     try:
         yield
@@ -108,7 +111,7 @@ class _Interrupt:
             return
         now = time.monotonic()
         self._first = self._first or now
-        if _imports(frame) and now - self._first < LONGEST_IMPORT:
+        if imports(frame) and now - self._first < LONGEST_IMPORT:
             self._wait(number)
             return
         self.number = number
@@ -162,7 +165,8 @@ def _free() -> list[int]:
     ]
 
 
-def _imports(frame: FrameType | None) -> bool:
+def imports(frame: FrameType | None) -> bool:
+    """Whether what goes on in a frame is, or is part of, an import."""
     while frame is not None:
         if frame.f_code.co_filename.startswith(IMPORTING):
             return True

@@ -20,14 +20,16 @@ PLAIN = {name: name for name in (*SAME, "max_calls", "max_tokens", "max_cost")} 
 """Options that set one key, by their names in the parsed arguments."""
 
 
-def configured(suite: str | None, changes: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
+def configured(
+    suite: str | Mapping[str, Any] | None, changes: Mapping[str, Any], *, where: str = "command line"
+) -> tuple[RunConfig, list[str]]:
     """A suite with changes applied, and warnings; without a suite, every test with its default settings."""
     if suite is not None:
         return load_config(suite, changes)
     values: dict[str, Any] = {"tests": all_tests().model_dump(exclude_unset=True)}
     for key, value in changes.items():
         values = put(values, key.split("."), value)
-    return validate(with_prompts(values), where="command line"), []
+    return validate(with_prompts(values), where=where), []
 
 
 def overrides(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -49,7 +51,7 @@ def _assignment(text: str) -> tuple[str, Any]:
         return key.strip(), value
 
 
-def select(config: RunConfig, tests: Sequence[str] | None) -> RunConfig:
+def select(config: RunConfig, tests: Sequence[str] | None, *, where: str = "--test") -> RunConfig:
     """The configuration with only the named tests; a test the suite lacks runs with its defaults."""
     if not tests:
         return config
@@ -58,4 +60,4 @@ def select(config: RunConfig, tests: Sequence[str] | None) -> RunConfig:
         category = registry.probe(name).category
         settings = getattr(getattr(config.tests, category), name)
         chosen.setdefault(category, {})[name] = settings.model_dump() if settings else {}
-    return validate({**config.model_dump(exclude={"tests"}), "tests": chosen}, where="--test")
+    return validate({**config.model_dump(exclude={"tests"}), "tests": chosen}, where=where)

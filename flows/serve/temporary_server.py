@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import signal
 import subprocess
@@ -65,6 +66,16 @@ class TemporaryServer(SubprocessASGIServer):
             remedy="Name another folder in PREFECT_HOME, or a server in PREFECT_API_URL; `contrapose doctor` looks at "
             "both. The same command goes on where it stopped.",
         )
+
+    def stop(self) -> None:
+        """End it; whoever began a run need not read of it."""
+        logger = logging.getLogger("prefect")
+        level = logger.level
+        logger.setLevel(logging.CRITICAL)
+        try:
+            super().stop()
+        finally:
+            logger.setLevel(level)
 
     def _answers(self) -> bool:
         with suppress(httpx.TransportError):

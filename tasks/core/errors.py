@@ -28,6 +28,10 @@ class ContraposeError(Exception):
         line = f"{place}{self.found}; expected {self.expected}. {self.remedy}"
         return " ".join(line.split())
 
+    def _render_traceback_(self) -> list[str]:
+        """Called by IPython: a notebook shows the line alone."""
+        return [f"{type(self).__name__}: {self}"]
+
     def __reduce__(self) -> tuple[object, ...]:
         kept = {"expected": self.expected, "remedy": self.remedy, "where": self.where}
         return (partial(type(self), **kept), (self.found,))

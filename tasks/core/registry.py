@@ -38,6 +38,7 @@ PROVIDERS = {
     "hf": "contrapose.tasks.infer.local.huggingface:HuggingFace",
     "openai": "contrapose.tasks.infer.openai:OpenAI",
     "app": "contrapose.tasks.infer.app:App",
+    "function": "contrapose.tasks.infer.function:Function",
     "recorded": "contrapose.tasks.infer.recorded:RecordedReplies",
     "mock": "contrapose.tasks.infer.mock:Mock",
 }

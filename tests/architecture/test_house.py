@@ -67,7 +67,28 @@ def test_every_folder_with_modules_is_a_package_under_our_name(monkeypatch: pyte
         for top in ("flows", "tasks", "data", "deployments")
         for path in (REPOSITORY / top).rglob("*.py")
     }
-    assert sorted(listed) == sorted(folders)
+    # The one folder that is known by another name: what `import contrapose` finds.
+    assert sorted(listed) == sorted({*folders, "contrapose"} - {"contrapose.flows.contrapose"})
+
+
+def test_importing_the_package_costs_nothing() -> None:
+    before = loaded_after("import typing")
+    assert loaded_after("import contrapose") - before <= {"contrapose"}
+
+
+def test_what_the_package_names_is_there() -> None:
+    import contrapose
+
+    assert set(contrapose.__all__) <= set(dir(contrapose))
+    assert all(getattr(contrapose, name).__name__ == name for name in contrapose.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'evaluat'"):
+        contrapose.evaluat  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_a_preview_from_python_imports_no_orchestrator() -> None:
+    loaded = loaded_after("import contrapose\ncontrapose.preview(test='order_bias', limit=2)")
+    assert "pandas" in loaded
+    assert not loaded & {"prefect", "torch", "transformers", "great_expectations"}
 
 
 @pytest.mark.parametrize("table", ["PROBES", "PROVIDERS", "SOURCES", "REPORTS"])

@@ -34,3 +34,9 @@ def test_a_wheel_runs_the_quickstart(tmp_path: Path) -> None:
     assert len(json.loads(done.stdout)["tests"]) == 3
     where = [venv / "bin" / "python", "-c", "import contrapose.flows.cli as c; print(c.__file__)"]
     assert str(venv) in subprocess.run(where, cwd=work, capture_output=True, text=True, check=True).stdout
+    script = "import contrapose; print(contrapose.evaluate(model='mock', test='order_bias', limit=3, quiet=True))"
+    python = [venv / "bin" / "python", "-c", script]
+    done = subprocess.run(python, cwd=work, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("<EvaluatedRun "), done.stderr
+    assert done.stderr == ""
+    assert next(site.glob("contrapose/py.typed")).is_file()

@@ -37,7 +37,7 @@ def main() -> None:
     try:
         function = _find(sys.argv[1])
     except BaseException as error:
-        _tell(answers, {"failed": _in_words(error)})
+        _tell(answers, {"failed": in_words(error)})
         return
     _tell(answers, {"ready": True})
     runner = asyncio.Runner()
@@ -61,14 +61,29 @@ def _answer(function: Any, prompt: str, runner: asyncio.Runner) -> dict[str, Any
         reply = function(prompt)
         if inspect.isawaitable(reply):
             reply = runner.run(_awaited(reply))
-        if not isinstance(reply, str):
-            raise TypeError(f"it returned {type(reply).__name__}, where a text should be")
-        if len(reply) > LARGEST:
-            raise ValueError(f"a reply of more than {LARGEST >> 20} MiB")
-        # A lone surrogate can be said by nobody.
-        return {"reply": reply.encode("utf-8", "replace").decode(), "memory": _megabytes()}
+        return {"reply": checked(reply), "memory": _megabytes()}
     except BaseException as error:
-        return {"error": _in_words(error), "memory": _megabytes()}
+        return {"error": in_words(error), "memory": _megabytes()}
+
+
+def checked(reply: object) -> str:
+    """What a callable returned, as a text that can be stored.
+
+    Raises:
+        TypeError: it is none.
+        ValueError: it is longer than any may be.
+    """
+    if not isinstance(reply, str):
+        raise TypeError(f"it returned {type(reply).__name__}, where a text should be")
+    if len(reply) > LARGEST:
+        raise ValueError(f"a reply of more than {LARGEST >> 20} MiB")
+    # A lone surrogate can be said by nobody.
+    return reply.encode("utf-8", "replace").decode()
+
+
+def in_words(error: BaseException) -> str:
+    """An error of a callable, in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST]
 
 
 async def _awaited(reply: Any) -> Any:
@@ -82,10 +97,6 @@ def _megabytes() -> int:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
     except (OSError, ValueError):
         return 0
-
-
-def _in_words(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST]
 
 
 def _heard(asked: BinaryIO) -> str | None:

@@ -1,0 +1,45 @@
+"""How does a language model behave when a prompt changes a little? From Python: `evaluate`, `compare`, `preview`.
+
+    from contrapose import evaluate
+
+    run = evaluate("quickstart", model="hf/./my-model")
+    run.verdict, run.results
+
+`help(contrapose.evaluate)` says what it takes. What is named here is imported when it is first used: the command, and
+whoever imports a part of this package, waits for nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from contrapose.flows.python.compare import compare as compare
+    from contrapose.flows.python.evaluate import evaluate as evaluate
+    from contrapose.flows.python.outcomes import ComparedRuns as ComparedRuns
+    from contrapose.flows.python.outcomes import EvaluatedRun as EvaluatedRun
+    from contrapose.flows.python.preview import preview as preview
+    from contrapose.tasks.core.errors import ContraposeError as ContraposeError
+
+_PLACES = {
+    "evaluate": "contrapose.flows.python.evaluate",
+    "compare": "contrapose.flows.python.compare",
+    "preview": "contrapose.flows.python.preview",
+    "EvaluatedRun": "contrapose.flows.python.outcomes",
+    "ComparedRuns": "contrapose.flows.python.outcomes",
+    "ContraposeError": "contrapose.tasks.core.errors",
+}
+"""The module of each name."""
+
+__all__ = ["ComparedRuns", "ContraposeError", "EvaluatedRun", "compare", "evaluate", "preview"]
+
+
+def __getattr__(name: str) -> object:
+    """Import what is named, the first time that it is."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_PLACES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

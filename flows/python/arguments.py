@@ -1,0 +1,167 @@
+"""What the functions of `contrapose` take, made into the configuration of a run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from contrapose.flows.orchestration.options import configured, select
+from contrapose.flows.python.session import allowed
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError, DataError
+from contrapose.tasks.core.places import Place
+from contrapose.tasks.infer.function.offering import PROVIDER, offered
+from contrapose.tasks.load.frame import frame_lines, keep_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from contrapose.tasks.infer.function.offering import Answering
+
+FRAME = "frame.jsonl"
+"""In place of the file of a DataFrame, before there is one."""
+FRAMES = ".frames"
+"""Folder beside the runs that keeps the rows of DataFrames, where `contrapose resume` finds them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunArguments:
+    """What a call says of a run."""
+
+    suite: str | Path | Mapping[str, Any] | None
+    """A bundled suite, a file, or what such a file holds; None: every test with its default settings."""
+    data: pd.DataFrame | str | Path | Mapping[str, Any] | None
+    """Where the samples come from; None: the suite says."""
+    columns: Mapping[str, str] | None
+    """Our fields to the columns of `data`."""
+    test: str | Sequence[str] | None
+    """The only tests; None: those of the suite."""
+    settings: Mapping[str, Any] | None
+    """Dotted keys of the configuration to their values; they win."""
+    plain: Mapping[str, Any] = field(default_factory=dict)
+    """Single keys to their values; None and False leave the suite's."""
+
+    def config(self, model: str | None, *, model_args: Mapping[str, Any] | None = None) -> RunConfig:
+        """The configuration, in which a DataFrame stands as `FRAME`.
+
+        Args:
+            model: its id; None: the suite's.
+            model_args: laid over the suite's.
+
+        Raises:
+            ConfigError: something in it is wrong.
+        """
+        suite = str(self.suite) if isinstance(self.suite, Path) else self.suite
+        if not (suite is None or isinstance(suite, str | Mapping)):
+            raise _of_wrong_type("suite", suite, "the name of a suite, the path of a YAML file, or a mapping")
+        config, remarks = configured(suite, self._changes(model, model_args), where="arguments")
+        for remark in remarks:
+            warnings.warn(remark, stacklevel=2)
+        tests = [self.test] if isinstance(self.test, str) else self.test
+        return select(config, tests, where="test")
+
+    def _changes(self, model: str | None, model_args: Mapping[str, Any] | None) -> dict[str, Any]:
+        plain = {key: value for key, value in self.plain.items() if value is not None and value is not False}
+        return {
+            **({} if model is None else {"model": model}),
+            **{f"model_args.{key}": value for key, value in (model_args or {}).items()},
+            **({} if self.data is None else {"data": _source(self.data)}),
+            **{f"data.columns.{key}": column for key, column in (self.columns or {}).items()},
+            **plain,
+            **(self.settings or {}),
+        }
+
+    @contextmanager
+    def with_frame(self, config: RunConfig, *, keep: bool) -> Iterator[RunConfig]:
+        """The configuration with the file of a DataFrame, if the data are one.
+
+        Args:
+            config: as `config` gave it.
+            keep: beside the runs; otherwise the file is gone when the context has been left.
+
+        Raises:
+            DataError: inside, about the file: it speaks of the DataFrame.
+            ConfigError: two columns have one name, or the file cannot be written.
+        """
+        if not is_frame(self.data) or config.data is None:
+            yield config
+            return
+        lines = frame_lines(self.data)
+        with TemporaryDirectory() as temporary:
+            folder = Place.at(config.output, setting="out") / FRAMES if keep else Place(temporary)
+            source = keep_frame(lines, folder)
+            try:
+                yield config.model_copy(update={"data": config.data.model_copy(update={"source": source})})
+            except DataError as error:
+                raise _about_frame(error, source) from error
+
+
+def _about_frame(error: DataError, source: str) -> DataError:
+    where = error.where.replace(source, "the DataFrame", 1)
+    return DataError(error.found, expected=error.expected, remedy=error.remedy, where=where)
+
+
+def is_frame(data: object) -> TypeGuard[pd.DataFrame]:
+    """Whether data are a DataFrame."""
+    import pandas as pd
+
+    return isinstance(data, pd.DataFrame)
+
+
+def _source(data: object) -> str | dict[str, Any]:
+    if is_frame(data):
+        return FRAME
+    if isinstance(data, str | Path):
+        return str(data)
+    if isinstance(data, Mapping):
+        return dict(data)
+    expected = "a DataFrame, a path, a bundled name, or a mapping with a source"
+    raise _of_wrong_type("data", data, expected)
+
+
+@contextmanager
+def asked_model(model: str | Answering | None) -> Iterator[str | None]:
+    """The id of a model that a call names; a function is offered to runs while the context is open.
+
+    Raises:
+        ConfigError: it is neither an id nor a function.
+    """
+    if model is None or isinstance(model, str):
+        with allowed(model):
+            yield model
+    elif callable(model):
+        with offered(model) as name:
+            yield name
+    else:
+        raise _of_wrong_type("model", model, "an id such as hf/<folder>, or a function that takes a prompt")
+
+
+def refuse_elsewhere(config: RunConfig) -> None:
+    """Refuse to send a function to workers, which would have to load what was pickled.
+
+    Raises:
+        ConfigError: the run is to take place in other processes.
+    """
+    if config.model.startswith(f"{PROVIDER}/") and config.runner != "threads":
+        raise ConfigError(
+            f"runner is {config.runner}, and the model is a function of this process",
+            expected="threads, or a model that workers find by its name",
+            remedy="Leave runner out, or name the function as app/package.module:function.",
+            where="runner",
+        )
+
+
+def _of_wrong_type(name: str, value: object, expected: str) -> ConfigError:
+    shown = repr(value)
+    described = f"{shown[:60]}…" if len(shown) > 60 else shown
+    return ConfigError(
+        f"{name} is {described}, a {type(value).__name__}",
+        expected=expected,
+        remedy=f"Correct {name}.",
+        where="arguments",
+    )

@@ -1,0 +1,207 @@
+"""`contrapose.compare`: finished runs side by side, or several models on one suite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
+from contrapose.flows.python.outcomes import ComparedRuns, EvaluatedRun
+from contrapose.flows.python.session import in_session, reach_blocks, start, unlogged, without_bars
+from contrapose.tasks.core.comparison import MARGIN
+from contrapose.tasks.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from contrapose.tasks.config.run_config import RunConfig
+    from contrapose.tasks.core.comparison import Comparison
+    from contrapose.tasks.infer.function.offering import Answering
+
+    Named = str | Answering | Mapping[str, Any]
+    """A model, or one with arguments: `{"model": …, "model_args": …}`."""
+
+RUNS = "runs"
+
+
+def compare(
+    *runs: EvaluatedRun | str | Path,
+    models: Sequence[Named] | None = None,
+    baseline: int = 1,
+    margin: float = MARGIN,
+    suite: str | Path | Mapping[str, Any] | None = None,
+    data: pd.DataFrame | str | Path | Mapping[str, Any] | None = None,
+    columns: Mapping[str, str] | None = None,
+    test: str | Sequence[str] | None = None,
+    limit: int | None = None,
+    seed: int | None = None,
+    skip_bad_rows: bool = False,
+    out: str | Path | None = None,
+    show_toxic: bool = False,
+    settings: Mapping[str, Any] | None = None,
+    quiet: bool = False,
+) -> ComparedRuns:
+    """Tell which of several runs, or of several models on one suite, pass more often, and how sure that is.
+
+    Runs are compared case by case; they must have asked the same. Models are evaluated first, on the same samples.
+
+    Args:
+        runs: two or more finished runs: what `evaluate` returned, the folder of a run, or its id in `out`.
+        models: in place of `runs`, two or more models as in `evaluate`, each an id, a function, or a dict such as
+            `{"model": answer, "model_args": {"revision": "v2"}}`. Models at different addresses are asked at the same
+            time.
+        baseline: place of the one that the others are held against, from 1.
+        margin: loss of pass rate that is still called not worse, 0 to 1.
+        suite: with `models`, as in `evaluate`; None: `quickstart`. So are all that follow but `out` and `quiet`.
+        data: where the samples come from.
+        columns: our names to those of the columns of `data`.
+        test: the only test, or tests.
+        limit: at most this many samples a test.
+        seed: of every random choice.
+        skip_bad_rows: leave out rows that cannot be used.
+        out: folder or fsspec URL that receives the comparison, and the runs of `models`; None: `runs`.
+        show_toxic: show toxic words instead of masking them.
+        settings: any keys of a suite, dotted.
+        quiet: show no progress.
+
+    Returns:
+        The comparison: `verdict` ("better", "not worse", "cannot tell" or "worse"), `passed`, `summary` (the content
+        of comparison.json), `results` (a DataFrame, one row per test and model), `report` (path of comparison.md) and
+        `folder`. A notebook shows its table.
+
+    Raises:
+        ContraposeError: something that you can mend, in one line: fewer than two runs, runs that asked different
+            things, a model that is not there.
+        KeyboardInterrupt: you have interrupted it.
+
+    Examples:
+        >>> import contrapose
+        >>> models = ["mock", {"model": "mock", "model_args": {"reply": "A"}}]
+        >>> comparison = contrapose.compare(models=models, test="option_order", limit=10, quiet=True)
+        >>> comparison.verdict
+        'cannot tell'
+        >>> list(comparison.results["test"].unique())
+        ['option_order']
+    """
+    own = {"limit": limit, "seed": seed, "skip_bad_rows": skip_bad_rows, "show_toxic": show_toxic}
+    arguments = RunArguments(
+        suite="quickstart" if suite is None else suite,
+        data=data,
+        columns=columns,
+        test=test,
+        settings=settings,
+        plain={**own, "output": None if out is None else str(out)},
+    )
+    if models is None:
+        named = {"suite": suite, "data": data, "columns": columns, "test": test, "settings": settings, **own}
+        _refuse_idle(
+            [name for name, value in named.items() if name != "show_toxic" and value is not None and value is not False]
+        )
+        work = partial(_of_runs, runs, baseline=baseline, margin=margin, out=str(out or RUNS), show_toxic=show_toxic)
+    else:
+        _refuse_both(runs)
+        work = partial(_of_models, arguments, models, baseline=baseline, margin=margin, quiet=quiet)
+    return in_session(work, show_toxic=show_toxic)
+
+
+def _refuse_idle(names: Sequence[str]) -> None:
+    if names:
+        raise ConfigError(
+            f"{', '.join(names)} beside finished runs",
+            expected="none of it: what they asked is settled",
+            remedy="Leave it out, or name models in place of runs.",
+            where="arguments",
+        )
+
+
+def _refuse_both(runs: Sequence[object]) -> None:
+    if runs:
+        raise ConfigError(
+            f"{len(runs)} runs and models",
+            expected="either runs or models",
+            remedy="Evaluate the models first, and compare the runs.",
+            where="arguments",
+        )
+
+
+def _of_runs(
+    runs: Sequence[EvaluatedRun | str | Path], *, baseline: int, margin: float, out: str, show_toxic: bool
+) -> ComparedRuns:
+    from contrapose.tasks.compare.compare import compare as compare_runs
+    from contrapose.tasks.core.places import Place
+    from contrapose.tasks.report.comparison_markdown import write_comparison
+    from contrapose.tasks.report.publish import free_folder, write_folder
+
+    names = [run.location if isinstance(run, EvaluatedRun) else str(run) for run in runs]
+    if not 1 <= baseline <= max(1, len(names)):
+        raise ConfigError(
+            f"{baseline}", expected=f"a place among {len(names)} runs", remedy="Count from 1.", where="baseline"
+        )
+    comparison = compare_runs(names, runs=out, baseline=names[baseline - 1] if names else None, margin=margin)
+    name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-comparison"
+    folder = free_folder(Place.at(out, setting="out"), name).resolved()
+    write_folder(folder, partial(write_comparison, comparison=comparison), last="comparison.json")
+    return _outcome(str(folder), comparison, show_toxic=show_toxic)
+
+
+def _of_models(
+    arguments: RunArguments, models: Sequence[Named], *, baseline: int, margin: float, quiet: bool
+) -> ComparedRuns:
+    with ExitStack() as stack:
+        named = [(stack.enter_context(asked_model(model)), args) for model, args in map(_parts, models)]
+        config = arguments.config(None)
+        for model, _ in named:
+            refuse_elsewhere(config.model_copy(update={"model": model}))
+        complete = stack.enter_context(arguments.with_frame(config, keep=True))
+        return _compared(complete, named, baseline=baseline, margin=margin, quiet=quiet)
+
+
+def _parts(model: Named) -> tuple[str | Answering, Mapping[str, Any]]:
+    if not isinstance(model, Mapping):
+        return model, {}
+    if set(model) - {"model", "model_args"} or "model" not in model:
+        raise ConfigError(
+            f"a model with {', '.join(map(str, model)) or 'nothing'}",
+            expected="model, and model_args if it has any",
+            remedy="Correct it.",
+            where="models",
+        )
+    return model["model"], model.get("model_args") or {}
+
+
+def _compared(
+    config: RunConfig,
+    models: Sequence[tuple[str | None, Mapping[str, Any]]],
+    *,
+    baseline: int,
+    margin: float,
+    quiet: bool,
+) -> ComparedRuns:
+    from contrapose.flows.orchestration.at_work import silent
+
+    with silent(quiet), without_bars(quiet), unlogged():
+        from contrapose.flows.cli.validate import check
+        from contrapose.flows.compare_models import ComparedModel, compare_models, each_model
+
+        listed: list[str | ComparedModel] = [
+            ComparedModel(model=str(model), model_args=dict(args)) for model, args in models
+        ]
+        reach_blocks(next((args["api_key_block"] for _, args in models if "api_key_block" in args), config.key_block))
+        for single in each_model(config, listed, baseline=baseline):
+            check(single)
+        start()
+        (compared,) = compare_models(config, listed, baseline=baseline, margin=margin)
+    return _outcome(compared["folder"], compared["comparison"], show_toxic=config.show_toxic)
+
+
+def _outcome(location: str, comparison: Comparison, *, show_toxic: bool) -> ComparedRuns:
+    """With the comparison as in its file: lists in place of tuples."""
+    from contrapose.tasks.report.summary import to_json
+
+    plain: Comparison = json.loads(to_json(comparison))
+    return ComparedRuns(location=location, summary=plain, show_toxic=show_toxic)

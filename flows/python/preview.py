@@ -1,0 +1,127 @@
+"""`contrapose.preview`: what a run would ask, as a DataFrame; nobody is asked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from contrapose.flows.python.arguments import RunArguments, asked_model, is_frame
+from contrapose.flows.python.session import in_session
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from contrapose.tasks.config.run_config import RunConfig
+    from contrapose.tasks.infer.function.offering import Answering
+
+COLUMNS = (
+    "test",
+    "sample_id",
+    "case_id",
+    "changed",
+    "skip_reason",
+    "confidence",
+    "control",
+    "original",
+    "perturbed",
+    "options",
+    "original_prompt",
+    "perturbed_prompt",
+)
+
+
+def preview(
+    suite: str | Path | Mapping[str, Any] | None = None,
+    *,
+    model: str | Answering | None = None,
+    model_args: Mapping[str, Any] | None = None,
+    data: pd.DataFrame | str | Path | Mapping[str, Any] | None = None,
+    columns: Mapping[str, str] | None = None,
+    test: str | Sequence[str] | None = None,
+    limit: int | None = None,
+    seed: int | None = None,
+    skip_bad_rows: bool = False,
+    show_toxic: bool = False,
+    settings: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """Show what a run would ask, as `contrapose preview` does: no model is loaded or asked, and nothing is stored.
+
+    Args:
+        suite: as in `evaluate`; None: every test that is on by default, with its default settings and all samples.
+        model: as in `evaluate`; some prompts depend on what a model can tell.
+        model_args: arguments of its provider.
+        data: a DataFrame, a path, a bundled name, or a dict with a `source`.
+        columns: our names to those of the columns of `data`.
+        test: the only test, or tests.
+        limit: at most this many samples a test.
+        seed: of every random choice.
+        skip_bad_rows: leave out rows that cannot be used.
+        show_toxic: show toxic words in errors; the texts of the table are raw in any case.
+        settings: any keys of a suite, dotted. Controls are shown where `{"tests.defaults.control": True}` asks for
+            them.
+
+    Returns:
+        One row per case, in the order of the data: `test`, `sample_id`, `case_id`, `changed` (whether it is asked),
+        `skip_reason` (why it is not), `confidence`, `control`, `original`, `perturbed`, `options` (a list),
+        `original_prompt` and `perturbed_prompt` (missing where a case is skipped). Texts are raw: toxic words are not
+        masked.
+
+    Raises:
+        ContraposeError: something that you can mend, in one line.
+
+    Examples:
+        >>> import contrapose, pandas
+        >>> rows = pandas.DataFrame({"text": ["The sky is blue.", "No bird sings."]})
+        >>> table = contrapose.preview(data=rows, test="add_negation")
+        >>> table["perturbed"].dropna().tolist()
+        ['The sky is not blue.']
+        >>> table["skip_reason"].dropna().tolist()
+        ['existing_negation']
+    """
+    arguments = RunArguments(
+        suite=suite,
+        data=data,
+        columns=columns,
+        test=test,
+        settings=settings,
+        plain={"limit": limit, "seed": seed, "skip_bad_rows": skip_bad_rows, "show_toxic": show_toxic},
+    )
+    return in_session(partial(_previewed, arguments, model, model_args), show_toxic=show_toxic)
+
+
+def _previewed(
+    arguments: RunArguments, model: str | Answering | None, model_args: Mapping[str, Any] | None
+) -> pd.DataFrame:
+    with asked_model(model) as name:
+        config = arguments.config(name, model_args=model_args)
+        with arguments.with_frame(config, keep=False) as complete:
+            return _table(complete, temporary=is_frame(arguments.data))
+
+
+def _table(config: RunConfig, *, temporary: bool) -> pd.DataFrame:
+    import pandas as pd
+
+    from contrapose.flows.cli.preview import left_out, previews, without_default_controls
+
+    tests = [test.once() for test in previews(without_default_controls(config))]
+    remarks = dict.fromkeys(warning for test in tests for warning in test.loaded.warnings)
+    if text := "; ".join((*remarks, *left_out(tests, show_toxic=config.show_toxic))):
+        # The file of a DataFrame is gone by the time that anybody reads this.
+        shown = text.replace(config.data.source, "the DataFrame") if temporary and config.data else text
+        warnings.warn(shown, stacklevel=2)
+    rows = [
+        {
+            **{name: getattr(case, name, None) for name in COLUMNS},
+            "test": test.plan.test,
+            "case_id": case.id,
+            "changed": case.skip_reason is None,
+            "options": list(case.options),
+        }
+        for test in tests
+        for cases in test.cases()
+        for case in cases
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -1,0 +1,88 @@
+"""A DataFrame as a file of JSON lines, so that its rows are read, checked and named as those of every other file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from contrapose.tasks.core.errors import ConfigError, DataError
+from contrapose.tasks.core.places import Place
+from contrapose.tasks.load.rows import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAME = "frame.jsonl"
+"""Rows without an id are named after it, `frame-0001` and so on, whatever the other rows hold."""
+DIGITS = 16
+"""Of the hash of its content, which names the folder of a frame."""
+
+
+def frame_lines(frame: pd.DataFrame) -> bytes:
+    """The rows of a DataFrame in their order, one JSON object a line; the index is left out.
+
+    What is missing is null. What JSON cannot hold, such as a time, becomes an object with its type and its text, which
+    is refused with its row and column where a text is needed.
+
+    Raises:
+        DataError: there are no rows, or two columns have one name.
+    """
+    if frame.empty:
+        raise DataError("there are no rows", expected="at least one row", remedy="Add some.", where="the DataFrame")
+    names = [str(name) for name in frame.columns]
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise DataError(
+            f"two columns are called {shown(twice)}",
+            expected="columns of distinct names",
+            remedy="Rename or drop one of them.",
+            where="the DataFrame",
+        )
+    columns = [[_cell(value) for value in frame.iloc[:, place].tolist()] for place in range(len(names))]
+    rows = (dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True))
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+def keep_frame(lines: bytes, folder: Place) -> str:
+    """Write the lines of a frame into a folder of frames, under their hash; returns the address of the file.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    file = folder / hashlib.sha256(lines).hexdigest()[:DIGITS] / NAME
+    try:
+        # What is there may be damaged, and is as quickly written as read.
+        file.write(lines)
+    except OSError as error:
+        raise ConfigError(
+            f"the rows of the DataFrame cannot be written ({error.strerror or type(error).__name__})",
+            expected="a folder that can be written",
+            remedy="Choose another one with out.",
+            where=str(file),
+        ) from error
+    return str(file)
+
+
+def _cell(value: Any) -> Any:
+    """A cell as JSON holds it."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else _other(value)
+    if isinstance(value, list | tuple):
+        return [_cell(member) for member in value]
+    if isinstance(value, Mapping):
+        return {str(key): _cell(member) for key, member in value.items()}
+    # Arrays and numbers of numpy, and arrays of Arrow and pandas.
+    return _cell(value.tolist()) if hasattr(value, "tolist") else _other(value)
+
+
+def _other(value: Any) -> Any:
+    import pandas as pd
+
+    missing = pd.isna(value)
+    return None if missing is True else {type(value).__name__: str(value)}
