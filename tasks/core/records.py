@@ -150,6 +150,8 @@ class Completion:
     Where rules read the choice, it decides nothing."""
     in_words: str | None = None
     """Beside log-likelihoods: its reply to the same prompt; None where none was asked for, or none came."""
+    passages: tuple[str, ...] | None = None
+    """What an application retrieved for the reply, texts or ids in their order; None where it did not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
