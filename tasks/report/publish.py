@@ -31,6 +31,7 @@ from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import find, names, probe
 from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN, Report
 from contrapose.tasks.tables.columnar import schema_of
+from contrapose.tasks.tables.passages import PASSAGES
 from contrapose.tasks.tables.results import columns_of
 from contrapose.tasks.tables.table import Table, batches, read_arrow, save, take
 from contrapose.tasks.text.cleaning import valid
@@ -255,6 +256,7 @@ def of_results(tests: Iterable[str]) -> dict[str, DescribedColumn]:
     """Of results.parquet, as each test's probe describes its columns."""
     known = names("probes")
     columns = {name: column for test in tests if test in known for name, column in columns_of(probe(test)).items()}
+    columns = {**columns, **PASSAGES}
     return {name: DescribedColumn(column.description, column.unit) for name, column in columns.items()}
 
 
