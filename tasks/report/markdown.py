@@ -161,7 +161,7 @@ def blocks_of(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
     tables = ["  \n".join(map(escape, _notes(outcome, report, show)))]
     if retrieved:
         tables.append("  \n".join(map(escape, retrieved[1:])))
-        tables.append(table(*passages.passage_table(outcome), numbers=range(1, 5)))
+        tables.append(table(*passages.passage_table(outcome), numbers=(1, 2)))
     if outcome["figures"]:
         named = [(show(name.replace("_", " ")), value) for name, value in evidence.figures(outcome)]
         tables.append(table(("figure", "value (95 % interval)"), named[:MOST_NAMES], numbers=(1,)))

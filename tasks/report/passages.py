@@ -20,20 +20,18 @@ NAMES: Mapping[Alike, str] = {
 }
 """Kinds of passages in a table."""
 
-HEADER = ("passages", "cases", "{}", "rate (95 %)", "of all {} (95 %)")
-
 
 def sentences(outcome: Outcome) -> Iterator[str]:
     """What the passages tell, the most important first; none where an application told of none."""
     summary = outcome.get("passages")
     if summary is None:
         return
-    if summary["cases"]["groups"]:
-        yield _hits(summary)
+    first, *noise = main_sentences(outcome)
+    yield first
+    yield _share(summary)
     if summary["cases"]["p"] is not None:
         yield _apart(summary["cases"], summary["cases"]["p"], happened=summary["hit"])
-    if summary["control"] and summary["control"]["groups"]:
-        yield _noise(summary["control"])
+    yield from noise
     kept = summary["cases"]["kept"]
     if kept is not None:
         yield f"on average {percent(kept)} of the passages of the first reply came with the second one too"
@@ -41,31 +39,36 @@ def sentences(outcome: Outcome) -> Iterator[str]:
         yield f"of {counted('cases', unknown)} it is not known what was retrieved for both replies"
 
 
+def main_sentences(outcome: Outcome) -> Iterator[str]:
+    """With which passages answers changed, and the noise of retrieval; nothing where an application told of none."""
+    summary = outcome.get("passages")
+    if summary:
+        yield _hits(summary)
+    if summary and summary["control"] and summary["control"]["groups"]:
+        yield _noise(summary["control"])
+
+
 def passage_table(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Titles and rows: for each kind of passages the cases, those that changed or failed, their rate and share."""
+    """Titles and rows: for each kind of passages how many cases changed or failed, of how many, and the rate."""
     summary = outcome.get("passages")
     if summary is None:
         return (), []
-    header = tuple(title.format(summary["hit"]) for title in HEADER)
     rows = [_row(NAMES[group["passages"]], group) for group in summary["cases"]["groups"]]
     controls = summary["control"]["groups"] if summary["control"] else []
-    return header, [*rows, *(_row(f"control: {NAMES[group['passages']]}", group) for group in controls)]
+    rows += [_row(f"control: {NAMES[group['passages']]}", group) for group in controls]
+    return ("passages", summary["hit"], "rate (95 %)"), rows
 
 
 def _row(name: str, group: PassageGroup) -> tuple[str, ...]:
-    share = group["share_interval"]
-    return (
-        name,
-        f"{group['cases']:,}",
-        f"{group['hits']:,}",
-        f"{percent(group['rate'])} ({ends(group['interval'])})",
-        f"{percent(group['share'])} ({ends(share)})" if share else "–",
-    )
+    rate = f"{percent(group['rate'])} ({ends(group['interval'])})"
+    return name, f"{group['hits']:,} of {group['cases']:,}", rate
 
 
 def _hits(summary: PassageSummary) -> str:
     """How many answers changed, and with which passages; only where these were the same retrieval is ruled out."""
     groups = summary["cases"]["groups"]
+    if not groups:
+        return "which passages came with both replies is not known of any case that says what became of it"
     cases = {group["passages"]: group["cases"] for group in groups}
     hits = {group["passages"]: group["hits"] for group in groups if group["hits"]}
     happened = "answers changed" if summary["hit"] == "changed" else "cases failed"
@@ -78,6 +81,15 @@ def _hits(summary: PassageSummary) -> str:
     if perhaps and same:
         return f"{what}: {perhaps}, where retrieval may be why, and {same} it cannot be"
     return f"{what}: {perhaps}, where retrieval may be why" if perhaps else f"{what}: {same} retrieval cannot be why"
+
+
+def _share(summary: PassageSummary) -> str:
+    """Which share of them came with other passages; empty where none did."""
+    other = next((group for group in summary["cases"]["groups"] if group["passages"] == "other"), None)
+    if other is None or not other["hits"] or other["share_interval"] is None:
+        return ""
+    share = f"{percent(other['share'])} ({ends(other['share_interval'])})"
+    return f"{share} of those that {summary['hit']} came with other passages"
 
 
 def _apart(counts: PassageCounts, p: float, *, happened: str) -> str:
@@ -102,8 +114,10 @@ def _noise(control: PassageCounts) -> str:
     cases, hits = (_total(control["groups"], name) for name in ("cases", "hits"))
     others = [group for group in control["groups"] if group["passages"] == "other"]
     came, changed = (_total(others, name) for name in ("cases", "hits"))
-    text = f"noise of retrieval: {came:,} of {counted('controls', cases)}, which keep the meaning, came with other passages"
-    return f"{text}, and so did {changed:,} of {counted('answers', hits)} that changed under them" if hits else text
+    text = (
+        f"noise of retrieval: other passages came with {came:,} of {counted('controls', cases)}, which keep the meaning"
+    )
+    return f"{text}, and with {changed:,} of {counted('answers', hits)} that changed under them" if hits else text
 
 
 ONLY_BEFORE, ONLY_AFTER, WITH_BOTH = "passage, original only", "passage, changed only", "passage, both"

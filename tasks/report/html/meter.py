@@ -154,7 +154,7 @@ def passage_panel(outcome: Outcome) -> tuple[Drawn, ...]:
     return (
         Drawn(
             kind="sheet",
-            title="Retrieval or model: by the passages that came with both replies",
+            title="Retrieval or model: by the passages of both replies",
             sentence=first,
             note=" ".join(others),
             header=tuple((name, "") for name in (title, *titles)),
