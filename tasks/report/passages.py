@@ -30,7 +30,7 @@ def sentences(outcome: Outcome) -> Iterator[str]:
     yield first
     yield _share(summary)
     if summary["cases"]["p"] is not None:
-        yield _apart(summary["cases"], summary["cases"]["p"], happened=summary["hit"])
+        yield _rates_apart(summary["cases"], summary["cases"]["p"], happened=summary["hit"])
     yield from noise
     kept = summary["cases"]["kept"]
     if kept is not None:
@@ -92,7 +92,7 @@ def _share(summary: PassageSummary) -> str:
     return f"{share} of those that {summary['hit']} came with other passages"
 
 
-def _apart(counts: PassageCounts, p: float, *, happened: str) -> str:
+def _rates_apart(counts: PassageCounts, p: float, *, happened: str) -> str:
     """The rates apart, and whether they differ by more than chance."""
     other, same = (_rate(counts, other=other) for other in (True, False))
     may = "" if p <= LEVEL else "; chance may be why they differ"
