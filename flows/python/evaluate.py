@@ -54,8 +54,9 @@ def evaluate(
             what such a file holds.
         model: an id as for the command (`embedded`, `hf/<org>/<name>`, `hf/<folder>`, `openai/<model>`,
             `app/<module>:<function>`, `mock`, …), or a function that takes a prompt and returns the reply, sync or
-            async. A function is called in threads of this process, four at a time: what it raises, SystemExit too, is
-            the error of one case. None: the suite's model, else `embedded`.
+            async; where it retrieves, `{"reply": …, "context": [passages]}`. A function is called in threads of this
+            process, four at a time: what it raises, SystemExit too, is the error of one case. None: the suite's
+            model, else `embedded`.
         revision: version of the model. The answers of a function are kept under it, and found again; without it every
             call asks the function anew, since nothing else tells one version from another.
         model_args: arguments of the provider, such as `base_url`; of a function `concurrency` (4),

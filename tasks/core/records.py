@@ -188,6 +188,8 @@ class Completion:
     """Beside log-likelihoods: its reply to the same prompt; None where none was asked for, or none came."""
     again: str | None = None
     """Its reply when the same prompt was asked once more; None where it was not, or none came."""
+    passages: tuple[str, ...] | None = None
+    """What an application retrieved for the reply, texts or ids in their order; None where it did not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from contrapose.tasks.tables.results import result_table
 from contrapose.tasks.tables.table import Table, batches
 
 
-def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embed) -> pa.Table:
+def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embed, passages: bool = False) -> pa.Table:
     """One row for each trial of a test, in order: the common columns, then the probe's own.
 
     Args:
@@ -30,13 +30,14 @@ def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embe
         plan: the selected test.
         model: id of the model, for the `model` column.
         embed: texts to unit vectors, called only by scorers that need it.
+        passages: whether some trial of the test came with passages, of which further columns tell then.
     """
     chosen = probe(plan.test)
     failed = [trial.expected.error or trial.actual.error for trial in trials]
     answered = [trial for trial, error in zip(trials, failed, strict=True) if not error]
     scores = iter(chosen.score(answered, plan.probe_settings, embed=embed))
     every = [unscored(f"The model gave no answer: {error}") if error else next(scores) for error in failed]
-    return result_table(trials, every, probe=chosen, model=model)
+    return result_table(trials, every, probe=chosen, model=model, passages=passages)
 
 
 CENTRAL = 0.95

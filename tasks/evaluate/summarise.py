@@ -25,14 +25,16 @@ from contrapose.tasks.core.outcome import (
 )
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Counts, Rate, Rules, decide, rated
+from contrapose.tasks.evaluate.passages import passage_summary
 from contrapose.tasks.language.replies.known_errors import any_read_by
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
+from contrapose.tasks.tables.passages import COMPARED, tells_of_passages
 from contrapose.tasks.tables.results import figure_columns, settled
-from contrapose.tasks.tables.table import Table, batches
+from contrapose.tasks.tables.table import Table, batches, column_names
 
 COUNTED = (
     *("sample_id", "cluster", "slice", "scorer", "pass", "undecided", "chance", "error", "reason", "langtest_pass"),
@@ -62,7 +64,7 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
     measures = chosen.measures(answered)
     estimated = estimates(measures, answered)
     figures = chosen.summarise(answered[~answered["control"].astype(bool)])
-    return Outcome(
+    outcome = Outcome(
         test_type=plan.test,
         category=chosen.category,
         probe_version=chosen.version,
@@ -99,6 +101,14 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         control=noise(controls) if len(controls) else None,
         data=data,
     )
+    return _with_passages(outcome, results, chosen)
+
+
+def _with_passages(outcome: Outcome, results: pd.DataFrame, chosen: Probe) -> Outcome:
+    """The outcome, and what the passages tell where there are any."""
+    if not tells_of_passages(results.columns):
+        return outcome
+    return {**outcome, "passages": passage_summary(results, clusters_of(results), chosen)}
 
 
 def _pass_rate(cases: pd.DataFrame, plan: Plan) -> Rate | None:
@@ -228,7 +238,8 @@ def plain(figures: Mapping[str, float | int | None]) -> dict[str, float | int | 
 
 def scored(results: Table, test: str) -> pd.DataFrame:
     """The results of a test without texts and names; reasons only where replies leave open whether they passed."""
-    parts = batches(results, columns=[*figure_columns(probe(test)), "reason"])
+    passages = COMPARED if tells_of_passages(column_names(results)) else ()
+    parts = batches(results, columns=[*figure_columns(probe(test)), "reason", *passages])
     whole = pa.concat_tables(map(_without_reasons, parts))
     return pd.DataFrame(whole.to_pandas(split_blocks=True, self_destruct=True))
 

@@ -14,8 +14,9 @@ from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import calibrated, controls_in, follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import scored, skipped, summarise
 from contrapose.tasks.tables.columnar import batched
+from contrapose.tasks.tables.passages import came_with_passages, tells_of_passages
 from contrapose.tasks.tables.results import schema_for
-from contrapose.tasks.tables.table import ROWS, Table, iterate, joined, write, write_arrow
+from contrapose.tasks.tables.table import ROWS, Table, column_names, iterate, joined, write, write_arrow
 
 PROBE = {"probes": "{plan.test}"}
 """The code of the test's probe is found by its name."""
@@ -39,8 +40,11 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
     embed = embedder(embedding_model)
     plan = calibrated(plan, controls_in(trials), embed=embed)
     records = (trial for table in trials for trial in iterate(table, Trial))
-    parts = (score_trials(portion, plan, model=model, embed=embed) for portion in batched(records, ROWS))
-    return write_arrow(parts, schema_for(probe(plan.test)))
+    passages = any(map(came_with_passages, trials))
+    parts = (
+        score_trials(portion, plan, model=model, embed=embed, passages=passages) for portion in batched(records, ROWS)
+    )
+    return write_arrow(parts, schema_for(probe(plan.test), passages=passages))
 
 
 @room_task("calibrate", by_name=PROBE, run_name="calibrate {plan.test}")
@@ -57,7 +61,8 @@ def calibrate(plan: Plan, trials: list[Table], embedding_model: str, embedding_r
 @room_task("join results", by_name={"probes": "{test}"}, run_name="join results of {test}")
 def join_results(test: str, results: list[Table]) -> Table:
     """The results of one test, which were scored in portions, in one table."""
-    return joined(results, schema_for(probe(test)))
+    passages = any(tells_of_passages(column_names(table)) for table in results)
+    return joined(results, schema_for(probe(test), passages=passages))
 
 
 @room_task("find unread replies", by_name=PROBE, run_name="find unread replies of {plan.test}")

@@ -124,6 +124,14 @@ class KnowsCases(Protocol):
         """Take note of the cases whose questions come next."""
 
 
+@runtime_checkable
+class ReturnsPassages(Protocol):
+    """What a provider offers besides if its replies may come with what was retrieved for them."""
+
+    def returns_passages(self, spec: ModelSpec) -> bool:
+        """Whether they are asked for: a reply without them is then told of."""
+
+
 def refuse_unknown(spec: ModelSpec, known: Collection[str]) -> None:
     """Refuse arguments that would otherwise be ignored without a word.
 

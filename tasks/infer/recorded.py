@@ -62,17 +62,22 @@ class RecordedReplies:
         selection = selection_of(spec)
         taken = {"columns": dict(selection.columns), "where": dict(selection.where)}
         training = {"training": str(spec.args["revision"])} if spec.args.get("revision") else {}
+        digest = _sha256(selection)
+        # What versions that knew no passages stored of such a file lacks them.
+        passages = {"passages": "kept"} if _has_passages(_recording(selection, digest)) else {}
         return {
-            "revision": _sha256(selection),
+            "revision": digest,
             "dtype": "recorded",
             "device": "none",
             "taken": json.dumps(taken, sort_keys=True),
             **training,
+            **passages,
         }
 
     def open(self, spec: ModelSpec) -> RecordedModel:
         """All replies of the file, in memory."""
-        return RecordedModel(read_recording(selection_of(spec)), spec.name)
+        selection = selection_of(spec)
+        return RecordedModel(_recording(selection, _sha256(selection)), spec.name)
 
 
 class RecordedModel:
@@ -100,6 +105,8 @@ class RecordedModel:
         replies = {question: self._reply(question) for question in taken}
         if self.recording.by_id and taken:
             broker.warn("recorded", BY_ID)
+        for kind, text in self.recording.remarks.items():
+            broker.warn(kind, text)
         broker.put(
             [Answer(question=question, completion=reply, requests=0) for question, reply in replies.items() if reply]
         )
@@ -179,6 +186,26 @@ def selection_of(spec: ModelSpec) -> Selection:
         )
     columns = {name: str(column) for name, column in columns.items()}
     return Selection(source=spec.name, columns=columns, where=where, requests=str(spec.args.get("requests") or ""))
+
+
+def _has_passages(recording: Recording) -> bool:
+    """Whether it is known of some reply what was retrieved for it."""
+    return any(reply.passages is not None for replies in recording.replies.values() for reply in replies)
+
+
+_READ: dict[str, Recording] = {}
+"""The recording that was read last, by what it is: who looks at it first opens it next."""
+
+
+def _recording(selection: Selection, digest: str) -> Recording:
+    """What is taken of files with a digest; read once."""
+    taken = f"{digest} {selection!r}"
+    recording = _READ.get(taken)
+    if recording is None:
+        recording = read_recording(selection)
+        _READ.clear()
+        _READ[taken] = recording
+    return recording
 
 
 def _mapping(value: Any, where: str) -> Mapping[str, Any]:

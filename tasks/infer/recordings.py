@@ -7,7 +7,7 @@ import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, NamedTuple
@@ -18,6 +18,7 @@ from contrapose.tasks.core.errors import ContraposeError, DataError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.core.registry import find, names
+from contrapose.tasks.infer.app.passages import Retrieved, leads_to_passages, passages_of
 
 USUAL: Mapping[str, tuple[str, ...]] = {
     "prompt": ("prompt", "input", "messages"),
@@ -28,6 +29,9 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "perturbed": ("reply_perturbed",),
     "test": ("test",),
     "error": ("error",),
+    "context": ("context", "contexts", "retrieved_contexts"),
+    "context_original": ("context_original",),
+    "context_perturbed": ("context_perturbed",),
 }
 """Our names of what a row holds, and what a column may be called where nobody says."""
 SIDES = ("original", "perturbed")
@@ -58,6 +62,8 @@ class Recording:
     """Replies to each prompt in the order of the file: the second is that of a first repeat."""
     by_id: bool
     """Whether replies are found by ids, and not by what was asked."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """What people should know of the passages, by its kind."""
 
 
 class _EveryColumn(DataSettings):
@@ -92,16 +98,18 @@ def read_recording(selection: Selection) -> Recording:
         DataError: it cannot be read, holds no replies, or lacks what tells to which prompts they are.
     """
     replies: dict[ReplyKey, list[Completion]] = {}
-    by_id = False
+    by_id, remarks = False, dict[str, str]()
     # Read where a row needs them, and once.
     requests = cache(lambda: _requests(selection))
     for number, row in _chosen(selection):
-        for key, completion in _replies(number, row, selection, requests):
+        for key, completion, retrieved in _replies(number, row, selection, requests):
             by_id = by_id or bool(key.side)
-            replies.setdefault(key, []).append(completion)
+            passages = None if completion.error else retrieved.kept
+            replies.setdefault(key, []).append(replace(completion, passages=passages))
+            remarks = {**retrieved.remarks, **remarks}
     if not replies:
         raise _failure(selection, "no row has a reply", expected="at least one")
-    return Recording(replies=replies, by_id=by_id)
+    return Recording(replies=replies, by_id=by_id, remarks=remarks)
 
 
 def _chosen(selection: Selection) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -157,8 +165,8 @@ def _table_rows(selection: Selection, source: str, suffix: str) -> Iterator[tupl
 
 def _replies(
     number: int, row: Mapping[str, Any], selection: Selection, requests: Callable[[], Mapping[str, Any]]
-) -> Iterator[tuple[ReplyKey, Completion]]:
-    """What one row says, and to what."""
+) -> Iterator[tuple[ReplyKey, Completion, Retrieved]]:
+    """What one row says, to what, and what was retrieved for it."""
     if {"custom_id", "response"} <= row.keys() and not selection.columns:
         with _understood(selection, f"row {number}", "results of a batch"):
             row = _batch_row(number, row, selection, requests())
@@ -170,11 +178,12 @@ def _replies(
     test, id_ = (str(row.get(columns.get(name, ""), "") or "") for name in ("test", "id"))
     if wide := [side for side in SIDES if side in columns]:
         for side in wide:
-            yield ReplyKey(test=test, id=id_, side=side), _completion(row[columns[side]], error)
+            retrieved = _retrieved(row, f"context_{side}", columns, selection)
+            yield ReplyKey(test=test, id=id_, side=side), _completion(row[columns[side]], error), retrieved
         return
-    completion = _completion(row[columns["reply"]], error)
+    completion, retrieved = _completion(row[columns["reply"]], error), _retrieved(row, "context", columns, selection)
     if "prompt" in columns:
-        yield ReplyKey(prompt=prompt_text(row[columns["prompt"]])), completion
+        yield ReplyKey(prompt=prompt_text(row[columns["prompt"]])), completion, retrieved
         return
     side = str(row[columns["side"]])
     if side not in SIDES:
@@ -184,7 +193,7 @@ def _replies(
             remedy="Correct that row.",
             where=f"{selection.source}, row {number}, column {columns['side']}",
         )
-    yield ReplyKey(test=test, id=id_, side=side), completion
+    yield ReplyKey(test=test, id=id_, side=side), completion, retrieved
 
 
 def _completion(value: Any, error: str | None) -> Completion:
@@ -194,10 +203,16 @@ def _completion(value: Any, error: str | None) -> Completion:
     return Completion(text=value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
+def _retrieved(row: Mapping[str, Any], name: str, columns: Mapping[str, str], selection: Selection) -> Retrieved:
+    """The passages of a reply. A usual name of a column that holds something else is of no concern."""
+    retrieved = passages_of(row, columns[name]) if name in columns else Retrieved()
+    return retrieved if retrieved.kept is not None or name in selection.columns else Retrieved()
+
+
 def _columns(row: Mapping[str, Any], selection: Selection) -> Mapping[str, str]:
     """Which columns hold what of a row."""
     for name, column in selection.columns.items():
-        if column not in row:
+        if not (column in row or (name.startswith("context") and leads_to_passages(row, column))):
             raise _no_column(selection, column, row, setting=f"model_args.columns.{name}")
     usual = {name: next((known for known in known_as if known in row), None) for name, known_as in USUAL.items()}
     columns = {name: column for name, column in usual.items() if column is not None} | dict(selection.columns)

@@ -16,7 +16,7 @@ from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import Case, FollowUp, Trial, Usage
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.ask import ask, ask_back, unasked
-from contrapose.tasks.infer.base import KnowsCases, Model
+from contrapose.tasks.infer.base import KnowsCases, Model, ReturnsPassages
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.forms import form_for, forms_of
@@ -189,9 +189,19 @@ def _put(
         read=(0, 0),
         silent=sum(reply.text == "" for trial in trials for reply in (trial.expected, trial.actual)),
         stopped=broker.stopped,
-        warnings=broker.warnings,
+        warnings={**_silent_retrieval(trials, spec), **broker.warnings},
         notes=notes,
     )
+
+
+def _silent_retrieval(trials: Sequence[Trial], spec: ModelSpec) -> Mapping[str, str]:
+    """A warning where replies, fresh ones or stored ones, lack the passages that they were to come with."""
+    provider = find("providers", spec.provider)()
+    if not (isinstance(provider, ReturnsPassages) and provider.returns_passages(spec)):
+        return {}
+    replies = (reply for trial in trials for reply in (trial.expected, trial.actual))
+    lacking = any(reply.error is None and reply.passages is None for reply in replies)
+    return {"passages": "Of some replies the passages are not known: they came without."} if lacking else {}
 
 
 @contextmanager

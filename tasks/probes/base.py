@@ -7,7 +7,7 @@ import random
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -212,6 +212,14 @@ class Probe(Protocol):
         Args:
             results: cases and controls (column `control`), without rows in error.
         """
+
+
+@runtime_checkable
+class TellsChange(Protocol):
+    """What a probe has besides that tells an answer which changed from one that should have."""
+
+    change_column: ClassVar[str]
+    """Name of the result column, true or false, that says whether the answer changed."""
 
 
 class AsksBack(Protocol):

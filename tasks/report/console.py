@@ -13,6 +13,7 @@ from rich.text import Text
 
 from contrapose.tasks.core.outcome import GateSummary, Outcome, Summary
 from contrapose.tasks.report.evidence import dependent, effect, ended, guessing, missing, unread
+from contrapose.tasks.report.passages import main_sentences
 from contrapose.tasks.report.rows import left_out, not_all, taken_by
 from contrapose.tasks.text.cleaning import cut, one_line, visible
 from contrapose.tasks.text.masking import masked
@@ -125,6 +126,7 @@ def _notes(outcome: Outcome) -> Iterator[str]:
     # The first is the test's own; the report has all.
     yield from (effect(outcome, measured) for measured in outcome["effects"][:1])
     yield from (guessing(outcome), dependent(outcome), missing(outcome), unread(outcome))
+    yield from main_sentences(outcome)
     if outcome["refused"]:
         named = ", ".join(cut(name, 60) for name in outcome["refused"][:MOST_NAMES])
         more = len(outcome["refused"]) - MOST_NAMES

@@ -9,7 +9,7 @@ import pandas as pd
 
 from contrapose.tasks.core.outcome import GateSummary, Outcome
 from contrapose.tasks.probes.panels import Sheet
-from contrapose.tasks.report import evidence
+from contrapose.tasks.report import evidence, passages
 from contrapose.tasks.report.base import Report, Results
 from contrapose.tasks.report.rows import (
     ReportRow,
@@ -155,8 +155,13 @@ def blocks_of(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
     """Why, and folded the figures and the failing examples."""
     rows = of_test(report.results.figures, outcome["test_type"])
     name = escape(name_of(outcome["test_type"]))
-    yield Block(REASONS, f"### {name}\n\n{escape(show(outcome['reason']))}")
+    retrieved = list(_sentences(*passages.sentences(outcome)))
+    reason = f"### {name}\n\n{escape(show(outcome['reason']))}"
+    yield Block(REASONS, "  \n".join([reason, *map(escape, retrieved[:1])]))
     tables = ["  \n".join(map(escape, _notes(outcome, report, show)))]
+    if retrieved:
+        tables.append("  \n".join(map(escape, retrieved[1:])))
+        tables.append(table(*passages.passage_table(outcome), numbers=(1, 2)))
     if outcome["figures"]:
         named = [(show(name.replace("_", " ")), value) for name, value in evidence.figures(outcome)]
         tables.append(table(("figure", "value (95 % interval)"), named[:MOST_NAMES], numbers=(1,)))

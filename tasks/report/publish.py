@@ -31,6 +31,7 @@ from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import find, names, probe
 from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN, Report
 from contrapose.tasks.tables.columnar import schema_of
+from contrapose.tasks.tables.passages import PASSAGES, tells_of_passages
 from contrapose.tasks.tables.results import columns_of
 from contrapose.tasks.tables.table import Table, batches, read_arrow, save, take
 from contrapose.tasks.text.cleaning import valid
@@ -46,7 +47,8 @@ def write_files(
     (folder / "manifest.json").write_bytes(text.encode())
     tests = (test["test_type"] for test in report.summary["tests"])
     asked = described(schema_of(Case), of_cases(), report.summary)
-    answered = described(results.schema, of_results(tests), report.summary)
+    columns = of_results(tests, passages=tells_of_passages(results.schema.names))
+    answered = described(results.schema, columns, report.summary)
     save(folder / "cases.parquet", (part for table in cases for part in batches(table)), asked)
     save(folder / "results.parquet", results.arrow(), answered)
     for name in names("reports"):
@@ -251,10 +253,11 @@ class DescribedColumn(NamedTuple):
     """Of a number; empty where it has none."""
 
 
-def of_results(tests: Iterable[str]) -> dict[str, DescribedColumn]:
-    """Of results.parquet, as each test's probe describes its columns."""
+def of_results(tests: Iterable[str], *, passages: bool = False) -> dict[str, DescribedColumn]:
+    """Of results.parquet, as each test's probe describes its columns; those that tell of passages on demand."""
     known = names("probes")
     columns = {name: column for test in tests if test in known for name, column in columns_of(probe(test)).items()}
+    columns = {**columns, **(PASSAGES if passages else {})}
     return {name: DescribedColumn(column.description, column.unit) for name, column in columns.items()}
 
 

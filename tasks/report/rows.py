@@ -9,6 +9,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from contrapose.tasks.core.outcome import DataSummary, LeftOut, LimitedBy, Outcome, Summary
+from contrapose.tasks.report.passages import passage_details
 from contrapose.tasks.text.cleaning import visible
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import counted, number
@@ -20,6 +21,7 @@ PLACED = frozenset(
         *("test_type", "category", "sample_id", "case_id", "model", "probe_version"),
         *("original", "test_case", "expected_result", "actual_result"),
         *("eval_score", "pass", "reason", "error", "control"),
+        *("expected_passages", "actual_passages"),
     }
 )
 """Columns that a row shows, or that all rows of a report share; every other column is a detail."""
@@ -110,6 +112,7 @@ def _details(record: Mapping[str, Any], show: Show) -> Iterator[tuple[str, str]]
         text = _text(value)
         if name not in PLACED and text and (name, text) != ("repeat", "0"):
             yield visible(name.replace("_", " ")), show(text)
+    yield from ((name, show(text)) for name, text in passage_details(record))
 
 
 def _text(value: object) -> str:

@@ -190,12 +190,13 @@ def percentiles(connection: Connection, run: str, shares: Sequence[float]) -> di
 def _stored(row: Any) -> Completion:
     """What the model returned, with the tokens that it took."""
     content: Mapping[str, Any] = json.loads(row.answer)
-    loglikelihoods = content.get("option_loglikelihoods")
+    loglikelihoods, passages = content.get("option_loglikelihoods"), content.get("passages")
     return Completion(
         text=content.get("text"),
         option_loglikelihoods=None if loglikelihoods is None else tuple(loglikelihoods),
         loss=content.get("loss"),
         constrained=content.get("constrained", False),
+        passages=None if passages is None else tuple(passages),
         usage=Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens),
     )
 
@@ -208,6 +209,7 @@ def _row_of(keyed: Keyed, *, run: str, model: str, now: float) -> dict[str, Any]
         "option_loglikelihoods": completion.option_loglikelihoods,
         "loss": completion.loss,
         "constrained": completion.constrained or None,
+        "passages": completion.passages,
     }
     answer = json.dumps({name: value for name, value in kept.items() if value is not None})
     return {

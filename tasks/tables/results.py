@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from contrapose.tasks.core.records import Case, Score, Trial
 from contrapose.tasks.probes.base import Column, ColumnType, Probe, lettered
+from contrapose.tasks.tables.passages import PASSAGES, of_passages
 
 COMMON: Mapping[str, Column] = {
     "test_type": Column("string", "Name of the test, which is its probe's."),
@@ -72,9 +73,9 @@ def settled(results: pd.DataFrame) -> pd.Series:
     return known & ~results["undecided"].eq(True) if "undecided" in results else known
 
 
-def schema_for(probe: Probe) -> pa.Schema:
-    """The common columns, then the probe's own."""
-    return schema_of_columns(columns_of(probe))
+def schema_for(probe: Probe, *, passages: bool = False) -> pa.Schema:
+    """The common columns, then the probe's own; with passages those that tell of them are the last."""
+    return schema_of_columns({**columns_of(probe), **(PASSAGES if passages else {})})
 
 
 def schema_of_columns(columns: Mapping[str, Column]) -> pa.Schema:
@@ -92,7 +93,9 @@ def figure_columns(probe: Probe) -> list[str]:
     return [name for name, column in columns_of(probe).items() if not column.holds_text and name not in NAMES]
 
 
-def result_table(trials: Sequence[Trial], scores: Sequence[Score], *, probe: Probe, model: str) -> pa.Table:
+def result_table(
+    trials: Sequence[Trial], scores: Sequence[Score], *, probe: Probe, model: str, passages: bool = False
+) -> pa.Table:
     """One row for each trial; a value that is no finite number is stored as missing, never as NaN.
 
     Args:
@@ -100,12 +103,14 @@ def result_table(trials: Sequence[Trial], scores: Sequence[Score], *, probe: Pro
         scores: theirs, in the same order.
         probe: the test's; it names the columns after the common ones.
         model: id of the model.
+        passages: whether some trial of the test has any.
     """
     own = [score.columns for score in scores]
     columns = _of_cases([trial.case for trial in trials]) | _of_answers(trials, scores)
     columns |= {"category": [probe.category] * len(trials), "model": [model] * len(trials)}
     columns |= {name: [values.get(name) for values in own] for name in probe.columns}
-    schema = schema_for(probe)
+    columns |= of_passages(trials) if passages else {}
+    schema = schema_for(probe, passages=passages)
     return pa.Table.from_arrays([_array(columns[field.name], field.type) for field in schema], schema=schema)
 
 

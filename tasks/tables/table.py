@@ -161,10 +161,23 @@ def joined(tables: Iterable[Table], schema: pa.Schema) -> Table:
     """A table with the rows of several, in order; its bytes are those of rows that were written at once.
 
     Args:
-        tables: of the same columns.
+        tables: of the same columns, or with fewer at the end, which are filled with nothing.
         schema: as they were written with; what is read calls members of lists by another name.
     """
-    return write_arrow((part.cast(schema) for table in tables for part in batches(table)), schema)
+    return write_arrow((_widened(part, schema).cast(schema) for table in tables for part in batches(table)), schema)
+
+
+def _widened(part: pa.Table, schema: pa.Schema) -> pa.Table:
+    for field in list(schema)[part.num_columns :]:
+        part = part.append_column(field, pa.nulls(part.num_rows, field.type))
+    return part
+
+
+def column_names(table: Table) -> list[str]:
+    """The columns of the rows behind a reference."""
+    with _checked(table) as path:
+        names: list[str] = pq.read_schema(path).names
+    return names
 
 
 def read(table: Table, kind: type[Record]) -> list[Record]:

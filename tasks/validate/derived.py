@@ -13,6 +13,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.validation import Kind
 from contrapose.tasks.probes.values import numbers_of, truths_of
+from contrapose.tasks.tables.passages import compared, listed, tells_of_passages
 
 
 def wrong_verdict(part: pa.Table, plan: Plan) -> pa.Array:
@@ -20,6 +21,17 @@ def wrong_verdict(part: pa.Table, plan: Plan) -> pa.Array:
     judged = np.asarray(part["pass"].is_valid().to_numpy()) & ~np.isnan(numbers_of(part, "eval_score"))
     expected = probe(plan.test).expected_pass(part, plan.probe_settings)
     return pa.array(judged & ~np.isnan(expected) & (expected != truths_of(part, "pass")))
+
+
+def wrong_passages(part: pa.Table, plan: Plan) -> pa.Array:
+    """Whether what a row says of its passages contradicts these; False in results that tell of none."""
+    if not tells_of_passages(part.column_names):
+        return pa.repeat(pa.scalar(False), part.num_rows)
+    names = ("passages", "passages_kept", "expected_passages", "actual_passages")
+    rows = zip(*(part[name].to_pylist() for name in names), strict=True)
+    return pa.array(
+        [compared(listed(before), listed(after)) != (alike, kept) for alike, kept, before, after in rows], pa.bool_()
+    )
 
 
 Derive = Callable[[pa.Table, Plan], pa.Array]
@@ -117,6 +129,11 @@ def asked_about_nothing(part: pa.Table, plan: Plan) -> pa.Array:
     return pc.and_(pc.is_valid(part["asked_back"]), nothing)
 
 
+def unfounded_passages(part: pa.Table, plan: Plan) -> pa.Array:
+    """Whether passages are said to have been retrieved for a reply that is none."""
+    return pc.and_(pc.is_valid(part["passages"]), pc.or_(pc.is_null(part["text"]), pc.is_valid(part["error"])))
+
+
 def foreign_choice(part: pa.Table, plan: Plan) -> pa.Array:
     """Whether a completion chooses a letter that its case does not offer; a reply without likelihoods is no choice."""
     chosen = all_of(pc.equal(part["asks"], "choose"), pc.is_valid(part["option_loglikelihoods"]))
@@ -174,14 +191,20 @@ DERIVED: Mapping[Kind, Mapping[str, Derive]] = {
         "silent": silent_completion,
         **{
             column.__name__: column
-            for column in (answered_error, asked_about_nothing, foreign_choice, uneven_likelihoods, overly_likely)
+            for column in (
+                *(answered_error, asked_about_nothing, unfounded_passages),
+                *(foreign_choice, uneven_likelihoods, overly_likely),
+            )
         },
     },
     "results": {
         "silent": silent_result,
         **{
             column.__name__: column
-            for column in (not_finite, verdict_of_error, verdict_without_score, score_without_verdict, wrong_verdict)
+            for column in (
+                *(not_finite, verdict_of_error, verdict_without_score, score_without_verdict, wrong_verdict),
+                wrong_passages,
+            )
         },
     },
 }

@@ -14,6 +14,8 @@ import pyarrow.compute as pc
 
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.validation import Finding, Kind, Suite
+from contrapose.tasks.tables.passages import PASSAGES
+from contrapose.tasks.tables.results import TYPES
 from contrapose.tasks.tables.table import Table, write_arrow
 from contrapose.tasks.validate.derived import DERIVED
 from contrapose.tasks.validate.expectations import ROW, checkpoint, remembered, row_by_row, run
@@ -95,6 +97,9 @@ def _with_derived(kind: Kind, rows: pa.Table, plan: Plan, groups: Sequence[Expec
     for name in dict.fromkeys(name for group in groups for name in group.columns):
         if name in DERIVED[kind]:
             rows = rows.append_column(name, DERIVED[kind][name](rows, plan))
+        elif name in PASSAGES and name not in rows.column_names:
+            # A suite may name them, whether or not a run has any.
+            rows = rows.append_column(name, pa.nulls(rows.num_rows, TYPES[PASSAGES[name].type]))
     return rows
 
 

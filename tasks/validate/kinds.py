@@ -13,13 +13,14 @@ from contrapose.tasks.core.records import Case, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.validation import Kind
 from contrapose.tasks.tables.columnar import schema_of
-from contrapose.tasks.tables.results import schema_for
+from contrapose.tasks.tables.passages import PASSAGES
+from contrapose.tasks.tables.results import schema_for, schema_of_columns
 from contrapose.tasks.validate.derived import DERIVED
 
 KEYS: Mapping[Kind, str] = {"samples": "id", "cases": "id", "completions": "case_id", "results": "case_id"}
 """Column that names a row."""
 
-TOLD = ("text", "option_loglikelihoods", "loss", "error", "asked_back")
+TOLD = ("text", "option_loglikelihoods", "loss", "error", "asked_back", "passages")
 """What a completion tells."""
 
 LINKS: Mapping[Kind, str] = {"cases": "sample_id", "completions": "case_id", "results": "case_id"}
@@ -74,7 +75,8 @@ def columns(kind: Kind, test: str) -> pa.Schema:
     """The columns that a suite may name: those of the rows, and those that are derived."""
     flags = [*DERIVED[kind], *((UNKNOWN, LEFT_OUT) if kind in LINKS else ())]
     rows = rows_of(kind, stored_schema(kind, test).empty_table()).schema
-    return pa.schema([*rows, *(pa.field(name, pa.bool_()) for name in flags)])
+    optional = schema_of_columns(PASSAGES) if kind == "results" else ()
+    return pa.schema([*rows, *optional, *(pa.field(name, pa.bool_()) for name in flags)])
 
 
 def rows_of(kind: Kind, part: pa.Table) -> pa.Table:

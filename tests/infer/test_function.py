@@ -119,6 +119,12 @@ def test_an_async_function_that_cancels_itself_is_an_error_of_one_case() -> None
     assert answers[2].completion.text == "Said: second"
 
 
+def test_what_a_function_retrieved_is_kept_with_its_reply() -> None:
+    [answer] = asked(lambda prompt: {"reply": "It rains.", "context": ["Rain is near.", prompt]}, ["Does it rain?"])
+    assert answer.completion.text == "It rains."
+    assert answer.completion.passages == ("Rain is near.", "Does it rain?")
+
+
 def test_what_can_be_said_by_nobody_is_replaced() -> None:
     assert texts(misbehaving, ["surrogate"]) == ["?."]
 

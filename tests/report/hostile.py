@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 from attacks import HOSTILE, HUGE, steering
 from factories import Held, effect, frame, outcome, row, summary
@@ -40,6 +42,11 @@ TEXTS = (
 def hostile_report(text: str) -> Report:
     """A report with the text in every place that could hold one."""
     columns = dict.fromkeys(TEXTS, text)
+    # One passage of both replies, and one of each alone.
+    columns |= {
+        "expected_passages": json.dumps([text, f"{text} before"]),
+        "actual_passages": json.dumps([text, f"after {text}"]),
+    }
     rows = [row(**columns), row(**columns, error=text) | {"pass": None, "eval_score": None}]
     skipped = pd.DataFrame([dict.fromkeys(("test_type", "sample_id", "original", "skip_reason"), text)], dtype=object)
     return Report(

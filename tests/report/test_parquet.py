@@ -40,6 +40,12 @@ def test_every_column_of_every_test_is_described(name: str) -> None:
     assert all(column.description for column in found.values())
 
 
+def test_columns_of_passages_are_described_too() -> None:
+    columns = of_results(["typo"], passages=True)
+    assert list(columns) == schema_for(probe("typo"), passages=True).names
+    assert all(column.description for column in columns.values())
+
+
 def test_every_field_of_a_case_is_described() -> None:
     columns = of_cases()
     assert list(columns) == schema_of(Case).names

@@ -43,6 +43,8 @@ def save(table: AnswerTable, *answers: Keyed, run: str, again: bool = False) -> 
         {"text": "A", "option_loglikelihoods": (-0.1, -2.25, -1e-7)},
         {"loss": 1.0000000000000002},
         {"loss": None},
+        {"text": "Yes.", "passages": ("first \ud800", "second")},
+        {"text": "Yes.", "passages": ()},
     ],
 )
 def test_what_was_kept_comes_back_as_it_was(completion: dict[str, object]) -> None:
@@ -51,6 +53,16 @@ def test_what_was_kept_comes_back_as_it_was(completion: dict[str, object]) -> No
     kept = keyed(1, text, **completion)  # type: ignore[arg-type]
     save(table, kept, run=run)
     assert table.find([kept.key])[kept.key] == kept.answer.completion
+
+
+def test_an_answer_without_passages_is_written_as_it_was_before_there_were_any() -> None:
+    table, run = Store().answers, begin()
+    save(table, keyed(1, "Yes."), run=run)
+    with table.reading.begin() as connection:
+        answer = connection.execute(select(ANSWERS.c.answer).where(ANSWERS.c.key == keyed(1).key)).scalar_one()
+    assert set(json.loads(answer)) == {"text", "crc"}
+    # So answers of the version before are read: there is no such field in them.
+    assert table.find([keyed(1).key])[keyed(1).key].passages is None
 
 
 def test_more_keys_than_one_statement_takes() -> None:

@@ -128,6 +128,12 @@ CORRUPTIONS = [
     Corruption("neither answer nor error", "completions", setting(actual=Completion()), "silent"),
     Corruption("an answer in spite of an error", "completions", answering(error="it broke"), "answered_error"),
     Corruption("a loss in spite of an error", "completions", with_loss, "answered_error"),
+    Corruption(
+        "passages of an error",
+        "completions",
+        setting(actual=Completion(error="it broke", passages=("a",))),
+        "unfounded_passages",
+    ),
     Corruption("a letter that is not offered", "completions", answering(text="Z"), "foreign_choice"),
     Corruption("a log-likelihood too few", "completions", likely(-1.0), "uneven_likelihoods"),
     Corruption("a probability above 1", "completions", likely(-1.0, 2.0), "overly_likely"),

@@ -11,6 +11,7 @@ from typing import Any
 
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
+from contrapose.tasks.infer.app.passages import passages_in
 from contrapose.tasks.infer.app.settings import PROMPT, AppSettings
 from contrapose.tasks.infer.asking.asker import ONE_CALL, WithoutTokens
 from contrapose.tasks.infer.asking.http import HttpClient, Received, ReplyTooLargeError
@@ -39,8 +40,11 @@ class HttpWay(WithoutTokens):
             received = await self._sent(question.prompt, timeout)
             if not 200 <= received.status < 300:
                 return self._refused(received)
-            text = reply_in(received.content, self.settings.reply)
-            return Reply(completion=Completion(text=text, usage=ONE_CALL), seconds=time.monotonic() - start)
+            # A lone half of a surrogate pair is valid JSON and fits into no file.
+            text = reply_in(received.content, self.settings.reply).encode(errors="replace").decode()
+            retrieved = passages_in(received.content, self.settings.context)
+            completion = Completion(text=text, passages=retrieved.kept, usage=ONE_CALL)
+            return Reply(completion=completion, seconds=time.monotonic() - start, remarks=retrieved.remarks)
         except TimeoutError:
             return timed_out(timeout)
         except (ClientPayloadError, ClientResponseError, ReplyTooLargeError) as error:

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
+from contrapose.tasks.infer.app.passages import Retrieved, kept_passages, without_passages
 from contrapose.tasks.infer.app.settings import AppSettings
 from contrapose.tasks.infer.asking.asker import ONE_CALL, WithoutTokens
 from contrapose.tasks.infer.asking.http import LARGEST
@@ -140,7 +141,18 @@ class CallableWay(WithoutTokens):
                 await worker.end()
         if "error" in heard:
             return Failure(kind="error", message=str(heard["error"])[:SHOWN], then="give up")
-        return Reply(completion=Completion(text=heard["reply"], usage=ONE_CALL), seconds=time.monotonic() - start)
+        return reply_of(heard, seconds=time.monotonic() - start)
+
+
+def reply_of(heard: Mapping[str, Any], *, seconds: float) -> Reply:
+    """What a callable returned, which may be more than a text."""
+    retrieved = Retrieved()
+    if "context" in heard:
+        retrieved = kept_passages(heard["context"], size=heard["context_size"])
+    elif "no_context" in heard:
+        retrieved = without_passages(heard["no_context"])
+    completion = Completion(text=heard["reply"], passages=retrieved.kept, usage=ONE_CALL)
+    return Reply(completion=completion, seconds=seconds, remarks=retrieved.remarks)
 
 
 @asynccontextmanager

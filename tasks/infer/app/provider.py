@@ -60,8 +60,12 @@ class App:
         settings = read_settings(spec)
         self._find(settings)
         named = {"served": str(spec.args["revision"])} if spec.args.get("revision") else {}
-        asked = {name: repr(spec.args[name]) for name in ("method", "body", "reply") if name in spec.args}
+        asked = {name: repr(spec.args[name]) for name in ("method", "body", "reply", "context") if name in spec.args}
         return {"revision": settings.address, "dtype": "unknown", "device": "remote", **asked, **named}
+
+    def returns_passages(self, spec: ModelSpec) -> bool:
+        """Whether its settings name where they stand."""
+        return bool(read_settings(spec).context)
 
     def open(self, spec: ModelSpec) -> AppModel:
         """Settings and shared limits; it is asked when there are prompts."""

@@ -15,6 +15,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.secrets import holds_password
+from contrapose.tasks.infer.app.passages import PASSAGE_PATH, steps_of
 from contrapose.tasks.infer.arguments import rate, seconds_of, whole, wrong
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.openai.key import read_header
@@ -40,6 +41,11 @@ ARGUMENTS: Mapping[str, Argument] = {
     ),
     "reply": Argument(
         type="text", description="Where the reply stands in the JSON that comes back, such as choices.0.text."
+    ),
+    "context": Argument(
+        type="text",
+        description="Where the passages that it retrieved stand there, such as documents.*.text; * is every item of a "
+        "list.",
     ),
     "headers": Argument(
         type="mapping",
@@ -78,6 +84,8 @@ class AppSettings:
     """What is sent over HTTP."""
     reply: str
     """Path to the reply in JSON; empty: the text, or the field `reply`."""
+    context: tuple[str, ...]
+    """Steps to the passages in JSON; empty where none are asked for."""
     headers: Mapping[str, str]
     """Further headers, with their secrets."""
     concurrency: int
@@ -109,7 +117,7 @@ def read_settings(spec: ModelSpec) -> AppSettings:
     kind = kind_of(spec)
     if kind != "http":
         refuse_unallowed(spec.name)
-        for name in ("method", "body", "reply", "headers"):
+        for name in ("method", "body", "reply", "context", "headers"):
             if name in spec.args:
                 raise wrong(name, spec.args[name], expected="nothing: it is for applications behind an address")
     if spec.system_instruction:
@@ -126,6 +134,7 @@ def read_settings(spec: ModelSpec) -> AppSettings:
         method=_method(spec),
         body=_body(spec),
         reply=str(spec.args.get("reply") or ""),
+        context=_context(spec),
         headers=_headers(spec),
         concurrency=whole(spec, "concurrency", CONCURRENCY, low=1, high=1000),
         timeout=seconds_of(spec, "timeout", 60),
@@ -220,6 +229,16 @@ def holds_prompt(value: Any) -> bool:
     if isinstance(value, list):
         return any(map(holds_prompt, value))
     return isinstance(value, str) and PROMPT in value
+
+
+def _context(spec: ModelSpec) -> tuple[str, ...]:
+    path = spec.args.get("context")
+    if path is None:
+        return ()
+    steps = steps_of(path)
+    if not steps or path == spec.args.get("reply"):
+        raise wrong("context", path, expected=PASSAGE_PATH)
+    return steps
 
 
 def _headers(spec: ModelSpec) -> Mapping[str, str]:

@@ -7,6 +7,7 @@ Each message is four bytes of its length, then JSON.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import inspect
 import json
 import os
@@ -14,7 +15,9 @@ import struct
 import sys
 import threading
 import time
+from collections.abc import Iterable, Mapping
 from importlib import import_module
+from itertools import islice
 from typing import Any, BinaryIO
 
 LOOK_SECONDS = 1.0
@@ -23,6 +26,10 @@ LARGEST = 4 << 20
 """Characters of a reply."""
 LONGEST = 2000
 """Characters of an error that are told."""
+MOST_PASSAGES = 100
+"""Passages of a reply that are kept."""
+LONGEST_PASSAGE = 4000
+"""Characters of a passage that are kept."""
 
 
 def main() -> None:
@@ -61,29 +68,72 @@ def _answer(function: Any, prompt: str, runner: asyncio.Runner) -> dict[str, Any
         reply = function(prompt)
         if inspect.isawaitable(reply):
             reply = runner.run(_awaited(reply))
-        return {"reply": checked(reply), "memory": _megabytes()}
+        return {**replied(reply), "memory": _megabytes()}
     except BaseException as error:
         return {"error": in_words(error), "memory": _megabytes()}
 
 
-def checked(reply: object) -> str:
-    """What a callable returned, as a text that can be stored.
+def in_words(error: BaseException) -> str:
+    """An error of a callable, in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST]
+
+
+def replied(returned: object) -> dict[str, Any]:
+    """What a callable returned: a text, or a mapping with `reply` and, where it retrieved something, `context`.
 
     Raises:
-        TypeError: it is none.
+        TypeError: the reply is no text.
         ValueError: it is longer than any may be.
     """
+    if isinstance(returned, Mapping) and "reply" in returned:
+        text = {"reply": _checked(returned["reply"], " as reply")}
+        return {**text, **_retrieved(returned["context"])} if "context" in returned else text
+    return {"reply": _checked(returned)}
+
+
+def _checked(reply: object, where: str = "") -> str:
     if not isinstance(reply, str):
-        raise TypeError(f"it returned {type(reply).__name__}, where a text should be")
+        raise TypeError(f"it returned {type(reply).__name__}{where}, where a text should be")
     if len(reply) > LARGEST:
         raise ValueError(f"a reply of more than {LARGEST >> 20} MiB")
     # A lone surrogate can be said by nobody.
     return reply.encode("utf-8", "replace").decode()
 
 
-def in_words(error: BaseException) -> str:
-    """An error of a callable, in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST]
+def _retrieved(context: Any) -> dict[str, Any]:
+    """The passages, bounded here since a message is; or what else stands in their place."""
+    try:
+        texts = passage_texts(context)
+    except ValueError as error:
+        return {"no_context": str(error)}
+    return {"context": bounded(texts), "context_size": len(texts)}
+
+
+def passage_texts(value: Any) -> list[str]:
+    """A list of texts, or of whole numbers, which name texts.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"{type(value).__name__} where a list of texts should be")
+    for item in value:
+        if isinstance(item, bool) or not isinstance(item, str | int):
+            raise ValueError(f"{type(item).__name__} where the text of a passage should be")
+    return [str(item) for item in value]
+
+
+def bounded(passages: Iterable[str]) -> list[str]:
+    """The first passages. Of a long one the beginning stays, with a sum of the whole: others end otherwise."""
+    return [_shortened(text) for text in islice(passages, MOST_PASSAGES)]
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= LONGEST_PASSAGE:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    note = f" … ({len(text):,} characters in all, sha256 {digest})"
+    return text[: LONGEST_PASSAGE - len(note)] + note
 
 
 async def _awaited(reply: Any) -> Any:

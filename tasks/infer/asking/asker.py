@@ -190,6 +190,8 @@ class Asker:
             self.endpoint.answered()
             if outcome.odd is not None:
                 self.broker.warn("token counts", ODD_COUNTS.format(outcome.odd))
+            for kind, text in outcome.remarks.items():
+                self.broker.warn(kind, text)
             return
         if outcome.kind == "timeout":
             self.endpoint.limiter.timed_out(sent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Literal
 
@@ -30,6 +30,8 @@ class Reply:
     """Whether a reply that was to have a form is a refusal instead."""
     odd: str | None = None
     """What it says in place of a count of tokens, if anything."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """What people should know of it besides, by its kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

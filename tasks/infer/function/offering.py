@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
@@ -21,14 +21,14 @@ from typing import Any
 from uuid import uuid4
 
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.infer.app.worker import checked, in_words
+from contrapose.tasks.infer.app.worker import in_words, replied
 
 PROVIDER = "function"
 LEFT_SECONDS = 5.0
 """How long what is still going on in an event loop may take to end, once nobody asks any more."""
 
-Answering = Callable[[str], str | Awaitable[str]]
-"""A function that takes a prompt and returns the reply, or will."""
+Answering = Callable[[str], str | Mapping[str, Any] | Awaitable[str | Mapping[str, Any]]]
+"""A function that takes a prompt and returns the reply, or will; with what it retrieved, a mapping with both."""
 
 
 class FunctionLoop:
@@ -106,30 +106,30 @@ class OfferedFunction:
     """Tells it from every other function, and from the same one when it is offered again."""
     loop: FunctionLoop = field(default_factory=FunctionLoop)
     """Where it answers if it is async."""
-    hanging: set[Future[tuple[str, str]]] = field(default_factory=set)
+    hanging: set[Future[Mapping[str, Any]]] = field(default_factory=set)
     """Calls that nobody waits for any more, and that have not ended."""
 
-    def begin(self, prompt: str, *, timeout: float) -> Future[tuple[str, str]]:
-        """Call it in a thread of its own; what comes is `reply` or `error`, with its text.
+    def begin(self, prompt: str, *, timeout: float) -> Future[Mapping[str, Any]]:
+        """Call it in a thread of its own; what comes is what a callable in a process of its own would send.
 
         A pool's threads would be waited for at the end of the process, those that hang too.
         """
-        future: Future[tuple[str, str]] = Future()
+        future: Future[Mapping[str, Any]] = Future()
         future.set_running_or_notify_cancel()
         work = partial(self._answer, prompt, future, timeout)
         Thread(target=self.context.copy().run, args=(work,), daemon=True).start()
         return future
 
-    def _answer(self, prompt: str, future: Future[tuple[str, str]], timeout: float) -> None:
+    def _answer(self, prompt: str, future: Future[Mapping[str, Any]], timeout: float) -> None:
         try:
             reply: Any = self.function(prompt)
             if inspect.isawaitable(reply):
                 # A little longer: whoever waits for the call has given it up by then, and says so.
                 reply = self.loop.result(reply, timeout=timeout + 1)
-            future.set_result(("reply", checked(reply)))
+            future.set_result(replied(reply))
         except BaseException as error:
             # SystemExit and the like are errors of the function too.
-            future.set_result(("error", in_words(error)))
+            future.set_result({"error": in_words(error)})
 
 
 _OFFERED: dict[str, OfferedFunction] = {}

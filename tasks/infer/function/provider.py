@@ -14,9 +14,10 @@ from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.core.records import Completion, Likelihoods
+from contrapose.tasks.core.records import Likelihoods
+from contrapose.tasks.infer.app.process_way import reply_of
 from contrapose.tasks.infer.arguments import rate, seconds_of, whole
-from contrapose.tasks.infer.asking.asker import ONE_CALL, WithoutTokens
+from contrapose.tasks.infer.asking.asker import WithoutTokens
 from contrapose.tasks.infer.asking.endpoint import Endpoint
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply
 from contrapose.tasks.infer.asking.pool import Pool
@@ -134,14 +135,14 @@ class FunctionWay(WithoutTokens):
         start = time.monotonic()
         future = self.offer.begin(question.prompt, timeout=timeout)
         try:
-            kind, text = await asyncio.wait_for(asyncio.wrap_future(future), timeout)
+            heard = await asyncio.wait_for(asyncio.wrap_future(future), timeout)
         except TimeoutError:
             self.offer.hanging.add(future)
             future.add_done_callback(self.offer.hanging.discard)
             return Failure(kind="timeout", message=f"no reply in {timeout:g} s", then="give up")
-        if kind == "error":
-            return Failure(kind="error", message=text[:SHOWN], then="give up")
-        return Reply(completion=Completion(text=text, usage=ONE_CALL), seconds=time.monotonic() - start)
+        if "error" in heard:
+            return Failure(kind="error", message=str(heard["error"])[:SHOWN], then="give up")
+        return reply_of(heard, seconds=time.monotonic() - start)
 
 
 def settings_of(spec: ModelSpec) -> FunctionSettings:

@@ -51,6 +51,7 @@ class TextEdit:
     settings_type: ClassVar[type[AnswerSettings]] = AnswerSettings
     bundled_data: ClassVar[str] = "negation"
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
+    change_column: ClassVar[str] = "answer_changed"
     default_gate: ClassVar[float] = 0.65
     gate_basis: ClassVar[str] = ""
     without_choice: ClassVar[tuple[str, ...]] = ()

@@ -14,6 +14,7 @@ from contrapose.tasks.report.html.cards import Card, card
 from contrapose.tasks.report.html.head import asks, first_rows, head
 from contrapose.tasks.report.html.meter import tallies
 from contrapose.tasks.report.html.sample_data import SampleData, fitting
+from contrapose.tasks.report.passages import MARKS
 from contrapose.tasks.report.rows import left_out, name_of, of_test, tested
 from contrapose.tasks.report.since import since
 from contrapose.tasks.report.templates import read, source_hash, style, template
@@ -51,6 +52,7 @@ def render(report: Report) -> Iterator[bytes]:
         total=len(figures),
         show_toxic=report.show_toxic,
         island=island,
+        marks=MARKS,
         **_inlined(),
     )
     stream.enable_buffering(PIECES)

@@ -17,7 +17,7 @@ from contrapose.tasks.probes.panels import Panel
 from contrapose.tasks.report import evidence
 from contrapose.tasks.report.base import SKIPPED_SHOWN
 from contrapose.tasks.report.charts.pictures import scores, trend
-from contrapose.tasks.report.html.meter import Bar, Drawn, RateMeter, RowTally, bars, drawn, meter
+from contrapose.tasks.report.html.meter import Bar, Drawn, RateMeter, RowTally, bars, drawn, meter, passage_panel
 from contrapose.tasks.report.rows import name_of, taken_by
 from contrapose.tasks.text.inline import elided
 from contrapose.tasks.text.masking import Show
@@ -195,7 +195,7 @@ def card(
         slices=tuple((show(part["name"]), evidence.sliced(part)) for part in outcome["slices"]),
         read=tuple(_step(name, share, show) for name, share in step_shares(outcome["figures"]).items()),
         known_errors=tuple(map(evidence.ended, evidence.known_errors(outcome))),
-        panels=tuple(drawn(panel, show) for panel in panels),
+        panels=(*passage_panel(outcome), *(drawn(panel, show) for panel in panels)),
         unscored=bars(outcome["unscored_reasons"], show),
         errors=_reasons(tally.errors, show),
         charts=tuple(_charts(tally, show)),

@@ -12,7 +12,8 @@ import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.panels import Bars, Grid, Panel, PanelShare, Quantity, Sheet
-from contrapose.tasks.report.evidence import between
+from contrapose.tasks.report.evidence import between, ended
+from contrapose.tasks.report.passages import passage_table, sentences
 from contrapose.tasks.report.rows import outcomes
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import interval, number, percent
@@ -142,6 +143,24 @@ def drawn(panel: Panel, show: Show) -> Drawn:
     if isinstance(panel, Grid):
         return _grid(panel, show)
     return _sheet(panel, show)
+
+
+def passage_panel(outcome: Outcome) -> tuple[Drawn, ...]:
+    """What the passages of an application tell, in words and as a table; nothing where it told of none."""
+    (title, *titles), rows = passage_table(outcome) if "passages" in outcome else (("",), [])
+    if not rows:
+        return ()
+    first, *others = map(ended, filter(None, sentences(outcome)))
+    return (
+        Drawn(
+            kind="sheet",
+            title="Retrieval or model: by the passages of both replies",
+            sentence=first,
+            note=" ".join(others),
+            header=tuple((name, "") for name in (title, *titles)),
+            rows=tuple((row[0], row[1:]) for row in rows),
+        ),
+    )
 
 
 def _grid(panel: Grid, show: Show) -> Drawn:

@@ -24,10 +24,16 @@ const textOf = (...parts) => make("div", { class: "text", dir: "auto" }, ...part
 const cell = (name, label, ...parts) =>
   make("td", { class: name }, make("span", { class: "label" }, label), textOf(...parts));
 
+// Passages that only one of both replies came with.
+const MARKS = { "passage, original only": "del", "passage, changed only": "ins" };
+
 const details = (texts) => {
   const items = [];
-  for (let at = 5; at < texts.length; at += 2)
-    items.push(make("div", {}, make("dt", {}, texts[at]), make("dd", { dir: "auto" }, texts[at + 1])));
+  for (let at = 5; at < texts.length; at += 2) {
+    const mark = Object.hasOwn(MARKS, texts[at]) ? MARKS[texts[at]] : null;
+    const value = mark ? make(mark, {}, texts[at + 1]) : texts[at + 1];
+    items.push(make("div", {}, make("dt", {}, texts[at]), make("dd", { dir: "auto" }, value)));
+  }
   return make("details", {}, make("summary", {}, "Details"), make("dl", { class: "list" }, ...items));
 };
 

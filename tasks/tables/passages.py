@@ -1,0 +1,96 @@
+"""Whether the replies of a trial came with the same passages, in columns that only such runs have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import pyarrow.compute as pc
+
+from contrapose.tasks.core.passages import Alike
+from contrapose.tasks.core.records import Trial
+from contrapose.tasks.probes.base import Column
+from contrapose.tasks.tables.table import Table, batches
+
+PASSAGES: Mapping[str, Column] = {
+    "passages": Column(
+        "string",
+        "Whether both replies came with the same passages: `same`, `reordered` (the same in another order) or `other`; "
+        "missing where that is not known of one of them.",
+    ),
+    "passages_kept": Column(
+        "float",
+        "Share of the passages of the reply to the unchanged prompt that came with the other reply too; missing where "
+        "there were none.",
+        "1",
+    ),
+    "expected_passages": Column(
+        "string", "Passages of the reply to the unchanged prompt, raw, as a JSON list.", holds_text=True
+    ),
+    "actual_passages": Column(
+        "string", "Passages of the reply to the changed prompt, raw, as a JSON list.", holds_text=True
+    ),
+}
+"""Columns that the results of a test have besides where some reply came with passages."""
+
+COMPARED = ("passages", "passages_kept")
+"""Those that figures are computed from."""
+
+
+def tells_of_passages(columns: Collection[str]) -> bool:
+    """Whether results have these columns."""
+    return set(COMPARED) <= set(columns)
+
+
+def came_with_passages(trials: Table) -> bool:
+    """Whether of some reply of stored trials the passages are known."""
+    if not trials["rows"]:
+        return False
+    parts = batches(trials, columns=["expected.passages", "actual.passages"])
+    return any(
+        len(column) > column.null_count
+        for part in parts
+        for column in (pc.struct_field(part[side], "passages") for side in ("expected", "actual"))
+    )
+
+
+def of_passages(trials: Sequence[Trial]) -> dict[str, list[Any]]:
+    """The values of the columns for each trial."""
+    pairs = [compared(trial.expected.passages, trial.actual.passages) for trial in trials]
+    return {
+        "passages": [alike for alike, _ in pairs],
+        "passages_kept": [kept for _, kept in pairs],
+        "expected_passages": [_as_json(trial.expected.passages) for trial in trials],
+        "actual_passages": [_as_json(trial.actual.passages) for trial in trials],
+    }
+
+
+def compared(before: Sequence[str] | None, after: Sequence[str] | None) -> tuple[Alike | None, float | None]:
+    """Whether passages are the same, and the share of the first ones that are among the second; None: not known.
+
+    One that comes several times counts once, at its first place. Nothing retrieved twice is the same; of nothing there
+    is no share.
+    """
+    if before is None or after is None:
+        return None, None
+    first, second = dict.fromkeys(before), dict.fromkeys(after)
+    kept = len(first.keys() & second.keys()) / len(first) if first else None
+    if first.keys() != second.keys():
+        return "other", kept
+    return "same" if list(first) == list(second) else "reordered", kept
+
+
+def listed(text: object) -> list[str] | None:
+    """The passages in a cell of one of the columns; None where it holds none."""
+    if not isinstance(text, str):
+        return None
+    try:
+        passages = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return [str(passage) for passage in passages] if isinstance(passages, list) else None
+
+
+def _as_json(passages: Sequence[str] | None) -> str | None:
+    return None if passages is None else json.dumps(list(passages), ensure_ascii=False)

@@ -1,0 +1,174 @@
+"""An application that retrieves: a run tells rightly whether what was planted came of retrieval or of the model."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import retriever
+from aiohttp import web
+from app_server import AppServer
+from fake_endpoint import serving_this
+
+from contrapose.flows.cli import main
+
+pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+
+PLACES = ("model_args.reply=answer.text", "model_args.context=documents.*.text")
+PLANTED = {
+    "same": {"cases": 8, "hits": 3},
+    "reordered": {"cases": 3, "hits": 1},
+    "other": {"cases": 5, "hits": 4},
+}
+"""By its passages: how many statements the retriever of tests knows, and of how many a denial changes what it says."""
+TOLD = (
+    "8 of 16 answers changed: 4 with other passages and 1 with the same ones in another order, where retrieval may be "
+    "why, and 3 with the same passages, where it cannot be."
+)
+
+
+class Retriever(AppServer):
+    """The application behind an address, which waits a little with each answer."""
+
+    seconds: float = 0.0
+
+    async def ask(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        self.bodies.append(body)
+        time.sleep(self.seconds)
+        answer = retriever.answer(body["prompt"])
+        documents = [{"text": text, "id": retriever.BASE.index(text)} for text in answer["context"]]
+        return web.json_response({"answer": {"text": answer["reply"]}, "documents": documents})
+
+
+@pytest.fixture
+def server(in_tmp: Path) -> Iterator[Retriever]:
+    """The application, and a suite of its statements."""
+    retriever.written(Path("statements.jsonl"))
+    Path("suite.yaml").write_text(
+        "suite: rag\nlimit: null\ntests: {sensitivity: {add_negation: {data: statements.jsonl}}}\n"
+    )
+    with serving_this(Retriever()) as started:
+        yield started
+
+
+def arguments(model: str, *places: str, out: str = "out") -> list[str]:
+    words = ["run", "--suite", "suite.yaml", "--model", model, "--out", out]
+    return [*words, *(word for place in places for word in ("--set", place))]
+
+
+def newest(name: str, out: str = "out") -> Path:
+    return max(Path(out).glob(f"[!.]*/{name}"), key=lambda path: path.stat().st_mtime_ns)
+
+
+def outcome(out: str = "out") -> dict[str, Any]:
+    [test] = json.loads(newest("summary.json", out).read_text())["tests"]
+    return dict(test)
+
+
+def planted(test: dict[str, Any]) -> dict[str, dict[str, int]]:
+    groups = test["passages"]["cases"]["groups"]
+    return {group["passages"]: {name: group[name] for name in ("cases", "hits")} for group in groups}
+
+
+def test_what_is_planted_is_told_by_every_report(server: Retriever, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments(f"app/{server.url}", *PLACES)) in {0, 1, 3}
+    test = outcome()
+    assert test["passages"]["hit"] == "changed"
+    assert planted(test) == PLANTED
+    shares = {group["passages"]: group["share"] for group in test["passages"]["cases"]["groups"]}
+    assert shares == {"same": 3 / 8, "reordered": 1 / 8, "other": 1 / 2}
+    page, comment = newest("report.html").read_text(), newest("report.md").read_text()
+    for text in (page, comment, " ".join(capsys.readouterr().out.split())):
+        assert TOLD in re.sub(r"&#\d+;", "", text)
+    frame = pd.read_parquet(newest("results.parquet"))
+    denied = frame[(frame["sample_id"] == "slate-hard") & ~frame["control"]].iloc[0]
+    assert (denied["passages"], denied["passages_kept"]) == ("other", 0.5)
+    assert json.loads(denied["actual_passages"]) == [retriever.BASE[10], retriever.DENIED]
+    assert frame["passages"].notna().all()
+    # Controls show the noise of retrieval.
+    controls = frame[frame["control"]]
+    counted = {group["passages"]: group for group in test["passages"]["control"]["groups"]}
+    for alike, rows in controls.groupby("passages"):
+        assert counted[alike]["cases"] == len(rows)
+        assert counted[alike]["hits"] == int((~rows["pass"].astype(bool)).sum())
+    assert counted["other"]["hits"] == 1
+    assert counted["same"]["hits"] == 0
+
+
+@pytest.mark.slow
+def test_a_callable_and_a_recording_tell_the_same(server: Retriever) -> None:
+    Path("retriever_of_run.py").write_text(inspect.getsource(retriever))
+    main(arguments("app/retriever_of_run:answer"))
+    assert planted(outcome()) == PLANTED
+    asked = pd.read_parquet(newest("results.parquet"))
+    prompts = [text for name in ("original_prompt", "perturbed_prompt") for text in _prompts(name)]
+    rows = [{"prompt": prompt, **retriever.answer(prompt)} for prompt in dict.fromkeys(prompts)]
+    Path("recorded.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    main(arguments("recorded/recorded.jsonl", out="recorded"))
+    columns = ["case_id", "passages", "passages_kept", "expected_passages", "actual_passages", "pass"]
+    judged = pd.read_parquet(newest("results.parquet", "recorded"))
+    pd.testing.assert_frame_equal(judged[columns], asked[columns])
+
+
+def _prompts(name: str) -> list[str]:
+    return list(pd.read_parquet(newest("cases.parquet"))[name].dropna())
+
+
+def test_stored_answers_keep_their_passages_and_others_are_not_served(server: Retriever) -> None:
+    main(arguments(f"app/{server.url}", PLACES[0]))
+    asked = len(server.bodies)
+    assert "passages" not in outcome()
+    assert not [name for name in pd.read_parquet(newest("results.parquet")) if "passage" in name]
+    main(arguments(f"app/{server.url}", *PLACES))
+    assert len(server.bodies) == 2 * asked
+    first = newest("results.parquet").read_bytes()
+    main(arguments(f"app/{server.url}", *PLACES, out="again"))
+    assert len(server.bodies) == 2 * asked
+    assert newest("results.parquet", "again").read_bytes() == first
+    main(arguments(f"app/{server.url}", PLACES[0]))
+    assert len(server.bodies) == 2 * asked
+
+
+def test_replies_without_the_passages_are_told_fresh_or_stored(
+    server: Retriever, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for why in ("nothing at nowhere.*.text", "they came without"):
+        assert main(arguments(f"app/{server.url}", PLACES[0], "model_args.context=nowhere.*.text")) in {0, 1, 3}
+        out = " ".join(capsys.readouterr().out.split())
+        assert out.count("Of some replies the passages are not known") == 1
+        assert why in out
+    assert "passages" not in outcome()
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_goes_on_with_the_passages_it_has(server: Retriever) -> None:
+    words = [sys.executable, "-m", "contrapose.flows.cli", *arguments(f"app/{server.url}", *PLACES)]
+    server.seconds = 0.1
+    process = subprocess.Popen([*words, "--set", "model_args.concurrency=1"], start_new_session=True)
+    end = time.monotonic() + 120
+    while len(server.bodies) < 20 and time.monotonic() < end:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    killed = {body["prompt"] for body in server.bodies}
+    assert 20 <= len(killed) < 48
+    server.seconds = 0.0
+    time.sleep(1)
+    server.bodies.clear()
+    assert subprocess.run(words, check=False).returncode in {0, 1, 3}
+    again = killed & {body["prompt"] for body in server.bodies}
+    # What was in flight when it died was never heard.
+    assert len(again) <= 2
+    assert planted(outcome()) == PLANTED
