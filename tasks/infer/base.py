@@ -132,6 +132,10 @@ class ReturnsPassages(Protocol):
         """Whether they are asked for: a reply without them is then told of."""
 
 
+NO_PASSAGES = "Of some replies the passages are not known"
+"""What people are told of these, before the reason, whether a reply came now or from the store."""
+
+
 def refuse_unknown(spec: ModelSpec, known: Collection[str]) -> None:
     """Refuse arguments that would otherwise be ignored without a word.
 

@@ -16,7 +16,7 @@ from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import Case, FollowUp, Trial, Usage
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.ask import ask, ask_back, unasked
-from contrapose.tasks.infer.base import KnowsCases, Model, ReturnsPassages
+from contrapose.tasks.infer.base import NO_PASSAGES, KnowsCases, Model, ReturnsPassages
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.forms import form_for, forms_of
@@ -201,7 +201,7 @@ def _silent_retrieval(trials: Sequence[Trial], spec: ModelSpec) -> Mapping[str, 
         return {}
     replies = (reply for trial in trials for reply in (trial.expected, trial.actual))
     lacking = any(reply.error is None and reply.passages is None for reply in replies)
-    return {"passages": "Of some replies the passages are not known: they came without."} if lacking else {}
+    return {"passages": f"{NO_PASSAGES}: they came without."} if lacking else {}
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contrapose.tasks.infer.app.worker import MOST_PASSAGES, bounded, passage_texts
+from contrapose.tasks.infer.base import NO_PASSAGES
 from contrapose.tasks.text.cleaning import storable
 
 EVERY = "*"
@@ -22,10 +23,6 @@ PASSAGE_PATH = (
     f"names and places parted by points, with {EVERY} for every item of a list, such as documents.{EVERY}.text, and "
     "not the place of the reply"
 )
-REMARK = "passages"
-"""Kind of what people are told of replies without passages."""
-ABSENT = "Of some replies the passages are not known"
-"""How it begins, whether a reply came now or from the store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +103,7 @@ def kept_passages(texts: Sequence[str], *, size: int) -> Retrieved:
 
 def without_passages(why: str) -> Retrieved:
     """Those of a reply that came without what it should have come with."""
-    return Retrieved(remarks={REMARK: f"{ABSENT}: {why}."})
+    return Retrieved(remarks={"passages": f"{NO_PASSAGES}: {why}."})
 
 
 def _at(value: Any, steps: Sequence[str], *, path: str) -> Any:
