@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.probes.reply_field import check_field, field_in
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -109,18 +110,30 @@ def rendered(template: str, values: Mapping[str, str], *, where: str) -> str:
     return prompt
 
 
-def check_labels(labels: Sequence[str], pattern: str | None) -> None:
-    """Refuse labels that cannot be told apart, and a pattern that captures none.
+def check_labels(labels: Sequence[str], pattern: str | None, *, field: str | None = None) -> None:
+    """Refuse labels that cannot be told apart, a pattern that captures none, and a field that cannot be there.
 
     Raises:
         ValueError: what is wrong, and what was expected.
     """
-    import regex
-
     if len({label.strip().casefold() for label in labels}) < len(labels) or not all(map(str.strip, labels)):
-        raise ValueError(f"labels {', '.join(map(repr, labels))}; expected two that differ")
+        raise ValueError(f"labels {', '.join(map(repr, labels))}; expected {_count(labels)} that differ")
+    if field is not None and pattern is not None:
+        raise ValueError("a pattern and a field; expected one of them, since a reply is read by one")
+    if field is not None:
+        return check_field(field)
     if not pattern and tuple(labels) != LETTERS and any(len(label) == 1 and label.isalpha() for label in labels):
         raise ValueError("labels of one letter; expected a pattern, too, since a letter stands in any text")
+    return _check_pattern(pattern)
+
+
+def _count(labels: Sequence[str]) -> str:
+    return "two" if len(labels) == 2 else f"{len(labels)}"
+
+
+def _check_pattern(pattern: str | None) -> None:
+    import regex
+
     try:
         groups = regex.compile(pattern).groups if pattern else 1
     except regex.error as error:
@@ -129,22 +142,29 @@ def check_labels(labels: Sequence[str], pattern: str | None) -> None:
         raise ValueError(f"a pattern with {groups} groups; expected one, which captures a label")
 
 
-def labelled(reply: str, labels: Sequence[str], pattern: str | None) -> int | None:
+def labelled(reply: str, labels: Sequence[str], pattern: str | None, *, field: str | None = None) -> int | None:
     """Which label a reply names, by its place; None where it names none, or several.
 
     Args:
         reply: what came back.
         labels: what stands for the options.
         pattern: whose group captures a label; None: a label that stands in the reply, as a word of its own.
+        field: path of the field that holds the label, in a reply with JSON; then there is no pattern.
     """
+    named = _named(reply, labels, pattern) if field is None else [field_in(reply, field) or ""]
+    names = {label.strip().casefold() for label in named}
+    places = [place for place, label in enumerate(labels) if label.strip().casefold() in names]
+    return places[0] if len(places) == 1 else None
+
+
+def _named(reply: str, labels: Sequence[str], pattern: str | None) -> Sequence[str]:
+    """Labels that stand in the end of a reply, as often as they do; none where the pattern takes too long."""
     import regex
 
-    text = reply[-LAST:]
     searched = pattern or rf"(?<!\w)({'|'.join(regex.escape(label.strip()) for label in labels)})(?!\w)"
     try:
         flags = 0 if pattern else regex.IGNORECASE
-        named = {label.strip().casefold() for label in regex.findall(searched, text, flags, timeout=READ_SECONDS)}
+        named: list[str] = regex.findall(searched, reply[-LAST:], flags, timeout=READ_SECONDS)
     except TimeoutError:
-        return None
-    places = [place for place, label in enumerate(labels) if label.strip().casefold() in named]
-    return places[0] if len(places) == 1 else None
+        return []
+    return named
