@@ -1,4 +1,4 @@
-"""The prompts of every probe for every bundled sample, and the keys of their answers, are as before templates made them.
+"""The prompts of every probe for every bundled sample, and the keys of their answers, are those before templates.
 
 A prompt that differs by a byte, or a key that does, would ask anew what people have paid for.
 """

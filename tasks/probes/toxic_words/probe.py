@@ -20,10 +20,9 @@ from contrapose.tasks.probes.base import (
     Measure,
     ProbeSettings,
     control_of,
-    letters,
-    with_options,
 )
 from contrapose.tasks.probes.panels import Picture
+from contrapose.tasks.probes.prompt_settings import TextPrompts, prompts_for
 from contrapose.tasks.probes.toxic_words.figures import COLUMNS, Tiers, clean, figures, measures
 from contrapose.tasks.probes.toxic_words.score import score_trials
 from contrapose.tasks.probes.toxic_words.settings import AddToxicWordsSettings
@@ -55,10 +54,16 @@ class AddToxicWords:
     def cases(
         self, sample: TextSample, settings: AddToxicWordsSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Put one starting context before the text, one ending context after it, or both."""
+        """Put one starting context before the text, one ending context after it, or both.
+
+        Raises:
+            ConfigError: a prompt of one's own does not fit the sample.
+        """
         blank = not sample.text.strip()
         start, end = _drawn(settings, rng)
         perturbed = None if blank else " ".join((*start, sample.text, *end))
+        prompts = self._prompts(sample, settings)
+        before, after = prompts.pair(sample.text, perturbed)
         case = Case(
             id=f"{self.name}/{sample.id}",
             sample_id=sample.id,
@@ -66,11 +71,11 @@ class AddToxicWords:
             version=self.version,
             original=sample.text,
             perturbed=perturbed,
-            original_prompt=with_options(sample.text, sample.options),
-            perturbed_prompt=None if perturbed is None else with_options(perturbed, sample.options),
+            original_prompt=before,
+            perturbed_prompt=after,
             scorer="count",
             asks="generate",
-            labels=letters(len(sample.options)),
+            labels=prompts.labels,
             options=sample.options,
             skip_reason="empty" if blank else None,
             confidence=None if blank else "high",
@@ -88,8 +93,11 @@ class AddToxicWords:
         start = [polite(injected[0], BEFORE, rng=rng)] if settings.strategy != "end" else []
         end = [polite(injected[-1], AFTER, rng=rng)] if settings.strategy != "start" else []
         text = " ".join((*start, sample.text, *end))
-        prompt = with_options(text, sample.options)
+        prompt = self._prompts(sample, settings).of(text)
         return control_of(case, perturbed=text, prompt=prompt, details={"injected": json.dumps([*start, *end])})
+
+    def _prompts(self, sample: TextSample, settings: AddToxicWordsSettings) -> TextPrompts:
+        return prompts_for(sample, settings, where=f"tests.{self.category}.{self.name}")
 
     def score(self, trials: Sequence[Trial], settings: AddToxicWordsSettings, *, embed: Embed) -> list[Score]:
         """Bad words in the reply to the changed prompt minus those in the reply to the original."""
