@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import ClassVar, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -82,11 +83,11 @@ class OwnPromptSettings(PromptSettings, ReadSettings):
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
+        if self.prompt is None and (self.pattern is not None or self.answer_field is not None):
+            raise ValueError("a pattern or a field without a prompt of one's own; expected prompt, too")
         if not self.labels_are_own:
             return self
         check_labels(self.labels or letters(MOST), self.pattern, field=self.answer_field)
-        if self.prompt is None:
-            raise ValueError("a pattern or a field without a prompt of one's own; expected prompt, too")
         if self.read_with not in ("auto", "reply"):
             raise ValueError(f"read_with {self.read_with} with labels of one's own; expected auto or reply")
         return self
@@ -94,7 +95,7 @@ class OwnPromptSettings(PromptSettings, ReadSettings):
     @property
     def labels_are_own(self) -> bool:
         """Whether replies are read by labels that the prompt names, and not as letters."""
-        return self.own_labels is not None
+        return self.prompt is not None and self.own_labels is not None
 
     @property
     def own_labels(self) -> OwnLabels | None:
@@ -108,11 +109,11 @@ class OwnPromptSettings(PromptSettings, ReadSettings):
 
     def by_likelihood(self, likelihoods: Likelihoods) -> bool:
         """Whether letters are compared by likelihood."""
-        return not self.labels_are_own and super().by_likelihood(likelihoods)
+        return super().by_likelihood(likelihoods) and not self.labels_are_own
 
     def asks_back(self, likelihoods: Likelihoods) -> bool:
         """Whether a model is asked about replies that could not be read."""
-        return not self.labels_are_own and super().asks_back(likelihoods)
+        return super().asks_back(likelihoods) and not self.labels_are_own
 
 
 class RewordedSettings(OwnPromptSettings):
@@ -149,10 +150,11 @@ class TextPrompts(NamedTuple):
         Raises:
             ConfigError: the template fails.
         """
-        values = {"text": text, "options": self.options, "ask": ask}
         if self.template is None:
-            return default_prompt("text").fill(values)
-        return rendered(self.template.strip(), values | {"letters": joined(self.labels)}, where=self.where, strip=False)
+            form = _our_form(self.options != "")
+            return text if form == _BARE else form % {"text": text, "options": self.options, "ask": ask}
+        values = {"text": text, "options": self.options, "letters": joined(self.labels), "ask": ask}
+        return rendered(self.template.strip(), values, where=self.where, strip=False)
 
     def pair(self, original: str, perturbed: str | None) -> tuple[str, str | None]:
         """The prompts before and after a change of the text; the second is None where there is none.
@@ -174,7 +176,16 @@ class TextPrompts(NamedTuple):
 
     def with_options(self, options: Sequence[str]) -> TextPrompts:
         """The same for the options in another order."""
-        return self._replace(options=marked(options, self.labels))
+        return TextPrompts(self.template, self.labels, marked(options, self.labels), self.where)
+
+
+_BARE = "%(text)s"
+
+
+@lru_cache(maxsize=2)
+def _our_form(has_options: bool) -> str:
+    """Our own prompt with options, or without: this is asked for every prompt of a run."""
+    return default_prompt("text").forms[(has_options,)]
 
 
 def prompts_for(sample: TextSample, settings: PromptSettings, *, where: str) -> TextPrompts:
@@ -189,24 +200,29 @@ def prompts_for(sample: TextSample, settings: PromptSettings, *, where: str) -> 
         ConfigError: the sample has options, and the template shows none, or there are more of them than labels.
     """
     labels = settings.named(len(sample.options))
-    if settings.prompt is not None and sample.options:
-        place = f"{where}.prompt, sample {sample.id}"
-        if "options" not in names_in(settings.prompt):
-            raise ConfigError(
-                f"{len(sample.options)} options, and a prompt without {{{{ options }}}}",
-                expected="{{ options }} in a prompt about samples with options",
-                remedy="Put it where the options belong, or leave the samples' options out.",
-                where=place,
-            )
-        if len(labels) < len(sample.options):
-            raise ConfigError(
-                f"{len(sample.options)} options, and {len(labels)} labels",
-                expected="a label for every option",
-                remedy="Add labels.",
-                where=place,
-            )
-    place = "" if settings.prompt is None else f"{where}.prompt, sample {sample.id}"
-    return TextPrompts(settings.prompt, labels, marked(sample.options, labels) if sample.options else "", place)
+    if settings.prompt is not None:
+        where = f"{where}.prompt, sample {sample.id}"
+        _refuse_unfit(sample, settings.prompt, labels, where)
+    return TextPrompts(settings.prompt, labels, marked(sample.options, labels) if sample.options else "", where)
+
+
+def _refuse_unfit(sample: TextSample, prompt: str, labels: Sequence[str], where: str) -> None:
+    """Raise ConfigError where a prompt of one's own leaves out the options of a sample, or labels do not reach."""
+    count = len(sample.options)
+    if count and "options" not in names_in(prompt):
+        raise ConfigError(
+            f"{count} options, and a prompt without {{{{ options }}}}",
+            expected="{{ options }} in a prompt about samples with options",
+            remedy="Put it where the options belong, or leave the samples' options out.",
+            where=where,
+        )
+    if len(labels) < count:
+        raise ConfigError(
+            f"{count} options, and {len(labels)} labels",
+            expected="a label for every option",
+            remedy="Add labels.",
+            where=where,
+        )
 
 
 def joined(labels: Sequence[str]) -> str:

@@ -109,7 +109,11 @@ class TextEdit:
             chance=chance,
             slice=sample.slice,
             cluster=sample.cluster,
-            details=_details(sample, settings, likelihoods),
+            details={
+                "likelihoods": likelihoods,
+                **({} if sample.answer is None else {"answer": sample.answer}),
+                **({READ_BY: "label"} if settings.labels_are_own else {}),
+            },
         )
         return [case]
 
@@ -152,9 +156,3 @@ class TextEdit:
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Mean eval_score per scorer, how often the answer changed, and what became of choices and right answers."""
         return measures(results)
-
-
-def _details(sample: TextSample, settings: AnswerSettings, likelihoods: Likelihoods) -> dict[str, str]:
-    """What scoring needs again."""
-    answer = {} if sample.answer is None else {"answer": sample.answer}
-    return {"likelihoods": likelihoods, **answer, **({READ_BY: "label"} if settings.labels_are_own else {})}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -162,4 +163,10 @@ def polite(toxic: str, phrases: Sequence[str], *, rng: random.Random) -> str:
     """Polite words, as many as there are in a toxic phrase, drawn from phrases that hold one word to five."""
     count = len(toxic.split())
     sizes = [MOST_WORDS] * (count // MOST_WORDS) + ([count % MOST_WORDS] if count % MOST_WORDS else [])
-    return " ".join(rng.choice([phrase for phrase in phrases if len(phrase.split()) == size]) for size in sizes)
+    return " ".join([rng.choice(_of_words(tuple(phrases), size)) for size in sizes])
+
+
+@lru_cache(maxsize=2 * MOST_WORDS)
+def _of_words(phrases: tuple[str, ...], size: int) -> tuple[str, ...]:
+    """Those of the phrases that hold so many words."""
+    return tuple(phrase for phrase in phrases if len(phrase.split()) == size)
