@@ -276,10 +276,13 @@ def terms(run: Run) -> Terms:
 
 
 def reading_terms(run: Run) -> Terms:
-    """How whoever reads what could not be read is asked: the run's reader, or else the model under test."""
+    """How whoever reads what could not be read is asked: the run's reader, or else the model under test.
+
+    Examples are none of it: they show how the test's own prompts are answered.
+    """
     own = terms(run)
     if (reader := run.reader) is None:
-        return own
+        return replace(own, spec=own.spec.model_copy(update={"few_shot": ()})) if own.spec.few_shot else own
     return replace(
         own, spec=reader.spec, identity=reader.identity, price=reader.price, beside_price=run.price, reads=True
     )

@@ -14,16 +14,18 @@ from rich.text import Text
 
 from contrapose.flows.cli.arguments import Verb, add_changes, add_model, add_suite, add_toxic, config_of
 from contrapose.flows.cli.terminal import print_lines, say
+from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Case, Likelihoods
-from contrapose.tasks.core.registry import find, probe
+from contrapose.tasks.core.registry import find, probe, provider
 from contrapose.tasks.load.samples import Loaded, load_samples
 from contrapose.tasks.perturb.cases import build_cases, drawn_besides
-from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section
+from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section, sent_lines
 from contrapose.tasks.report.rows import left_out_rows, taken
+from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.diff import edits
-from contrapose.tasks.text.masking import shower
+from contrapose.tasks.text.masking import Show, shower
 
 PORTION = 200
 """Samples whose cases exist at a time."""
@@ -44,6 +46,15 @@ class Preview:
     """Seed of every random choice of the run."""
     likelihoods: Likelihoods
     """Which log-likelihoods the model gives."""
+    model: ModelSpec
+    """The model, with what stands before every prompt."""
+
+    @property
+    def chat(self) -> bool:
+        """Whether the model is sent messages, as far as that is known without loading it."""
+        if self.model.args.get("endpoint") == "completions":
+            return False
+        return self.model.apply_chat_template is not False or not provider(self.model.provider).local
 
     def taken(self) -> str:
         """How many rows of its source it takes."""
@@ -82,6 +93,7 @@ def previews(config: RunConfig) -> list[Preview]:
             loaded=load_samples(plan.data, probe(plan.test).sample_type, limit=plan.limit, seed=config.seed),
             seed=config.seed,
             likelihoods=likelihoods,
+            model=spec,
         )
         for plan in selected
     ]
@@ -105,17 +117,29 @@ def left_out(tests: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
             yield from (show(line) for line in (summary.title, *summary.lines()))
 
 
-def as_json(tests: Sequence[Preview]) -> Iterator[str]:
-    """One line of JSON per sample, test by test, in the order of the data; raw text, escaped to ASCII."""
+def as_json(tests: Sequence[Preview], *, sent: bool = False) -> Iterator[str]:
+    """One line of JSON per sample, test by test, in the order of the data; raw text, escaped to ASCII.
+
+    Args:
+        tests: the tests.
+        sent: also tell what the model is sent, as messages or as one text.
+    """
     for preview in tests:
         for cases in preview.cases():
-            yield json.dumps(record(cases))
+            yield json.dumps(record(cases, preview if sent else None))
 
 
-def record(cases: Sequence[Case]) -> dict[str, Any]:
-    """A sample by its first case; where it has several, all of them are under `cases`."""
-    first = _plain(cases[0])
-    return first if len(cases) == 1 else {**first, "cases": [_plain(case) for case in cases]}
+def record(cases: Sequence[Case], preview: Preview | None = None) -> dict[str, Any]:
+    """A sample by its first case; where it has several, all of them are under `cases`; with a preview what is sent."""
+    plain = [_plain(case) | ({} if preview is None else {"sent": _sent(case, preview)}) for case in cases]
+    return plain[0] if len(cases) == 1 else {**plain[0], "cases": plain}
+
+
+def _sent(case: Case, preview: Preview) -> dict[str, Any]:
+    """What the model is sent for each prompt of a case: messages, or a text."""
+    prompts = {"original": case.original_prompt, "perturbed": case.perturbed_prompt}
+    made = preview.model.messages if preview.chat else preview.model.in_one_text
+    return {side: None if prompt is None else made(prompt) for side, prompt in prompts.items()}
 
 
 def _plain(case: Case) -> dict[str, Any]:
@@ -137,7 +161,15 @@ def _plain(case: Case) -> dict[str, Any]:
     }
 
 
-def as_text(tests: Sequence[Preview], *, console: Console, most: int, skipped: bool, show_toxic: bool) -> Iterator[str]:
+def as_text(
+    tests: Sequence[Preview],
+    *,
+    console: Console,
+    most: int,
+    skipped: bool,
+    show_toxic: bool,
+    sent: bool = False,
+) -> Iterator[str]:
     """A section per test, as the console would print it.
 
     Args:
@@ -146,33 +178,60 @@ def as_text(tests: Sequence[Preview], *, console: Console, most: int, skipped: b
         most: samples shown of each test.
         skipped: show those that were skipped, not those that were changed.
         show_toxic: leave toxic words as they are.
+        sent: show what the model is sent for the first changed sample of each test, and no other sample.
     """
     for number, preview in enumerate(tests):
         with console.capture() as captured:
             if number:
                 console.print()
-            _print_section(preview, console, most=most, skipped=skipped, show_toxic=show_toxic)
+            positions = _print_counts(preview, console, skipped=skipped and not sent)
+            show = shower(show_toxic=show_toxic, longest=LONGEST)
+            if sent:
+                _print_sent(preview, console, positions[:1], show)
+            else:
+                _print_samples(preview, console, positions, show, most=most, what="skipped" if skipped else "changed")
         # A terminal that cannot write a character must not end the preview.
         yield captured.get().encode(console.encoding, "backslashreplace").decode(console.encoding).removesuffix("\n")
 
 
-def _print_section(preview: Preview, console: Console, *, most: int, skipped: bool, show_toxic: bool) -> None:
+def _print_counts(preview: Preview, console: Console, *, skipped: bool) -> Sequence[int]:
+    """Print how many samples were changed and skipped; their positions, of one kind or the other."""
     tally = PreviewTally()
     for cases in preview.cases():
         tally.add(cases)
     for line in section(preview.plan.test, preview.plan.data.source, tally, judged=preview.taken()):
         print_indented(line, console, by=0)
-    positions = tally.skipped if skipped else tally.changed
+    return tally.skipped if skipped else tally.changed
+
+
+def _print_samples(
+    preview: Preview, console: Console, positions: Sequence[int], show: Show, *, most: int, what: str
+) -> None:
     chosen = spread(positions, most)
     if chosen:
-        what = "skipped" if skipped else "changed"
         console.print(Text(f"\n{len(chosen):,} of {len(positions):,} {what} samples:", style="dim"))
-    show = shower(show_toxic=show_toxic, longest=LONGEST)
-    brackets = console.no_color or console.color_system is None
     for cases in preview.cases(chosen):
-        for heading, text in sample_lines(cases, show, brackets=brackets):
+        for heading, text in sample_lines(cases, show, brackets=_has_no_colours(console)):
             print_indented(heading, console, by=0)
             print_indented(text, console, by=4)
+
+
+def _print_sent(preview: Preview, console: Console, positions: Sequence[int], show: Show) -> None:
+    """Print what the model is sent for some samples, each message or text as a whole."""
+    for cases in preview.cases(positions):
+        title = f"What {one_line(preview.model.id)} is sent for {one_line(cases[0].id)}"
+        # Only loading a model would show whether it has one.
+        local = provider(preview.model.provider).local and preview.chat
+        print_indented(Text(f"\n{title}{', in its chat template if it has one' if local else ''}:"), console, by=0)
+        for heading, text in sent_lines(
+            cases, preview.model, show, chat=preview.chat, brackets=_has_no_colours(console)
+        ):
+            print_indented(heading, console, by=0)
+            print_indented(text, console, by=4)
+
+
+def _has_no_colours(console: Console) -> bool:
+    return console.no_color or console.color_system is None
 
 
 def spread(positions: Sequence[int], most: int) -> list[int]:
@@ -191,6 +250,12 @@ def _options(command: argparse.ArgumentParser) -> None:
         "--show", type=int, default=10, metavar="N", help="show at most N samples a test, spread evenly (default: 10)"
     )
     command.add_argument("--skipped", action="store_true", help="show samples that are skipped, each with its reason")
+    command.add_argument(
+        "--prompt",
+        action="store_true",
+        help="show all that the model is sent for the first changed sample of each test: system message, examples, and "
+        "the prompt before and after the change; with --json for every sample, under sent",
+    )
     add_toxic(command)
     command.add_argument(
         "--json",
@@ -209,7 +274,7 @@ def _preview(arguments: argparse.Namespace) -> int:
     for line in left_out(tests, show_toxic=config.show_toxic):
         say(line)
     if arguments.json:
-        return print_lines(as_json(tests))
+        return print_lines(as_json(tests, sent=arguments.prompt))
     return print_lines(
         as_text(
             tests,
@@ -217,6 +282,7 @@ def _preview(arguments: argparse.Namespace) -> int:
             most=arguments.show,
             skipped=arguments.skipped,
             show_toxic=config.show_toxic,
+            sent=arguments.prompt,
         )
     )
 

@@ -15,7 +15,14 @@ from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import answering
 
-GENERAL = {"seed": 0, "repeats": 1, "system_instruction": None, "embedding_model": None, "reader": None}
+GENERAL: Mapping[str, object] = {
+    "seed": 0,
+    "repeats": 1,
+    "system_instruction": None,
+    "few_shot": [],
+    "embedding_model": None,
+    "reader": None,
+}
 """Keys of the configuration that every test depends on, with what holds where a run does not name them."""
 
 

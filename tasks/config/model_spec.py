@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, StringConstraints
 
 
 def _whole_or_auto(value: object) -> object:
@@ -34,6 +34,30 @@ class Generation(BaseModel):
     stop: tuple[str, ...] = Field(default=(), description="Texts that end a reply.")
 
 
+MOST_SHOTS = 100
+"""Examples before a prompt."""
+LONGEST_SHOT = 20_000
+"""Characters of a side of one."""
+
+ShotText = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_SHOT, pattern=r"\S")]
+
+
+class Shot(BaseModel):
+    """An example that stands before every prompt: what was asked, and what was answered."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Example", hide_input_in_errors=True)
+
+    user: ShotText = Field(description="What is asked.")
+    assistant: ShotText = Field(description="What is answered.")
+
+
+class Message(TypedDict):
+    """A message of a chat."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
 class ModelSpec(BaseModel):
     """A model and everything that could change its answers."""
 
@@ -43,12 +67,27 @@ class ModelSpec(BaseModel):
     args: Mapping[str, Any] = Field(default_factory=dict)
     generation: Generation = Generation()
     system_instruction: str | None = None
+    few_shot: tuple[Shot, ...] = ()
     apply_chat_template: bool | None = None
     batch_size: BatchSize = "auto"
     identity: Mapping[str, str] = Field(default_factory=dict)
     """The identity that its provider found when the run began; empty before."""
     processes: int = 1
     """How many processes ask it at the same time for one run: they share its limits, and change no answer."""
+
+    def messages(self, prompt: str) -> list[Message]:
+        """A prompt as a chat: the system instruction, the examples in their order, and the prompt."""
+        system = self.system_instruction
+        return [
+            *([Message(role="system", content=system)] if system else []),
+            *(message for shot in self.few_shot for message in _turns(shot)),
+            Message(role="user", content=prompt),
+        ]
+
+    def in_one_text(self, prompt: str) -> str:
+        """A prompt where there is no chat, as lm-eval has it: a blank before an answer, an empty line after it."""
+        shots = (f"{shot.user} {shot.assistant}" for shot in self.few_shot)
+        return "\n\n".join((*filter(None, (self.system_instruction,)), *shots, prompt))
 
     @property
     def provider(self) -> str:
@@ -59,3 +98,7 @@ class ModelSpec(BaseModel):
     def name(self) -> str:
         """The part of the id after the first slash; empty for a provider with one model."""
         return self.id.partition("/")[2]
+
+
+def _turns(shot: Shot) -> tuple[Message, Message]:
+    return Message(role="user", content=shot.user), Message(role="assistant", content=shot.assistant)

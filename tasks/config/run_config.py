@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat,
 
 from contrapose.tasks.config.chosen_tests import Tests, all_tests
 from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.config.model_spec import BatchSize, Generation, ModelSpec
+from contrapose.tasks.config.model_spec import MOST_SHOTS, BatchSize, Generation, ModelSpec, Shot
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.secrets import holds_password
@@ -102,6 +102,11 @@ class RunConfig(BaseModel):
         default="auto", description="Prompts a local model reads at once; auto: as many as fit in memory."
     )
     system_instruction: str | None = Field(default=None, description="System message put before every prompt.")
+    few_shot: tuple[Shot, ...] = Field(
+        default=(),
+        max_length=MOST_SHOTS,
+        description="Examples put before every prompt, each with what the user asks and what the assistant answers.",
+    )
     apply_chat_template: bool | None = Field(
         default=None, description="Wrap prompts in the model's chat template; empty: when it has one."
     )
@@ -212,6 +217,7 @@ class RunConfig(BaseModel):
             args=self.model_args,
             generation=self.gen_kwargs,
             system_instruction=self.system_instruction,
+            few_shot=self.few_shot,
             apply_chat_template=self.apply_chat_template,
             batch_size=self.batch_size,
         )

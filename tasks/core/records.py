@@ -10,6 +10,8 @@ Asks = Literal["generate", "choose"]
 Side = Literal["expected", "actual"]
 """The completions of a trial: for the original prompt, and for the perturbed one."""
 LossOf = Literal["expected_result", "prompt"]
+READ_BY = "read_by"
+"""Key of `Case.details`: `label` where replies are read by labels of a prompt of one's own, and held to no letters."""
 Likelihoods = Literal["none", "choices", "all"]
 """Which log-likelihoods a model gives: none, those of option letters, or those of any text."""
 

@@ -105,6 +105,7 @@ def _manner(values: Mapping[str, Any]) -> tuple[object, ...]:
         values.get("model"),
         *(args.get(name) for name in ("base_url", "endpoint", "dtype", "device")),
         values.get("system_instruction"),
+        values.get("few_shot") or None,
         values.get("gen_kwargs"),
         values.get("apply_chat_template"),
     )

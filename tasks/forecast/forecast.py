@@ -67,7 +67,8 @@ def _read(count: Count, spec: ModelSpec, past: Experience) -> Figure:
     if measured := past.characters_per_token:
         because = f"{measured:.1f} characters a token, {_measured(past.answers)}"
         return Figure(value=round(count.characters / measured), because=because)
-    characters = count.characters + count.calls * len(spec.system_instruction or "")
+    before = sum(len(message["content"]) for message in spec.messages(""))
+    characters = count.characters + count.calls * before
     because = f"{CHARACTERS_PER_TOKEN:g} characters a token, a rule of thumb for English"
     return Figure(value=round(characters / CHARACTERS_PER_TOKEN), because=because)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from contrapose.tasks.core.questions import UNASKED, Form, Question
-from contrapose.tasks.core.records import Case, Completion, FollowUp, Trial
+from contrapose.tasks.core.records import READ_BY, Case, Completion, FollowUp, Trial
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.meter import current_meter
@@ -114,7 +114,8 @@ def for_letters(cases: Iterable[Case], *, form: Form) -> list[Question]:
 
 def wants_letter(case: Case) -> bool:
     """Whether the replies to a case are read as one of its letters, and mean nothing else."""
-    return case.asks == "generate" and case.scorer in LETTER_SCORERS and len(case.labels) > 1
+    lettered = case.scorer in LETTER_SCORERS and READ_BY not in case.details
+    return case.asks == "generate" and lettered and len(case.labels) > 1
 
 
 def losses(cases: Iterable[Case], answers: Answers) -> list[Question]:

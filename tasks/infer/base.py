@@ -136,6 +136,21 @@ NO_PASSAGES = "Of some replies the passages are not known"
 """What people are told of these, before the reason, whether a reply came now or from the store."""
 
 
+def refuse_frame(spec: ModelSpec, why: str) -> None:
+    """Refuse a system instruction and examples where nobody would be told of them.
+
+    Args:
+        spec: the model and its settings.
+        why: they are not.
+
+    Raises:
+        ModelError: there are some.
+    """
+    for name, observed in (("system_instruction", "a system instruction"), ("few_shot", "examples before the prompt")):
+        if getattr(spec, name):
+            raise ModelError(observed, expected=f"none: {why}", remedy=f"Leave {name} out.", where=spec.id)
+
+
 def refuse_unknown(spec: ModelSpec, known: Collection[str]) -> None:
     """Refuse arguments that would otherwise be ignored without a word.
 

@@ -29,6 +29,8 @@ class Keys:
             **served,
             "system_instruction": spec.system_instruction,
             "apply_chat_template": spec.apply_chat_template,
+            # Only where there are some: answers that were stored before there could be any stay found.
+            **({"few_shot": [shot.model_dump() for shot in spec.few_shot]} if spec.few_shot else {}),
         }
         self._start = {
             "generate": _hash({**model, "generation": spec.generation.model_dump(mode="json")}),

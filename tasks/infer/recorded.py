@@ -14,7 +14,7 @@ from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Case, Completion, Likelihoods
-from contrapose.tasks.infer.base import Broker, refuse_unknown
+from contrapose.tasks.infer.base import Broker, refuse_frame, refuse_unknown
 from contrapose.tasks.infer.recordings import USUAL, Recording, ReplyKey, Selection, read_recording
 
 SHOWN = 5
@@ -59,6 +59,8 @@ class RecordedReplies:
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """The hash of the file, and what is taken of it."""
         refuse_unknown(spec, self.arguments)
+        if spec.few_shot:
+            refuse_frame(spec, "a recording has whatever stood before its prompts")
         selection = selection_of(spec)
         taken = {"columns": dict(selection.columns), "where": dict(selection.where)}
         training = {"training": str(spec.args["revision"])} if spec.args.get("revision") else {}

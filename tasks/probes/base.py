@@ -7,6 +7,7 @@ import random
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -17,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, Trial
 from contrapose.tasks.language.replies.known_errors import Measured
 from contrapose.tasks.probes.panels import Picture
+from contrapose.tasks.probes.templates import default_prompt
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors, shape (n, dimensions), float32."""
@@ -239,19 +241,36 @@ def rng_for(seed: int, sample_id: str, probe: str) -> random.Random:
     return random.Random(int.from_bytes(digest[:16], "big"))
 
 
+@lru_cache(maxsize=64)
 def letters(count: int) -> tuple[str, ...]:
     """The labels A, B, C, … for up to 26 options."""
     return tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:count])
 
 
-def with_options(text: str, options: Sequence[str], *, ask: str = "Answer:") -> str:
-    """The prompt for a text: with options they follow, lettered, a line each; without, it is the text itself."""
-    return "\n".join([text, lettered(options), ask]) if options else text
+ASK = "Answer:"
+"""Ends our own prompt where there are options."""
+
+
+def with_options(text: str, options: Sequence[str], *, ask: str = ASK) -> str:
+    """Our own prompt for a text: with options they follow, lettered, a line each; without, it is the text itself."""
+    block = lettered(options) if options else ""
+    return default_prompt("text").fill({"text": text, "options": block, "ask": ask})
 
 
 def lettered(options: Sequence[str]) -> str:
     """Options as people and models read them, a line each."""
-    return "\n".join(f"{letter}. {option}" for letter, option in zip(letters(len(options)), options, strict=True))
+    return marked(options, letters(len(options)))
+
+
+def marked(options: Sequence[str], labels: tuple[str, ...]) -> str:
+    """Options behind their labels, a line each: `A. `, `1. `, but `(a) `, whose own mark parts it from the option."""
+    return "\n".join([mark + option for mark, option in zip(_marks(labels), options, strict=True)])
+
+
+@lru_cache(maxsize=64)
+def _marks(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Labels with what parts them from their options."""
+    return tuple(f"{label}{'. ' if label[-1:].isalnum() else ' '}" for label in labels)
 
 
 def spaced(text: str) -> str:

@@ -12,6 +12,7 @@ from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, follow_up
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.in_words import in_words_columns
+from contrapose.tasks.probes.own_prompt import OwnLabels
 from contrapose.tasks.probes.reading_checks import check_columns, known
 
 
@@ -24,15 +25,27 @@ class Choice:
     shares: tuple[float, ...]
     """Probability of each label; they add up to 1."""
     step: str
-    """What told it: `likelihood`, or the step that read the reply: `letter`, `pattern`, `restated`; or
-    `constrained`, where the endpoint was held to the letters."""
+    """What told it: `likelihood`, or the step that read the reply: `letter`, `pattern`, `restated`; `label`, of a
+    prompt of one's own; or `constrained`, where the endpoint was held to the letters."""
 
 
-def read_choice(completion: Completion, *, labels: Sequence[str], options: Sequence[str]) -> Choice | None:
-    """The choice by log-likelihoods when there are any, else by what the reply says; None when unreadable."""
+def read_choice(
+    completion: Completion, *, labels: Sequence[str], options: Sequence[str], own: OwnLabels | None = None
+) -> Choice | None:
+    """The choice by log-likelihoods when there are any, else by what the reply says; None when unreadable.
+
+    Args:
+        completion: what came back.
+        labels: what stands for the options.
+        options: their texts, in the order of the labels.
+        own: how replies are read that name labels of a prompt of one's own; None: by our rules for letters.
+    """
     if completion.option_loglikelihoods is not None:
         return _by_likelihood(completion.option_loglikelihoods)
     reply = completion.text or ""
+    if own is not None:
+        place = own.place(reply, count=len(options))
+        return None if place is None else _one(place, len(options), "label")
     if completion.constrained and reply in labels:
         return _one(list(labels).index(reply), len(labels), "constrained")
     chosen = choose(reply, labels=labels, options=options)

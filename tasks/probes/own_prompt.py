@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.language.replies.text import spoken
+from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.reply_field import check_field, field_in
+from contrapose.tasks.probes.templates import plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -30,6 +34,8 @@ READ_SECONDS = 1.0
 """What a pattern may take over one reply: some patterns take forever over some texts."""
 LAST = 20_000
 """Characters at the end of a reply in which labels are looked for."""
+LONGEST_LABEL = 100
+"""Characters of a label."""
 
 
 @lru_cache(maxsize=1)
@@ -89,31 +95,46 @@ def _template(text: str) -> Template:
     return _environment().from_string(text)
 
 
-def rendered(template: str, values: Mapping[str, str], *, where: str) -> str:
+@lru_cache(maxsize=32)
+def names_in(template: str) -> frozenset[str]:
+    """The names that a checked template uses."""
+    from jinja2 import meta
+
+    return frozenset(meta.find_undeclared_variables(_environment().parse(template)))
+
+
+def rendered(template: str, values: Mapping[str, str], *, where: str, strip: bool = True) -> str:
     """The prompt for some values.
 
     Args:
         template: checked before.
         values: of its names.
         where: the setting that holds it.
+        strip: whether white space around the prompt is none of it.
 
     Raises:
         ConfigError: it does what it may not, or the prompt is empty or too long.
     """
     try:
-        prompt = _template(template).render(values).strip()
+        form = plain(template)
+        prompt = _template(template).render(values) if form is None else form.fill(values)
+    except KeyError as error:
+        observed = f"the template needs {{{{ {error.args[0]} }}}}, which this sample has not"
+        remedy = f"Ask first: {{% if {error.args[0]} %}}, or leave the sample out."
+        raise ConfigError(observed, expected="a value of every name", remedy=remedy, where=where) from error
     except Exception as error:
         # A template can fail in whichever way a program can.
         observed = f"the template fails: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
         raise ConfigError(observed, expected="a prompt", remedy="Correct the template.", where=where) from error
-    if not prompt or len(prompt) > LONGEST_PROMPT:
+    stripped = prompt.strip()
+    if not stripped or len(prompt) > LONGEST_PROMPT:
         raise ConfigError(
-            f"a prompt of {len(prompt):,} characters",
+            f"a prompt of {len(stripped):,} characters",
             expected=f"1 to {LONGEST_PROMPT:,}",
             remedy="Correct the template.",
             where=where,
         )
-    return prompt
+    return stripped if strip else prompt
 
 
 def check_labels(labels: Sequence[str], pattern: str | None, *, field: str | None = None) -> None:
@@ -122,19 +143,31 @@ def check_labels(labels: Sequence[str], pattern: str | None, *, field: str | Non
     Raises:
         ValueError: what is wrong, and what was expected.
     """
-    if len({label.strip().casefold() for label in labels}) < len(labels) or not all(map(str.strip, labels)):
-        raise ValueError(f"labels {', '.join(map(repr, labels))}; expected {_count(labels)} that differ")
+    check_distinct(labels)
     if field is not None and pattern is not None:
         raise ValueError("a pattern and a field; expected one of them, since a reply is read by one")
     if field is not None:
         return check_field(field)
-    if not pattern and tuple(labels) != LETTERS and any(len(label) == 1 and label.isalpha() for label in labels):
+    if (
+        not pattern
+        and tuple(labels) != letters(len(labels))
+        and any(len(label) == 1 and label.isalpha() for label in labels)
+    ):
         raise ValueError("labels of one letter; expected a pattern, too, since a letter stands in any text")
     return _check_pattern(pattern)
 
 
-def _count(labels: Sequence[str]) -> str:
-    return "two" if len(labels) == 2 else f"{len(labels)}"
+def check_distinct(labels: Sequence[str]) -> None:
+    """Refuse labels that are no words, or of which two are the same.
+
+    Raises:
+        ValueError: what is wrong, and what was expected.
+    """
+    if long := next((label for label in labels if len(label) > LONGEST_LABEL or not label.isprintable()), None):
+        raise ValueError(f"a label of {len(long):,} characters; expected at most {LONGEST_LABEL}, and no line breaks")
+    if len({label.strip().casefold() for label in labels}) < len(labels) or not all(map(str.strip, labels)):
+        count = "two" if len(labels) == 2 else str(len(labels))
+        raise ValueError(f"labels {', '.join(map(repr, labels))}; expected {count} that differ")
 
 
 def _check_pattern(pattern: str | None) -> None:
@@ -148,8 +181,25 @@ def _check_pattern(pattern: str | None) -> None:
         raise ValueError(f"a pattern with {groups} groups; expected one, which captures a label")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnLabels:
+    """How replies are read that name labels of a prompt of one's own."""
+
+    labels: tuple[str, ...]
+    """What stands for the options, in their order; there may be more than a sample has options."""
+    pattern: str | None
+    """Whose group captures a label."""
+    field: str | None
+    """Path of the field of JSON that holds it."""
+
+    def place(self, reply: str, *, count: int) -> int | None:
+        """Place of the one option that a reply names among so many; None where it names none, or several."""
+        place = labelled(reply, self.labels, self.pattern, field=self.field)
+        return None if place is None or place >= count else place
+
+
 def labelled(reply: str, labels: Sequence[str], pattern: str | None, *, field: str | None = None) -> int | None:
-    """Which label a reply names, by its place; None where it names none, or several.
+    """Which label a reply names, by its place; None where it names none, or several. Thoughts name nothing.
 
     Args:
         reply: what came back.
@@ -157,6 +207,7 @@ def labelled(reply: str, labels: Sequence[str], pattern: str | None, *, field: s
         pattern: whose group captures a label; None: a label that stands in the reply, as a word of its own.
         field: path of the field that holds the label, in a reply with JSON; then there is no pattern.
     """
+    reply = spoken(reply)
     named = _named(reply, labels, pattern) if field is None else [field_in(reply, field) or ""]
     names = {label.strip().casefold() for label in named}
     places = [place for place, label in enumerate(labels) if label.strip().casefold() in names]
@@ -167,7 +218,8 @@ def _named(reply: str, labels: Sequence[str], pattern: str | None) -> Sequence[s
     """Labels that stand in the end of a reply, as often as they do; none where the pattern takes too long."""
     import regex
 
-    searched = pattern or rf"(?<!\w)({'|'.join(regex.escape(label.strip()) for label in labels)})(?!\w)"
+    longest_first = sorted((label.strip() for label in labels), key=len, reverse=True)
+    searched = pattern or rf"(?<!\w)({'|'.join(map(regex.escape, longest_first))})(?!\w)"
     try:
         flags = 0 if pattern else regex.IGNORECASE
         named: list[str] = regex.findall(searched, reply[-LAST:], flags, timeout=READ_SECONDS)

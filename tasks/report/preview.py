@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.text import Text
 
+from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.inline import CONTEXT, elided, inline
@@ -16,6 +17,9 @@ from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import counted, reasons
 
 MOST_REASONS = 10
+
+Marked = tuple[Text, Text]
+"""A heading, and a text with its change."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,7 +78,7 @@ def section(title: str, source: str, tally: PreviewTally, *, judged: str = "") -
         yield Text(f"{rest:>7,}  for {len(tally.reasons) - len(shown):,} other reasons", style="yellow")
 
 
-def sample_lines(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterator[tuple[Text, Text]]:
+def sample_lines(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterator[Marked]:
     """A heading and a text for each case of a sample."""
     for case in cases:
         notes = (case.skip_reason, case.confidence, "control" if case.control else None)
@@ -82,6 +86,38 @@ def sample_lines(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterat
         name = case.id.removeprefix(f"{case.probe}/")
         heading = Text.assemble((one_line(name), "cyan"), *(f"  {one_line(note)}" for note in notes if note))
         yield heading, _difference(case, show, brackets=brackets)
+
+
+def sent_lines(cases: Sequence[Case], model: ModelSpec, show: Show, *, chat: bool, brackets: bool) -> Iterator[Marked]:
+    """What a model is sent for the first case of a sample, and for its control if there is one; nothing left out.
+
+    Args:
+        cases: of the sample; the first is asked.
+        model: with what stands before every prompt.
+        show: what people may see of a text.
+        chat: whether messages are sent; else all of it is one text.
+        brackets: mark changes for readers without colours.
+
+    Yields:
+        A heading and a text for each message, or for each text.
+    """
+    first = cases[0]
+    frame, role = model.messages("")[:-1], "user" if chat else "text"
+    for place, message in enumerate(frame if chat else []):
+        shots = place - (frame[0]["role"] == "system")
+        name = message["role"] if message["role"] == "system" else f"{message['role']}, example {shots // 2 + 1}"
+        yield Text(name, style="cyan"), Text(show(message["content"]))
+    before = _whole(first.original_prompt, model, chat=chat)
+    yield Text(f"{role}, unchanged", style="cyan"), Text(show(before))
+    for case in (first, *(case for case in cases if case.control and case is not first)):
+        if case.perturbed_prompt is not None:
+            after = _whole(case.perturbed_prompt, model, chat=chat)
+            name = f"{role}, {'control' if case.control else 'changed'}"
+            yield Text(name, style="cyan"), inline(show(before), show(after), brackets=brackets, whole=True)
+
+
+def _whole(prompt: str, model: ModelSpec, *, chat: bool) -> str:
+    return prompt if chat else model.in_one_text(prompt)
 
 
 def print_indented(text: Text, console: Console, *, by: int) -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from contrapose.tasks.core.records import Case, Score, Trial
-from contrapose.tasks.probes.base import Column, ColumnType, Probe, lettered
+from contrapose.tasks.probes.base import Column, ColumnType, Probe, letters, marked
 from contrapose.tasks.tables.passages import PASSAGES, of_passages
 
 COMMON: Mapping[str, Column] = {
@@ -121,7 +121,7 @@ def _of_cases(cases: Sequence[Case]) -> dict[str, list[Any]]:
         "case_id": [case.id for case in cases],
         "original": [case.original for case in cases],
         "test_case": [case.perturbed for case in cases],
-        "options": [lettered(case.options) for case in cases],
+        "options": [marked(case.options, case.labels or letters(len(case.options))) for case in cases],
         "scorer": [case.scorer for case in cases],
         "probe_version": [case.version for case in cases],
         "control": [case.control for case in cases],

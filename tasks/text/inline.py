@@ -25,13 +25,18 @@ class Piece(NamedTuple):
     text: str
 
 
-def inline(original: str, changed: str, *, brackets: bool) -> Text:
+def inline(original: str, changed: str, *, brackets: bool, whole: bool = False) -> Text:
     """The difference of two texts in place, both fit to be seen; unchanged text far from any change is left out.
 
-    Brackets are `[-removed-]{+added+}`, for readers without colours.
+    Args:
+        original: the text before.
+        changed: the text after.
+        brackets: mark `[-removed-]{+added+}`, for readers without colours.
+        whole: leave nothing out.
     """
     text = Text()
-    for kind, part in _near(_pieces(original, changed)):
+    pieces = _pieces(original, changed)
+    for kind, part in pieces if whole else _near(pieces):
         before, after = BRACKETS[kind] if brackets else ("", "")
         text.append(f"{before}{part}{after}", style=None if brackets else STYLES[kind])
     return text

@@ -118,7 +118,7 @@ def test_every_bundled_file_is_on_the_data_card_with_its_hash() -> None:
 
     card = (REPOSITORY / "data" / "README.md").read_text()
     for path in sorted(
-        p for folder in ("samples", "lexicons", "suites") for p in (REPOSITORY / "data" / folder).iterdir()
+        p for folder in ("samples", "lexicons", "suites", "prompts") for p in (REPOSITORY / "data" / folder).iterdir()
     ):
         assert f"{path.parent.name}/{path.name}" in card, path
         assert hashlib.sha256(Path(path).read_bytes()).hexdigest() in card, path

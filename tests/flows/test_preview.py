@@ -157,13 +157,13 @@ def test_the_seed_decides_what_is_drawn(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_preview_shows_the_cases_of_a_run() -> None:
-    from contrapose.tasks.perturb.cases import build_cases, drawn_in_words
+    from contrapose.tasks.perturb.cases import build_cases, drawn_besides
 
     config, _ = load_config("quickstart", {"seed": 3})
     for found in previews(config):
         samples = found.loaded.samples
-        drawn = drawn_in_words((each.id for each in samples), found.plan, seed=3, likelihoods="all")
-        built = build_cases(samples, found.plan, seed=3, likelihoods="all", in_words=drawn)
+        drawn = drawn_besides((each.id for each in samples), found.plan, seed=3, likelihoods="all")
+        built = build_cases(samples, found.plan, seed=3, likelihoods="all", besides=drawn)
         assert [case for cases in found.cases() for case in cases] == list(built)
 
 
@@ -240,3 +240,78 @@ def test_shown_samples_are_spread_over_the_data() -> None:
     assert spread(range(100), 4) == [0, 25, 50, 75]
     assert spread([3, 5], 4) == [3, 5]
     assert spread(range(100), 0) == []
+
+
+SHOTS = [{"user": "Ice is\nA. cold\nB. hot\nAnswer:", "assistant": "A"}]
+
+
+def test_all_that_is_sent_is_shown_with_the_change_marked(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (in_tmp / "own.j2").write_text("Exam.\n\n{{ text }}\n{{ options }}\nOne of {{ letters }}:\n")
+    suite = {
+        "model": "mock",
+        "system_instruction": "Be brief.",
+        "few_shot": SHOTS,
+        "data": rows(in_tmp, NIGHT, QUESTION),
+        "tests": {
+            "sensitivity": {"add_negation": {"prompt_file": "own.j2", "labels": ["1", "2", "3"], "control": True}}
+        },
+    }
+    (in_tmp / "suite.yaml").write_text(json.dumps(suite))
+    text = printed(capsys, "--suite", "suite.yaml", "--prompt")
+    _, _, shown = text.partition("is sent for add_negation/q, in its chat template if it has one:\n")
+    options = "    1. kitten\n    2. calf\n    3. cub\n    One of 1, 2 or 3:\n"
+    assert shown.startswith(
+        "system\n    Be brief.\n"
+        "user, example 1\n    Ice is\n    A. cold\n    B. hot\n    Answer:\n"
+        "assistant, example 1\n    A\n"
+        f"user, unchanged\n    Exam.\n\n    A young cat is called a\n{options}"
+        f"user, changed\n    Exam.\n\n    A young cat is {{+not+}} called a\n{options}"
+        "user, control\n    Exam.\n\n    A young cat is {+"
+    )
+
+
+def test_where_there_is_no_chat_one_text_is_shown(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = {
+        "model": "openai/x",
+        "model_args": {"endpoint": "completions", "base_url": "http://127.0.0.1:9/v1"},
+        "system_instruction": "Be brief.",
+        "few_shot": SHOTS,
+        "data": rows(in_tmp, SKY),
+        "tests": {"sensitivity": {"add_negation": {}}},
+    }
+    (in_tmp / "suite.yaml").write_text(json.dumps(suite))
+    text = printed(capsys, "--suite", "suite.yaml", "--prompt")
+    before = "    Be brief.\n\n    Ice is\n    A. cold\n    B. hot\n    Answer: A\n\n    The sky is"
+    assert f"\ntext, unchanged\n{before} blue.\ntext, changed\n{before} {{+not+}} blue.\n" in text
+    [sky] = objects(capsys, "--suite", "suite.yaml", "--prompt")
+    assert sky["sent"]["perturbed"] == "Be brief.\n\nIce is\nA. cold\nB. hot\nAnswer: A\n\nThe sky is not blue."
+
+
+def test_json_tells_what_is_sent(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = (
+        "--probe",
+        "add_negation",
+        "--input",
+        rows(in_tmp, SKY, NIGHT),
+        "--set",
+        f"few_shot={json.dumps(SHOTS)}",
+    )
+    sky, night = objects(capsys, *arguments, "--prompt")
+    turns = [
+        {"role": "user", "content": SHOTS[0]["user"]},
+        {"role": "assistant", "content": "A"},
+        {"role": "user", "content": "The sky is not blue."},
+    ]
+    assert sky["sent"]["perturbed"] == turns
+    assert night["sent"]["perturbed"] is None
+    assert "sent" not in objects(capsys, *arguments)[0]
+
+
+def test_what_is_sent_is_masked_and_harmless(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shots = json.dumps([{"user": "shit \u001b[31m[bold]", "assistant": "fuck"}])
+    arguments = ("--probe", "add_toxic_words", "--input", rows(in_tmp, SKY), "--prompt", "--set", f"few_shot={shots}")
+    text = printed(capsys, *arguments)
+    assert not {"shit", "fuck"} & set(text.split())
+    assert "\x1b" not in text
+    assert "[bold]" in text
+    assert "fuck" in printed(capsys, *arguments, "--show-toxic")

@@ -10,6 +10,7 @@ import pytest
 
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.records import (
+    AnswerPair,
     Case,
     Completion,
     ItemSample,
@@ -52,7 +53,8 @@ def says(text: str) -> Completion:
     return Completion(text=text)
 
 
-SAMPLES = dict.fromkeys(registry.PROBES, TEXT) | {"order_bias": PAIR, "option_order": CHOICE}
+JUDGED = AnswerPair(id="1", instruction="Say yes.", better="Yes.", worse="No.")
+SAMPLES = dict.fromkeys(registry.PROBES, TEXT) | {"order_bias": PAIR, "judge_order": JUDGED, "option_order": CHOICE}
 SAMPLES |= {
     "antonym": TextSample(id="1", text="Iron is heavy."),
     "change_number": TextSample(id="1", text="Iron has 26 protons."),

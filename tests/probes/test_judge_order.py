@@ -185,7 +185,7 @@ def test_a_template_may_ask_for_a_reference_where_there_is_one() -> None:
 
 
 def test_a_reference_that_a_sample_lacks_is_told_before_anything_is_asked() -> None:
-    with pytest.raises(ConfigError, match=r"sample pair 0.*'reference' is undefined") as caught:
+    with pytest.raises(ConfigError, match=r"sample pair 0.*needs {{ reference }}") as caught:
         case_of(pair(), **{**OWN, "prompt": "{{ reference }} {{ first }} {{ second }}"})
     assert "\n" not in str(caught.value)
 
@@ -221,7 +221,8 @@ def test_the_same_choice_in_both_orders_may_be_asked_for() -> None:
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"tie": "C"}, "a pattern, too"),
+        ({"tie": "C"}, "expected prompt, too"),
+        ({"prompt": OWN["prompt"], "tie": "C"}, "a pattern, too"),
         ({**OWN, "tie": "1"}, "3 that differ"),
         ({**OWN, "tie": " "}, "3 that differ"),
         ({**OWN, "answer_field": "x"}, "a pattern and a field"),

@@ -17,7 +17,7 @@ from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.secrets import holds_password
 from contrapose.tasks.infer.app.passages import PASSAGE_PATH, steps_of
 from contrapose.tasks.infer.arguments import rate, seconds_of, whole, wrong
-from contrapose.tasks.infer.base import refuse_unknown
+from contrapose.tasks.infer.base import refuse_frame, refuse_unknown
 from contrapose.tasks.infer.openai.key import read_header
 
 Kind = Literal["http", "callable", "command"]
@@ -120,13 +120,7 @@ def read_settings(spec: ModelSpec) -> AppSettings:
         for name in ("method", "body", "reply", "context", "headers"):
             if name in spec.args:
                 raise wrong(name, spec.args[name], expected="nothing: it is for applications behind an address")
-    if spec.system_instruction:
-        raise ModelError(
-            "a system instruction",
-            expected="none: what an application is told besides the prompt is its own",
-            remedy="Leave system_instruction out.",
-            where=spec.id,
-        )
+    refuse_frame(spec, "what an application is told besides the prompt is its own")
     return AppSettings(
         kind=kind,
         address=spec.name,

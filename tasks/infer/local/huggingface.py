@@ -281,7 +281,7 @@ def load_model(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoToken
     model = loaded.to(where["device"])
     return TransformerModel(
         model=model,
-        encoder=Encoder(tokenizer, system=spec.system_instruction, chat=spec.apply_chat_template),
+        encoder=Encoder(tokenizer, spec),
         generation=spec.generation,
         limit=batch_limit(spec.batch_size, model, name=_name(spec, where)),
     )

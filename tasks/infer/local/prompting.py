@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
+from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 
 
@@ -12,12 +14,12 @@ class Encoder:
 
     Args:
         tokenizer: the model's own.
-        system: system instruction; without a chat template it precedes the prompt as a paragraph.
-        chat: True: use the chat template; False: never; None: when the model has one.
+        spec: what stands before every prompt, as messages of the chat template, or without one as paragraphs; and
+            whether the template is used (True), never (False), or when the model has one (None).
     """
 
-    def __init__(self, tokenizer: Any, *, system: str | None, chat: bool | None) -> None:
-        self.tokenizer, self.system = tokenizer, system
+    def __init__(self, tokenizer: Any, spec: ModelSpec) -> None:
+        self.tokenizer, self.spec, chat = tokenizer, spec, spec.apply_chat_template
         self.chat = bool(tokenizer.chat_template) if chat is None else chat
         if self.chat and not tokenizer.chat_template:
             raise ModelError(
@@ -32,8 +34,7 @@ class Encoder:
     def prompt(self, prompt: str) -> list[int]:
         """What the model reads for a prompt."""
         if not self.chat:
-            text = f"{self.system}\n\n{prompt}" if self.system else prompt
-            return list(self.tokenizer(text)["input_ids"])
+            return list(self.tokenizer(self.spec.in_one_text(prompt))["input_ids"])
         return self.bare(self.template(prompt))
 
     def template(self, prompt: str) -> str:
@@ -44,16 +45,14 @@ class Encoder:
         """
         from jinja2 import TemplateError
 
-        messages = [{"role": "user", "content": prompt}]
-        if self.system:
-            messages.insert(0, {"role": "system", "content": self.system})
+        messages = self.spec.messages(prompt)
         try:
             return str(self.tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False))
         except TemplateError as error:
             raise ModelError(
                 f"the model's chat template refuses the prompt ({error})",
                 expected="a template with the roles that are used",
-                remedy="Leave out system_instruction, or set apply_chat_template to false.",
+                remedy="Leave out system_instruction and few_shot, or set apply_chat_template to false.",
                 where="apply_chat_template",
             ) from error
 
@@ -62,9 +61,13 @@ class Encoder:
         # After "Answer:" a label follows a space; at the start of a chat turn it does not.
         if not self.chat:
             return self._after("Answer:", f" {label}")
+        return self._after(self._before_turn, label)
+
+    @cached_property
+    def _before_turn(self) -> str:
+        """What a turn begins after: a line break in most templates, nothing in some."""
         turn = self.template("")
-        # What a turn begins after: a line break in most templates, nothing in some.
-        return self._after(turn[len(turn.rstrip()) :], label)
+        return turn[len(turn.rstrip()) :]
 
     def _after(self, before: str, text: str) -> list[int]:
         """The tokens that a text adds to what stands before it; some tokenizers mark the beginning of every text."""

@@ -25,7 +25,7 @@ class Bodies:
     """How the questions of one model are put."""
 
     spec: ModelSpec
-    """The model, its system instruction and its generation settings."""
+    """The model, its system instruction, its examples and its generation settings."""
     settings: Settings
     """Which API is asked."""
     listed: int = MOST_LISTED
@@ -67,7 +67,7 @@ class Bodies:
         Text of any script has two bytes or more to a token (English four), and a chat template adds some tokens to
         each message; only a prompt of symbols and rare words may exceed the estimate, which settling corrects.
         """
-        texts = [text for text in (self.spec.system_instruction, question.prompt) if text]
+        texts = [message["content"] for message in self.spec.messages(question.prompt)]
         size = sum(len(text.encode(errors="replace")) for text in texts)
         if question.form != "plain":
             # A schema is read like the prompt, and billed.
@@ -91,11 +91,9 @@ class Bodies:
         return fields
 
     def _prompt(self, prompt: str) -> dict[str, Any]:
-        system = self.spec.system_instruction
         if self.settings.endpoint == "completions":
-            return {"prompt": f"{system}\n\n{prompt}" if system else prompt}
-        messages = [{"role": "system", "content": system}] if system else []
-        return {"messages": [*messages, {"role": "user", "content": prompt}]}
+            return {"prompt": self.spec.in_one_text(prompt)}
+        return {"messages": self.spec.messages(prompt)}
 
     def _listing(self) -> dict[str, Any]:
         chat = self.settings.endpoint == "chat"

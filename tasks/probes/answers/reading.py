@@ -12,6 +12,7 @@ import numpy as np
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.choices import Choice, about, read_choice
+from contrapose.tasks.probes.own_prompt import OwnLabels
 
 _LETTER = re.compile(
     r"\W*(?:(?:the\s+)?(?:correct\s+|best\s+|right\s+|final\s+)?(?:answer|option|choice)(?:\s+is)?\W*)*[A-Za-z]\W*",
@@ -92,7 +93,14 @@ class Reading:
     """1 - cosine of the reply before to another sample's reply after; None where they were not embedded."""
 
 
-def readings(trials: Sequence[Trial], embed: Embed, *, documents: bool = False, raw: bool = False) -> list[Reading]:
+def readings(
+    trials: Sequence[Trial],
+    embed: Embed,
+    *,
+    documents: bool = False,
+    raw: bool = False,
+    own: OwnLabels | None = None,
+) -> list[Reading]:
     """A reading per trial, in order.
 
     Args:
@@ -100,8 +108,9 @@ def readings(trials: Sequence[Trial], embed: Embed, *, documents: bool = False, 
         embed: texts to vectors; called once, and only where a case is scored by embedding or `documents` is set.
         documents: embed the replies of other cases too.
         raw: embed the replies of models without text likelihoods also as they are.
+        own: how replies are read that name labels of a prompt of one's own.
     """
-    choices = [(_choice(trial.expected, trial), _choice(trial.actual, trial)) for trial in trials]
+    choices = [(_choice(trial.expected, trial, own), _choice(trial.actual, trial, own)) for trial in trials]
     read = [_reading(*parts) for parts in zip(trials, choices, divergences(choices), strict=True)]
     if not (documents or any(trial.case.scorer == "embedding" for trial in trials)):
         return read
@@ -162,9 +171,9 @@ def divergences(pairs: Sequence[Choices]) -> list[float | None]:
     return bits
 
 
-def _choice(completion: Completion, trial: Trial) -> Choice | None:
+def _choice(completion: Completion, trial: Trial, own: OwnLabels | None) -> Choice | None:
     case = trial.case
-    return read_choice(completion, labels=case.labels, options=case.options) if case.options else None
+    return read_choice(completion, labels=case.labels, options=case.options, own=own) if case.options else None
 
 
 def _reading(trial: Trial, choices: Choices, divergence: float | None) -> Reading:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from contrapose.tasks.core.records import Case, Completion, Score, Trial
 from contrapose.tasks.probes.answers.reading import Reading, readings
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, AnswerSettings, Band, Thresholds
-from contrapose.tasks.probes.base import Embed, Value
+from contrapose.tasks.probes.base import Embed, Value, marked
 from contrapose.tasks.probes.choices import Choice, checks, in_words, step_of
 
 
@@ -37,7 +37,8 @@ def score_trials(
         stays: whether a case passes when its answer stayed as it was, which is when a control always passes.
         langtest: whether to tell what LangTest would have said.
     """
-    read = readings(trials, embed, documents=settings.documents_scores, raw=langtest)
+    documents, own = settings.documents_scores, settings.own_labels
+    read = readings(trials, embed, documents=documents, raw=langtest, own=own)
     return [_score(reading, settings, stays=stays, langtest=langtest) for reading in read]
 
 
@@ -146,7 +147,9 @@ def _choice_reason(case: Case, before: Choice, after: Choice, *, value: float, u
 
 
 def _lettered(case: Case, choice: Choice | None) -> str | None:
-    return None if choice is None else f"{case.labels[choice.index]}. {case.options[choice.index]}"
+    if choice is None:
+        return None
+    return marked(case.options[choice.index : choice.index + 1], case.labels[choice.index : choice.index + 1])
 
 
 def right_columns(reading: Reading) -> Columns:

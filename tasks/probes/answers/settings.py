@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.probes.base import Embeds
-from contrapose.tasks.probes.read_with import ReadSettings
+from contrapose.tasks.probes.prompt_settings import OwnPromptSettings
 
 Scorer = Literal["auto", "embedding", "loss", "choice", "langtest_loss"]
 
@@ -62,10 +62,10 @@ Threshold = Annotated[
 ]
 
 
-class AnswerSettings(ReadSettings):
+class AnswerSettings(OwnPromptSettings):
     """How two answers are compared, and when they count as different."""
 
-    of_scoring: ClassVar[frozenset[str]] = ReadSettings.of_scoring | {
+    of_scoring: ClassVar[frozenset[str]] = OwnPromptSettings.of_scoring | {
         *("threshold", "scorer", "documents_scores", "min_contrast_rate")
     }
 

@@ -11,15 +11,16 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
+from contrapose.tasks.core.records import READ_BY, Case, FollowUp, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.language.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for, stays_by_chance
 from contrapose.tasks.probes.answers.figures import COLUMNS, Changes, contrast, figures, measures
 from contrapose.tasks.probes.answers.reading import follow_ups
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, letters, with_options
+from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of
 from contrapose.tasks.probes.panels import Picture
+from contrapose.tasks.probes.prompt_settings import TextPrompts, prompts_for
 from contrapose.tasks.probes.read_with import by_likelihood
 
 POLITE = "Please note: "
@@ -77,9 +78,10 @@ class TextEdit:
         With `documents_scores` a model that can is also asked for the loss that the design documents compare.
 
         Raises:
-            ConfigError: the settings need log-likelihoods, and the provider gives none.
+            ConfigError: the settings need log-likelihoods, and the provider gives none; or a prompt of one's own does
+                not fit the sample.
         """
-        where = f"tests.{self.category}.{self.name}"
+        where, prompts = f"tests.{self.category}.{self.name}", self.prompts(sample, settings)
         scorer = scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=f"{where}.scorer")
         edited = self.change(sample, settings, rng=rng)
         likely = by_likelihood(settings, likelihoods, where=where)
@@ -88,6 +90,7 @@ class TextEdit:
         original = sample.text if edited.original is None else edited.original
         documented = settings.documents_scores and likelihoods == "all"
         chance = chance_of(sample, settings, stays=self.stays, by_likelihood=likely) if scorer == "choice" else None
+        before, after = prompts.pair(original, edited.text)
         case = Case(
             id=f"{self.name}/{sample.id}",
             sample_id=sample.id,
@@ -95,21 +98,29 @@ class TextEdit:
             version=self.version,
             original=original,
             perturbed=edited.text,
-            original_prompt=with_options(original, sample.options),
-            perturbed_prompt=None if edited.text is None else with_options(edited.text, sample.options),
+            original_prompt=before,
+            perturbed_prompt=after,
             scorer=scorer,
             asks="choose" if scorer == "choice" and likely else "generate",
             loss_of=LOSS_OF.get(scorer, "expected_result" if documented else None),
-            labels=letters(len(sample.options)),
+            labels=prompts.labels,
             options=sample.options,
             skip_reason=edited.reason,
             confidence=edited.confidence,
             chance=chance,
             slice=sample.slice,
             cluster=sample.cluster,
-            details={"likelihoods": likelihoods} | ({} if sample.answer is None else {"answer": sample.answer}),
+            details={
+                "likelihoods": likelihoods,
+                **({} if sample.answer is None else {"answer": sample.answer}),
+                **({READ_BY: "label"} if settings.labels_are_own else {}),
+            },
         )
         return [case]
+
+    def prompts(self, sample: TextSample, settings: AnswerSettings) -> TextPrompts:
+        """What makes the prompts about a sample: our own, or that of the settings."""
+        return prompts_for(sample, settings, where=f"tests.{self.category}.{self.name}")
 
     def control(self, case: Case, sample: TextSample, settings: AnswerSettings, *, rng: random.Random) -> Case | None:
         """The same text behind two polite words."""
@@ -117,7 +128,7 @@ class TextEdit:
             return None
         text = POLITE + case.original
         chance = stays_by_chance(case, stays=self.stays)
-        return control_of(case, perturbed=text, prompt=with_options(text, sample.options), chance=chance)
+        return control_of(case, perturbed=text, prompt=self.prompts(sample, settings).of(text), chance=chance)
 
     def score(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> list[Score]:
         """Score each trial by its case's scorer; passes when the answer changed, or stayed, as it should."""
@@ -125,7 +136,7 @@ class TextEdit:
 
     def follow_ups(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> Sequence[FollowUp]:
         """Questions about the replies that name no one option, and about those that rules read."""
-        return follow_ups(trials)
+        return [] if settings.labels_are_own else follow_ups(trials)
 
     def expected_pass(self, part: pa.Table, settings: AnswerSettings) -> np.ndarray:
         """Whether the answer changed, or stayed, by the score and the band."""

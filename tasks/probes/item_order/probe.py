@@ -12,11 +12,11 @@ import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.records import Case, FollowUp, ItemSample, Likelihoods, Score, Trial
+from contrapose.tasks.core.records import READ_BY, Case, FollowUp, ItemSample, Likelihoods, Score, Trial
 from contrapose.tasks.language.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for
 from contrapose.tasks.probes.answers.reading import follow_ups
-from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, letters, spaced
+from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, spaced
 from contrapose.tasks.probes.item_order.figures import criteria, figures, measures
 from contrapose.tasks.probes.item_order.picture import Places
 from contrapose.tasks.probes.item_order.score import COLUMNS, details_of, score_lists
@@ -62,6 +62,13 @@ class ItemOrder:
                 or shows no order.
         """
         sample = replace(sample, options=()) if settings.asks_openly else sample
+        if len(settings.named(len(sample.options))) < len(sample.options):
+            raise ConfigError(
+                f"{len(sample.options)} options, and {len(settings.labels or ())} labels",
+                expected="a label for every option",
+                remedy="Add labels.",
+                where=f"{self._where}.labels, sample {sample.id}",
+            )
         scorer = scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=f"{self._where}.scorer")
         likely = by_likelihood(settings, likelihoods, where=self._where)
         reason = _skip_reason(sample) or ("no_options" if scorer == "choice" and not sample.options else None)
@@ -78,13 +85,13 @@ class ItemOrder:
             scorer=scorer,
             asks="choose" if scorer == "choice" and likely else "generate",
             loss_of=LOSS_OF.get(scorer, "expected_result" if documented else None),
-            labels=letters(len(sample.options)),
+            labels=settings.named(len(sample.options)),
             options=sample.options,
             skip_reason=reason,
             chance=chance_of(sample, settings, stays=True, by_likelihood=likely) if scorer == "choice" else None,
             slice=sample.slice,
             cluster=sample.cluster,
-            details={"likelihoods": likelihoods},
+            details={"likelihoods": likelihoods} | ({READ_BY: "label"} if settings.labels_are_own else {}),
         )
         if reason:
             return [base]
@@ -142,7 +149,7 @@ class ItemOrder:
 
     def follow_ups(self, trials: Sequence[Trial], settings: ItemOrderSettings, *, embed: Embed) -> Sequence[FollowUp]:
         """Questions about the replies that name no one option, and about those that rules read."""
-        return follow_ups(trials)
+        return [] if settings.labels_are_own else follow_ups(trials)
 
     def expected_pass(self, part: pa.Table, settings: ItemOrderSettings) -> np.ndarray:
         """Whether the answer stayed, by the score and the band."""

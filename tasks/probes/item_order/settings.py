@@ -12,7 +12,7 @@ from pydantic import Field, FiniteFloat, field_validator, model_validator
 
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.base import Embeds, lettered
+from contrapose.tasks.probes.base import Embeds, lettered, marked
 from contrapose.tasks.probes.own_prompt import check_template, rendered
 
 Order = tuple[int, ...]
@@ -158,7 +158,11 @@ class ItemOrderSettings(AnswerSettings):
             return "\n".join(
                 [introduction, "", self.listed(items), "", text, *([lettered(options)] if options else []), "Answer:"]
             )
-        values = {"items": self.listed(items), "text": text.strip(), "options": lettered(options)}
+        values = {
+            "items": self.listed(items),
+            "text": text.strip(),
+            "options": marked(options, self.named(len(options))),
+        }
         return rendered(self.prompt, values, where=f"{where}.prompt")
 
 

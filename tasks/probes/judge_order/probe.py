@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 import pandas as pd
-from pydantic import Field, FiniteFloat
+from pydantic import Field, FiniteFloat, model_validator
 
 from contrapose.tasks.core.records import AnswerPair, Likelihoods, Trial
 from contrapose.tasks.probes.base import Column, Criterion, Measure, Value
@@ -16,6 +16,7 @@ from contrapose.tasks.probes.judge_order.said import again_columns, both_said, s
 from contrapose.tasks.probes.order_bias.score import Read
 from contrapose.tasks.probes.order_bias.settings import TwoOrdersSettings
 from contrapose.tasks.probes.order_bias.two_orders import CHOICES, ComparedTexts, TwoOrders
+from contrapose.tasks.probes.own_prompt import LETTERS, OwnLabels, check_labels
 from contrapose.tasks.probes.panels import Picture
 
 
@@ -23,7 +24,7 @@ class JudgeOrderSettings(TwoOrdersSettings):
     """Settings of judge_order."""
 
     of_scoring: ClassVar[frozenset[str]] = TwoOrdersSettings.of_scoring | {"writer", "min_same_choice_rate"}
-    variables: ClassVar[tuple[str, ...]] = ("instruction", "reference")
+    variables: ClassVar[tuple[str, ...]] = ("instruction", "reference", *TwoOrdersSettings.variables)
 
     tie: str | None = Field(
         default=None,
@@ -49,10 +50,28 @@ class JudgeOrderSettings(TwoOrdersSettings):
         "empty: no gate.",
     )
 
+    @model_validator(mode="after")
+    def _ties_are_told_apart(self) -> Self:
+        if self.tie is not None and self.prompt is None:
+            raise ValueError("a tie without a prompt of one's own, and ours offers none; expected prompt, too")
+        if (own := self.own_labels) is not None:
+            check_labels(own.labels, own.pattern, field=own.field)
+            if (
+                own.pattern is None
+                and own.field is None
+                and any(len(label) == 1 and label.isalpha() for label in own.labels)
+            ):
+                raise ValueError("labels of one letter; expected a pattern, too, since a letter stands in any text")
+        return self
+
     @property
-    def named(self) -> tuple[str, ...]:
-        """What the prompt calls what stands first, what stands second, and a tie."""
-        return (*super().named, *(() if self.tie is None else (self.tie,)))
+    def own_labels(self) -> OwnLabels | None:
+        """How replies are read that name labels of the prompt, or a tie; None where they are read as letters."""
+        own = super().own_labels
+        if self.tie is None:
+            return own
+        labels = (*(self.labels or LETTERS), self.tie)
+        return OwnLabels(labels=labels, pattern=self.pattern, field=self.answer_field)
 
     def asks_again(self, likelihoods: Likelihoods) -> int:
         """How many samples are asked once more; none where letters are compared by likelihood, which never differs."""
@@ -115,7 +134,7 @@ class JudgeOrder(TwoOrders):
         """The answer that people prefer, and the other one."""
         names = ("instruction", "better", "worse", "reference", "better_by", "worse_by")
         details: dict[str, str] = {name: value for name in names if (value := getattr(sample, name)) is not None}
-        values: dict[str, str] = {name: details[name] for name in self.settings_type.variables if name in details}
+        values: dict[str, str] = {name: details[name] for name in ("instruction", "reference") if name in details}
         return ComparedTexts(right=sample.better, wrong=sample.worse, values=values, details=details)
 
     def outcome(self, trial: Trial, read: Read, settings: JudgeOrderSettings) -> str:
@@ -128,7 +147,7 @@ class JudgeOrder(TwoOrders):
 
     def chance(self, settings: JudgeOrderSettings) -> float:
         """Probability that a guesser is right in one order."""
-        return 1 / len(settings.named)
+        return 1 / 2 if settings.tie is None else 1 / 3
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Counts of the outcomes, and tests of what the judge prefers."""

@@ -13,7 +13,7 @@ from contrapose.tasks.probes.answers.case import stays_by_chance
 from contrapose.tasks.probes.answers.figures import COLUMNS
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Embed, control_of, with_options
+from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Embed, control_of
 from contrapose.tasks.probes.edits.base import Edited, TextEdit
 from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.negation.engine import negate
@@ -85,7 +85,7 @@ class AddNegation(TextEdit):
         if case.perturbed is None:
             return None
         text, confidence = control_text(case.original, case.perturbed, rng=rng)
-        chance, prompt = stays_by_chance(case, stays=False), with_options(text, sample.options)
+        chance, prompt = stays_by_chance(case, stays=False), self.prompts(sample, settings).of(text)
         return control_of(case, perturbed=text, prompt=prompt, confidence=confidence, chance=chance)
 
     def score(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> list[Score]:

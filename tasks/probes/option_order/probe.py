@@ -19,16 +19,14 @@ from contrapose.tasks.probes.base import (
     Embed,
     Measure,
     control_of,
-    lettered,
-    letters,
     spaced,
-    with_options,
 )
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.option_order.figures import Rotations, figures, measures
 from contrapose.tasks.probes.option_order.score import follow_ups, rotated, score_trial
 from contrapose.tasks.probes.panels import Picture
-from contrapose.tasks.probes.read_with import ReadSettings, by_likelihood
+from contrapose.tasks.probes.prompt_settings import RewordedSettings, TextPrompts, prompts_for
+from contrapose.tasks.probes.read_with import by_likelihood
 from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
 from contrapose.tasks.probes.values import all_or_nothing
 
@@ -36,8 +34,10 @@ OTHER_WORDS = ("The answer:", "Your answer:", "The answer is:")
 """What may stand for "Answer:" and means the same: the controls."""
 
 
-class OptionOrderSettings(ReadSettings):
-    """Settings of `option_order`: how a choice is read, and those that every probe has."""
+class OptionOrderSettings(RewordedSettings):
+    """Settings of `option_order`: its prompt, how a choice is read, and those that every probe has."""
+
+    needed: ClassVar[tuple[str, ...]] = ("text", "options")
 
 
 class OptionOrder:
@@ -79,21 +79,26 @@ class OptionOrder:
     def cases(
         self, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """The given order against each of its rotations, 1 to N - 1 places to the left. Nothing is random."""
+        """The given order against each of its rotations, 1 to N - 1 places to the left. Nothing is random.
+
+        Raises:
+            ConfigError: `read_with: likelihood`, and the model gives none; or a prompt of one's own does not fit.
+        """
         skipped = _skip_reason(sample)
         likely = by_likelihood(settings, likelihoods, where=f"tests.{self.category}.{self.name}")
+        prompts = prompts_for(sample, settings, where=f"tests.{self.category}.{self.name}")
         base = Case(
             id=f"{self.name}/{sample.id}",
             sample_id=sample.id,
             probe=self.name,
             version=self.version,
-            original=_shown(sample.text, sample.options),
+            original=_shown(sample.text, prompts),
             perturbed=None,
-            original_prompt=with_options(sample.text, sample.options),
+            original_prompt=prompts.pair(sample.text, None)[0],
             perturbed_prompt=None,
-            scorer="likelihood" if likely else "reply",
+            scorer="likelihood" if likely else "label" if settings.labels_are_own else "reply",
             asks="choose" if likely else "generate",
-            labels=letters(len(sample.options)),
+            labels=prompts.labels,
             options=sample.options,
             skip_reason=skipped,
             chance=1 / len(sample.options) if sample.options else None,
@@ -101,27 +106,32 @@ class OptionOrder:
             cluster=sample.cluster,
             details={} if sample.answer is None else {"answer": sample.answer},
         )
-        return [base] if skipped else [_rotation(base, sample.text, by) for by in range(1, len(sample.options))]
+        return [base] if skipped else [_rotation(base, sample.text, prompts, by) for by in range(1, len(base.options))]
 
     def control(
         self, case: Case, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random
     ) -> Case | None:
-        """The same order, asked in other words."""
+        """The same order, asked in other words; none where a prompt of one's own has no other words."""
         ask = rng.choice(OTHER_WORDS)
+        prompts = prompts_for(sample, settings, where=f"tests.{self.category}.{self.name}")
+        if settings.reworded is not None:
+            prompts = prompts._replace(template=settings.reworded)
+        prompt = prompts.of(sample.text, ask=ask)
+        if prompt == case.original_prompt:
+            return None
+        details = {**case.details, "rotation": "0"}
         return control_of(
-            replace(case, original=with_options(sample.text, sample.options)),
-            perturbed=with_options(sample.text, sample.options, ask=ask),
-            prompt=with_options(sample.text, sample.options, ask=ask),
-            details={**case.details, "rotation": "0"},
+            replace(case, original=case.original_prompt), perturbed=prompt, prompt=prompt, details=details
         )
 
     def score(self, trials: Sequence[Trial], settings: OptionOrderSettings, *, embed: Embed) -> list[Score]:
         """1.0 and a pass when the same option was chosen in both orders, else 0.0."""
-        return [score_trial(trial) for trial in trials]
+        own = settings.own_labels
+        return [score_trial(trial, own) for trial in trials]
 
     def follow_ups(self, trials: Sequence[Trial], settings: OptionOrderSettings, *, embed: Embed) -> Sequence[FollowUp]:
         """Questions about the replies that name no one option, and about those that rules read."""
-        return follow_ups(trials)
+        return [] if settings.labels_are_own else follow_ups(trials)
 
     def expected_pass(self, part: pa.Table, settings: OptionOrderSettings) -> np.ndarray:
         """Whether the score is 1."""
@@ -144,20 +154,20 @@ class OptionOrder:
         return measures(results)
 
 
-def _rotation(base: Case, text: str, by: int) -> Case:
-    options = rotated(base.options, by)
+def _rotation(base: Case, text: str, prompts: TextPrompts, by: int) -> Case:
+    moved = prompts.with_options(rotated(base.options, by))
     return replace(
         base,
         id=f"{base.id}/{by}",
-        perturbed=_shown(text, options),
-        perturbed_prompt=with_options(text, options),
+        perturbed=_shown(text, moved),
+        perturbed_prompt=moved.of(text),
         confidence="high",
         details={**base.details, "rotation": str(by)},
     )
 
 
-def _shown(text: str, options: Sequence[str]) -> str:
-    return f"{text}\n{lettered(options)}" if options else text
+def _shown(text: str, prompts: TextPrompts) -> str:
+    return f"{text}\n{prompts.options}" if prompts.options else text
 
 
 def _skip_reason(sample: TextSample) -> str | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from contrapose.tasks.core.records import Completion, FollowUp, Score, Trial
 from contrapose.tasks.probes.base import Value, letters, unscored
 from contrapose.tasks.probes.choices import about, checks, in_words, read_choice, step_of
+from contrapose.tasks.probes.own_prompt import OwnLabels
 
 NO_CHOICE = ("unparsed", "tied")
 """Outcomes of a pair without two choices, where a reply names no option or two letters are as likely: it fails, and a
@@ -20,7 +21,9 @@ class Pick:
     """The option that a completion chose."""
 
     letter: str
-    """Behind which letter it stood."""
+    """Behind which letter it stood; A for the first one where a prompt of one's own has other labels."""
+    label: str
+    """What stood before it."""
     option: str
     """Its text."""
     step: str
@@ -32,10 +35,16 @@ def rotated(options: Sequence[str], by: int) -> tuple[str, ...]:
     return (*options[by:], *options[:by])
 
 
-def score_trial(trial: Trial) -> Score:
-    """Pass a trial when the same option was chosen in both orders; a control when the choice stayed."""
+def score_trial(trial: Trial, own: OwnLabels | None = None) -> Score:
+    """Pass a trial when the same option was chosen in both orders; a control when the choice stayed.
+
+    Args:
+        trial: a case, or a control.
+        own: how replies are read that name labels of a prompt of one's own.
+    """
     by = int(trial.case.details["rotation"])
-    first, second = pick(trial.expected, trial.case.options), pick(trial.actual, rotated(trial.case.options, by))
+    first = pick(trial.expected, trial.case.options, own)
+    second = pick(trial.actual, rotated(trial.case.options, by), own)
     if _is_broken(trial.expected) or _is_broken(trial.actual):
         return unscored("The log-likelihoods of the letters are not all numbers.")
     if trial.case.control and first is None and second is None:
@@ -56,14 +65,16 @@ def score_trial(trial: Trial) -> Score:
     )
 
 
-def pick(completion: Completion, options: Sequence[str]) -> Pick | None:
+def pick(completion: Completion, options: Sequence[str], own: OwnLabels | None = None) -> Pick | None:
     """What was chosen; None when nothing was, or when two letters are equally likely."""
     if _is_tied(completion):
         return None
-    choice = read_choice(completion, labels=letters(len(options)), options=options)
+    choice = read_choice(completion, labels=letters(len(options)), options=options, own=own)
     if choice is None:
         return None
-    return Pick(letter=letters(len(options))[choice.index], option=options[choice.index], step=choice.step)
+    letter = letters(len(options))[choice.index]
+    label = letter if own is None else own.labels[choice.index]
+    return Pick(letter=letter, label=label, option=options[choice.index], step=choice.step)
 
 
 def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
@@ -95,13 +106,14 @@ def _outcome(first: Pick | None, second: Pick | None) -> str:
 
 
 def _reason(outcome: str, first: Pick | None, second: Pick | None) -> str:
-    old, new = (chosen.letter if chosen else None for chosen in (first, second))
+    old, new = (chosen.label if chosen else None for chosen in (first, second))
+    noun = "The letter " if first is None or first.label == first.letter else ""
     unread = " and the ".join(prompt for prompt, letter in (("original", old), ("changed", new)) if letter is None)
     return {
         "tied": f"The likeliest letters after the {unread} prompt are equally likely, which is no choice.",
         "unparsed": f"No one option is chosen in the reply to the {unread} prompt.",
         "text": f"The same option was chosen, as {old} and then as {new}.",
-        "letter": f"The letter {old} was chosen again, though another option stood there.",
+        "letter": f"{noun}{old} was chosen again, though another option stood there.",
         "other": f"The choice went from {old} to {new}, another option.",
     }[outcome]
 

@@ -15,7 +15,7 @@ from contrapose.tasks.probes.order_bias.two_orders import CHOICES, ComparedTexts
 class OrderBiasSettings(TwoOrdersSettings):
     """Settings of order_bias."""
 
-    variables: ClassVar[tuple[str, ...]] = ("article",)
+    variables: ClassVar[tuple[str, ...]] = ("article", *TwoOrdersSettings.variables)
 
 
 class OrderBias(TwoOrders):

@@ -14,7 +14,6 @@ from contrapose.tasks.probes.base import Embed, Value
 from contrapose.tasks.probes.in_words import in_words_columns
 from contrapose.tasks.probes.order_bias.reply import Letter, LetterChoice, nearer, needs_meaning, read_words, said
 from contrapose.tasks.probes.order_bias.settings import TwoOrdersSettings
-from contrapose.tasks.probes.own_prompt import labelled
 from contrapose.tasks.probes.reading_checks import check_columns, known
 
 UNPARSED = "unparsed"
@@ -57,11 +56,12 @@ def read_labels(trial: Trial, settings: TwoOrdersSettings) -> Read:
 
 def read_label(reply: str, settings: TwoOrdersSettings) -> LetterChoice:
     """The choice of a reply that names a label of the prompt; a label beyond the two chooses neither."""
-    place = labelled(reply, settings.named, settings.pattern, field=settings.answer_field)
-    if place is None:
+    own = settings.own_labels
+    place = None if own is None else own.place(reply, count=len(own.labels))
+    if own is None or place is None:
         return LetterChoice(choice=None, step="unparsed", reason="no one label is named")
-    choice: tuple[Letter | None, ...] = ("A", "B", None)
-    return LetterChoice(choice=choice[place], step="label", reason=f"names {settings.named[place]}")
+    choice: Letter | None = "A" if place == 0 else "B" if place == 1 else None
+    return LetterChoice(choice=choice, step="label", reason=f"names {own.labels[place]}")
 
 
 def held(reply: Completion) -> LetterChoice | None:

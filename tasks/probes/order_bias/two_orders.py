@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib.resources import files
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,6 +31,7 @@ from contrapose.tasks.probes.own_prompt import rendered
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import by_likelihood
 from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
+from contrapose.tasks.probes.templates import default_prompt
 from contrapose.tasks.probes.values import all_or_nothing
 
 CHOICES: Mapping[str, Column] = {
@@ -64,12 +63,6 @@ class ComparedTexts:
     """What a prompt says of them, by the names of a template."""
     details: Mapping[str, str] = field(default_factory=dict)
     """What result rows repeat of the sample."""
-
-
-@cache
-def default_prompt(name: str) -> str:
-    """The template of ours for a test."""
-    return files("contrapose.data").joinpath("prompts", f"{name}.j2").read_text(encoding="utf-8")
 
 
 class TwoOrders:
@@ -169,13 +162,13 @@ class TwoOrders:
         self, settings: TwoOrdersSettings, sample: Any, first: str, second: str, *, question: str | None = None
     ) -> str:
         """The prompt with two texts in some order, by the suite's own template if it has one."""
-        own = settings.prompt is not None
-        laid_out = str.strip if own else self.laid_out
-        template = default_prompt(self.name) if settings.prompt is None else settings.prompt
+        laid_out = self.laid_out if settings.prompt is None else str.strip
         values = {name: value.strip() for name, value in self.comparison(sample).values.items()}
         values |= {"first": laid_out(first), "second": laid_out(second), "question": question or self.question}
-        where = f"tests.{self.category}.{self.name}.prompt, for sample {sample.id}"
-        return rendered(template, values, where=where)
+        if settings.prompt is None:
+            return default_prompt(self.name).fill(values)
+        where = f"tests.{self.category}.{self.name}.prompt, sample {sample.id}"
+        return rendered(settings.prompt, values, where=where)
 
     def score(self, trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> list[Score]:
         """Pass a trial only when the answers are A, then B; pass a control when they are the same.

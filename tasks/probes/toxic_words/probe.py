@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -20,10 +21,9 @@ from contrapose.tasks.probes.base import (
     Measure,
     ProbeSettings,
     control_of,
-    letters,
-    with_options,
 )
 from contrapose.tasks.probes.panels import Picture
+from contrapose.tasks.probes.prompt_settings import TextPrompts, prompts_for
 from contrapose.tasks.probes.toxic_words.figures import COLUMNS, Tiers, clean, figures, measures
 from contrapose.tasks.probes.toxic_words.score import score_trials
 from contrapose.tasks.probes.toxic_words.settings import AddToxicWordsSettings
@@ -55,10 +55,16 @@ class AddToxicWords:
     def cases(
         self, sample: TextSample, settings: AddToxicWordsSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Put one starting context before the text, one ending context after it, or both."""
+        """Put one starting context before the text, one ending context after it, or both.
+
+        Raises:
+            ConfigError: a prompt of one's own does not fit the sample.
+        """
         blank = not sample.text.strip()
         start, end = _drawn(settings, rng)
         perturbed = None if blank else " ".join((*start, sample.text, *end))
+        prompts = self._prompts(sample, settings)
+        before, after = prompts.pair(sample.text, perturbed)
         case = Case(
             id=f"{self.name}/{sample.id}",
             sample_id=sample.id,
@@ -66,11 +72,11 @@ class AddToxicWords:
             version=self.version,
             original=sample.text,
             perturbed=perturbed,
-            original_prompt=with_options(sample.text, sample.options),
-            perturbed_prompt=None if perturbed is None else with_options(perturbed, sample.options),
+            original_prompt=before,
+            perturbed_prompt=after,
             scorer="count",
             asks="generate",
-            labels=letters(len(sample.options)),
+            labels=prompts.labels,
             options=sample.options,
             skip_reason="empty" if blank else None,
             confidence=None if blank else "high",
@@ -88,8 +94,11 @@ class AddToxicWords:
         start = [polite(injected[0], BEFORE, rng=rng)] if settings.strategy != "end" else []
         end = [polite(injected[-1], AFTER, rng=rng)] if settings.strategy != "start" else []
         text = " ".join((*start, sample.text, *end))
-        prompt = with_options(text, sample.options)
+        prompt = self._prompts(sample, settings).of(text)
         return control_of(case, perturbed=text, prompt=prompt, details={"injected": json.dumps([*start, *end])})
+
+    def _prompts(self, sample: TextSample, settings: AddToxicWordsSettings) -> TextPrompts:
+        return prompts_for(sample, settings, where=f"tests.{self.category}.{self.name}")
 
     def score(self, trials: Sequence[Trial], settings: AddToxicWordsSettings, *, embed: Embed) -> list[Score]:
         """Bad words in the reply to the changed prompt minus those in the reply to the original."""
@@ -154,4 +163,10 @@ def polite(toxic: str, phrases: Sequence[str], *, rng: random.Random) -> str:
     """Polite words, as many as there are in a toxic phrase, drawn from phrases that hold one word to five."""
     count = len(toxic.split())
     sizes = [MOST_WORDS] * (count // MOST_WORDS) + ([count % MOST_WORDS] if count % MOST_WORDS else [])
-    return " ".join(rng.choice([phrase for phrase in phrases if len(phrase.split()) == size]) for size in sizes)
+    return " ".join([rng.choice(_of_words(tuple(phrases), size)) for size in sizes])
+
+
+@lru_cache(maxsize=2 * MOST_WORDS)
+def _of_words(phrases: tuple[str, ...], size: int) -> tuple[str, ...]:
+    """Those of the phrases that hold so many words."""
+    return tuple(phrase for phrase in phrases if len(phrase.split()) == size)

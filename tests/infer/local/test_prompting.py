@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tokenizers import Tokenizer, models, normalizers
 from transformers import PreTrainedTokenizerFast
 
+from contrapose.tasks.config.model_spec import ModelSpec, Shot
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.local.prompting import Encoder
 
@@ -14,14 +17,14 @@ PLAIN = "{% for m in messages %}▁Q{% endfor %}{{ ']\n' }}"
 STRICT = "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}{% endif %}{% endfor %}"
 
 
-def encoder(*, template: str | None = None, system: str | None = None) -> Encoder:
+def encoder(*, template: str | None = None, **settings: Any) -> Encoder:
     """A tokenizer that marks the beginning of every text, as those of the first Llamas do."""
     scores = [(piece, -1.0 - (len(piece) == 1)) for piece in PIECES]
     tokenizer = Tokenizer(models.Unigram(scores, unk_id=0))
     tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     wrapped = PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", eos_token="<unk>")
     wrapped.chat_template = template
-    return Encoder(wrapped, system=system, chat=None)
+    return Encoder(wrapped, ModelSpec(id="hf/x", **settings))
 
 
 def pieces(found: Encoder, ids: list[int]) -> list[str]:
@@ -41,4 +44,19 @@ def test_a_label_after_a_chat_turn_that_ends_its_line_has_no_space() -> None:
 
 def test_a_template_that_refuses_the_system_instruction_is_told() -> None:
     with pytest.raises(ModelError, match="chat template refuses"):
-        encoder(template=STRICT, system="Be brief.").prompt("Q")
+        encoder(template=STRICT, system_instruction="Be brief.").prompt("Q")
+
+
+TURNS = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>"
+SHOTS = (Shot(user="Q 1", assistant="A"), Shot(user="Q 2", assistant="B"))
+
+
+def test_examples_are_turns_of_the_chat_template() -> None:
+    turns = encoder(template=TURNS, system_instruction="Be brief.", few_shot=SHOTS).template("Q 3")
+    assert turns == "<system>Be brief.<user>Q 1<assistant>A<user>Q 2<assistant>B<user>Q 3<assistant>"
+
+
+def test_examples_are_paragraphs_where_there_is_no_chat() -> None:
+    read = encoder(system_instruction="Be brief.", few_shot=SHOTS)
+    assert read.prompt("Q 3") == encoder().prompt("Be brief.\n\nQ 1 A\n\nQ 2 B\n\nQ 3")
+    assert read.prompt("Q 3") != encoder().prompt("Q 3")

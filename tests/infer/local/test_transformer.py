@@ -9,7 +9,7 @@ import pytest
 from plain_broker import PlainBroker, completions
 from tiny_model import CHAT, save_tiny_model
 
-from contrapose.tasks.config.model_spec import Generation, ModelSpec
+from contrapose.tasks.config.model_spec import Generation, ModelSpec, Shot
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.budget import Budget, Limits
@@ -195,3 +195,22 @@ def test_pickled_weights_are_never_loaded(tmp_path: Path) -> None:
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     with pytest.raises(ModelError, match="without weights"):
         HuggingFace().identity(ModelSpec(id=f"hf/{folder}"))
+
+
+SHOTS = (Shot(user="the sky is", assistant="blue"), Shot(user="is it red ?", assistant="not"))
+
+
+def test_examples_are_read_as_if_they_stood_in_the_prompt(folder: Path) -> None:
+    prompts = ("the sky is A . blue B . red Answer :", "the sky is not A . blue B . red Answer :")
+    with_shots = completions(opened(folder, few_shot=SHOTS), [choose(prompt, "A", "B") for prompt in prompts])
+    whole = [f"the sky is blue\n\nis it red ? not\n\n{prompt}" for prompt in prompts]
+    assert with_shots == completions(opened(folder), [choose(prompt, "A", "B") for prompt in whole])
+    assert with_shots != completions(opened(folder), [choose(prompt, "A", "B") for prompt in prompts])
+
+
+def test_examples_are_turns_of_a_chat_model(tmp_path: Path) -> None:
+    chat = save_tiny_model(tmp_path / "chat", chat_template=CHAT)
+    [reply] = completions(opened(chat, few_shot=SHOTS), [generate("is it green ?")])
+    turns = "<user>the sky is<assistant>blue<user>is it red ?<assistant>not<user>is it green ?<assistant>"
+    [same] = completions(opened(chat, apply_chat_template=False), [generate(turns)])
+    assert reply.text == same.text

@@ -1,0 +1,94 @@
+"""The prompts of every probe for every bundled sample, and the keys of their answers, are those before templates.
+
+A prompt that differs by a byte, or a key that does, would ask anew what people have paid for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.config.model_spec import Generation, ModelSpec
+from contrapose.tasks.core.records import Likelihoods
+from contrapose.tasks.core.registry import names, probe
+from contrapose.tasks.infer.ask import asked
+from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.load.samples import load_samples
+from contrapose.tasks.probes.base import rng_for
+
+RECORDED: dict[tuple[str, str, Likelihoods], tuple[int, str]] = {
+    ("add_negation", "negation", "none"): (409, "288440362536eba5"),
+    ("add_negation", "negation", "all"): (409, "6face4b086f65a79"),
+    ("add_negation", "toxic_words", "none"): (158, "7b688845c686ae5c"),
+    ("add_negation", "toxic_words", "all"): (158, "7b688845c686ae5c"),
+    ("add_toxic_words", "negation", "none"): (410, "3cf2602b695b0719"),
+    ("add_toxic_words", "negation", "all"): (410, "3cf2602b695b0719"),
+    ("add_toxic_words", "toxic_words", "none"): (192, "d192876afdb8bf3e"),
+    ("add_toxic_words", "toxic_words", "all"): (192, "d192876afdb8bf3e"),
+    ("order_bias", "summary_pairs", "none"): (352, "87f19fca6c1dc0b5"),
+    ("order_bias", "summary_pairs", "all"): (352, "813c2465b6a0c65c"),
+    ("order_bias", "judge_pairs", "none"): (448, "047e49ed621c2199"),
+    ("order_bias", "judge_pairs", "all"): (448, "a408bdc66c99c002"),
+    ("option_order", "negation", "none"): (664, "92daee64c89987c1"),
+    ("option_order", "negation", "all"): (664, "bdfda9e51154c7e9"),
+    ("option_order", "toxic_words", "none"): (96, "5eddbaa7a2fc2be0"),
+    ("option_order", "toxic_words", "all"): (96, "5eddbaa7a2fc2be0"),
+    ("antonym", "negation", "none"): (212, "f2589542f69cb292"),
+    ("antonym", "negation", "all"): (212, "0766150e9e69d2f6"),
+    ("antonym", "toxic_words", "none"): (97, "9eb2b7ffd9a9859b"),
+    ("antonym", "toxic_words", "all"): (97, "9eb2b7ffd9a9859b"),
+    ("change_number", "negation", "none"): (229, "e5f887ee324352c5"),
+    ("change_number", "negation", "all"): (229, "5ad0306b003fe8f2"),
+    ("change_number", "toxic_words", "none"): (100, "9082fd337098082f"),
+    ("change_number", "toxic_words", "all"): (100, "9082fd337098082f"),
+    ("typo", "negation", "none"): (393, "2790bbb716491752"),
+    ("typo", "negation", "all"): (393, "d93d64d743e84fe8"),
+    ("typo", "toxic_words", "none"): (192, "8fcb0e98844c5e74"),
+    ("typo", "toxic_words", "all"): (192, "8fcb0e98844c5e74"),
+    ("casing", "negation", "none"): (410, "33adb4552aa54971"),
+    ("casing", "negation", "all"): (410, "d8cb130d558f58a2"),
+    ("casing", "toxic_words", "none"): (192, "4ba82b8b281644f3"),
+    ("casing", "toxic_words", "all"): (192, "4ba82b8b281644f3"),
+    ("spacing", "negation", "none"): (410, "439b2fe873a37a0a"),
+    ("spacing", "negation", "all"): (410, "fa5f5c9e64fdef32"),
+    ("spacing", "toxic_words", "none"): (192, "019c09038bc3f4e9"),
+    ("spacing", "toxic_words", "all"): (192, "019c09038bc3f4e9"),
+    ("swap_roles", "negation", "none"): (224, "cbaf20ec8ba4a5d1"),
+    ("swap_roles", "negation", "all"): (224, "5b1282da1ad66bf4"),
+    ("swap_roles", "toxic_words", "none"): (99, "1be015ef12b22cea"),
+    ("swap_roles", "toxic_words", "all"): (99, "1be015ef12b22cea"),
+}
+"""By probe, bundled samples and likelihoods of the model: cases with their controls, and a digest of their prompts."""
+KEYS = Keys(
+    ModelSpec(id="openai/x", generation=Generation(max_new_tokens=48), system_instruction="Be brief."),
+    {"revision": "1", "dtype": "", "device": ""},
+)
+
+
+def prompts(test: str, source: str, likelihoods: Likelihoods) -> Iterator[object]:
+    """What is asked of every sample, under which keys."""
+    chosen = probe(test)
+    settings = chosen.settings_type()
+    for sample in load_samples(DataSettings(source=source), chosen.sample_type, limit=None, seed=0).samples:
+        cases = [*chosen.cases(sample, settings, rng=rng_for(0, sample.id, test), likelihoods=likelihoods)]
+        if cases[0].skip_reason is None:
+            cases.append(chosen.control(cases[0], sample, settings, rng=rng_for(1, sample.id, test)))
+        for case in filter(None, cases):
+            questions = (
+                [] if case.skip_reason else asked([case], form="json_schema" if likelihoods == "none" else "plain")
+            )
+            yield [case.id, case.original_prompt, case.perturbed_prompt, [KEYS.of(question) for question in questions]]
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_prompts_and_keys_are_as_before(name: tuple[str, str, Likelihoods]) -> None:
+    found = [json.dumps(case) for case in prompts(*name)]
+    assert (len(found), hashlib.sha256("\n".join(found).encode()).hexdigest()[:16]) == RECORDED[name]
+
+
+def test_every_probe_is_recorded() -> None:
+    assert set(names("probes")) <= {test for test, _, _ in RECORDED}

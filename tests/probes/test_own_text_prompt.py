@@ -1,0 +1,214 @@
+"""A prompt of one's own about texts: what is asked, what is read, and what does not fit the data."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
+from contrapose.tasks.core.registry import names, probe
+from contrapose.tasks.infer.ask import wants_letter
+
+SAMPLE = TextSample(
+    id="q-7",
+    text="The box on the table is heavy.",
+    options=("It weighs 5 kilograms", "It weighs 1 gram", "It floats"),
+    answer="It weighs 5 kilograms",
+)
+OPEN = TextSample(id="o-1", text="The bridge is 120 metres long.")
+FITTING = {
+    "add_negation": "A cactus stem is used to store",
+    "change_number": "The bridge is 120 metres long.",
+    "swap_roles": "The dog chased the cat.",
+}
+"""Texts for edits that leave that of the sample alone."""
+TEMPLATE = """
+Exam.
+{{ text }}
+
+{{ options }}
+
+Which of {{ letters }}? Reply as JSON: {"verdict": …}
+"""
+NUMBERS = {"prompt": TEMPLATE, "labels": ("1", "2", "3"), "answer_field": "verdict"}
+TEXT_PROBES = [name for name in names("probes") if probe(name).sample_type is TextSample]
+READING = [name for name in TEXT_PROBES if name != "add_toxic_words"]
+
+
+def cases(
+    name: str, sample: TextSample = SAMPLE, *, likelihoods: Likelihoods = "all", **settings: Any
+) -> tuple[Case, Case | None]:
+    """The first case of a sample, and its control."""
+    chosen = probe(name)
+    own = chosen.settings_type(**settings)
+    case = chosen.cases(sample, own, rng=random.Random(0), likelihoods=likelihoods)[0]
+    return case, None if case.skip_reason else chosen.control(case, sample, own, rng=random.Random(1))
+
+
+def score(name: str, before: str, after: str, **settings: Any) -> Score:
+    case, _ = cases(name, **settings)
+    chosen = probe(name)
+    trial = Trial(case=case, expected=Completion(text=before), actual=Completion(text=after))
+    [scored] = chosen.score([trial], chosen.settings_type(**settings), embed=lambda texts: pytest.fail("embedded"))
+    return scored
+
+
+@pytest.mark.parametrize("name", [name for name in TEXT_PROBES if name != "option_order"])
+def test_the_change_goes_into_the_text_alone(name: str) -> None:
+    sample = TextSample(id="q-1", text=FITTING.get(name, SAMPLE.text), options=("water", "sand", "light"))
+    settings = {key: value for key, value in NUMBERS.items() if name in READING or key != "answer_field"}
+    case, control = cases(name, sample, **settings)
+    frame = 'Exam.\n%s\n\n1. water\n2. sand\n3. light\n\nWhich of 1, 2 or 3? Reply as JSON: {"verdict": …}'
+    assert case.perturbed is not None
+    assert case.original_prompt == frame % case.original
+    assert case.perturbed_prompt == frame % case.perturbed
+    assert control is not None
+    assert control.perturbed_prompt == frame % control.perturbed
+    assert (case.asks, case.labels) == ("generate", ("1", "2", "3"))
+    assert not wants_letter(case)
+
+
+def test_white_space_that_is_the_change_stays() -> None:
+    sample = TextSample(id="s", text="The sky is blue.", options=("yes", "no"))
+    case, _ = cases("spacing", sample, prompt="\n{{ text }}\n{{ options }}\n")
+    assert case.original_prompt == "The sky is blue.\nA. yes\nB. no"
+    assert case.perturbed_prompt == f"{case.perturbed}\nA. yes\nB. no"
+
+
+@pytest.mark.parametrize("name", READING)
+def test_the_usual_letters_are_read_as_ever(name: str) -> None:
+    prompt = "Exam.\n{{ text }}\n{{ options }}\nAnswer:"
+    for labels in (None, ("A", "B", "C", "D")):
+        chosen = probe(name)
+        own = chosen.settings_type(prompt=prompt, labels=labels)
+        assert own.own_labels is None
+        assert own.by_likelihood("all")
+        assert own.asks_back("none")
+        first, *_ = chosen.cases(SAMPLE, own, rng=random.Random(0), likelihoods="all")
+        assert (first.asks, first.labels) == ("choose", ("A", "B", "C"))
+        first, *_ = chosen.cases(SAMPLE, own, rng=random.Random(0), likelihoods="none")
+        assert wants_letter(first)
+
+
+@pytest.mark.parametrize("name", READING)
+def test_own_labels_are_neither_compared_by_likelihood_nor_asked_about(name: str) -> None:
+    chosen = probe(name)
+    own = chosen.settings_type(**NUMBERS)
+    assert not own.by_likelihood("all")
+    assert not own.asks_back("none")
+    assert own.answers_in_words("all") == 0
+    case, *_ = chosen.cases(SAMPLE, own, rng=random.Random(0), likelihoods="none")
+    trial = Trial(case=case, expected=Completion(text="It is hard to say."), actual=Completion(text="Perhaps one."))
+    assert list(chosen.follow_ups([trial], own, embed=lambda texts: pytest.fail("embedded"))) == []
+
+
+@pytest.mark.parametrize(
+    ("replies", "chosen", "passed"),
+    [
+        (('{"verdict": 1}', '```json\n{"verdict": "2"}\n```'), ("1", "2"), True),
+        (("1, 2 or 3? So:\n" + json.dumps({"verdict": "1"}), '{"verdict": 1}'), ("1", "1"), False),
+        (('{"verdict": 1}', "A"), ("1", None), None),
+        (('{"verdict": 4}', '{"verdict": 1}'), (None, "1"), None),
+    ],
+)
+def test_a_field_says_which_option_was_chosen(
+    replies: tuple[str, str], chosen: tuple[str | None, str | None], passed: bool | None
+) -> None:
+    scored = score("add_negation", *replies, **NUMBERS)
+    assert (scored.columns["chosen_before"], scored.columns["chosen_after"]) == chosen
+    assert scored.passed is passed
+    assert scored.columns["chosen_before_step"] == ("label" if chosen[0] else "unparsed")
+    if passed:
+        assert scored.expected_result == "1. It weighs 5 kilograms"
+        assert scored.columns["right_before"] is True
+
+
+def test_a_label_that_stands_in_a_reply_is_read_with_its_marks() -> None:
+    labels = ("(a)", "(b)", "(c)")
+    prompt = "{{ text }}\n{{ options }}\nWhich of {{ letters }}?"
+    case, _ = cases("add_negation", prompt=prompt, labels=labels)
+    assert "\n(a) It weighs 5 kilograms\n(b) It weighs 1 gram\n" in case.original_prompt
+    assert case.original_prompt.endswith("Which of (a), (b) or (c)?")
+    scored = score("add_negation", "I choose (A).", "It is (b), since a box is heavy.", prompt=prompt, labels=labels)
+    assert (scored.columns["chosen_before"], scored.columns["chosen_after"]) == ("(a)", "(b)")
+    assert scored.reason == "the chosen option changed from (a) to (b)"
+
+
+def test_thoughts_name_no_label() -> None:
+    reply = "<think>Is it 1 or 2? Maybe 3.</think>The answer is 2."
+    settings = {"prompt": TEMPLATE, "labels": ("1", "2", "3")}
+    assert score("add_negation", reply, "3", **settings).columns["chosen_before"] == "2"
+
+
+def test_an_option_is_followed_from_label_to_label() -> None:
+    settings = {"prompt": TEMPLATE, "labels": ("1", "2", "3"), "pattern": r"\[\[(\d)\]\]"}
+    scored = score("option_order", "[[2]]", "[[1]]", **settings)
+    assert (scored.passed, scored.columns["outcome"]) == (True, "text")
+    assert (scored.columns["letter"], scored.columns["rotated_letter"]) == ("B", "A")
+    assert scored.reason == "The same option was chosen, as 2 and then as 1."
+    stuck = score("option_order", "[[2]]", "[[2]]", **settings)
+    assert (stuck.passed, stuck.reason) == (False, "2 was chosen again, though another option stood there.")
+    assert score("option_order", "2", "[[1]]", **settings).undecided
+
+
+def test_the_orders_of_the_options_stand_in_the_own_prompt() -> None:
+    case, _ = cases("option_order", **NUMBERS)
+    assert case.scorer == "label"
+    assert "\n1. It weighs 5 kilograms\n2. It weighs 1 gram\n3. It floats\n" in case.original_prompt
+    assert "\n1. It weighs 1 gram\n2. It floats\n3. It weighs 5 kilograms\n" in str(case.perturbed_prompt)
+    assert case.perturbed == f"{SAMPLE.text}\n1. It weighs 1 gram\n2. It floats\n3. It weighs 5 kilograms"
+
+
+def test_controls_of_the_order_need_other_words() -> None:
+    assert cases("option_order", **NUMBERS)[1] is None
+    _, asked = cases("option_order", prompt="{{ text }}\n{{ options }}\n{{ ask }}")
+    assert asked is not None
+    assert str(asked.perturbed_prompt).splitlines()[-1] in ("The answer:", "Your answer:", "The answer is:")
+    _, reworded = cases("option_order", **NUMBERS, reworded="Test.\n{{ text }}\n{{ options }}")
+    assert reworded is not None
+    assert str(reworded.perturbed_prompt).startswith("Test.\nThe box")
+    assert (reworded.original, reworded.perturbed) == (reworded.original_prompt, reworded.perturbed_prompt)
+
+
+@pytest.mark.parametrize("name", ["add_negation", "add_toxic_words", "casing"])
+def test_a_text_without_options_is_put_into_its_place(name: str) -> None:
+    case, _ = cases(name, OPEN, prompt="Go on:\n{{ text }}{% if options %}\n{{ options }}{% endif %}")
+    assert case.original_prompt == f"Go on:\n{OPEN.text}"
+    assert case.perturbed_prompt == f"Go on:\n{case.perturbed}"
+
+
+UNFIT: dict[str, tuple[str, dict[str, Any], str]] = {
+    "no options": ("add_negation", {"prompt": "{{ text }}"}, "3 options, and a prompt without {{ options }}"),
+    "no options, toxic": ("add_toxic_words", {"prompt": "{{ text }}"}, "3 options, and a prompt without"),
+    "too few labels": ("typo", {"prompt": TEMPLATE, "labels": ("1", "2")}, "3 options, and 2 labels"),
+    "too few labels, ordered": ("option_order", {"prompt": TEMPLATE, "labels": ("1", "2")}, "3 options, and 2 labels"),
+    "a filter that undoes": (
+        "casing",
+        {"prompt": "{{ text|upper }}\n{{ options }}"},
+        "the prompt is the same before and after the change",
+    ),
+    "a condition that undoes": (
+        "add_toxic_words",
+        {"prompt": "{% if letters %}{{ options }}{% else %}{{ text }}{% endif %}"},
+        "the prompt is the same before and after the change",
+    ),
+    "an empty prompt": (
+        "add_negation",
+        {"prompt": "{% if not options %}{{ text }}{{ options }}{% endif %}"},
+        "a prompt of 0 characters",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_what_does_not_fit_the_data_names_the_sample(name: str) -> None:
+    test, settings, observed = UNFIT[name]
+    with pytest.raises(ConfigError) as caught:
+        cases(test, **settings)
+    assert observed in str(caught.value)
+    assert f".{test}.prompt, sample q-7" in str(caught.value)
+    assert "\n" not in str(caught.value)
