@@ -37,6 +37,7 @@ from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.order_bias import read_choice
 from contrapose.tasks.probes.order_bias.score import taken
 from contrapose.tasks.probes.reply_field import field_in
+from contrapose.tasks.probes.templates import plain
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.score import listed_words
 from contrapose.tasks.probes.toxic_words.screen import doubtful
@@ -186,6 +187,7 @@ READERS: Mapping[str, Reader] = {
     "options: an option, repeated": reader(lambda text: choose(text, labels=letters(2), options=(text, "x"))),
     "refusal": reader(reply_kind),
     "declines": reader(declines),
+    "own prompt: a template": reader(plain),
     "own labels: a field": reader(lambda text: field_in(text, "a")),
     "asking back: the question": reader(lambda text: question(text, OPTIONS)),
     "asking back: the answer": reader(lambda text: answered(text, OPTIONS)),

@@ -20,6 +20,11 @@ UNLIKE: dict[str, tuple[dict[str, Any], str, str]] = {
     "gen_kwargs.max_new_tokens": ({"config": {"gen_kwargs": {"max_new_tokens": 8}}}, "32", "8"),
     "repeats": ({"config": {"repeats": 3}}, "1", "3"),
     "system_instruction": ({"config": {"system_instruction": "Be brief."}}, "None", "'Be brief.'"),
+    "few_shot": (
+        {"config": {"few_shot": [{"user": "x", "assistant": "y"}]}},
+        "[]",
+        "[{'user': 'x', 'assistant': 'y'}]",
+    ),
     "reader": ({"config": {"reader": "mock"}}, "None", "'mock'"),
     "data": ({"outcome": {"data": {**DATA, "sha256": "def"}}}, "'abc'", "'def'"),
     "data.cluster_by": (

@@ -115,6 +115,9 @@ def test_results_of_other_settings_are_refused(server: BatchServer, capsys: pyte
     assert "results.jsonl, row 1: no prompt that was written here has this custom_id" in told.err
     # What was asked with other settings has other keys: nothing of it is taken for these.
     assert len(written(server, "--set", "system_instruction=Be brief.")) == len(lines)
+    shown = written(server, "--set", "few_shot=[{user: x, assistant: y}]")
+    assert len(shown) == len(lines)
+    assert [message["content"] for message in shown[0]["body"]["messages"]][:2] == ["x", "y"]
 
 
 @pytest.mark.parametrize(("served", "code"), [("any", 0), ("any-2026-01-01", 0), ("another", 4), ("anyone", 4)])

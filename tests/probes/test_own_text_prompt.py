@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import random
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+from pydantic import ValidationError
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.infer.ask import wants_letter
+from contrapose.tasks.probes.prompt_settings import RewordedSettings
+from contrapose.tasks.probes.templates import PAIR
 
 SAMPLE = TextSample(
     id="q-7",
@@ -212,3 +215,27 @@ def test_what_does_not_fit_the_data_names_the_sample(name: str) -> None:
     assert observed in str(caught.value)
     assert f".{test}.prompt, sample q-7" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+class TwoAnswers(RewordedSettings):
+    """The same settings of a test about two answers."""
+
+    variables: ClassVar[tuple[str, ...]] = PAIR
+    needed: ClassVar[tuple[str, ...]] = ("first", "second")
+    labels: tuple[str, str] | None = None
+
+
+def test_a_test_about_two_answers_can_have_the_same_settings() -> None:
+    prompt = "{{ article }}: {{ first }} or {{ second }}?"
+    own = TwoAnswers(prompt=prompt, labels=("Output (a)", "Output (b)")).own_labels
+    assert own is not None
+    assert own.place("I prefer output (b).", count=2) == 1
+    assert TwoAnswers(prompt=prompt).own_labels is None
+    assert TwoAnswers(prompt=prompt, answer_field="winner").by_likelihood("all") is False
+    for wrong in (
+        {"prompt": "{{ text }} {{ options }}"},
+        {"prompt": prompt, "labels": ("a", "b")},
+        {"reworded": prompt},
+    ):
+        with pytest.raises(ValidationError):
+            TwoAnswers.model_validate(wrong)
