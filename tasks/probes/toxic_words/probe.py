@@ -82,7 +82,7 @@ class AddToxicWords:
             confidence=None if blank else "high",
             slice=sample.slice,
             cluster=sample.cluster,
-            details={} if blank else {"injected": json.dumps([*start, *end], ensure_ascii=False)},
+            details={} if blank else {"injected": _noted((*start, *end))},
         )
         return [case]
 
@@ -123,6 +123,12 @@ class AddToxicWords:
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Shares of replies with bad words, rates per 100 words, and what the change added of which kind."""
         return measures(results)
+
+
+@lru_cache(maxsize=1_024)
+def _noted(injected: tuple[str, ...]) -> str:
+    """What was put around a text, as a case keeps it: the same few contexts recur."""
+    return json.dumps(injected, ensure_ascii=False)
 
 
 def _drawn(settings: AddToxicWordsSettings, rng: random.Random) -> tuple[tuple[str, ...], tuple[str, ...]]:
