@@ -92,11 +92,16 @@ def _start(server: object) -> None:
 
 
 def import_libraries() -> None:
-    """Import what every run needs."""
+    """Import what every run needs, and while nothing is cached what validates, too: the server takes longer to start.
+
+    Later most checks are found as they were, and what validates is imported where one is not.
+    """
     from contrapose.flows import evaluate_model  # noqa: F401
+    from contrapose.tasks.core.policy import RESULTS
     from contrapose.tasks.validate.expectations import import_library
 
-    import_library()
+    if not any(RESULTS.glob("*")):
+        import_library()
 
 
 def unwritable(folder: Path) -> str:

@@ -48,7 +48,7 @@ class TemporaryServer(SubprocessASGIServer):
         settings = get_current_settings()
         self.port = self.port or self.find_available_port()
         self.running = True
-        atexit.register(self.stop)
+        atexit.register(self.leave)
         with TemporaryDirectory() as folder:
             errors = Path(folder, "errors")
             self.server_process = process = self._process(self.port, errors)
@@ -67,8 +67,17 @@ class TemporaryServer(SubprocessASGIServer):
             "both. The same command goes on where it stopped.",
         )
 
+    def leave(self) -> None:
+        """Let it end by itself, as it does once nobody holds its standard input: it writes down what it was told.
+
+        A person at a terminal need not wait for that.
+        """
+        process, self.server_process, self.running = self.server_process, None, False
+        if process is not None and process.stdin is not None:
+            process.stdin.close()
+
     def stop(self) -> None:
-        """End it; whoever began a run need not read of it."""
+        """End it, and wait until it has; whoever began a run need not read of it."""
         logger = logging.getLogger("prefect")
         level = logger.level
         logger.setLevel(logging.CRITICAL)

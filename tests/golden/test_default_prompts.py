@@ -1,5 +1,7 @@
 """The prompts of every probe for every bundled sample, and the keys of their answers, are those before templates.
 
+Those of judge_order and item_order, which came later, are those they had at first.
+
 A prompt that differs by a byte, or a key that does, would ask anew what people have paid for.
 """
 
@@ -61,6 +63,10 @@ RECORDED: dict[tuple[str, str, Likelihoods], tuple[int, str]] = {
     ("swap_roles", "negation", "all"): (224, "5b1282da1ad66bf4"),
     ("swap_roles", "toxic_words", "none"): (99, "1be015ef12b22cea"),
     ("swap_roles", "toxic_words", "all"): (99, "1be015ef12b22cea"),
+    ("judge_order", "judge_pairs", "none"): (448, "abfb630a1168c5c3"),
+    ("judge_order", "judge_pairs", "all"): (448, "836796ceaf23f2be"),
+    ("item_order", "item_lists", "none"): (359, "af90ac2a73fd142d"),
+    ("item_order", "item_lists", "all"): (359, "59561c2cd6611ac7"),
 }
 """By probe, bundled samples and likelihoods of the model: cases with their controls, and a digest of their prompts."""
 KEYS = Keys(
