@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import os
 import signal
 import sys
@@ -46,10 +47,34 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: None: those of the process, which is the command's own then, and ends as signals ask it to.
     """
-    if argv is None:
-        # Before anything else is imported, which takes a second.
-        end_at_once()
-    return _done(argv)
+    if argv is not None:
+        return _done(argv)
+    # Before anything else is imported, which takes a second.
+    end_at_once()
+    ending = _Ending()
+    # What is registered first is called last: by then everything else has been seen to.
+    atexit.register(ending)
+    ending.code = _done(None)
+    return ending.code
+
+
+class _Ending:
+    """Ends the process when all that is to be done at its end is done: to take apart what was imported takes seconds.
+
+    Does nothing where the command did not come to its end: Python says why, and with which code.
+    """
+
+    code: int | None = None
+
+    def __call__(self) -> None:
+        """End it with the code of the command."""
+        if self.code is None:
+            return
+        for stream in (sys.stdout, sys.stderr):
+            # A pipe that nobody reads any more, or a stream that was closed.
+            with suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(self.code)
 
 
 def _done(argv: Sequence[str] | None) -> int:
