@@ -97,7 +97,7 @@ def find(kind: str, name: str) -> Any:
     """Import and return what `name` stands for.
 
     Raises:
-        ConfigError: the name is in no table.
+        ConfigError: the name is in no table, or the package that provides it is broken.
     """
     table = names(kind)
     if name not in table:
@@ -107,7 +107,17 @@ def find(kind: str, name: str) -> Any:
             remedy=meant(name, table, otherwise="Correct the name, or install the package that provides it."),
         )
     module, _, attribute = table[name].partition(":")
-    return getattr(import_module(module), attribute)
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        if not (others := foreign(kind, name)):
+            raise
+        package = ", ".join(others)
+        raise ConfigError(
+            f"the {kind.rstrip('s')} {name!r} of the package {package} cannot be imported ({error})",
+            expected=f"{module}:{attribute}, as its entry point says",
+            remedy=f"Install {package} again, or remove it.",
+        ) from error
 
 
 def modules(kind: str, name: str) -> list[str]:

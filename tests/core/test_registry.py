@@ -10,6 +10,7 @@ import pytest
 
 from contrapose.tasks.config.plan import _foreign
 from contrapose.tasks.core import registry
+from contrapose.tasks.core.errors import ConfigError
 
 CODE = """
 from contrapose.tasks.probes.edits.typo import Typo
@@ -40,3 +41,11 @@ def test_the_plan_of_a_foreign_probe_names_its_package_and_its_version(package: 
 
 def test_our_own_code_is_hashed_instead(package: Path) -> None:
     assert _foreign("order_bias") == {}
+
+
+def test_a_package_that_is_broken_is_named_in_one_line(package: Path) -> None:
+    (package / "mine.py").unlink()
+    with pytest.raises(ConfigError, match=r"'mine' of the package mine-probes cannot be imported") as caught:
+        registry.find("probes", "mine")
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith("Install mine-probes again, or remove it.")
