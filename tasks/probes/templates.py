@@ -13,6 +13,8 @@ TEXT = ("text", "options", "letters", "ask")
 """Names of a prompt about a text."""
 PAIR = ("article", "instruction", "reference", "first", "second", "question")
 """Names of a prompt about two answers."""
+LIST = ("introduction", "items", "text", "options")
+"""Names of a prompt about a list."""
 MOST_CONDITIONS = 4
 """Names on which a template may depend to be filled in this way: there is a form for every combination."""
 
@@ -60,7 +62,7 @@ def plain(template: str) -> PlainTemplate | None:
     tags, end = _tags(text)
     outside = (*(tag.before for tag in tags), text[end:])
     names = {name for tag in tags for name in (tag.name, tag.condition) if name}
-    if not names <= {*TEXT, *PAIR} or any(_OTHER.search(part) for part in outside) or not _is_nested(tags):
+    if not names <= {*TEXT, *PAIR, *LIST} or any(_OTHER.search(part) for part in outside) or not _is_nested(tags):
         return None
     if any(part.endswith("{") for part in outside[:-1]):
         return None
@@ -123,7 +125,7 @@ def _literal(text: str) -> str:
 
 @lru_cache(maxsize=8)
 def default_prompt(name: str) -> PlainTemplate:
-    """Our own prompt of that name: `text`, about a text with or without options, or that of a test of two orders.
+    """Our own prompt of that name: `text`, about a text with or without options, or that of the test of that name.
 
     Raises:
         ValueError: its file holds more than texts, names and conditions.

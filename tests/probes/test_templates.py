@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from jinja2 import StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from contrapose.tasks.probes.own_prompt import check_template, rendered
-from contrapose.tasks.probes.templates import PAIR, TEXT, default_prompt, plain
+from contrapose.tasks.probes.own_prompt import check_template
+from contrapose.tasks.probes.templates import LIST, PAIR, TEXT, default_prompt, plain
 
 NAMES = (*TEXT, *PAIR)
 JINJA = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
@@ -80,12 +80,24 @@ def test_what_takes_more_is_left_to_jinja(template: str) -> None:
     assert plain(template) is None
 
 
-@pytest.mark.parametrize(("name", "known"), [("text", TEXT), ("order_bias", PAIR)])
-def test_our_own_prompts_are_templates_that_a_suite_could_bring(name: str, known: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("name", "known"), [("text", TEXT), ("order_bias", PAIR), ("judge_order", PAIR), ("item_order", LIST)]
+)
+@pytest.mark.parametrize("empty", [(), ("options", "reference")])
+def test_our_own_prompts_are_templates_that_a_suite_could_bring(
+    name: str, known: tuple[str, ...], empty: tuple[str, ...]
+) -> None:
     content = files("contrapose.data").joinpath("prompts", f"{name}.j2").read_text(encoding="utf-8")
     check_template(content, known=known, needed=())
-    values = {variable: f"<{variable}>" for variable in NAMES}
-    assert default_prompt(name).fill(values) == rendered(content, values, where="prompt", strip=False)
+    values = {variable: "" if variable in empty else f"<{variable}>" for variable in (*TEXT, *PAIR, *LIST)}
+    assert default_prompt(name).fill(values) == JINJA.from_string(content).render(values)
+
+
+def test_every_prompt_of_ours_is_among_them() -> None:
+    entries = files("contrapose.data").joinpath("prompts").iterdir()
+    assert {entry.name for entry in entries} == {
+        f"{name}.j2" for name in ("text", "order_bias", "judge_order", "item_order")
+    }
 
 
 def test_the_prompt_of_two_summaries_is_that_of_the_probe() -> None:

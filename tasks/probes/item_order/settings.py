@@ -14,6 +14,7 @@ from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import Embeds, lettered, marked
 from contrapose.tasks.probes.own_prompt import check_template, rendered
+from contrapose.tasks.probes.templates import default_prompt
 
 Order = tuple[int, ...]
 """Which item stands at each place, by its place in the given order, from 0."""
@@ -155,9 +156,9 @@ class ItemOrderSettings(AnswerSettings):
             ConfigError: the template fails on these values.
         """
         if self.prompt is None:
-            return "\n".join(
-                [introduction, "", self.listed(items), "", text, *([lettered(options)] if options else []), "Answer:"]
-            )
+            block = lettered(options) if options else ""
+            values = {"introduction": introduction, "items": self.listed(items), "text": text, "options": block}
+            return default_prompt("item_order").fill(values)
         values = {
             "items": self.listed(items),
             "text": text.strip(),
