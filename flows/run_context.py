@@ -12,11 +12,11 @@ from time import monotonic
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun
 from prefect.context import FlowRunContext
-from prefect.settings import PREFECT_API_URL
 from pydantic import ValidationError
 
 from contrapose.flows.orchestration.workers import Workers
 from contrapose.flows.reader import Reader, find_reader
+from contrapose.flows.serve.temporary_server import is_kept
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.prices import Price
@@ -199,7 +199,7 @@ def note(run: str) -> None:
 def _here() -> FlowRun | None:
     """This flow run, where a server keeps it: Prefect's temporary one ends with the process."""
     context = FlowRunContext.get()
-    return context.flow_run if context is not None and PREFECT_API_URL.value() else None
+    return context.flow_run if context is not None and is_kept() else None
 
 
 BUDGET = {"max_calls", "max_tokens", "max_cost"}

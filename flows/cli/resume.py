@@ -10,6 +10,7 @@ from pathlib import Path
 from contrapose.flows.cli.arguments import VERDICTS, Verb, add_budget, add_logs
 from contrapose.flows.cli.interruption import interruptible, nothing_begun
 from contrapose.flows.cli.run import add_outcome, evaluate
+from contrapose.flows.cli.start import begin_server, serve_blocks
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
@@ -74,12 +75,11 @@ def _resume(arguments: argparse.Namespace) -> int:
         from contrapose.flows.cli.cache import unfinished
 
         return print_lines(unfinished())
+    begin_server()
     budget = {name: getattr(arguments, name) for name in ("max_calls", "max_tokens", "max_cost")}
     resumed = unfinished_run(arguments.run).id
     config = unfinished_config(resumed, budget=budget)
     with nothing_begun():
-        from contrapose.flows.cli.start import serve_blocks
-
         serve_blocks(config.key_block)
     with interruptible():
         return evaluate(config, arguments, resumed=resumed)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from contrapose.flows.cli.arguments import VERDICTS, Verb, add_config, add_toxic, config_of
 from contrapose.flows.cli.interruption import interruptible, nothing_begun
+from contrapose.flows.cli.start import begin_server
 from contrapose.flows.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def add_outcome(command: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    begin_server()
     config = config_of(arguments)
     with interruptible():
         return evaluate(config, arguments)
@@ -54,7 +56,7 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
         resumed: id of an unfinished run that goes on.
     """
     with nothing_begun():
-        from contrapose.flows.cli.start import import_libraries, server_starting
+        from contrapose.flows.cli.start import import_libraries, server_starting, unwatched
         from contrapose.flows.cli.validate import check
         from contrapose.flows.orchestration.at_work import at_work, silent
 
@@ -64,7 +66,8 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
             import_libraries()
             from contrapose.flows.evaluate_model import evaluate_model
 
-        published = evaluate_model(config, resumed=resumed)
+        with unwatched():
+            published = evaluate_model(config, resumed=resumed)
     from contrapose.tasks.core.outcome import EXIT_CODES
 
     _tell(published, arguments, show_toxic=config.show_toxic)

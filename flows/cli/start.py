@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
-from threading import Thread
-from typing import TYPE_CHECKING
 
-from contrapose.flows.serve.guard import new_key
-from contrapose.flows.serve.server_key import KEY, bring_key_as_configured
+from contrapose.flows.serve.server_key import ADDRESS, bring_key_as_configured
+from contrapose.flows.serve.temporary_server import is_kept, is_wanted, own_server
 from contrapose.tasks.core.errors import ConfigError
 
-if TYPE_CHECKING:
-    from contrapose.flows.serve.temporary_server import TemporaryServer
+
+def begin_server() -> None:
+    """Begin the temporary server before anything else is imported, unless the environment names another one.
+
+    It takes longer than all that is imported and checked meanwhile.
+    """
+    if not os.environ.get(ADDRESS):
+        own_server().begin()
 
 
 @contextmanager
@@ -34,46 +38,37 @@ def server_starting() -> Iterator[None]:
             expected="a folder for the database of a temporary server",
             remedy="Name another one in PREFECT_HOME, or a server in PREFECT_API_URL.",
         )
-    starting = Thread(target=_start, args=(own_server(),), daemon=True)
-    starting.start()
+    own_server().begin()
     yield
-    starting.join()
+    own_server().start()
 
 
 def wants_own_server() -> bool:
-    """Whether Prefect will start a temporary server; to one that is named, this process brings the key it knows."""
-    from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_ENABLED
-
+    """Whether a temporary server is to be started; to one that is named, this process brings the key it knows."""
     bring_key_as_configured()
-    return not PREFECT_API_URL.value() and bool(PREFECT_SERVER_EPHEMERAL_ENABLED.value())
-
-
-def own_server() -> TemporaryServer:
-    """The temporary server of this process, with a key of its own that everything here brings.
-
-    Whatever asks Prefect from now on is given this one: Prefect's own would answer everybody.
-    """
-    # This import is the server's whole code; Prefect's client makes it, too, in the process that runs a flow.
-    from prefect.context import refresh_global_settings_context
-
-    from contrapose.flows.serve.temporary_server import TemporaryServer
-
-    # Prefect asks the same instance again, and finds it running; if it failed to start, it tries once more.
-    server = TemporaryServer()
-    if not server.running:
-        os.environ[KEY] = new_key()
-        refresh_global_settings_context()
-    return server
+    return is_wanted()
 
 
 def serve_blocks(named: object) -> None:
-    """See that a server which Prefect starts to read a block is ours; there is none to see to where none is named.
+    """See that there is a server which blocks can be read from; none is needed where none is named.
 
     Args:
         named: the block; empty or None for none.
     """
     if named and wants_own_server():
-        own_server()
+        own_server().start()
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Let a flow run inside send no heartbeats to a temporary server, where nothing waits for them.
+
+    Whoever ends a flow run waits for the last of them, a second at most.
+    """
+    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+
+    with nullcontext() if is_kept() else temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
+        yield
 
 
 def homeless() -> str:
@@ -84,11 +79,6 @@ def homeless() -> str:
     url = settings.server.database.connection_url
     inside = url is None or str(settings.home) in url.get_secret_value()
     return unwritable(settings.home) if inside else ""
-
-
-def _start(server: object) -> None:
-    with suppress(Exception):
-        server.start()  # type: ignore[attr-defined]
 
 
 def import_libraries() -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from prefect.events import emit_event
-from prefect.settings import PREFECT_API_URL
+
+from contrapose.flows.serve.temporary_server import is_kept
 
 if TYPE_CHECKING:
     from contrapose.flows.reporting import Published
@@ -47,6 +48,6 @@ def emit_verdict(
         payload: the verdict, and what goes with it.
         number: id of the event, where the same one may be told again; empty: a new one.
     """
-    if PREFECT_API_URL.value():
+    if is_kept():
         labelled = {**resource, "contrapose.verdict": str(payload["verdict"])}
         emit_event(event, resource=labelled, payload=payload, id=number)

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from contrapose.flows.cli.start import begin_server, unwatched
 from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
 from contrapose.flows.python.outcomes import ComparedRuns, EvaluatedRun
 from contrapose.flows.python.session import in_session, reach_blocks, start, unlogged, without_bars
@@ -182,6 +183,7 @@ def _compared(
     margin: float,
     quiet: bool,
 ) -> ComparedRuns:
+    begin_server()
     from contrapose.flows.orchestration.at_work import silent
 
     with silent(quiet), without_bars(quiet), unlogged():
@@ -195,7 +197,8 @@ def _compared(
         for single in each_model(config, listed, baseline=baseline):
             check(single)
         start()
-        (compared,) = compare_models(config, listed, baseline=baseline, margin=margin)
+        with unwatched():
+            (compared,) = compare_models(config, listed, baseline=baseline, margin=margin)
     return _outcome(compared["folder"], compared["comparison"], show_toxic=config.show_toxic)
 
 

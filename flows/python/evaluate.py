@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from contrapose.flows.cli.start import begin_server, unwatched
 from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
 from contrapose.flows.python.outcomes import EvaluatedRun
 from contrapose.flows.python.session import in_session, reach_blocks, start, unlogged, without_bars
@@ -152,6 +153,7 @@ def _evaluated(
 
 
 def _run(config: RunConfig, *, quiet: bool) -> EvaluatedRun:
+    begin_server()
     from contrapose.flows.cli.validate import check
     from contrapose.flows.orchestration.at_work import silent
 
@@ -162,7 +164,8 @@ def _run(config: RunConfig, *, quiet: bool) -> EvaluatedRun:
         from contrapose.flows.evaluate_model import evaluate_model
         from contrapose.tasks.report.summary import to_json
 
-        published = evaluate_model(config)
+        with unwatched():
+            published = evaluate_model(config)
     # As in the file: lists in place of tuples.
     summary: Summary = json.loads(to_json(published["summary"]))
     return EvaluatedRun(location=published["folder"], summary=summary, show_toxic=config.show_toxic)

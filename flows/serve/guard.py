@@ -18,9 +18,6 @@ from threading import Lock
 from typing import Any
 from urllib.parse import parse_qs
 
-from starlette.datastructures import MutableHeaders
-from starlette.responses import PlainTextResponse
-
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
 """How a browser may name this machine."""
@@ -206,6 +203,10 @@ def guarded(app: App, guard: Guard) -> App:
 
 
 async def _http(app: App, guard: Guard, scope: Message, receive: Receive, send: Send) -> None:
+    # Imported here: every command looks for a key, and few of them serve anything.
+    from starlette.datastructures import MutableHeaders
+    from starlette.responses import PlainTextResponse
+
     async def sealed(message: Message) -> None:
         """Every answer carries the headers that keep other pages away."""
         if message["type"] == "http.response.start":

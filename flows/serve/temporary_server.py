@@ -1,113 +1,177 @@
-"""Prefect's temporary server, as a process that ends with the one that started it, however that ends."""
+"""Prefect's temporary server, as a process that ends with the one that started it, however that ends.
+
+It is begun before anything else is imported, Prefect included, and takes its seconds while that goes on. Prefect's own
+temporary server would have its whole code imported a second time, by the process that runs a flow.
+"""
 
 from __future__ import annotations
 
 import atexit
-import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import suppress
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from functools import cache
+from http.client import HTTPConnection, HTTPException
+from tempfile import TemporaryFile
 from threading import Thread
 from time import monotonic, sleep
-from typing import Any
+from typing import IO
 
-import httpx
-from prefect.server.api.server import SubprocessASGIServer
-from prefect.settings import get_current_settings
-
+from contrapose.flows.serve.guard import HOST, new_key
 from contrapose.flows.serve.prefect_app import serve, settings
-from contrapose.flows.serve.server_key import KEY
+from contrapose.flows.serve.server_key import ADDRESS, KEY
 from contrapose.tasks.core.errors import ConfigError
 
-ENDING = 10.0
-"""Seconds that it may take to end."""
+ENDING = 60.0
+"""Seconds that it may take to end: a database that it makes new is finished first."""
+LOOK_SECONDS = 0.05
 
 
-class TemporaryServer(SubprocessASGIServer):
-    """The one that Prefect finds running when it wants its own.
+class TemporaryServer:
+    """The server of this process, with a key of its own, which nobody else knows.
 
     It is in a session of its own: what is sent to the whole process group, such as by Ctrl-C or `timeout`, ends the
     run, which then still has to tell the server.
     """
 
-    def start(self, timeout: int | None = None) -> None:
-        """Start it and wait until it answers; one that ends instead is not waited for.
+    def __init__(self) -> None:
+        self.port = 0
+        self._key = new_key()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._errors: IO[bytes] | None = None
 
-        Args:
-            timeout: seconds that it may take; as Prefect's settings say, unless given.
+    @property
+    def url(self) -> str:
+        """Of its API; of no server before it was begun."""
+        return f"http://{HOST}:{self.port}/api"
+
+    @property
+    def running(self) -> bool:
+        """Whether it was begun, and has not ended."""
+        return self._process is not None and self._process.poll() is None
+
+    def begin(self) -> None:
+        """Let it start, and go on meanwhile; one that runs stays. It ends at once where Prefect is to use another."""
+        if self.running:
+            return
+        self.port = _free_port()
+        self._errors = TemporaryFile()  # noqa: SIM115 - it is read when the server has ended
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__, str(self.port)],
+            env={**os.environ, **_set_in_python(), **OWN_SETTINGS, **settings(self._key, self.port)},
+            stdin=subprocess.PIPE,
+            stderr=self._errors,
+            start_new_session=True,
+        )
+        atexit.register(self.leave)
+
+    def start(self) -> None:
+        """Begin it, wait until it answers, and have whatever asks Prefect from now on ask this one.
 
         Raises:
             ConfigError: it ended, or took too long.
         """
-        if self.running:
-            return
-        settings = get_current_settings()
-        self.port = self.port or self.find_available_port()
-        self.running = True
-        atexit.register(self.leave)
-        with TemporaryDirectory() as folder:
-            errors = Path(folder, "errors")
-            self.server_process = process = self._process(self.port, errors)
-            end = monotonic() + (timeout or settings.server.ephemeral.startup_timeout_seconds)
-            while process.poll() is None and monotonic() < end:
-                if self._answers():
-                    return
-                sleep(0.1)
-            self.stop()
-            said = errors.read_text("utf-8", "replace").split("\n")
-        why = next((line for line in said if "Error" in line and not line.startswith(" ")), "it said nothing")
-        raise ConfigError(
-            f"the temporary Prefect server did not start (status {process.returncode}: {why})",
-            expected=f"one that can use its database, in {settings.home}",
-            remedy="Name another folder in PREFECT_HOME, or a server in PREFECT_API_URL; `contrapose doctor` looks at "
-            "both. The same command goes on where it stopped.",
-        )
+        from prefect.context import refresh_global_settings_context
+        from prefect.settings import get_current_settings
+
+        self.begin()
+        end = monotonic() + get_current_settings().server.ephemeral.startup_timeout_seconds
+        while not self._answers():
+            if not self.running or monotonic() > end:
+                raise self._not_started()
+            sleep(LOOK_SECONDS)
+        os.environ.update({KEY: self._key, ADDRESS: self.url})
+        refresh_global_settings_context()
 
     def leave(self) -> None:
         """Let it end by itself, as it does once nobody holds its standard input: it writes down what it was told.
 
         A person at a terminal need not wait for that.
         """
-        process, self.server_process, self.running = self.server_process, None, False
+        process, self._process = self._process, None
         if process is not None and process.stdin is not None:
             process.stdin.close()
 
-    def stop(self) -> None:
-        """End it, and wait until it has; whoever began a run need not read of it."""
-        logger = logging.getLogger("prefect")
-        level = logger.level
-        logger.setLevel(logging.CRITICAL)
-        try:
-            super().stop()
-        finally:
-            logger.setLevel(level)
-
     def _answers(self) -> bool:
-        with suppress(httpx.TransportError):
-            return httpx.get(f"{self.api_url}/health", trust_env=False).status_code == httpx.codes.OK
+        with suppress(OSError, HTTPException):
+            connection = HTTPConnection(HOST, self.port, timeout=5)
+            try:
+                connection.request("GET", "/api/health")
+                return connection.getresponse().status == 200
+            finally:
+                connection.close()
         return False
 
-    def _process(self, port: int, errors: Path) -> subprocess.Popen[Any]:
-        ephemeral = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1"}
-        ours = get_current_settings().to_environment_variables(exclude_unset=True)
-        with errors.open("wb") as stream:
-            return subprocess.Popen(
-                [sys.executable, "-m", __name__, str(port)],
-                env={**os.environ, **ours, **ephemeral, **settings(os.environ[KEY], port)},
-                stdin=subprocess.PIPE,
-                stderr=stream,
-                start_new_session=True,
-            )
+    def _not_started(self) -> ConfigError:
+        from prefect.settings import get_current_settings
+
+        status, said = None, [""]
+        if self._process is not None and self._errors is not None:
+            self._process.kill()
+            status = self._process.wait()
+            self._errors.seek(0)
+            said = self._errors.read().decode("utf-8", "replace").split("\n")
+        self._process = None
+        why = next((line for line in said if "Error" in line and not line.startswith(" ")), "it said nothing")
+        return ConfigError(
+            f"the temporary Prefect server did not start (status {status}: {why})",
+            expected=f"one that can use its database, in {get_current_settings().home}",
+            remedy="Name another folder in PREFECT_HOME, or a server in PREFECT_API_URL; `contrapose doctor` looks at "
+            "both. The same command goes on where it stopped.",
+        )
+
+
+OWN_SETTINGS = {
+    "PREFECT_UI_ENABLED": "0",
+    "PREFECT__SERVER_EPHEMERAL": "1",
+    "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
+}
+"""No pages, only the services that one run needs, and no look at all kinds of blocks: whoever saves one brings its."""
+
+
+@cache
+def own_server() -> TemporaryServer:
+    """The one that this process starts, where it starts any."""
+    return TemporaryServer()
+
+
+def is_kept() -> bool:
+    """Whether the server that Prefect uses stays when this process has ended: what it is told will be read."""
+    from prefect.settings import PREFECT_API_URL
+
+    return bool(PREFECT_API_URL.value()) and PREFECT_API_URL.value() != own_server().url
+
+
+def _free_port() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as trial:
+        trial.bind((HOST, 0))
+        return int(trial.getsockname()[1])
+
+
+def _set_in_python() -> dict[str, str]:
+    """Prefect's settings that differ in this process from what the server reads itself; none before it is imported."""
+    if "prefect.settings" not in sys.modules:
+        return {}
+    from prefect.settings import get_current_settings
+
+    return get_current_settings().to_environment_variables(exclude_unset=True)
+
+
+def is_wanted() -> bool:
+    """Whether Prefect's settings name no server, and allow a temporary one."""
+    from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_ENABLED
+
+    return not PREFECT_API_URL.value() and bool(PREFECT_SERVER_EPHEMERAL_ENABLED.value())
 
 
 def main(port: int) -> None:
     """Serve until TERM, or until nobody holds the other end of standard input."""
     Thread(target=_end_with_input, daemon=True).start()
-    serve(port, log_level="error")
+    if is_wanted():
+        serve(port, log_level="error")
 
 
 def _end_with_input() -> None:

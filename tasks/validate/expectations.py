@@ -1,4 +1,4 @@
-"""Great Expectations: suites run through checkpoints. The only module that imports great_expectations."""
+"""Great Expectations: suites held against frames. The only module that imports great_expectations."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import RLock
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 if TYPE_CHECKING:
-    from great_expectations import Checkpoint as Checkpoint
+    from great_expectations import ExpectationSuite as ExpectationSuite
+    from great_expectations.core.batch_definition import BatchDefinition as BatchDefinition
 
 ROW = "row"
 """Column with the number of a row, beside those that are checked."""
 
+SMALL = 20_000
+"""Rows of a frame that may stay in memory when it was looked at."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenRows:
-    """What a checkpoint says of one expectation on one frame."""
+    """What is said of one expectation on one frame."""
 
     holds: bool
     looked_at: int
@@ -47,10 +51,8 @@ def import_library() -> None:
         import great_expectations.expectations.core  # noqa: F401
 
 
-def checkpoint(expectations: Sequence[Mapping[str, Any]], *, key: str) -> Checkpoint:
-    """A checkpoint of expectations in Great Expectations' own format over a frame that is given when it runs.
-
-    The frame has the key, a column that names a row, and the column `row`.
+def suite_of(expectations: Sequence[Mapping[str, Any]]) -> ExpectationSuite:
+    """Expectations in Great Expectations' own format, to be held against a frame by `run`.
 
     Raises:
         ValueError: an expectation is of no known type, or its arguments are wrong.
@@ -58,30 +60,33 @@ def checkpoint(expectations: Sequence[Mapping[str, Any]], *, key: str) -> Checkp
     import_library()
     with _unwarned():
         import great_expectations as gx
-        from great_expectations.data_context.types.base import ProgressBarsConfig
 
-        # This module sets its own level when it is imported, and tells about its temporary folders.
-        logging.getLogger("great_expectations.data_context.types.base").setLevel(logging.WARNING)
-        context = gx.get_context(mode="ephemeral")
-        context.variables.progress_bars = ProgressBarsConfig(globally=False)
-        suite = context.suites.add(
-            gx.ExpectationSuite(name="suite", expectations=[dict(expectation) for expectation in expectations])
-        )
-        asset = context.data_sources.add_pandas("frames").add_dataframe_asset("rows")
-        data = asset.add_batch_definition_whole_dataframe("all")
-        definition = context.validation_definitions.add(gx.ValidationDefinition(name="rows", data=data, suite=suite))
-        options = {"result_format": "COMPLETE", "unexpected_index_column_names": [key, ROW]}
-        made = gx.Checkpoint(name="gate", validation_definitions=[definition], result_format=options)
-        return context.checkpoints.add(made)
+        return gx.ExpectationSuite(name="suite", expectations=[dict(expectation) for expectation in expectations])
 
 
 @lru_cache(maxsize=64)
-def remembered(expectations: str, *, key: str) -> Checkpoint:
-    """The same of expectations as JSON, made once a process: many small tables are held against one suite.
+def remembered(expectations: str) -> ExpectationSuite:
+    """The same of expectations as JSON, made once a process: many small tables are held against one suite."""
+    return suite_of(json.loads(expectations))
 
-    A checkpoint keeps the last frame that it has seen, and so this is none for large ones.
-    """
-    return checkpoint(json.loads(expectations), key=key)
+
+def _frames() -> BatchDefinition:
+    """Where the library takes frames from; it keeps the last one that it was given."""
+    import great_expectations as gx
+    from great_expectations.data_context.types.base import ProgressBarsConfig
+
+    # This module sets its own level when it is imported, and tells about its temporary folders.
+    logging.getLogger("great_expectations.data_context.types.base").setLevel(logging.WARNING)
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = ProgressBarsConfig(globally=False)
+    return (
+        context.data_sources.add_pandas("frames")
+        .add_dataframe_asset("rows")
+        .add_batch_definition_whole_dataframe("all")
+    )
+
+
+_frames_of_this_process = lru_cache(maxsize=1)(_frames)
 
 
 def known_types() -> list[str]:
@@ -94,29 +99,37 @@ def known_types() -> list[str]:
 
 def problem(expectation: Mapping[str, Any]) -> str | None:
     """What Great Expectations says against one expectation; None when it takes it."""
-    import_library()
-    with _unwarned():
-        import great_expectations as gx
-
-        try:
-            gx.ExpectationSuite(name="suite", expectations=[dict(expectation)])
-        except Exception as error:
-            return _first_line(error)
+    try:
+        suite_of([expectation])
+    except Exception as error:
+        return _first_line(error)
     return None
 
 
-def run(gate: Checkpoint, frame: pd.DataFrame, *, parameters: Mapping[str, object]) -> list[SeenRows]:
-    """What a checkpoint finds in a frame, in the order of its suite.
+def run(suite: ExpectationSuite, frame: pd.DataFrame, *, key: str, parameters: Mapping[str, object]) -> list[SeenRows]:
+    """What is said of a frame, in the order of the expectations.
 
-    The frame has the columns that expectations name, the key, and `row`; they may refer to parameters as `$PARAMETER`.
+    To collect the rows that break one takes most of the time; it is done where there are any.
+
+    Args:
+        suite: the expectations.
+        frame: with the columns that they name, the key, and `row`.
+        key: the column that names a row.
+        parameters: what expectations may refer to as `$PARAMETER`.
     """
+
+    def results(result_format: Any) -> list[Any]:
+        return list(batch.validate(suite, result_format=result_format, expectation_parameters=dict(parameters)).results)
+
     with _unwarned():
-        checked = gate.run(batch_parameters={"dataframe": frame}, expectation_parameters=dict(parameters))
-    (result,) = checked.run_results.values()
-    # Results of one validation come in another order than its expectations: those of a column are together.
-    order = {validated.id: place for place, validated in enumerate(gate.validation_definitions[0].suite.expectations)}
-    results: list[Any] = sorted(result.results, key=lambda validated: order[cast(Any, validated).expectation_config.id])
-    return [_seen(validated, rows=len(frame)) for validated in results]
+        frames = _frames_of_this_process() if len(frame) <= SMALL else _frames()
+        batch = frames.get_batch(batch_parameters={"dataframe": frame})
+        seen = results("BASIC")
+        if not all(result.success and not (result.result or {}).get("unexpected_count") for result in seen):
+            seen = results({"result_format": "COMPLETE", "unexpected_index_column_names": [key, ROW]})
+    # Results come in another order than the expectations: those of a column are together.
+    order = {expectation.id: place for place, expectation in enumerate(suite.expectations)}
+    return [_seen(result, rows=len(frame)) for result in sorted(seen, key=lambda one: order[one.expectation_config.id])]
 
 
 def row_by_row(expectation: Mapping[str, Any]) -> bool:
@@ -150,7 +163,7 @@ def _unwarned() -> Iterator[None]:
 
 
 _ONE_AT_A_TIME = RLock()
-"""Held while the library works: a checkpoint keeps the frame it was given last, and the library the context made last.
+"""Held while the library works: a validation keeps the frame it was given last, and the library the context made last.
 
 Runs that go side by side in threads of a process would otherwise look at each other's rows.
 """

@@ -18,7 +18,7 @@ from contrapose.tasks.tables.passages import PASSAGES
 from contrapose.tasks.tables.results import TYPES
 from contrapose.tasks.tables.table import Table, write_arrow
 from contrapose.tasks.validate.derived import DERIVED
-from contrapose.tasks.validate.expectations import ROW, checkpoint, remembered, row_by_row, run
+from contrapose.tasks.validate.expectations import ROW, remembered, row_by_row, run
 from contrapose.tasks.validate.findings import ExpectationTally, numbered, type_finding, type_violations
 from contrapose.tasks.validate.kinds import KEYS, LEFT_OUT, LINKS, UNKNOWN, Handed, rows_of, stored_schema
 from contrapose.tasks.validate.suites import bundled, named_columns, named_parameters, of_table
@@ -125,9 +125,6 @@ def _in_order(groups: Sequence[ExpectationGroup]) -> list[Finding]:
 Scope = Literal["part", "whole", "handed"]
 """What an expectation must see at once."""
 
-SMALL = 20_000
-"""Rows of a frame that may stay in memory when it was looked at."""
-
 NOT_NULL = "expect_column_values_to_not_be_null"
 
 
@@ -165,9 +162,8 @@ class ExpectationGroup:
             }
         )
         expectations, key = [tally.expectation for tally in self.tallies], KEYS[self.kind]
-        small = rows.num_rows <= SMALL
-        gate = remembered(json.dumps(expectations), key=key) if small else checkpoint(expectations, key=key)
-        for tally, seen in zip(self.tallies, run(gate, frame, parameters=parameters), strict=True):
+        suite = remembered(json.dumps(expectations))
+        for tally, seen in zip(self.tallies, run(suite, frame, key=key, parameters=parameters), strict=True):
             tally.add(seen)
 
     def _column(self, rows: pa.Table, name: str) -> Any:

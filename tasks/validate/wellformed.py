@@ -13,7 +13,7 @@ import pyarrow as pa
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.registry import names
 from contrapose.tasks.core.validation import Kind, Suite
-from contrapose.tasks.validate.expectations import ROW, checkpoint, known_types, problem, run
+from contrapose.tasks.validate.expectations import ROW, known_types, problem, run, suite_of
 from contrapose.tasks.validate.kinds import KEYS, PARAMETERS, columns
 from contrapose.tasks.validate.suites import named_columns, named_parameters, read_suites, refuse
 
@@ -137,8 +137,8 @@ def _tried(expectation: Mapping[str, Any], known: pa.Schema, table: Kind) -> str
     named = dict.fromkeys([KEYS[table], *named_columns(expectation)])
     frame = pd.DataFrame({name: _examples(known.field(name).type) for name in named})
     parameters = {name: ["a"] if name == "test" else 2 for name in PARAMETERS[table]}
-    gate = checkpoint([expectation], key=KEYS[table])
-    return run(gate, frame.assign(**{ROW: [1, 2]}), parameters=parameters)[0].error
+    rows = frame.assign(**{ROW: [1, 2]})
+    return run(suite_of([expectation]), rows, key=KEYS[table], parameters=parameters)[0].error
 
 
 def _examples(kind: pa.DataType) -> list[Any]:

@@ -50,14 +50,22 @@ def started(home: Path, *, seconds: float) -> subprocess.CompletedProcess[str]:
         "server = own_server()\n"
         "try: server.start()\n"
         "except ConfigError as error: print(error)\n"
-        "else: print('answered', server.running); server.stop()\n"
+        "else: print('answered', server.running); server.leave()\n"
     )
+    return alone(code, home=home, seconds=seconds)
+
+
+def alone(code: str, *, home: Path, seconds: float) -> subprocess.CompletedProcess[str]:
+    """A process whose Prefect names no server."""
     unset = {
         name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_API", "PREFECT_SERVER"))
     }
     own = {"PREFECT_HOME": str(home), "CONTRAPOSE_HOME": str(home.parent / "contrapose")}
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, env=unset | own, capture_output=True, text=True, check=False, timeout=seconds)
+    own_folder = next(folder for folder in home.parents if folder.exists())
+    return subprocess.run(
+        command, env=unset | own, cwd=own_folder, capture_output=True, text=True, check=False, timeout=seconds
+    )
 
 
 def test_a_home_that_is_not_there_yet_is_made(tmp_path: Path) -> None:
@@ -70,3 +78,37 @@ def test_a_server_that_cannot_start_is_given_up_when_it_ends_and_says_why(tmp_pa
     done = started(tmp_path, seconds=120)
     assert "file is not a database" in done.stdout
     assert done.stderr == ""
+
+
+def test_a_run_does_not_import_what_its_server_does(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from contrapose.flows.cli import main\n"
+        "main(['run', '--model', 'mock', '--limit', '3', '--test', 'order_bias', '--quiet', '--exit-zero'])\n"
+        "from contrapose.flows.serve.temporary_server import is_kept, own_server\n"
+        "print(own_server().running, is_kept())\n"
+        "print([name for name in ('prefect.server.api.server', 'torch') if name in sys.modules])"
+    )
+    done = alone(code, home=tmp_path / "prefect", seconds=180)
+    verdict, server, imported = done.stdout.strip().split("\n")
+    assert "order_bias" in verdict
+    assert (server, imported) == ("True False", "[]"), done.stderr
+
+
+def test_a_server_that_only_a_profile_names_ends_the_one_that_was_begun(tmp_path: Path) -> None:
+    home = tmp_path / "prefect"
+    home.mkdir()
+    (home / "profiles.toml").write_text(
+        'active = "elsewhere"\n[profiles.elsewhere]\nPREFECT_API_URL = "http://127.0.0.1:9/api"\n'
+    )
+    code = (
+        "import time\n"
+        "from contrapose.flows.cli.start import begin_server, own_server, wants_own_server\n"
+        "begin_server()\n"
+        "end = time.monotonic() + 60\n"
+        "while own_server().running and time.monotonic() < end: time.sleep(0.1)\n"
+        "print(own_server().running, wants_own_server())"
+    )
+    done = alone(code, home=home, seconds=120)
+    assert (done.stdout, done.stderr) == ("False False\n", "")
+    assert not (home / "prefect.db").exists()

@@ -164,7 +164,7 @@ def test_tables_that_no_run_has_made_are_refused_too(kind: Kind) -> None:
     refuse_bad([good], show_toxic=False)
 
 
-def test_threads_that_share_a_checkpoint_look_at_their_own_rows() -> None:
+def test_threads_that_share_a_suite_look_at_their_own_rows() -> None:
     expectation = {
         "type": "expect_column_values_to_be_between",
         "kwargs": {
@@ -179,7 +179,7 @@ def test_threads_that_share_a_checkpoint_look_at_their_own_rows() -> None:
             },
         },
     }
-    gate = remembered(json.dumps([expectation]), key="case_id")
+    suite = remembered(json.dumps([expectation]))
 
     def broken_of(rows: int) -> tuple[str, list[int]]:
         """A table of so many rows in which the last one is wrong."""
@@ -191,7 +191,7 @@ def test_threads_that_share_a_checkpoint_look_at_their_own_rows() -> None:
                 "row": range(1, rows + 1),
             }
         )
-        (seen,) = run(gate, frame, parameters={})
+        (seen,) = run(suite, frame, key="case_id", parameters={})
         return seen.error, [row["row"] for row in seen.broken]
 
     lengths = list(range(2, 34))

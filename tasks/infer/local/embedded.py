@@ -16,7 +16,8 @@ from contrapose.tasks.core.damage import private_folder, put_in_place, set_aside
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Check
 from contrapose.tasks.infer.base import refuse_unknown
-from contrapose.tasks.infer.local.huggingface import RunsHere, engine, load_model, placement
+from contrapose.tasks.infer.local.huggingface import RunsHere, engine, load_model
+from contrapose.tasks.infer.local.machine import placement
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.tables.table import home
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from contrapose.tasks.infer.local.machine import remembered
 from contrapose.tasks.infer.local.rows import Limit
-from contrapose.tasks.tables.table import home
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -108,7 +105,14 @@ def batch_limit(batch_size: int | Literal["auto"], model: Any, *, name: str) -> 
         return Limit(tokens=1 << 30, wanted=max(wanted, batch_size), prompts=batch_size)
     if model.device.type == "cpu":
         return Limit(tokens=CPU_TOKENS, wanted=wanted)
-    return Limit(tokens=_remembered(name, lambda: found_tokens(lambda tokens: _seconds(model, tokens))), wanted=wanted)
+    # A run that is resumed batches as it did.
+    tokens = remembered(
+        "batching.json",
+        name,
+        lambda: found_tokens(lambda tokens: _seconds(model, tokens)),
+        sound=lambda value: isinstance(value, int),
+    )
+    return Limit(tokens=tokens, wanted=wanted)
 
 
 def found_tokens(seconds: Callable[[int], float]) -> int:
@@ -145,26 +149,3 @@ def _seconds(model: Any, tokens: int) -> float:
             float(model(input_ids=ids, logits_to_keep=1, use_cache=False).logits[0, 0, 0])
             times.append(time.perf_counter() - start)
     return min(times)
-
-
-def _remembered(name: str, find: Callable[[], int]) -> int:
-    """A run that is resumed batches as it did: what was found is kept in `batching.json`."""
-    from filelock import FileLock
-
-    path = home() / "batching.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(f"{path}.lock"):
-        known = _read(path)
-        if name not in known:
-            known[name] = find()
-            fresh = path.with_suffix(".new")
-            fresh.write_text(json.dumps(known, indent=1))
-            os.replace(fresh, path)
-        return known[name]
-
-
-def _read(path: Path) -> dict[str, int]:
-    try:
-        return {str(key): int(value) for key, value in json.loads(path.read_text()).items()}
-    except (OSError, ValueError, AttributeError):
-        return {}

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
-import pytest
-
-from contrapose.tasks.infer.local import memory
 from contrapose.tasks.infer.local.memory import FIRST, LAST, found_tokens
 
 
@@ -26,11 +20,3 @@ def test_where_memory_ends_half_of_what_fitted_is_taken() -> None:
         return 1.0
 
     assert found_tokens(seconds) == 4 * FIRST
-
-
-def test_what_was_found_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path))
-    assert memory._remembered("model cuda", lambda: 4096) == 4096
-    assert memory._remembered("model cuda", lambda: 1) == 4096
-    assert memory._remembered("other cuda", lambda: 1) == 1
-    assert json.loads((tmp_path / "batching.json").read_text()) == {"model cuda": 4096, "other cuda": 1}

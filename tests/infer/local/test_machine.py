@@ -1,0 +1,100 @@
+"""What this machine computes with, and that torch is not asked twice where it has a processor alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.infer.local import machine
+from contrapose.tasks.infer.local.machine import placement, remembered
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def is_count(value: object) -> bool:
+    return isinstance(value, int)
+
+
+def never() -> int:
+    raise AssertionError("it was found before")
+
+
+def test_what_was_found_is_remembered(folder: Path) -> None:
+    assert remembered("batching.json", "model cuda", lambda: 4096, sound=is_count) == 4096
+    assert remembered("batching.json", "model cuda", never, sound=is_count) == 4096
+    assert remembered("batching.json", "other cuda", lambda: 1, sound=is_count) == 1
+    assert json.loads((folder / "batching.json").read_text()) == {"model cuda": 4096, "other cuda": 1}
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"model": "many"}', "\udcff"])
+def test_what_is_damaged_is_found_again(folder: Path, content: str) -> None:
+    (folder / "kept.json").write_bytes(content.encode("utf-8", "surrogateescape"))
+    assert remembered("kept.json", "model", lambda: 7, sound=is_count) == 7
+    assert remembered("kept.json", "model", never, sound=is_count) == 7
+
+
+def test_where_nothing_can_be_kept_it_is_found_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path / "file" / "home"))
+    assert [remembered("kept.json", "model", lambda: 7, sound=is_count) for _ in range(2)] == [7, 7]
+
+
+def test_torch_is_asked_once_on_a_machine_with_a_processor_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "ACCELERATORS", ())
+    first = placement(ModelSpec(id="embedded"))
+    code = (
+        "import sys\n"
+        "from contrapose.tasks.infer.local import machine\n"
+        "from contrapose.tasks.config.model_spec import ModelSpec\n"
+        "machine.ACCELERATORS = ()\n"
+        "print(machine.placement(ModelSpec(id='embedded')) == eval(sys.argv[1]), 'torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, repr(first)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", str(not sys.platform.startswith("linux"))]
+
+
+def changed(name: str) -> Callable[[pytest.MonkeyPatch, Path], None]:
+    """Something that torch's answer hangs on becomes another one."""
+
+    def of_environment(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
+        monkeypatch.setenv(machine.CAPABILITY, "default")
+
+    def of_torch(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
+        monkeypatch.setattr(machine.metadata, "version", lambda _: "0.0")
+
+    def an_accelerator(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        (folder / "nvidia0").touch()
+        monkeypatch.setattr(machine, "ACCELERATORS", (str(folder / "nvidia*"),))
+
+    return {"environment": of_environment, "torch": of_torch, "accelerator": an_accelerator}[name]
+
+
+@pytest.mark.parametrize("name", ["environment", "torch", "accelerator"])
+def test_torch_is_asked_again_where_its_answer_may_differ(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(machine, "ACCELERATORS", ())
+    placement(ModelSpec(id="embedded"))
+    monkeypatch.setattr(machine, "_ask_torch", lambda device, dtype: {"device": "new", "dtype": "new"})
+    assert placement(ModelSpec(id="embedded"))["device"] != "new"
+    changed(name)(monkeypatch, folder)
+    assert placement(ModelSpec(id="embedded"))["device"] == "new"
+
+
+@pytest.mark.parametrize(("argument", "value"), [("dtype", "int3"), ("device", "cuda:77"), ("device", "toaster")])
+def test_what_is_not_there_is_refused_each_time(folder: Path, argument: str, value: str) -> None:
+    for _ in range(2):
+        with pytest.raises(ModelError, match=f"{argument} '{value}'") as error:
+            placement(ModelSpec(id="embedded", args={argument: value}))
+        assert error.value.where == f"model_args.{argument}"
