@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from prefect import flow
 
+from contrapose.flows.begun_run import alive, begin
 from contrapose.flows.orchestration.events import tell_finished
 from contrapose.flows.orchestration.form import Form
 from contrapose.flows.reporting import Published, report
-from contrapose.flows.run_context import alive, begin
 from contrapose.flows.steps import (
     evaluate,
     infer,

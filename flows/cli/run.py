@@ -41,8 +41,11 @@ def add_outcome(command: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from contrapose.flows.orchestration.at_work import at_work, silent
+
     begin_server()
-    config = config_of(arguments)
+    with silent(arguments.quiet), at_work("check"):
+        config = config_of(arguments)
     with interruptible():
         return evaluate(config, arguments)
 
@@ -55,14 +58,15 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
         arguments: how the outcome is told.
         resumed: id of an unfinished run that goes on.
     """
-    with nothing_begun():
-        from contrapose.flows.cli.start import import_libraries, server_starting, unwatched
-        from contrapose.flows.cli.validate import check
-        from contrapose.flows.orchestration.at_work import at_work, silent
+    from contrapose.flows.cli.start import import_libraries, server_starting, starting, unwatched
+    from contrapose.flows.orchestration.at_work import at_work, silent
 
-    check(config)
     with silent(arguments.quiet):
-        with nothing_begun(), at_work("start"), server_starting():
+        with nothing_begun(), at_work("check"):
+            from contrapose.flows.cli.validate import check
+
+            check(config)
+        with nothing_begun(), at_work(starting()), server_starting():
             import_libraries()
             from contrapose.flows.evaluate_model import evaluate_model
 

@@ -22,6 +22,11 @@ def begin_server() -> None:
         own_server().begin()
 
 
+def starting() -> str:
+    """The step that a person at a terminal is told of while Prefect starts."""
+    return "database" if own_server().makes_database else "start"
+
+
 @contextmanager
 def server_starting() -> Iterator[None]:
     """Start the temporary server, where one is needed, while what is inside is done; wait for it at the end.

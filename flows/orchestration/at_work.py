@@ -7,7 +7,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
 STEPS = {
-    "start": "starting",
+    "check": "checking the suite and its data",
+    "start": "starting Prefect",
+    "database": "setting up Prefect's database (once)",
     "load": "loading samples",
     "perturb": "making cases",
     "validate_cases": "checking cases",

@@ -27,6 +27,8 @@ LOOK_SECONDS = 0.2
 ARTIFACT_SECONDS = 5.0
 PLAIN_SECONDS = 30.0
 """Between two lines where there is no terminal."""
+DOING_SECONDS = 2.0
+"""After which a log is told what keeps questions waiting."""
 
 
 @contextmanager
@@ -85,20 +87,38 @@ def answers_in_words(meter: Meter) -> str:
 @contextmanager
 def _shown(line: ProgressLine) -> Iterator[Callable[[], None]]:
     """Show a line until the end; what is given is called whenever it may have changed."""
-    console, start, told_at = Console(stderr=True), time.monotonic(), [0.0]
+    console, start, log = Console(stderr=True), time.monotonic(), LogPace()
 
     def look() -> None:
         line.look(time.monotonic() - start)
         if live:
             live.refresh()
-        elif not is_silent() and line.seconds - told_at[0] >= PLAIN_SECONDS:
-            told_at[0] = line.seconds
+        elif not is_silent() and log.due(line.seconds, line.meter.doing):
             console.print(plain(line), soft_wrap=True, markup=False, emoji=False, highlight=False)
 
     visible = console.is_terminal and not is_silent()
     live = Live(line, console=console, auto_refresh=False, redirect_stdout=False) if visible else None
     with live or nullcontext():
         yield look
+
+
+class LogPace:
+    """When a log is told how far the work has come: now and then, and once of what keeps questions waiting."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+        self._doing = ""
+        self._since = 0.0
+
+    def due(self, seconds: float, doing: str) -> bool:
+        """Whether it is to be told so many seconds after the start."""
+        if doing != self._doing:
+            self._doing, self._since = doing, seconds
+        begun = bool(doing) and self._last <= self._since and seconds - self._since >= DOING_SECONDS
+        if begun or seconds - self._last >= PLAIN_SECONDS:
+            self._last = seconds
+            return True
+        return False
 
 
 BAR = 20
@@ -145,7 +165,9 @@ class ProgressLine:
         """What there is to tell, the most needed first."""
         meter, pace = self.meter, self.pace
         words = [f"{meter.done:,}/{pace.total:,}"]
-        if meter.done >= pace.total:
+        if meter.doing:
+            words.append(f"{meter.doing}, {clock(self.seconds)}")
+        elif meter.done >= pace.total:
             words.append(f"in {clock(self.seconds)}")
         elif pace.left is not None:
             words.append(f"{clock(pace.left)} left")

@@ -1,4 +1,7 @@
-"""Where the portions of a run are computed: in this process, or in those of a Dask or Ray cluster."""
+"""Where the portions of a run are computed: in this process, or in those of a Dask or Ray cluster.
+
+Prefect is imported when there is a portion: a command that only checks waits for no orchestrator.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,17 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, ParamSpec, Self, TypeVar, cast
-
-from prefect import Task
-from prefect.futures import PrefectFuture
-from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
-from prefect.utilities.callables import get_call_parameters
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, cast
 
 from contrapose.tasks.config.run_config import RunnerArgs
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
 from contrapose.tasks.core.optional_packages import require
-from contrapose.tasks.core.policy import DAMAGED, call, sound
 from contrapose.tasks.tables.table import full, no_room
+
+if TYPE_CHECKING:
+    from prefect import Task
+    from prefect.futures import PrefectFuture
+    from prefect.task_runners import TaskRunner
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -101,6 +103,10 @@ class Workers:
 
     def submit(self, chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: P.kwargs) -> Submitted[R]:
         """Hand over a task; alone, it is computed before this returns. Otherwise as `call`."""
+        from prefect.utilities.callables import get_call_parameters
+
+        from contrapose.tasks.core.policy import call
+
         if self.alone:
             value = call(chosen, refresh, *args, **inputs)
             return Submitted(outcome=lambda: value, done=True)
@@ -117,6 +123,8 @@ class Workers:
             return future
 
     def _outcome(self, chosen: Task[P, R], parameters: dict[str, Any], future: PrefectFuture[R]) -> R:
+        from contrapose.tasks.core.policy import DAMAGED, sound
+
         while True:
             try:
                 value = sound(_final_state(future))
@@ -151,6 +159,8 @@ def _final_state(future: PrefectFuture[Any]) -> Any:
 
 
 def _threads(args: RunnerArgs, stack: ExitStack) -> Started:
+    from prefect.task_runners import ThreadPoolTaskRunner
+
     count = args.workers or 1
     runner = stack.enter_context(ThreadPoolTaskRunner[Any](max_workers=count))
     return Started(runner=runner, portions=count, processes=1, needs=lambda resources: nullcontext())

@@ -122,10 +122,10 @@ def reach_blocks(key_block: object) -> None:
 
 def start() -> None:
     """Import what a flow needs, and start a server where none is named; it stays, so that the next call finds it."""
-    from contrapose.flows.cli.start import import_libraries, server_starting
+    from contrapose.flows.cli.start import import_libraries, server_starting, starting
     from contrapose.flows.orchestration.at_work import at_work
 
-    with at_work("start"), server_starting():
+    with at_work(starting()), server_starting():
         import_libraries()
 
 

@@ -15,6 +15,7 @@ import sys
 from contextlib import suppress
 from functools import cache
 from http.client import HTTPConnection, HTTPException
+from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Thread
 from time import monotonic, sleep
@@ -39,6 +40,8 @@ class TemporaryServer:
 
     def __init__(self) -> None:
         self.port = 0
+        self.makes_database = False
+        """Whether it was begun where Prefect has no database yet, which takes it some seconds more."""
         self._key = new_key()
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: IO[bytes] | None = None
@@ -58,6 +61,7 @@ class TemporaryServer:
         if self.running:
             return
         self.port = _free_port()
+        self.makes_database = _is_first()
         self._errors = TemporaryFile()  # noqa: SIM115 - it is read when the server has ended
         self._process = subprocess.Popen(
             [sys.executable, "-m", __name__, str(self.port)],
@@ -143,6 +147,16 @@ def is_kept() -> bool:
     from prefect.settings import PREFECT_API_URL
 
     return bool(PREFECT_API_URL.value()) and PREFECT_API_URL.value() != own_server().url
+
+
+def _is_first() -> bool:
+    """Whether Prefect's database is where it usually is, and not made yet."""
+    home = Path(os.environ.get("PREFECT_HOME") or "~/.prefect").expanduser()
+    return not any(map(os.environ.get, DATABASES)) and not (home / "prefect.db").exists()
+
+
+DATABASES = ("PREFECT_SERVER_DATABASE_CONNECTION_URL", "PREFECT_API_DATABASE_CONNECTION_URL")
+"""Environment variables that name another database."""
 
 
 def _free_port() -> int:

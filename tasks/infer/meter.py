@@ -22,6 +22,8 @@ class Meter:
     """Requests made, the failed ones too."""
     cost: float | None = None
     """US dollars that the run has spent; None where the price is unknown."""
+    doing: str = ""
+    """What is done before questions can be asked; empty where they are."""
 
 
 _current: ContextVar[Meter | None] = ContextVar("meter", default=None)
@@ -40,3 +42,14 @@ def metered(meter: Meter) -> Iterator[Meter]:
 def current_meter() -> Meter:
     """The meter in force, or one that nobody reads."""
     return _current.get() or Meter()
+
+
+@contextmanager
+def doing(words: str) -> Iterator[None]:
+    """Let whoever shows the meter in force tell what goes on inside, in words such as `loading the model`."""
+    meter = current_meter()
+    before, meter.doing = meter.doing, words
+    try:
+        yield
+    finally:
+        meter.doing = before

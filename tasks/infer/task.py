@@ -21,7 +21,7 @@ from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.forms import form_for, forms_of
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.infer.meter import Meter, current_meter, metered
+from contrapose.tasks.infer.meter import Meter, current_meter, doing, metered
 from contrapose.tasks.infer.team import TeamBudget, reporting
 from contrapose.tasks.probes.reading_checks import agreement
 from contrapose.tasks.store import Store
@@ -270,5 +270,6 @@ def _open(spec: str) -> Model:
             provider = find("providers", chosen.provider)()
             if provider.local:
                 _OPENED.clear()
-            _OPENED[spec] = provider.open(chosen)
+            with doing("loading the model"):
+                _OPENED[spec] = provider.open(chosen)
         return _OPENED[spec]

@@ -17,7 +17,7 @@ import pandas as pd
 
 if TYPE_CHECKING:
     from great_expectations import ExpectationSuite as ExpectationSuite
-    from great_expectations.core.batch_definition import BatchDefinition as BatchDefinition
+    from great_expectations.core.batch_definition import BatchDefinition
 
 ROW = "row"
 """Column with the number of a row, beside those that are checked."""
@@ -70,7 +70,7 @@ def remembered(expectations: str) -> ExpectationSuite:
     return suite_of(json.loads(expectations))
 
 
-def _frames() -> BatchDefinition:
+def _frames() -> BatchDefinition[Any]:
     """Where the library takes frames from; it keeps the last one that it was given."""
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig

@@ -6,13 +6,35 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_API_URL, PREFECT_HOME, temporary_settings
 
+from contrapose.flows.cli import start
 from contrapose.flows.cli.doctor.orchestrator import findings
 from contrapose.flows.cli.start import server_starting
+from contrapose.flows.serve import temporary_server
 from contrapose.tasks.core.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("made", "database", "step"),
+    [(False, "", "database"), (True, "", "start"), (False, "postgresql+asyncpg://127.0.0.1/prefect", "start")],
+)
+def test_a_person_is_told_of_the_database_that_is_made_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: bool, database: str, step: str
+) -> None:
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
+    for name in temporary_server.DATABASES:
+        monkeypatch.setenv(name, database)
+    if made:
+        (tmp_path / "prefect.db").touch()
+    server = temporary_server.TemporaryServer()
+    monkeypatch.setattr(start, "own_server", lambda: server)
+    monkeypatch.setattr(temporary_server.subprocess, "Popen", lambda *_, **__: SimpleNamespace(stdin=None))
+    server.begin()
+    assert start.starting() == step
 
 
 @pytest.fixture

@@ -15,12 +15,12 @@ from rich.console import Console
 from contrapose.flows.cli import main
 from contrapose.flows.orchestration import progress
 from contrapose.flows.orchestration.at_work import at_work, silent
-from contrapose.flows.orchestration.progress import Pace, ProgressLine, answers_in_words, clock, plain, watched
-from contrapose.tasks.infer.meter import Meter
+from contrapose.flows.orchestration.progress import LogPace, Pace, ProgressLine, answers_in_words, clock, plain, watched
+from contrapose.tasks.infer.meter import Meter, doing, metered
 from contrapose.tasks.text.cleaning import one_line
 
 
-def line(title: str = "asking openai/gpt-4o-mini", *, seconds: float = 95, **meter: float) -> ProgressLine:
+def line(title: str = "asking openai/gpt-4o-mini", *, seconds: float = 95, **meter: float | str) -> ProgressLine:
     counted = {"done": 1204, "from_store": 340, "failed": 3, "requests": 900, "cost": 1.2345} | meter
     made = ProgressLine(title, meter=Meter(**counted), pace=Pace(5000))  # type: ignore[arg-type]
     made.look(seconds)
@@ -36,6 +36,38 @@ def drawn(shown: ProgressLine, width: int, *, colour: bool = False) -> str:
 def test_eighty_columns_hold_rate_cost_cache_and_time_left() -> None:
     for words in ("1,204/5,000", "12.7/s", "$1.23", "340 cached", "5:00 left", "3 failed"):
         assert words in drawn(line(), 80)
+
+
+def test_what_keeps_questions_waiting_is_told_in_place_of_what_is_left() -> None:
+    waiting: dict[str, float | str] = {
+        "done": 0,
+        "from_store": 0,
+        "failed": 0,
+        "cost": 0,
+        "doing": "converting the model (once)",
+    }
+    assert line(seconds=12, **waiting).words() == ["0/5,000", "converting the model (once), 0:12"]
+    assert "converting the model (once), 0:12" in drawn(line(seconds=12, **waiting), 80)
+
+
+def test_a_meter_tells_what_goes_on_until_it_has_been_done() -> None:
+    with metered(Meter()) as meter:
+        with doing("loading the model"):
+            assert meter.doing == "loading the model"
+            with doing("converting the model (once)"):
+                assert meter.doing == "converting the model (once)"
+            assert meter.doing == "loading the model"
+        with pytest.raises(OSError, match="disk"), doing("loading the model"):
+            raise OSError("disk")
+        assert meter.doing == ""
+
+
+def test_a_log_is_told_once_of_what_lasts_and_now_and_then_of_the_rest() -> None:
+    log = LogPace()
+    looks = [(second / 2, "converting" if 2 <= second / 2 < 20 else "") for second in range(1, 130)]
+    assert [seconds for seconds, words in looks if log.due(seconds, words)] == [4.0, 34.0, 64.0]
+    short = LogPace()
+    assert not any(short.due(second / 2, "loading" if second < 4 else "") for second in range(1, 20))
 
 
 @pytest.mark.parametrize("width", [120, 80, 60, 40, 24, 12, 5])

@@ -11,8 +11,9 @@ from zlib import crc32
 import pytest
 from fake_endpoint import Endpoint, serving
 
+from contrapose.flows.begun_run import refuse_other
 from contrapose.flows.cli import main
-from contrapose.flows.run_context import enter, refuse_other
+from contrapose.flows.run_context import enter
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.store import Store

@@ -10,9 +10,10 @@ import pytest
 from prefect import flow
 
 from contrapose.flows import teamwork
+from contrapose.flows.begun_run import begin
 from contrapose.flows.cli import main
 from contrapose.flows.orchestration.workers import Workers
-from contrapose.flows.run_context import begin, enter
+from contrapose.flows.run_context import enter
 from contrapose.flows.steps import infer, load
 from contrapose.flows.teamwork import cases_of, portion_size, results_of
 from contrapose.tasks.config.run_config import RunConfig, RunnerArgs

