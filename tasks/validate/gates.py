@@ -18,7 +18,7 @@ from contrapose.tasks.tables.passages import PASSAGES
 from contrapose.tasks.tables.results import TYPES
 from contrapose.tasks.tables.table import Table, write_arrow
 from contrapose.tasks.validate.derived import DERIVED
-from contrapose.tasks.validate.expectations import ROW, remembered, row_by_row, run
+from contrapose.tasks.validate.expectations import ROW, SMALL, SeenRows, row_by_row, run, sound_before, suite_made_once
 from contrapose.tasks.validate.findings import ExpectationTally, numbered, type_finding, type_violations
 from contrapose.tasks.validate.kinds import KEYS, LEFT_OUT, LINKS, UNKNOWN, Handed, rows_of, stored_schema
 from contrapose.tasks.validate.suites import bundled, named_columns, named_parameters, of_table
@@ -154,17 +154,18 @@ class ExpectationGroup:
 
     def check(self, rows: pa.Table, *, first: int, parameters: Mapping[str, object]) -> None:
         """Add what the expectations, which may refer to parameters, say of rows; `first` is the first one's number."""
-        frame = pd.DataFrame(
-            {
-                KEYS[self.kind]: rows[KEYS[self.kind]].to_pandas(),
-                **{name: self._column(rows, name).to_pandas() for name in self.columns},
-                ROW: range(first, first + rows.num_rows),
-            }
-        )
         expectations, key = [tally.expectation for tally in self.tallies], KEYS[self.kind]
-        suite = remembered(json.dumps(expectations))
-        for tally, seen in zip(self.tallies, run(suite, frame, key=key, parameters=parameters), strict=True):
-            tally.add(seen)
+        table = pa.table({key: rows[key], **{name: self._column(rows, name) for name in self.columns}})
+
+        def look() -> list[SeenRows]:
+            columns = {name: table[name].to_pandas() for name in table.column_names}
+            frame = pd.DataFrame({**columns, ROW: range(first, first + rows.num_rows)})
+            return run(suite_made_once(json.dumps(expectations)), frame, key=key, parameters=parameters)
+
+        small = rows.num_rows <= SMALL
+        seen = sound_before(table, [key, expectations, parameters], look) if small else look()
+        for tally, of_one in zip(self.tallies, seen, strict=True):
+            tally.add(of_one)
 
     def _column(self, rows: pa.Table, name: str) -> Any:
         return pc.if_else(pc.is_valid(rows[name]), True, None) if name in self.present else rows[name]

@@ -19,7 +19,8 @@ from contrapose.flows.gate import admit, hold, refuse_bad
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import GateError
 from contrapose.tasks.core.validation import KINDS, Checked, Finding, Kind
-from contrapose.tasks.validate.expectations import remembered, run
+from contrapose.tasks.validate import expectations, gates
+from contrapose.tasks.validate.expectations import run, suite_made_once
 from contrapose.tasks.validate.gates import sift
 from contrapose.tasks.validate.suites import named_columns
 
@@ -179,7 +180,7 @@ def test_threads_that_share_a_suite_look_at_their_own_rows() -> None:
             },
         },
     }
-    suite = remembered(json.dumps([expectation]))
+    suite = suite_made_once(json.dumps([expectation]))
 
     def broken_of(rows: int) -> tuple[str, list[int]]:
         """A table of so many rows in which the last one is wrong."""
@@ -197,3 +198,52 @@ def test_threads_that_share_a_suite_look_at_their_own_rows() -> None:
     lengths = list(range(2, 34))
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(broken_of, lengths)) == [("", [rows]) for rows in lengths]
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
+    """How many rows the library was asked about, each time that it was."""
+    monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path / "home"))
+    counts: list[int] = []
+
+    def counting(suite: object, frame: pd.DataFrame, **others: object) -> object:
+        counts.append(len(frame))
+        return run(suite, frame, **others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(gates, "run", counting)
+    return counts
+
+
+def test_a_table_that_was_sound_is_not_looked_at_again(looks: list[int]) -> None:
+    first = sound("add_negation").sifted("cases")
+    asked = len(looks)
+    assert asked
+    assert sound("add_negation").sifted("cases") == first
+    assert len(looks) == asked
+
+
+@pytest.mark.parametrize("case", [CORRUPTIONS[0]])
+def test_a_table_that_is_broken_is_looked_at_each_time(looks: list[int], case: Corruption) -> None:
+    sound(case.test).sifted(case.kind)
+    corrupt = sound(case.test).corrupted(case.kind, case.corrupt)
+    for _ in range(2):
+        before = len(looks)
+        findings = corrupt.checked(case.kind)["findings"]
+        assert case.caught_by in [about(finding) for finding in findings if not finding["holds"]]
+        assert len(looks) > before
+
+
+def test_other_expectations_are_looked_at(looks: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    sound("add_negation").sifted("cases")
+    before = len(looks)
+    monkeypatch.setattr(expectations, "KEPT", expectations.KEPT + 1)
+    sound("add_negation").sifted("cases")
+    assert len(looks) == 2 * before
+
+
+def test_a_damaged_memory_is_no_verdict(looks: list[int], tmp_path: Path) -> None:
+    sound("add_negation").sifted("cases")
+    before, kept = len(looks), tmp_path / "home" / "checked.json"
+    kept.write_text(kept.read_text().replace('"broken": []', '"broken": 3').replace('"holds": true', '"holds": 1'))
+    sound("add_negation").sifted("cases")
+    assert len(looks) == 2 * before

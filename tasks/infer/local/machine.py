@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
 from glob import glob
 from importlib import metadata
 from pathlib import Path
-from typing import TypeVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.tables.table import home
-
-T = TypeVar("T")
+from contrapose.tasks.tables.memo import remembered
 
 ACCELERATORS = ("/dev/nvidia*", "/dev/kfd", "/dev/dxg", "/dev/accel*", "/dev/davinci*")
 """Where Linux shows what torch may compute on beside the processor."""
@@ -124,39 +118,3 @@ def _quota() -> int:
         return max(1, int(quota) // int(period))
     except (OSError, ValueError):
         return os.cpu_count() or 1
-
-
-def remembered(file: str, name: str, find: Callable[[], T], *, sound: Callable[[object], bool]) -> T:
-    """What was found before, or is found now and kept in a file of the home: a run that is resumed computes as it did.
-
-    Args:
-        file: JSON, which may be deleted at any time, and need not be writable.
-        name: of what is to be found.
-        find: finds it; what it returns is plain JSON.
-        sound: whether a value of the file can be one that was found.
-    """
-    from filelock import FileLock
-
-    path = home() / file
-    known: dict[str, T] = _read(path)
-    if sound(known.get(name)):
-        return known[name]
-    value = find()
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{path}.lock"):
-            known = _read(path)
-            if sound(known.get(name)):
-                return known[name]
-            fresh = path.with_suffix(".new")
-            fresh.write_text(json.dumps({**known, name: value}, indent=1))
-            os.replace(fresh, path)
-    return value
-
-
-def _read(path: Path) -> dict[str, T]:
-    try:
-        known = json.loads(path.read_text())
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}

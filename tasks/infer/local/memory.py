@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
-from contrapose.tasks.infer.local.machine import remembered
 from contrapose.tasks.infer.local.rows import Limit
+from contrapose.tasks.tables.memo import remembered
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,41 +12,13 @@ import pytest
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.local import machine
-from contrapose.tasks.infer.local.machine import placement, remembered
+from contrapose.tasks.infer.local.machine import placement
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path))
     return tmp_path
-
-
-def is_count(value: object) -> bool:
-    return isinstance(value, int)
-
-
-def never() -> int:
-    raise AssertionError("it was found before")
-
-
-def test_what_was_found_is_remembered(folder: Path) -> None:
-    assert remembered("batching.json", "model cuda", lambda: 4096, sound=is_count) == 4096
-    assert remembered("batching.json", "model cuda", never, sound=is_count) == 4096
-    assert remembered("batching.json", "other cuda", lambda: 1, sound=is_count) == 1
-    assert json.loads((folder / "batching.json").read_text()) == {"model cuda": 4096, "other cuda": 1}
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"model": "many"}', "\udcff"])
-def test_what_is_damaged_is_found_again(folder: Path, content: str) -> None:
-    (folder / "kept.json").write_bytes(content.encode("utf-8", "surrogateescape"))
-    assert remembered("kept.json", "model", lambda: 7, sound=is_count) == 7
-    assert remembered("kept.json", "model", never, sound=is_count) == 7
-
-
-def test_where_nothing_can_be_kept_it_is_found_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path / "file" / "home"))
-    assert [remembered("kept.json", "model", lambda: 7, sound=is_count) for _ in range(2)] == [7, 7]
 
 
 def test_torch_is_asked_once_on_a_machine_with_a_processor_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

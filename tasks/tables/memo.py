@@ -1,0 +1,56 @@
+"""What took long to find out, kept in small files of the home, and found there the next time."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from contrapose.tasks.tables.table import home
+
+T = TypeVar("T")
+
+MOST = 1_000
+"""Values that a file keeps: those that were found last."""
+
+
+def remembered(file: str, name: str, find: Callable[[], T], *, sound: Callable[[object], bool]) -> T:
+    """What was found before under a name, or is found now and kept.
+
+    Args:
+        file: JSON in the home, which may be deleted at any time, and need not be writable.
+        name: all that the value hangs on.
+        find: finds it; what it returns is plain JSON.
+        sound: whether a value can be one that was found and may be used again; others are neither kept nor used.
+    """
+    from filelock import FileLock
+
+    path = home() / file
+    known: dict[str, T] = _read(path)
+    if sound(known.get(name)):
+        return known[name]
+    value = find()
+    if not sound(value):
+        return value
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{path}.lock"):
+            known = _read(path)
+            if sound(known.get(name)):
+                return known[name]
+            kept = [*known.items(), (name, value)][-MOST:]
+            fresh = path.with_suffix(".new")
+            fresh.write_text(json.dumps(dict(kept), indent=1))
+            os.replace(fresh, path)
+    return value
+
+
+def _read(path: Path) -> dict[str, T]:
+    try:
+        known = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
