@@ -171,6 +171,9 @@ class ProgressLine:
             words.append(f"in {clock(self.seconds)}")
         elif pace.left is not None:
             words.append(f"{clock(pace.left)} left")
+        else:
+            # Something has to change while a long batch is computed.
+            words.append(f"{clock(self.seconds)} so far")
         rate = meter.done / self.seconds if meter.done >= pace.total and self.seconds else pace.rate
         words += [f"{rate:,.1f}/s"] if rate is not None else []
         words += [dollars(meter.cost)] if meter.cost else []

@@ -84,7 +84,7 @@ def test_a_narrow_terminal_keeps_what_is_needed_most() -> None:
 
 
 def test_before_the_first_answer_nothing_is_guessed() -> None:
-    assert line(done=0, from_store=0, failed=0, cost=0).words() == ["0/5,000"]
+    assert line(done=0, from_store=0, failed=0, cost=0).words() == ["0/5,000", "1:35 so far"]
 
 
 def test_at_the_end_it_tells_how_long_it_took() -> None:

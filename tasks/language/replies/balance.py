@@ -7,15 +7,15 @@ conditional or somebody else's, nothing is decided.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 
+from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies.evidence import ReplyEvidence, evidence, pieces
 from contrapose.tasks.language.replies.text import PAIR, sentences
 
-_CALLED = re.compile(r"(?i)\b(?:summary|option|version|statement|text|choice) (?-i:[AB])\b")
-_OTHER_THINGS = re.compile(
+_CALLED = expression(r"(?i)\b(?:summary|option|version|statement|text|choice) (?-i:[AB])\b")
+_OTHER_THINGS = expression(
     r"(?i)\b(?:group|terminal|hepatitis|influenza|vitamin|plan|team|player|user|class|type|grade|block|route|exhibit"
     r"|ward|company|person|zone|gate|unit|building|stage|phase|category) (?-i:[AB])\b"
 )
@@ -53,7 +53,7 @@ _ALIKE = (
     r"|summary|could|can|is)\b|(?:not\b|\w+n't\b)[^.;!?\n]{0,80}\beither\W{0,5}$|other way (?:a)?round\b|same goes\b"
     r"|(?:identical|interchangeable)\b(?![^.;!?\n]{0,12}\b(?:except|but|apart))"
 )
-_UNDECIDED = re.compile(rf"(?i)\b(?:{_CANNOT}|{_OPEN}|{_CONDITIONS}|{_OF_OTHERS}|{_ALIKE})")
+_UNDECIDED = expression(rf"(?i)\b(?:{_CANNOT}|{_OPEN}|{_CONDITIONS}|{_OF_OTHERS}|{_ALIKE})")
 """What leaves the question open, whatever else is said."""
 
 _JUDGED_SO = (
@@ -68,7 +68,7 @@ _HEDGES = (
     r"|(?:the )?same (?:applies|holds|is true|is the case) (?:for|to|of|with)|common mistake"
     r"|(?:better|nicer|more \w+) style|(?:most|much|some|part|parts|half) of (?:summary )?[ab]"
 )
-_HEDGED = re.compile(
+_HEDGED = expression(
     rf"(?i)\bboth\b(?:(?!\b(?-i:[AB])\b)[^.;!?\n]){{0,80}}\b{_JUDGED_SO}\b|{PAIR}[^.;!?\n]{{0,60}}\b{_JUDGED_SO}\b"
     rf"|\b(?:{_HEDGES})\b|\btoo\W{{0,5}}$|\b(?:some|people|others?|reviewers?|readers|critics|you|they|common)\b"
     r"[^.;!?\n]{0,12}(?:\b(?:say|object|think|claim|argue|believe)\b|:)"
@@ -136,18 +136,18 @@ _TELLS = (
     r"|specifies|confirms|makes it clear|makes clear|refers to|identifies|explains|shows|sets|locates|is clear)"
 )
 _ASIDE = r"(?:,? (?:on the other hand|however|in contrast|by contrast|instead|meanwhile),?)?"
-_SPEAKS = re.compile(
+_SPEAKS = expression(
     rf"(?:\b(?:(?i:summary|option) )?(?P<letter>[AB])(?![\w'])\^?|(?i:{_SOURCE})){_ASIDE}"
     rf"(?: ?:|(?: (?:\w+ly|also|itself|instead))? {_TELLS}\b)"
     rf"|(?i:\bin (?:summary )?)(?P<within>[AB])(?:,\s|\s(?=it ))|(?i:\b(?:according to|in) {_SOURCE},?)"
 )
 """Where a letter or, with neither group, the article begins to tell something."""
-_FACT = re.compile(
+_FACT = expression(
     r"[$\u20ac\u00a3]?\d[\d.,:]*(?:\s?%)?|(?<=[a-z,] )[A-Z][\w'-]+|(?i:\b(?:two|three|four|five|six|seven|eight|nine"
     r"|ten|eleven|twelve|twenty|thirty|forty|fifty|first|second|third|fourth|fifth|hundred|thousand|million|billion)\b)"
 )
 """A number or a name: what two summaries may differ in, and what no other part of a sentence repeats by chance."""
-_DENIES = re.compile(
+_DENIES = expression(
     r"(?i)\b(?:not|never|no|neither|nor|none|rather|instead|wrong\w*|in(?:correct|accurat)\w*|unlike|contrary)\b|n't\b"
 )
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies.marks import BOTH, LETTER, MARK, TEXT
 
 _NOUN = r"(?:(?i:the )?(?i:option|choice|answer|letter|alternative) )?"
@@ -62,7 +61,7 @@ _PRAISED = (
     r"(?! (?:only|in (?:saying|some|theory|part)|about|that|which|of|given|if|except|but|or|and)\b)"
 )
 ANYWHERE = tuple(
-    re.compile(pattern)
+    expression(pattern)
     for pattern in (
         rf"(?i:\b{_ANSWER}\b){_GAP}{_IS}{_ONE}{_ANSWER_END}",
         rf"(?i:^(?:answer|ans|solution|response))(?:\s[-\u2013\u2014])? {_ONE}(?!,| ?[-\u2013\u2014]|:){_END}",
@@ -79,7 +78,7 @@ ANYWHERE = tuple(
 )
 """A choice in so many words, by a letter or by an option's text."""
 BY_LETTER = tuple(
-    re.compile(pattern)
+    expression(pattern)
     for pattern in (
         rf"(?i:\b(?:the|my) (?:[\w-]+ ){{0,2}}?{_BEST}\b|\bthat (?:best )?(?:\w+ )?fits\b){_GAP}{_IS}"
         rf"{_ONE}{_ANSWER_END}",
@@ -99,7 +98,7 @@ _THINKING = (
     r"|definitely|clearly|probably|most likely|obviously|in my (?:opinion|view)|so|therefore),? )?"
 )
 LOOSE = tuple(
-    re.compile(pattern)
+    expression(pattern)
     for pattern in (
         rf"^(?:[^,\ue000-\ue2ff]{{1,80}}, )?{_THINKING}(?i:the|my) (?:[\w'-]+ ){{0,5}}[\w'-]+?(?:{_BE}| are){_MANNER}"
         rf"\s?:?\s?(?P<mark>{TEXT}){_END}(?=.?$)",
@@ -108,7 +107,7 @@ LOOSE = tuple(
 )
 """What a reply of a sentence or two says of its subject: "The object is a sphere"."""
 NAMES = tuple(
-    re.compile(pattern)
+    expression(pattern)
     for pattern in (
         rf"^{_THINKING}(?i:it|that|this|he|she|they)(?:{_BE}|'re| are){_MANNER}\s?:?\s?(?P<mark>{TEXT}){_END}",
         rf"^{_THINKING}(?P<mark>{TEXT})(?: would be| (?:is|was|are) the| fits best| must be it| seems (?:right|best)"
@@ -120,7 +119,7 @@ NAMES = tuple(
     )
 )
 """An option's text where an answer stands, at the start of a sentence."""
-DOUBT = re.compile(
+DOUBT = expression(
     r"(?i)\b(?:if|whether|unless|suppos\w+|assum\w+|could|might|may|maybe|perhaps|possibl[ey]|either|neither|nor|both"
     r"|some|someone|people|others?|they|your|nobody|claim\w*|argu\w*|never|no|none|cannot|except|incorrect|wrong"
     r"|false|least|less|worst|opposite|unlike|tempt\w*|at first|initially|thought|eliminat\w+|rul\w+ out|avoid"
@@ -129,30 +128,30 @@ DOUBT = re.compile(
     r"|(?:one|an) (?:option|choice|answer))\b|\bnot\b|n't\b"
 )
 """What denies, doubts or distances a choice in its own clause."""
-CONDITION = re.compile(
+CONDITION = expression(
     r"(?i)\b(?:if|whether|unless|suppos(?:e|ing)|assum(?:e|ing)|(?:don't|do not|not) (?:think|believe|know|sure|say)"
     r"|cannot|can't|unable|none of)\b"
 )
 """What does so from anywhere in the sentence."""
-TAKES_BACK = re.compile(
+TAKES_BACK = expression(
     r"(?i)\b(?:but|except|unless|though|although|only|many|some|others|people|theory|opposite|wrong|worst|least|usually"
     r"|not)\b|n't\b"
 )
 """What, behind a choice that is no more than praise, leaves it open: "is the best in theory, but"."""
-CONCLUDES = re.compile(rf"(?i)(?:^|[,;.] |\band ){_SO}\b|\bfinal\b")
+CONCLUDES = expression(rf"(?i)(?:^|[,;.] |\band ){_SO}\b|\bfinal\b")
 """What makes a choice a conclusion."""
-INSTEAD = re.compile(rf"(?i)\bnot\b[^.,;]{{0,12}}{MARK}\)?,? but\b")
+INSTEAD = expression(rf"(?i)\bnot\b[^.,;]{{0,12}}{MARK}\)?,? but\b")
 """"Not A but B", whose denial is of the other one."""
-LED_UP = re.compile(rf":?\s*{_NOUN}\(?\s*$")
+LED_UP = expression(rf":?\s*{_NOUN}\(?\s*$")
 """What stands between a clause and the option that it leads up to."""
-DECLINES = re.compile(
+DECLINES = expression(
     r"(?i)\b(?:it (?:really |all )?depends|(?:cannot|can't|unable to) (?:decide|say|tell|choose|determine)"
     r"|hard to (?:say|tell)|more (?:information|context|details) (?:is|are) (?:needed|required))\b"
 )
 """What chooses nothing."""
-CLAUSE = re.compile(r"[,;:]\s|\s[-\u2013\u2014]\s|\sbut\s")
+CLAUSE = expression(r"[,;:]\s|\s[-\u2013\u2014]\s|\sbut\s")
 """Where a clause ends."""
-RULED_OUT = re.compile(
+RULED_OUT = expression(
     r"(?i:\b(?:not|isn't|wasn't|neither|nor|rul(?:e|es|ing) out|eliminates?|exclude|discard|reject))(?: the| an?)?"
     rf" {_NOUN}\(?(?P<first>{MARK})|(?P<second>{LETTER})\)?\.?(?:, [^,\n\ue000-\ue0ff\ue200-\ue2ff]{{1,80}},)?"
     r"(?: (?:is|was|are|seems|can be|can|must be|does|would|do)(?: (?:also|clearly|therefore|thus|definitely|then))*"
@@ -160,9 +159,9 @@ RULED_OUT = re.compile(
     r"| ?(?:isn't|wasn't|doesn't|can't|cannot|contradicts|misrepresents|fails)\b)"
 )
 """A letter, or an option's text, that is said to be wrong."""
-AND_ALSO = re.compile(rf"\)?\.?(?: ?\([^()]{{0,200}}\))?,? (?:and|or|as well as|plus|&) (?:also )?{_OTHER}")
+AND_ALSO = expression(rf"\)?\.?(?: ?\([^()]{{0,200}}\))?,? (?:and|or|as well as|plus|&) (?:also )?{_OTHER}")
 """A second option on a par with the first."""
-ALSO = re.compile(
+ALSO = expression(
     r"(?i:\b(?:or|maybe|perhaps|possibly|(?:might|may|could)(?: also| well)? be|actually,?|alternatively,?)) (?:also )?"
     rf"(?:is it )?{_NOUN}\(?(?P<mark>{LETTER})"
     rf"|(?P<also>{LETTER})\)? (?:is|may|might|could)(?: be)? (?:also|possible|equally)\b"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import patterns
 from contrapose.tasks.language.replies.balance import implied
 from contrapose.tasks.language.replies.predicates import Strength
@@ -34,22 +35,22 @@ _DECIDED = {
 _IMPLIED = "all that is said speaks for {}"
 _LEFT_OVER = "only the other is said to be wrong"
 _NO_CHOICE = (
-    ("neither", re.compile(r"(?i)\b(?:neither|none)\b|\bno summary\b")),
+    ("neither", expression(r"(?i)\b(?:neither|none)\b|\bno summary\b")),
     (
         "refusal",
-        re.compile(
+        expression(
             r"(?i)\b(?:cannot|can ?not|can't|unable|impossible|not (?:able|possible|sure|certain)|sorry"
             r"|refuse|as an ai|language model|(?:don't|do not) (?:know|think)|not enough|no opinion|insufficient)\b"
         ),
     ),
-    ("both", re.compile(rf"(?i)\b(?:both|either|equally|all of the above)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b")),
+    ("both", expression(rf"(?i)\b(?:both|either|equally|all of the above)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b")),
 )
-_ALSO = re.compile(
+_ALSO = expression(
     rf"(?i)\b(?:both|equally|too|as well|also|likewise|(?<!says the )same)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"
     r"|\b(?:neither|nor) (?:is|does)\b|(?:\bnot\b|n't\b)[^.;!?\n]{0,40}\beither\b"
     r"|[,;] (?:and )?(?-i:[AB])\^? (?:with|to)\b|\ba (?:draw|tie|toss[- ]?up)\b"
 )
-_NEVERTHELESS = re.compile(
+_NEVERTHELESS = expression(
     r"(?i)\b(?:in that|because|since|as) both (?:say|state|mention|agree|have|give|report|name)\b"
     r"|\bboth\b[^.;!?\n]{0,100}?,? (?:but|yet) (?=(?:only )?(?:summary )?[AB]\b)"
     r"|\bboth (?:summaries|options|of them)\b(?![^.;!?\n]{0,100}\b(?:wrong|in\w+|contradict|errors?|false|mis\w+|fail))"
@@ -58,20 +59,20 @@ _NEVERTHELESS = re.compile(
     rf"|\b(?:(?:two|the) (?:summaries|options)(?: are)?|given|between)[,:]? {PAIR}"
 )
 """What both share, said before the difference."""
-_CLOSING = re.compile(
+_CLOSING = expression(
     r"(?i:(?:(?:so,? |therefore,? )?(?:the |my )?(?:final |correct )?(?:answer|choice|verdict|decision|selection)"
     rf"(?:\s?:| is):?\s*)?{NOUN}?)([AB])\^?[.!]?"
 )
-_ANSWERED = re.compile(r"(?i)\b(?:answer|choice|verdict|decision|selection)\b(?: is|\s?:|\s?=)")
-_TRAILS_OFF = re.compile(
+_ANSWERED = expression(r"(?i)\b(?:answer|choice|verdict|decision|selection)\b(?: is|\s?:|\s?=)")
+_TRAILS_OFF = expression(
     r"\b[AB]\b\^?\W{0,3}(?i:or|but|if|unless|and|nor|then|maybe|perhaps|possibly)"
     r"(?i:\s(?:it|maybe|perhaps|could|might|also|be|even)\b)*\W*$|\b(?i:actually|wait|hmm)\b[^.!?\n]*$"
 )
 """A choice that is taken back, or would be but for the end of the text: "A, maybe", "A, but"."""
-_ASKS_THE_OTHER_WAY = re.compile(
+_ASKS_THE_OTHER_WAY = expression(
     r"(?i)\bwhich\b[^.!?\n]{0,80}\b(?:inconsistent|incorrect|inaccurate|wrong|false|contradicts|not)\b[^.!?\n]{0,80}\?"
 )
-NEXT = re.compile(
+NEXT = expression(
     r"(?i)\n\s*(?:(?:article|(?:next )?question|q|exercise|task|problem"
     r"|passage|context|instructions?|example|human|user)(?:\s\d+)?\s?:"
     r"|compare two|which (?:summary|of)\b|the following\b)"
@@ -232,30 +233,30 @@ _DOUBTS = (
     r"\bthe other\b(?! hand)[^.!?\n]{0,60}\b(?:not|wrong|in(?:correct|consistent|accurate)|false|contradicts|err\w*)\b",
     r"\b(?:is|are|was)(?:n't| not) (?:\w+ )?(?:wrong|incorrect|inconsistent|false|inaccurate)\b",
 )
-_DOUBTED = re.compile("(?i)" + "|".join(_DOUBTS))
+_DOUBTED = expression("(?i)" + "|".join(_DOUBTS))
 """What makes a rejection less than plain, or speaks against both."""
-_OF_LOOKS = re.compile(
+_OF_LOOKS = expression(
     r"(\b[AB]\^?), (?:which|though|although|while) (?:it |this )?(?:(?:may|might) )?(?:\w+ly )?(?:appears?"
     rf"|seems?|looks?|sounds?) (?:\w+ ){{1,5}}?\w+, (?={VERB})"
 )
 """How a summary looks, said in an aside before what it is: "Summary B, which seems plausible, is wrong"."""
-_BESIDE_THE_POINT = re.compile(
+_BESIDE_THE_POINT = expression(
     r"(?i)\b(?:length(?! of)|styl\w+|tone|gramma\w+|wording|spelling|phrasing|punctuation)\b"
 )
 """What a summary may get wrong without contradicting the article."""
-_CONCEDES = re.compile(
+_CONCEDES = expression(
     r"(?i)\b(?:but|although|though|yet|however|still|while|even so|nevertheless|otherwise|except)\b[^.!?\n]{0,120}"
     r"\b(?:right|correct\w*|consistent|agree\w*|match\w*|accurate\w*|fine|true|faithful\w*|support\w*|fits|ok(?:ay)?|better|best"
     r"|choose|prefer|pick|go with)\b"
 )
-_CLEARS = re.compile(
+_CLEARS = expression(
     r"\b(?:does not|doesn't|never) (?:\w+ly )?(?:alter|change|contradict|misrepresent|misstate|distort|add"
     r"|invent|introduce)\b"
 )
 """What speaks for a summary in the words of blame; the verb is left out with its "not"."""
-_ENDS = re.compile(r"[.!][\s)\"'*_]*$|^(?=[a-z]|[AB]\b[^,;.!?\n]{1,80}[,.;] )(?:[^A-Z.!?]|\b[AB]\b)+$")
+_ENDS = expression(r"[.!][\s)\"'*_]*$|^(?=[a-z]|[AB]\b[^,;.!?\n]{1,80}[,.;] )(?:[^A-Z.!?]|\b[AB]\b)+$")
 """Without a full stop the end may be cut off, unless the whole reply is written without capitals and stops."""
-_VERB = re.compile(VERB)
+_VERB = expression(VERB)
 
 
 def left_over(text: str, stated: Sequence[Statement]) -> str | None:

@@ -10,56 +10,57 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import set_apart
 from contrapose.tasks.language.replies.judging import TELLS, is_denied, judgements, ranking
 from contrapose.tasks.language.replies.rewrites import VERB
 from contrapose.tasks.language.replies.set_apart import NAME, SOURCE
 from contrapose.tasks.language.replies.text import FINALLY, ReplySentence, sentences
 
-_MENTION = re.compile(NAME)
+_MENTION = expression(NAME)
 _JOINTS = (
     r"and|but|while|whereas|although|even though|though|however|because|since|when|for|so|yet|in which|in whom|which"
     r"|who|still|nevertheless|making"
 )
-_PIECES = re.compile(
+_PIECES = expression(
     rf"(?P<mark>[,;:]\s+|[()]\s*|\s[-\u2013\u2014]{{1,3}}\s)(?P<after>(?:{_JOINTS})\b\s*)?"
     r"|(?<![Ee]ven)\s+(?P<word>but|while|whereas|although|though|even though|however|because|since|when|yet|which"
     rf"|nevertheless)\b\s+|\s+(?P<and>and)\s+(?=(?:it|{VERB}|{NAME})\b)"
 )
-_OTHER_ONE = re.compile(r"(?i)\b(?:the )?other(?: (?:one|summary|option))?\b(?! (?:hand|words|details?|facts?|two))")
-_ASKS_OR_WISHES = re.compile(r"(?i)(?:had|were|should) ")
-_GRANTS = re.compile(
+_OTHER_ONE = expression(r"(?i)\b(?:the )?other(?: (?:one|summary|option))?\b(?! (?:hand|words|details?|facts?|two))")
+_ASKS_OR_WISHES = expression(r"(?i)(?:had|were|should) ")
+_GRANTS = expression(
     r"(?i)^(?:and |but )?(?:although|though|even (?:though|if)|while|whereas|despite|admittedly|granted|in spite of"
     r"|much as|however \w+ly|to its credit|it is true|true|at first|initially|superficially|on the surface"
     r"|notwithstanding|you could argue|one could argue|some might|yes)\b"
 )
 """How a clause begins that concedes something."""
-_ALL_GRANTED = re.compile(r"(?i)^(?:admittedly|granted|true|of course|to be fair|to its credit|yes),")
-_TURNS = re.compile(
+_ALL_GRANTED = expression(r"(?i)^(?:admittedly|granted|true|of course|to be fair|to its credit|yes),")
+_TURNS = expression(
     r"(?i)^(?:but|however|yet|though|although|still|nevertheless|nonetheless|that said|even so|except|unfortunately"
     r"|which|what it doesn't)\b"
 )
-_AGAINST = re.compile(r"(?i)^(?:but|yet|whereas|while|although|though|however|when|even though)$")
-_CONTRASTS = re.compile(r"(?i)^(?:while|whereas|although|though|even though)\b")
-_SOURCE_TELLS = re.compile(
+_AGAINST = expression(r"(?i)^(?:but|yet|whereas|while|although|though|however|when|even though)$")
+_CONTRASTS = expression(r"(?i)^(?:while|whereas|although|though|even though)\b")
+_SOURCE_TELLS = expression(
     rf"(?i)^(?:(?:as |in fact |actually )*{SOURCE},? (?:\w+ly |only |itself |clearly |never |does not |makes it )?"
     rf"(?:{TELLS}|speaks|talks|explains|makes|blames|points|clear|tell|say|mention)\b|(?:in|according to) {SOURCE}\b)"
     r"(?!.*\b(?:also|too|as well|same|so|agrees?|confirms?|supports?|(?-i:[AB]))\b)"
 )
-_SHARED = re.compile(r"(?i)\b(?:too|as well|also)\b")
-_BESIDE_THE_POINT = re.compile(
+_SHARED = expression(r"(?i)\b(?:too|as well|also)\b")
+_BESIDE_THE_POINT = expression(
     r"(?i)\b(?:length(?! of)|styl\w+|tone|gramma\w+|wording|worded|spelling|phrasing|phrased|punctuation|written"
     r"|readab\w+|flow\w*|detailed|complete|concise|would have)\b|'s (?!claim|account|version|statement|description"
     r"|figure|date|assertion|mention|portrayal|summary|number|details?|facts?|report)"
 )
 """What may be good or bad in a summary that is right, and what belongs to something of its own: "B's author"."""
-_TAKES_UP = re.compile(
+_TAKES_UP = expression(
     r"(?i)(?!both\b)(?:(?:it|its|this|that|which|everything it|nothing (?:in|it)"
     rf"|(?:one|some|two|three|part|most|none|all) of (?:its|that|this|those|these))\b|{VERB})"
     r"|\W*(?:not |is )?(?:in|un|mis)?(?:consistent|correct|accurate|supported|right|wrong|stated|match|contradict|false"
     r"|true)"
 )
-_THE_REST = re.compile(r"(?i)^(?:the )?[\w ]{2,30}? (?:\w+ly )?(?:right|wrong|correct|incorrect|backwards)$")
+_THE_REST = expression(r"(?i)^(?:the )?[\w ]{2,30}? (?:\w+ly )?(?:right|wrong|correct|incorrect|backwards)$")
 """What is added without a verb: "gets the place right but the date wrong"."""
 
 

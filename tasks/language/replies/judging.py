@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from contrapose.tasks.language.expression import expression
+
 _ARTICLE = r"(?:the|this) (?:\w+ )?(?:article|text|source|passage|author|report)"
 _GOOD = (
     r"consistent(?:ly)?|accurate(?:ly)?|correct(?:ly)?|rightly|right|faithful(?:ly)?|true|factual|precise|perfect|flawless|proper(?:ly)?"
@@ -33,7 +35,7 @@ _BAD = (
     r"|not (?:mentioned|stated|found|present|supported)|never (?:mentioned|mentions|says|states)"
     r"|(?:ok|okay|fine|right|correct|accurate|consistent) (?:un)?till?"
 )
-_JUDGED = re.compile(rf"(?i)\b(?:(?P<bad>{_BAD})|(?P<good>{_GOOD}))\b")
+_JUDGED = expression(rf"(?i)\b(?:(?P<bad>{_BAD})|(?P<good>{_GOOD}))\b")
 _ACCURATE = (
     r"(?:consistent|accurate|faithful|reliable|dependable|trustworthy|correct|precise|factual|aligned|in line|true"
     r"|credible|supported)"
@@ -46,14 +48,14 @@ _MORE = (
     r"|is (?:what you want|(?:my|the) (?:pick|winner|answer|choice))\W*$|is the one\W*$"
 )
 _LESS = rf"(?:less|least) (?:\w+ly )?{_ACCURATE}|the worse|(?:is|be) worse(?! than i)|not as {_ACCURATE}"
-_RANKED = re.compile(
+_RANKED = expression(
     rf"(?i)\b(?:(?P<bad>{_LESS})|(?P<good>{_MORE}))\b(?! in (?:style|tone|its (?:style|tone|wording)))"
 )
-_NOT = re.compile(
+_NOT = expression(
     r"(?i)\b(?:not(?! only)|never|no|nothing|none|neither|nor|nobody|cannot|hardly|without|free (?:of|from)|avoids?"
     r"|lacks?|fails? to)\b|n't\b"
 )
-_NONE = re.compile(r"(?i)\s(?:none|nothing|no|neither)\b")
+_NONE = expression(r"(?i)\s(?:none|nothing|no|neither)\b")
 _REACH = 45
 """Characters before a word of judgement in which a "not" turns it."""
 _SAYS = (
@@ -71,14 +73,14 @@ _WHAT = (
 )
 _WHICH = r"(?:\S+ ){0,4}?(?:contradict\w*|right|wrong|correct|incorrect|accurate|inaccurate|false)\b"
 _OF_EVENT = r"(?:(?!\b(?:Summary )?(?-i:[AB])\b)[^,;:])*"
-_TOLD = re.compile(
+_TOLD = expression(
     r"(?i)\b(?:(?P<claim>claim|statement|assertion|suggestion|idea)s? "
     r"(?:(?:in|of|by|from) (?:Summary )?(?-i:[AB])\b\^? )?"
     rf"that |(?P<says>{_SAYS}) (?!{_HOW}|{_WHAT})|(?P<gives>{_GIVES}) (?!{_HOW}|{_WHAT}|{_WHICH})){_OF_EVENT}"
 )
 """What is told of the event, which holds words such as "right" and "error" by chance; "gives the wrong year" judges."""
-_WITHIN = re.compile(r"(?i)^(?:while |whereas |but |and )?in (?:summary )?(?-i:[AB])\b\^?,? ")
-_MANNER = re.compile(
+_WITHIN = expression(r"(?i)^(?:while |whereas |but |and )?in (?:summary )?(?-i:[AB])\b\^?,? ")
+_MANNER = expression(
     r"(?i)\b(?:(?P<bad>wrongly|incorrectly|falsely|inaccurately)|(?P<good>correctly|rightly|accurately))\b"
 )
 """All that judges in what happens "in Summary A"."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies.clauses import DECLINES
 from contrapose.tasks.language.replies.decision import NEXT
 from contrapose.tasks.language.replies.labelled import (
@@ -29,8 +30,8 @@ from contrapose.tasks.language.replies.text import window
 Step = Literal["letter", "pattern", "restated", "unparsed"]
 
 _EDGES = r"[\s()\[\]{}*_`\"'\u2018\u2019\u201c\u201d.,:;!?$#>]"
-_LONE = re.compile(rf"{_EDGES}*([A-Za-z]){_EDGES}*")
-_JOINED = re.compile(
+_LONE = expression(rf"{_EDGES}*([A-Za-z]){_EDGES}*")
+_JOINED = expression(
     r"(?i)(?::|\bis|\bbe|^(?:the |my |final |correct )*(?:answer|choice|response))\s?\n(?=\(?[\ue000-\ue2fe])", re.M
 )
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies.rewrites import VERB
 
 _NOUN = r"(?:(?i:the )?(?i:summary|option|choice|answer|version|statement)\s+)"
@@ -18,7 +17,7 @@ SOURCE = (
 )
 _LETTER = rf"(?-i:(?P<letter>{NAME}))"
 
-RIVAL = re.compile(
+RIVAL = expression(
     r"(?i)\b(?:unlike|than|next to|compared (?:to|with)|(?:in|by) (?:contrast|comparison) (?:to|with)|as opposed to"
     r"|rather than|instead of|not|over|besides|beside|alongside|versus|vs\.?|against)\s+"
     rf"(?:(?:what|that of|those of|the one in)\s+)?(?-i:{NAME})"
@@ -31,7 +30,7 @@ _BETTER = (
 )
 _PREFERRED_END = rf"(?=\W*$|\)? (?:{_BETTER}|over\b|on (?:accuracy|consistency|balance|account)))"
 PREFERRED = tuple(
-    re.compile(f"(?i){pattern}")
+    expression(f"(?i){pattern}")
     for pattern in (
         r"(?:\b(?:in favou?r of|favou?rs?|edge to|points? to(?:wards?)?|leaves(?: us with)?|full marks (?:\w+ ){0,2}to"
         r"|my vote (?:is for|goes to)|mark goes to|so(?: its| it's| it is)?|(?:answer|choice|verdict|pick|match)"
@@ -45,7 +44,7 @@ PREFERRED = tuple(
 )
 """What leads up to the letter that is preferred, or follows it."""
 PASSED_OVER = tuple(
-    re.compile(f"(?i){pattern}")
+    expression(f"(?i){pattern}")
     for pattern in (
         r"\b(?:choose|prefer|pick|take|favou?r|chosen|picked|preferred) (?:it|this|that|this one|that one) (?:over|to) "
         + _LETTER,
@@ -53,21 +52,21 @@ PASSED_OVER = tuple(
     )
 )
 """What leads up to the letter that something else is preferred to."""
-RULED_OUT = re.compile(
+RULED_OUT = expression(
     rf"(?i)\b(?:it|this|that) (?:can't be|cannot be|can not be|is not|isn't) {_LETTER}$"
     rf"|^contrary to (?:what )?(?-i:(?P<contrary>{NAME}))(?: (?:says|claims|states|suggests|reports|asserts|implies))?$"
 )
 """A letter that is ruled out, unless the sentence goes on with the other: "it is not Summary A but B that …"."""
-NOT_THAT_ONE = re.compile(r"(?i)^(?:so )?(?:it's |it is |its )?not (?:that|this) (?:one|summary)\W*$")
+NOT_THAT_ONE = expression(r"(?i)^(?:so )?(?:it's |it is |its )?not (?:that|this) (?:one|summary)\W*$")
 
-LACKS = re.compile(
+LACKS = expression(
     r"(?i)(?:\b|^)(?:(?:cannot|can't|can not) be said (?:of|for|about)|lost in|(?:the same|this|that|which) (?:does not"
     r"|doesn't|is not|isn't) (?:\w+ )?(?:hold|true|apply|the case|so) (?:for|of|to|with|in)|(?:errors?|mistakes?"
     r"|inaccuracy|discrepancy|problems?|fault) (?:\w+ )?(?:in|with|lies with|lies in|found in)|not go with"
     rf"|wouldn't go with|^not)\s+{_LETTER}"
 )
 """What holds of the one and not of the other, and where an error is found."""
-BACKED = re.compile(
+BACKED = expression(
     r"(?i)\b(?:(?<!not )(?:just |exactly |precisely )(?:as|like)|as (?:\w+ly )?(?:stated|said|reported|described|given"
     r"|mentioned|noted|put|conveyed|reflected) (?:in|by)|as (?:well as )?in|the same (?:\w+ ){0,2}?(?:as|in)"
     r"|in (?:line|agreement|accordance) with|aligns? (?:\w+ )?with|agrees? (?:\w+ )?with|match(?:es)?|supports?"
@@ -75,20 +74,20 @@ BACKED = re.compile(
     rf"|found|appears?|present|given) (?:in|by)) {_LETTER}"
 )
 """What the article is said to share with a letter: "as stated in A", "the article confirms what A says"."""
-LIKE_SOURCE = re.compile(
+LIKE_SOURCE = expression(
     rf"(?i)^(?:(?P<good>(?:just |exactly )?(?:like|as)(?: in)?)|unlike|contrary to|in contrast to) {SOURCE}(?: \w+ly)?"
     r"(?: does| says| states| has it| reports| puts it)?$"
 )
 """An aside that sets the letter before it beside the article: "as the article does", "unlike the article"."""
-SAYS_THE_SAME = re.compile(
+SAYS_THE_SAME = expression(
     r"(?i)\b(?:(?:says|states|reports|gives|has|mentions|does|tells us) (?:exactly )?the same"
     r"|(?:reflects|conveys) (?:this|that)|also (?=\w+s\b))"
 )
 """What is praise for a letter after the article was retold."""
 
-ELLIPSIS = re.compile(
+ELLIPSIS = expression(
     rf"(?i)^(?:and |but )?{_LETTER} (?:(?P<denied>does not|doesn't|is not|isn't|not|has not|hasn't)|does|is|has)\W*$"
 )
 """The opposite of what was said of the other letter: "A keeps the order; B does not"."""
-TAKES_BACK = re.compile(r"(?i)^(?:is not|isn't|does not|doesn't|was not|wasn't|are not)\W*$")
+TAKES_BACK = expression(r"(?i)^(?:is not|isn't|does not|doesn't|was not|wasn't|are not)\W*$")
 """How "which is not" ends, about the letter before it."""

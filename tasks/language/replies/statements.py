@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import patterns
 from contrapose.tasks.language.replies.predicates import Strength, verdict
 from contrapose.tasks.language.replies.rewrites import NOUN, VERB, gives_reason, without_asides
@@ -23,8 +24,8 @@ _ROUNDABOUT = (
 )
 """Clauses that lead up to the letter, its group, and how plainly they choose it."""
 
-_LETTER = re.compile(r"\b[AB](?![\w'])")
-_THE_ONE_THAT = re.compile(
+_LETTER = expression(r"\b[AB](?![\w'])")
+_THE_ONE_THAT = expression(
     r"(?i)\bthe (?:one|summary|option|version|text|statement) (?:that|which) (?!i\b|we\b|i'd\b)"
     r"(?P<predicate>[^,;]+?)(?: is| was|:)\s*$"
 )
@@ -294,7 +295,7 @@ _FORM = (
 """Parts whose being right or wrong says nothing of what the summary tells."""
 _PART_LETTER = rf"(?:{NOUN})?\b(?P<letter>[AB])"
 _PARTS = tuple(
-    re.compile(pattern)
+    expression(pattern)
     for pattern in (
         rf"(?i:the (?!(?:\w+ )?{_FORM}\b)(?:\w+ ){{1,4}}?(?:in|of|by|from)) {_PART_LETTER}(?![\w'])\^?\s",
         rf"(?i:what) {_PART_LETTER}(?![\w'])\^? (?=(?:says|states|claims|reports|tells|writes|asserts)\b)",
@@ -305,7 +306,7 @@ _KINDS = (
     r"(?:claim|statement|assertion|figure|date|version|account|description|number|suggestion|contention|allegation"
     r"|conclusion|characteri[sz]ation|portrayal|depiction)s?"
 )
-_ENDS_IN_PART = re.compile(
+_ENDS_IN_PART = expression(
     rf"(?:(?P<owned>(?:{NOUN})?\b[AB])\^?'s {_KINDS}|the {_KINDS} (?:made )?(?:in|of"
     rf"|by) (?P<held>(?:{NOUN})?\b[AB])(?![\w'])\^?)"
     r"(?:\s*$| (?:that|of)\b(?:(?!\b(?:is|are|does|contradicts|matches)\b).){0,200}$)"
@@ -335,10 +336,10 @@ _VERBS = {
     "reflects": "reflects",
 }
 """Verbs of one and of several parts, as they are judged."""
-_VERB = re.compile(rf"\b(?:{'|'.join(sorted(_VERBS, key=len, reverse=True))})(?![\w'])")
-_WITH_CLAUSE = re.compile(r"\b(?:that|which|who|where|when|how|whether)\b")
-_SOURCE = re.compile(r"\bthe (?:article|text|source|passage|original)\b")
-_OF_FACTS = re.compile(
+_VERB = expression(rf"\b(?:{'|'.join(sorted(_VERBS, key=len, reverse=True))})(?![\w'])")
+_WITH_CLAUSE = expression(r"\b(?:that|which|who|where|when|how|whether)\b")
+_SOURCE = expression(r"\bthe (?:article|text|source|passage|original)\b")
+_OF_FACTS = expression(
     r"(?:is|does) (?:not )?(?:\w+ly )?(?:false|(?:in|un)\w+|correct|accurate|confirmed|supported|contradicted)\b"
 )
 _WITHIN = 120

@@ -1,0 +1,28 @@
+"""Regular expressions that are compiled when they are first used: a command uses few of the hundreds that there are."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+
+class _Uncompiled:
+    """Stands in for a compiled expression, and becomes one with its first use."""
+
+    def __init__(self, text: str, flags: int) -> None:
+        self._made_of = (text, flags)
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = re.compile(*self._made_of)
+        for attribute in dir(compiled):
+            if not attribute.startswith("_"):
+                setattr(self, attribute, getattr(compiled, attribute))
+        return getattr(compiled, name)
+
+
+def expression(text: str, flags: int = 0) -> re.Pattern[str]:
+    """What `re.compile` returns, but for the time that it takes; a mistake in the text is told at the first use.
+
+    Functions of `re` that take a compiled expression do not take this one: call its methods.
+    """
+    return cast("re.Pattern[str]", _Uncompiled(text, flags))
