@@ -165,6 +165,8 @@ class Limit:
     """Places whose logits exist at the same time."""
     prompts: int | None = None
     """Questions; None is no limit."""
+    replies: int | None = None
+    """Tokens of prompts and replies that are written together; None: as many as are read together."""
 
 
 def common_prefix(queries: Sequence[Query], *, least: int) -> int:

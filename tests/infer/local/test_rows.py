@@ -6,7 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contrapose.tasks.infer.local.layout import Layout
-from contrapose.tasks.infer.local.rows import Limit, Query, alone, batches, common_prefix, joined, padded, shared_rows
+from contrapose.tasks.infer.local.rows import (
+    WIDEST,
+    Limit,
+    Query,
+    alone,
+    batches,
+    common_prefix,
+    joined,
+    padded,
+    shared_rows,
+)
 
 LIMIT = Limit(tokens=200, wanted=50)
 TOKENS = st.lists(st.integers(0, 3), min_size=1, max_size=40)
@@ -39,6 +49,14 @@ def test_texts_that_share_little_stay_apart() -> None:
 def test_sharing_never_makes_a_row_larger_than_a_batch() -> None:
     groups = [[query(owner, *range(90), owner)] for owner in range(100)]
     assert all(row.size <= 100 for row in shared_rows(groups, limit=Limit(tokens=100, wanted=1000)))
+
+
+def test_a_row_stays_narrow_where_a_batch_is_large() -> None:
+    text = tuple(range(1000))
+    groups = [[query(owner, *text, *[owner + 2000] * 20)] for owner in range(200)]
+    rows = shared_rows(groups, limit=Limit(tokens=1 << 30, wanted=1000))
+    assert 1 < len(rows) < 10
+    assert max(row.size for row in rows) <= WIDEST
 
 
 def test_a_row_without_its_answered_questions_still_shares() -> None:
