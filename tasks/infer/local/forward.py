@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from contrapose.tasks.infer.local.memory import Memory, TooLargeError
+from contrapose.tasks.infer.local.layout import Layout
+from contrapose.tasks.infer.local.memory import Memory, TooLargeError, out_of_memory
+from contrapose.tasks.infer.local.passing import finished_only_at, last_layer, passing
 from contrapose.tasks.infer.local.rows import (
     BatchRow,
     EncodedQuestion,
@@ -52,6 +53,7 @@ class Forward:
     def __init__(self, model: Any, *, pad_id: int) -> None:
         self.model, self.pad_id = model, pad_id
         self._known: tuple[tuple[int, ...], Any] = ((), None)
+        self._last = last_layer(model)
 
     def plain(self, queries: Sequence[Query]) -> list[Values]:
         """Each query in a row of its own, with the model's own mask."""
@@ -73,35 +75,37 @@ class Forward:
             rows: their queries are no longer than the model's attention window.
             common: tokens that all queries begin with; they are read once, and kept for the next batch.
         """
-        import torch
-
-        width = max(row.size for row in rows) - common
-        mask = torch.ones(width, common + width, dtype=torch.bool).tril(common).repeat(len(rows), 1, 1, 1)
-        ids, positions, places = [], [], []
-        for number, row in enumerate(rows):
-            tokens, order = list(row.queries[0].ids[common : row.prefix]), list(range(common, row.prefix))
-            for query in row.queries:
-                begin = len(tokens)
-                tokens += query.ids[row.prefix :]
-                order += range(row.prefix, len(query.ids))
-                # A branch sees the prefix and itself, not the branches before it.
-                mask[number, 0, begin : len(tokens), row.prefix : common + begin] = False
-                shift = begin - row.prefix
-                places += [
-                    TokenPlace(row=number, column=at - common if at < row.prefix else at + shift, targets=targets)
-                    for at, targets in enumerate(query.targets, query.start)
-                ]
-            ids.append(tokens)
-            positions.append(order + [0] * (width - len(order)))
-        logs = self._logs(
-            places,
-            input_ids=self._padded(ids),
-            position_ids=self._tensor(positions),
-            attention_mask=self._as_mask(mask),
-            past_key_values=self._prefix(rows[0].queries[0].ids[:common], len(rows)),
-            use_cache=common > 0,
-        )
+        layouts = [Layout.of(row, common) for row in rows]
+        places = [
+            TokenPlace(row=number, column=column, targets=targets)
+            for number, layout in enumerate(layouts)
+            for column, targets in layout.wanted
+        ]
+        longest = max(len(layout.tokens) for layout in layouts)
+        positions = [layout.positions + [0] * (longest - len(layout.positions)) for layout in layouts]
+        cache = self._after(rows[0].queries[0].ids[:common])
+        inputs = {
+            "input_ids": self._padded([layout.tokens for layout in layouts]),
+            "position_ids": self._tensor(positions),
+            "attention_mask": self._as_mask(_visible(layouts, common)),
+            "past_key_values": cache,
+            "use_cache": True,
+        }
+        logs = self._last_layer_read_only(places, inputs)
         return _by_query([query for row in rows for query in row.queries], logs)
+
+    def _last_layer_read_only(self, places: Sequence[TokenPlace], inputs: dict[str, Any]) -> Values:
+        """As `_logs`, without what the last layer would do to tokens that nobody reads, where the model allows that."""
+        if self._last is None:
+            return self._logs(places, **inputs)
+        try:
+            with finished_only_at(self._last, inputs["past_key_values"], _columns(places)):
+                return self._logs(places, **inputs)
+        except (RuntimeError, TypeError, ValueError, LookupError) as error:
+            if out_of_memory(error):
+                raise
+        self._last = None
+        return self._logs(places, **inputs)
 
     def _logs(self, places: Sequence[TokenPlace], **inputs: Any) -> Values:
         """Log-probabilities by place and target; logits are computed for these places only."""
@@ -131,20 +135,17 @@ class Forward:
         finally:
             hook.remove()
 
-    def _prefix(self, ids: tuple[int, ...], rows: int) -> Any:
-        """Keys and values of a prefix for each row; those of the latest prefix are kept."""
+    def _after(self, ids: tuple[int, ...]) -> Any:
+        """A cache with what stands before every row; the latest such tokens are kept."""
         from transformers import DynamicCache
 
-        if not ids:
-            return None
-        if self._known[0] != ids:
+        if self._known[0] != ids or self._known[1] is None:
             kept = DynamicCache(config=self.model.config)
-            last = TokenPlace(row=0, column=len(ids) - 1, targets=(0,))
-            self._logs([last], input_ids=self._tensor([ids]), past_key_values=kept, use_cache=True)
+            if ids:
+                last = TokenPlace(row=0, column=len(ids) - 1, targets=(0,))
+                self._logs([last], input_ids=self._tensor([ids]), past_key_values=kept, use_cache=True)
             self._known = (ids, kept)
-        cache = copy.deepcopy(self._known[1])
-        cache.batch_repeat_interleave(rows)
-        return cache
+        return passing(self._known[1])
 
     def _as_mask(self, mask: Any) -> Any:
         """As the attention in use takes it: sdpa reads booleans, the plain one adds numbers."""
@@ -165,6 +166,30 @@ class Forward:
         import torch
 
         return torch.tensor(values, device=self.model.device)
+
+
+def _columns(places: Sequence[TokenPlace]) -> list[list[int]]:
+    """The wanted columns of each row; where there are fewer than in another, one of them several times."""
+    by_row: dict[int, set[int]] = {}
+    for place in places:
+        by_row.setdefault(place.row, set()).add(place.column)
+    most = max(map(len, by_row.values()))
+    columns = [sorted(by_row[row]) for row in sorted(by_row)]
+    return [[*chosen, *chosen[:1] * (most - len(chosen))] for chosen in columns]
+
+
+def _visible(layouts: Sequence[Layout], common: int) -> Any:
+    """Which tokens each token of a batch sees: what all begin with, its branch up to itself."""
+    import torch
+
+    width = max(len(layout.tokens) for layout in layouts)
+    # Fillers see themselves, for the mean of nothing is no number.
+    mask = torch.eye(width, dtype=torch.bool).repeat(len(layouts), 1, 1)
+    for seen, layout in zip(mask, layouts, strict=True):
+        for branch in layout.branches:
+            seen[branch.begin : branch.end, branch.before] = True
+            seen[branch.begin : branch.end, branch.begin : branch.end].fill_(True).tril_()
+    return torch.nn.functional.pad(mask, (common, 0), value=True).unsqueeze(1)
 
 
 def sharing_window(model: Any) -> int:

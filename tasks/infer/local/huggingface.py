@@ -71,7 +71,7 @@ class RunsHere:
 
 
 WEIGHTS = ("*.safetensors", "*.gguf")
-ENGINE = "2"
+ENGINE = "3"
 """Raised whenever the same model would be given other figures or replies by this package."""
 
 

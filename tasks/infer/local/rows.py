@@ -1,13 +1,14 @@
 """Which queries share a row of a batch, and which rows a batch.
 
-A row holds [shared prefix][rest of query 1][rest of query 2] …; the prefix is read once.
+A row holds [query 1][what query 2 does not share with query 1][what query 3 does not share with query 2] …: a tree of
+tokens, branch after branch, in which what neighbours begin with is read once.
 The plan depends on the queries alone, so that an interrupted run batches its rest in the same way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Usage
@@ -106,8 +107,12 @@ def _queries(number: int, context: list[int], endings: list[list[int]]) -> list[
     ]
 
 
-ATTENTION = 512
+ATTENTION = 1500
 """Tokens of a row at which attention costs about as much as everything else, on a CPU; from one profile."""
+
+
+WIDEST = 2048
+"""Tokens of a row that is shared, so that masks, which grow with their square, stay small."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,13 +121,10 @@ class BatchRow:
 
     queries: tuple[Query, ...]
     """In the order of their tokens."""
-    prefix: int
-    """How many tokens they share, from the beginning; of a single query all."""
-
-    @property
-    def size(self) -> int:
-        """Tokens in the row."""
-        return self.prefix + sum(len(query.ids) - self.prefix for query in self.queries)
+    shared: tuple[int, ...]
+    """Of each query, how many first tokens it has in common with the one before it, and are not read again."""
+    size: int
+    """Tokens in the row."""
 
     @property
     def wanted(self) -> int:
@@ -135,10 +137,22 @@ class BatchRow:
         return list(dict.fromkeys(query.owner for query in self.queries))
 
     def only(self, owners: Iterable[int]) -> BatchRow | None:
-        """What remains of the row for some questions; it keeps its prefix."""
+        """What remains of the row for some questions."""
         kept = set(owners)
-        queries = tuple(query for query in self.queries if query.owner in kept)
-        return replace(self, queries=queries) if queries else None
+        queries = [query for query in self.queries if query.owner in kept]
+        return joined(queries) if queries else None
+
+    def followed_by(self, queries: Iterable[Query]) -> BatchRow:
+        """The row with further queries at its end."""
+        longer = self
+        for query in queries:
+            shared = _alike(longer.queries[-1].ids, query.ids)
+            longer = BatchRow(
+                queries=(*longer.queries, query),
+                shared=(*longer.shared, shared),
+                size=longer.size + len(query.ids) - shared,
+            )
+        return longer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,12 +165,15 @@ class Limit:
     """Places whose logits exist at the same time."""
     prompts: int | None = None
     """Questions; None is no limit."""
+    replies: int | None = None
+    """Tokens of prompts and replies that are written together; None: as many as are read together."""
 
 
 def common_prefix(queries: Sequence[Query], *, least: int) -> int:
     """How many tokens all queries begin with, before the first place that is wanted; 0 when it is not worth it."""
     if len(queries) < 2:
         return 0
+    # Of many, the first and the last in order differ soonest.
     first, last = min(query.ids for query in queries), max(query.ids for query in queries)
     length = min(_alike(first, last), min(query.start for query in queries))
     return length if length >= least else 0
@@ -173,8 +190,9 @@ def shared_rows(groups: Sequence[Sequence[Query]], *, limit: Limit, common: int 
     rows: list[BatchRow] = []
     for group in sorted(groups, key=lambda group: (group[0].ids, group[0].owner)):
         alone = joined(group)
-        both = joined([*rows[-1].queries, *group]) if rows else alone
-        if rows and _fits([both], limit) and _cost(both, common) < _cost(rows[-1], common) + _cost(alone, common):
+        both = rows[-1].followed_by(group) if rows else alone
+        fits = _fits([both], limit) and both.size <= WIDEST
+        if rows and fits and _cost(both, common) < _cost(rows[-1], common) + _cost(alone, common):
             rows[-1] = both
         else:
             rows.append(alone)
@@ -183,8 +201,8 @@ def shared_rows(groups: Sequence[Sequence[Query]], *, limit: Limit, common: int 
 
 def joined(queries: Sequence[Query]) -> BatchRow:
     """One row of some queries."""
-    first, last = min(query.ids for query in queries), max(query.ids for query in queries)
-    return BatchRow(queries=tuple(queries), prefix=_alike(first, last))
+    first, *rest = queries
+    return BatchRow(queries=(first,), shared=(0,), size=len(first.ids)).followed_by(rest)
 
 
 def alone(row: BatchRow) -> list[BatchRow]:
@@ -222,5 +240,5 @@ def _cost(row: BatchRow, common: int) -> float:
 
 
 def _alike(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens both begin with. Of many, the first and the last in order differ soonest."""
+    """How many tokens both begin with."""
     return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

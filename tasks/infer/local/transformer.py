@@ -113,8 +113,9 @@ class TransformerModel:
     def _by_room(self, sized: Sequence[tuple[Question, int]]) -> Iterator[list[Question]]:
         """Questions, sorted by size, in batches that the limit allows."""
         batch: list[Question] = []
+        room = self.limit.replies or self.limit.tokens
         for question, size in sized:
-            full = (len(batch) + 1) * size > self.limit.tokens or len(batch) == self.limit.prompts
+            full = (len(batch) + 1) * size > room or len(batch) == self.limit.prompts
             if batch and full:
                 yield batch
                 batch = []

@@ -12,6 +12,7 @@ from tiny_model import save_tiny_model
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Question
+from contrapose.tasks.infer.local import passing
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
@@ -31,11 +32,12 @@ LAYERS = {"num_hidden_layers": 2, "num_attention_heads": 4}
 FAMILIES: list[tuple[str, dict[str, int]]] = [
     ("gpt2", {"n_embd": 32, "n_layer": 2, "n_head": 4}),
     ("gpt_neox", {**LAYERS, "intermediate_size": 64}),
+    ("gptj", {"n_embd": 32, "n_layer": 2, "n_head": 4, "rotary_dim": 4}),
     ("qwen3", {**LAYERS, "num_key_value_heads": 2, "intermediate_size": 64, "head_dim": 8}),
     ("bloom", {"n_layer": 2, "n_head": 4}),
     ("mamba", {"num_hidden_layers": 2, "state_size": 4}),
 ]
-"""Learned, partly rotary and rotary positions; positions by distance alone; and no attention at all."""
+"""Learned, partly rotary, then rotary positions in layers or before; distances alone; and no attention at all."""
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +102,13 @@ def count(model: TransformerModel, name: str, monkeypatch: pytest.MonkeyPatch) -
     return calls
 
 
+def tokens_of(part: Any) -> list[int]:
+    """How many tokens each call of a part of the model gets."""
+    calls: list[int] = []
+    part.register_forward_pre_hook(lambda _, given: calls.append(given[0].shape[0] * given[0].shape[1]))
+    return calls
+
+
 @pytest.mark.parametrize("questions", [QUESTIONS, LOSSES, [*QUESTIONS, *LOSSES]])
 def test_shared_rows_give_what_each_prompt_gives_alone(folder: Path, questions: list[Question]) -> None:
     model = opened(folder)
@@ -130,6 +139,35 @@ def test_other_families_share_or_decline(tmp_path: Path, family: str, sizes: dic
     model = opened(folder)
     assert figures(model, QUESTIONS) == pytest.approx(one_by_one(folder, QUESTIONS), abs=1e-4)
     assert (model.scoring.window > 0) == (family not in ("bloom", "mamba"))
+
+
+@pytest.mark.parametrize("common", [True, False])
+def test_the_last_layer_is_finished_only_for_tokens_that_are_read(folder: Path, common: bool) -> None:
+    model = opened(folder)
+    first, last = tokens_of(model.model.model.layers[0].mlp), tokens_of(model.model.model.layers[-1].mlp)
+    red = Question(kind="choose", prompt="red", labels=("A", "B"))
+    questions = [question for question in QUESTIONS if question.labels == red.labels] + [red] * (not common)
+    alone = one_by_one(folder, questions)
+    assert figures(model, questions) == pytest.approx(alone, abs=1e-4)
+    assert (model.scoring.common > 0) == common
+    assert last[first.index(max(first))] < max(first) / 4
+    # Without sharing every layer is whole again.
+    model.scoring.window = 0
+    first.clear()
+    last.clear()
+    assert figures(model, questions) == pytest.approx(alone, abs=1e-4)
+    assert last == first
+
+
+def test_a_layer_that_cannot_be_finished_in_part_is_finished_whole(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = opened(folder)
+    monkeypatch.setattr(passing, "_chosen", lambda value, *_: value)
+    first, last = tokens_of(model.model.model.layers[0].mlp), tokens_of(model.model.model.layers[-1].mlp)
+    assert figures(model, QUESTIONS) == pytest.approx(one_by_one(folder, QUESTIONS), abs=1e-4)
+    assert max(last) == max(first)
+    assert "prefix_sharing" not in model.notes()
 
 
 def test_an_added_mask_serves_a_model_without_sdpa(folder: Path) -> None:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.infer.local.rows import Limit, Query, alone, batches, common_prefix, joined, padded, shared_rows
+from contrapose.tasks.infer.local.layout import Layout
+from contrapose.tasks.infer.local.rows import (
+    WIDEST,
+    Limit,
+    Query,
+    alone,
+    batches,
+    common_prefix,
+    joined,
+    padded,
+    shared_rows,
+)
 
 LIMIT = Limit(tokens=200, wanted=50)
 TOKENS = st.lists(st.integers(0, 3), min_size=1, max_size=40)
@@ -18,8 +29,16 @@ def query(owner: int, *ids: int, start: int | None = None) -> Query:
 def test_two_orders_of_one_text_share_a_row() -> None:
     article = tuple(range(30))
     (row,) = shared_rows([[query(0, *article, 1, 2)], [query(1, *article, 2, 1)]], limit=LIMIT)
-    assert row.prefix == 30
+    assert row.shared == (0, 30)
     assert row.size == 34
+
+
+def test_within_a_row_some_share_more_than_all() -> None:
+    article, summary = tuple(range(40)), tuple(range(50, 70))
+    queries = [query(0, *article, 1), query(1, *article, *summary, 2), query(2, *article, *summary, 3)]
+    (row,) = shared_rows([[each] for each in queries], limit=LIMIT)
+    assert row.shared == (0, 40, 60)
+    assert row.size == 40 + 1 + 20 + 1 + 1
 
 
 def test_texts_that_share_little_stay_apart() -> None:
@@ -32,12 +51,21 @@ def test_sharing_never_makes_a_row_larger_than_a_batch() -> None:
     assert all(row.size <= 100 for row in shared_rows(groups, limit=Limit(tokens=100, wanted=1000)))
 
 
-def test_a_row_without_its_answered_questions_keeps_its_prefix() -> None:
-    row = joined([query(0, 1, 2, 3), query(1, 1, 2, 4)])
-    rest = row.only([1])
+def test_a_row_stays_narrow_where_a_batch_is_large() -> None:
+    text = tuple(range(1000))
+    groups = [[query(owner, *text, *[owner + 2000] * 20)] for owner in range(200)]
+    rows = shared_rows(groups, limit=Limit(tokens=1 << 30, wanted=1000))
+    assert 1 < len(rows) < 10
+    assert max(row.size for row in rows) <= WIDEST
+
+
+def test_a_row_without_its_answered_questions_still_shares() -> None:
+    row = joined([query(0, 1, 2, 3, 9), query(1, 1, 2, 3, 4), query(2, 1, 2, 5)])
+    rest = row.only([0, 2])
     assert rest is not None
-    assert rest.prefix == row.prefix
-    assert rest.owners == [1]
+    assert rest.owners == [0, 2]
+    assert rest.shared == (0, 2)
+    assert rest.size == 5
     assert row.only([7]) is None
 
 
@@ -58,10 +86,28 @@ def test_batches_hold_every_query_once_within_the_limit(texts: list[list[int]]) 
 
 
 @given(st.lists(TOKENS, min_size=1, max_size=20))
-def test_a_row_spells_out_its_queries(texts: list[list[int]]) -> None:
-    row = joined([query(owner, *ids) for owner, ids in enumerate(texts)])
-    assert all(each.ids[: row.prefix] == row.queries[0].ids[: row.prefix] for each in row.queries)
+def test_a_row_reads_a_token_once_for_each_beginning_of_its_sorted_queries(texts: list[list[int]]) -> None:
+    row = joined([query(owner, *ids) for owner, ids in enumerate(sorted(texts))])
+    beginnings = {tuple(ids[:length]) for ids in texts for length in range(1, len(ids) + 1)}
+    assert row.size == len(beginnings)
     assert [single.queries[0] for single in alone(row)] == list(row.queries)
+
+
+@given(st.lists(TOKENS, min_size=1, max_size=20), st.booleans(), st.booleans())
+def test_every_wanted_place_of_a_layout_sees_its_query(texts: list[list[int]], ordered: bool, apart: bool) -> None:
+    queries = [query(owner, 8, 9, *ids) for owner, ids in enumerate(sorted(texts) if ordered else texts)]
+    common = common_prefix(queries, least=1) if apart else 0
+    row = joined(queries)
+    layout = Layout.of(row, common)
+    seen = {
+        column: [*branch.before, *range(branch.begin, column + 1)]
+        for branch in layout.branches
+        for column in range(branch.begin, branch.end)
+    }
+    assert len(layout.tokens) == row.size - common
+    for each, (column, _) in zip(queries, layout.wanted, strict=True):
+        assert [layout.tokens[at] for at in seen[column]] == list(each.ids[common:])
+        assert [layout.positions[at] for at in seen[column]] == list(range(common, len(each.ids)))
 
 
 def test_a_number_of_prompts_limits_a_batch() -> None:

@@ -14,11 +14,13 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.local.huggingface import HuggingFace
+from contrapose.tasks.infer.local.rows import Limit
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
 PROMPTS = ["the sky is", "it was not red and so the sky is blue", "a", "in the sky it is green , on and on"]
 QUESTION = "the sky is A . blue B . green Answer :"
 LONG = "the sky is " * 100
+COLOURS = ("red", "blue", "green", "not", "it")
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +74,19 @@ def test_label_loglikelihoods_do_not_depend_on_the_batch(folder: Path, size: obj
     for one, other in zip(together, alone, strict=True):
         assert one.option_loglikelihoods == pytest.approx(other.option_loglikelihoods, abs=1e-4)
         assert one.text == other.text
+
+
+def test_more_replies_are_written_together_than_prompts_are_read(folder: Path) -> None:
+    model = opened(folder)
+    model.limit = Limit(tokens=100, wanted=100, replies=200)
+    batches: list[int] = []
+    model.model.register_forward_pre_hook(
+        lambda _, __, named: batches.append(len(named["input_ids"])), with_kwargs=True
+    )
+    prompts = [f"the sky is {one} {other}" for one in COLOURS for other in COLOURS]
+    (size,) = {len(model.encoder.prompt(prompt)) + model.generation.max_new_tokens for prompt in prompts}
+    completions(model, [generate(prompt) for prompt in prompts])
+    assert max(batches) == 200 // size > 100 // size
 
 
 def test_label_loglikelihoods_are_the_models_own(folder: Path) -> None:
