@@ -12,6 +12,7 @@ from contrapose.tasks.core.records import READ_BY, Case, Completion, FollowUp, T
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.meter import current_meter
+from contrapose.tasks.tables.columnar import uncollected
 
 POLL_SECONDS = 0.2
 """How often to look for answers that another run is asking for."""
@@ -33,13 +34,15 @@ def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model
     """
     meter = current_meter()
     end = meter.done + sum(map(weight, cases))
-    pairs = [_pair(case, form) for case in cases]
+    with uncollected():
+        pairs = [_pair(case, form) for case in cases]
     settle(list(dict.fromkeys(chain.from_iterable(pairs))), broker, model=model)
     settle(losses(cases, broker.answers), broker, model=model)
     settle(besides(cases, form=form), broker, model=model)
     meter.done = end
     unanswered = Completion(error=f"{UNASKED}: {broker.stopped}")
-    return [_trial(case, pair, broker.answers, unanswered) for case, pair in zip(cases, pairs, strict=True)]
+    with uncollected():
+        return [_trial(case, pair, broker.answers, unanswered) for case, pair in zip(cases, pairs, strict=True)]
 
 
 def ask_back(

@@ -17,13 +17,17 @@ from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Likelihoods, Usage
 from contrapose.tasks.infer.base import Broker, refuse_unknown
 from contrapose.tasks.infer.trading import Batch, trade
+from contrapose.tasks.tables.columnar import batched, uncollected
 
 WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")
 WRITTEN = 8
 """Tokens of a reply, which are its words."""
 TOKENS = {"generate": WRITTEN, "choose": 1, "loss": 0}
 """Tokens written, by the kind of question."""
-BATCH = 1000
+BATCH = 10_000
+"""Questions that are taken at once: what is claimed meanwhile waits for no answers that are written."""
+AT_ONCE = 1000
+"""Questions that are answered before these are put."""
 
 
 class Mock:
@@ -80,10 +84,11 @@ class MockModel:
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Answer what is open, a batch at a time, until the budget is spent."""
-        for start in range(0, len(questions), BATCH):
-            batch = tuple(questions[start : start + BATCH])
-            most = {question: _usage(question) for question in batch}
-            trade(Batch(questions=batch, most=most, compute=partial(self._completions, most)), broker)
+        with uncollected():
+            for batch in batched(questions, BATCH):
+                most = {question: _usage(question) for question in batch}
+                compute = partial(self._completions, most)
+                trade(Batch(questions=tuple(batch), most=most, compute=compute, at_once=AT_ONCE), broker)
 
     def notes(self) -> Mapping[str, str | float]:
         """Nothing worth saying."""

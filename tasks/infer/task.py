@@ -190,9 +190,11 @@ def _put(
         with broker, nullcontext() if owner is None else reporting(owner, broker, meter):
             trials = asking(broker, model)
             notes = dict(model().notes()) if broker.asked else {}
+            # Answers are still being written meanwhile; only what is all written leaves this room.
+            table = write_arrow([to_arrow(trials, Trial, known={"case": cases})], schema_of(Trial))
     Store().runs.add_hits(run, broker.hits)
     return Asked(
-        table=write_arrow([to_arrow(trials, Trial, known={"case": cases})], schema_of(Trial)),
+        table=table,
         unasked=sum(unasked(trial) for trial in trials),
         answered=0,
         read=(0, 0),

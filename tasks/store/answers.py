@@ -8,6 +8,8 @@ import time
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import ARRAY, Connection, Engine, Select, Table, Text, and_, delete, func, literal, select, update
@@ -134,8 +136,10 @@ class AnswerTable(StorePart):
         """Keep what a run was answered, release the claims and note what was spent, all of it or nothing."""
         with self.engine.begin() as connection:
             if batch.rows:
-                connection.execute(self._keep(batch.again), list(batch.rows))
-                answered = listed(connection, (row["key"] for row in batch.rows))
+                # Keys are hashes. In their order a transaction meets each page of their index once.
+                rows = sorted(batch.rows, key=itemgetter("key"))
+                _insert(connection, self._keep(batch.again), rows)
+                answered = listed(connection, (row["key"] for row in rows))
                 connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(answered)))
             taken = _taken(batch)
             connection.execute(update(RUNS).where(RUNS.c.id == batch.run).values(**_added(RUNS, taken)))
@@ -151,6 +155,23 @@ class AnswerTable(StorePart):
             return statement.on_conflict_do_nothing(index_elements=["key"])
         new = {column.name: statement.excluded[column.name] for column in ANSWERS.c if column.name != "key"}
         return statement.on_conflict_do_update(index_elements=["key"], set_=new)
+
+
+AT_ONCE = 1000
+"""Rows of an insert into SQLite, which takes some 32,000 values a statement."""
+
+
+def _insert(connection: Connection, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows, into SQLite many with one statement: others go on while it works, and it asks for no turn a row."""
+    if connection.dialect.name != "sqlite":
+        connection.execute(statement, list(rows))
+        return
+    compiled = statement.compile(dialect=connection.dialect, column_keys=list(rows[0]))
+    values, names = itemgetter(*compiled.positiontup), ", ".join("?" * len(compiled.positiontup))
+    for start in range(0, len(rows), AT_ONCE):
+        part = rows[start : start + AT_ONCE]
+        many = str(compiled).replace(f"({names})", ", ".join([f"({names})"] * len(part)), 1)
+        connection.exec_driver_sql(many, tuple(chain.from_iterable(map(values, part))))
 
 
 def _taken(batch: AnswerBatch) -> dict[str, int]:

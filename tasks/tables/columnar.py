@@ -48,15 +48,20 @@ def from_arrow(table: pa.Table, kind: Any) -> list[Any]:
         table: the columns.
         kind: a slotted dataclass; it has no `__post_init__`, since none would run.
     """
-    with _uncollected():
+    with uncollected():
         return _records([table.column(name) for name in _hints(kind)], kind)
 
 
 def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     """Items in lists of `size`, the last one shorter."""
     rest = iter(items)
-    while portion := list(islice(rest, size)):
+    while portion := _next(rest, size):
         yield portion
+
+
+def _next(rest: Iterator[Item], size: int) -> list[Item]:
+    with uncollected():
+        return list(islice(rest, size))
 
 
 def regrouped(parts: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
@@ -73,8 +78,8 @@ def regrouped(parts: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Leaves new records alone: they hold no cycles, and looking for some takes as long as making them."""
+def uncollected() -> Iterator[None]:
+    """Leave new records alone: they hold no cycles, and looking for some takes as long as making them."""
     enabled = gc.isenabled()
     gc.disable()
     try:
