@@ -176,9 +176,7 @@ def scored(folder: Path, name: str, test: str) -> pa.Table:
     answers |= {question: model.completion(question) for question in losses(cases, answers)}
     rng = random.Random(0)
     sentences = [sample.text for sample in read(folder / "wiki_test.jsonl") if isinstance(sample, TextSample)]
-    found = [
-        _replied(trial, sentences, rng) for trial in trials(cases, answers, missing=lambda: Completion(error="missing"))
-    ]
+    found = [_replied(trial, sentences, rng) for trial in trials(cases, answers, missing=Completion(error="missing"))]
     return result_table(found, chosen.score(found, settings, embed=_none), probe=chosen, model="mock")
 
 

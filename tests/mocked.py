@@ -14,4 +14,4 @@ def mocked(cases: Iterable[Case]) -> list[Trial]:
     chosen, model = [case for case in cases if case.skip_reason is None], MockModel()
     answers = {question: model.completion(question) for question in asked(chosen)}
     answers |= {question: model.completion(question) for question in losses(chosen, answers)}
-    return trials(chosen, answers, missing=lambda: Completion(error="missing"))
+    return trials(chosen, answers, missing=Completion(error="missing"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from json.encoder import encode_basestring_ascii
 from typing import Literal
 
 from contrapose.tasks.core.records import Completion, Usage
@@ -59,18 +61,28 @@ class Answer:
     def taken(self) -> Usage:
         """What it took, failed requests included."""
         used = self.completion.usage
-        return self.spent or Usage(
-            calls=self.requests, prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens
-        )
+        if self.spent is not None:
+            return self.spent
+        if used.calls == self.requests:
+            return used
+        return Usage(calls=self.requests, prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens)
 
 
 def to_json(question: Question) -> str:
-    """A question as the store keeps it."""
-    content: dict[str, object] = {"kind": question.kind, "prompt": question.prompt}
-    form = "" if question.form == "plain" else question.form
-    further = {"labels": question.labels, "text": question.text, "repeat": question.repeat, "form": form}
-    content |= {name: value for name, value in further.items() if value}
-    return json.dumps(content, ensure_ascii=True)
+    """A question as the store keeps it, and as keys are made of it."""
+    text = f'{{"kind": "{question.kind}", "prompt": {encode_basestring_ascii(question.prompt)}'
+    if question.labels:
+        text += f', "labels": {_as_list(question.labels)}'
+    if question.text:
+        text += f', "text": {encode_basestring_ascii(question.text)}'
+    if question.repeat:
+        text += f', "repeat": {question.repeat}'
+    return f"{text}}}" if question.form == "plain" else f'{text}, "form": "{question.form}"}}'
+
+
+@lru_cache(maxsize=64)
+def _as_list(labels: tuple[str, ...]) -> str:
+    return json.dumps(labels)
 
 
 def from_json(text: str) -> Question:

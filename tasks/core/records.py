@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypedDict
 
@@ -165,6 +165,16 @@ class Usage:
             prompt_tokens=self.prompt_tokens - other.prompt_tokens,
             completion_tokens=self.completion_tokens - other.completion_tokens,
         )
+
+
+def total(usages: Iterable[Usage]) -> Usage:
+    """What several took together: adding them up one after the other would make a record for each."""
+    calls = prompt_tokens = completion_tokens = 0
+    for usage in usages:
+        calls += usage.calls
+        prompt_tokens += usage.prompt_tokens
+        completion_tokens += usage.completion_tokens
+    return Usage(calls=calls, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

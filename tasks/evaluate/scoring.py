@@ -17,7 +17,7 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, Thresholds
 from contrapose.tasks.probes.base import AsksBack, Embed, unscored
 from contrapose.tasks.probes.reading_checks import CHECKS
-from contrapose.tasks.tables.columnar import from_arrow
+from contrapose.tasks.tables.columnar import from_arrow, uncollected
 from contrapose.tasks.tables.results import result_table
 from contrapose.tasks.tables.table import Table, batches
 
@@ -35,9 +35,10 @@ def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embe
     chosen = probe(plan.test)
     failed = [trial.expected.error or trial.actual.error for trial in trials]
     answered = [trial for trial, error in zip(trials, failed, strict=True) if not error]
-    scores = iter(chosen.score(answered, plan.probe_settings, embed=embed))
-    every = [unscored(f"The model gave no answer: {error}") if error else next(scores) for error in failed]
-    return result_table(trials, every, probe=chosen, model=model, passages=passages)
+    with uncollected():
+        scores = iter(chosen.score(answered, plan.probe_settings, embed=embed))
+        every = [unscored(f"The model gave no answer: {error}") if error else next(scores) for error in failed]
+        return result_table(trials, every, probe=chosen, model=model, passages=passages)
 
 
 CENTRAL = 0.95

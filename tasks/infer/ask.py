@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from contrapose.tasks.core.questions import UNASKED, Form, Question
 from contrapose.tasks.core.records import READ_BY, Case, Completion, FollowUp, Trial
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.meter import current_meter
+from contrapose.tasks.tables.columnar import uncollected
 
 POLL_SECONDS = 0.2
 """How often to look for answers that another run is asking for."""
@@ -32,11 +34,15 @@ def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model
     """
     meter = current_meter()
     end = meter.done + sum(map(weight, cases))
-    settle(asked(cases, form=form), broker, model=model)
+    with uncollected():
+        pairs = [_pair(case, form) for case in cases]
+    settle(list(dict.fromkeys(chain.from_iterable(pairs))), broker, model=model)
     settle(losses(cases, broker.answers), broker, model=model)
     settle(besides(cases, form=form), broker, model=model)
     meter.done = end
-    return trials(cases, broker.answers, missing=lambda: Completion(error=f"{UNASKED}: {broker.stopped}"), form=form)
+    unanswered = Completion(error=f"{UNASKED}: {broker.stopped}")
+    with uncollected():
+        return [_trial(case, pair, broker.answers, unanswered) for case, pair in zip(cases, pairs, strict=True)]
 
 
 def ask_back(
@@ -78,22 +84,24 @@ def settle(questions: Sequence[Question], broker: StoreBroker, *, model: Callabl
     """
     broker.look_up(questions)
     idle = 0
-    while broker.open(questions) and not broker.stopped:
+    left = broker.open(questions)
+    while left and not broker.stopped:
         known = len(broker.answers)
         model().answer(questions, broker)
-        _wait(questions, broker)
+        left = _wait(questions, broker)
         idle = idle + 1 if len(broker.answers) == known else 0
         if idle == IDLE_ROUNDS:
             raise RuntimeError("the model leaves questions open that nobody else is asking")
 
 
-def _wait(questions: Sequence[Question], broker: StoreBroker) -> None:
-    """Look up what others have answered, for as long as they are asking all that is open."""
+def _wait(questions: Sequence[Question], broker: StoreBroker) -> list[Question]:
+    """Look up what others have answered, for as long as they are asking all that is open; what is left of that."""
     while (left := broker.open(questions)) and not broker.stopped:
         time.sleep(POLL_SECONDS)
         broker.look_up(left)
         if len(broker.busy(left)) < len(left):
-            return
+            break
+    return broker.open(left)
 
 
 Answers = Mapping[Question, Completion]
@@ -126,14 +134,13 @@ def losses(cases: Iterable[Case], answers: Answers) -> list[Question]:
 
 def besides(cases: Iterable[Case], *, form: Form = "plain") -> list[Question]:
     """The distinct questions of cases whose original prompt is also answered in words, or asked once more."""
-    return list(dict.fromkeys(question for case in cases for question in _besides(case, form)))
+    further = (case for case in cases if case.also_in_words or case.also_again)
+    return list(dict.fromkeys(question for case in further for question in _besides(case, _pair(case, form))))
 
 
-def trials(
-    cases: Sequence[Case], answers: Answers, *, missing: Callable[[], Completion], form: Form = "plain"
-) -> list[Trial]:
-    """One trial per case, in order; a question without an answer becomes what `missing` returns."""
-    return [_trial(case, answers, missing, form) for case in cases]
+def trials(cases: Sequence[Case], answers: Answers, *, missing: Completion, form: Form = "plain") -> list[Trial]:
+    """One trial per case, in order; a question without an answer has `missing` in its place."""
+    return [_trial(case, _pair(case, form), answers, missing) for case in cases]
 
 
 def about(follow_up: FollowUp) -> Question:
@@ -162,26 +169,23 @@ def _with_word(reply: Completion, said: str | None) -> Completion:
     return reply if said is None else replace(reply, asked_back=said)
 
 
-def _trial(case: Case, answers: Answers, missing: Callable[[], Completion], form: Form) -> Trial:
-    first, second = (answers.get(question) or missing() for question in _pair(case, form))
+def _trial(case: Case, pair: tuple[Question, Question], answers: Answers, missing: Completion) -> Trial:
+    first, second = answers.get(pair[0], missing), answers.get(pair[1], missing)
     if case.loss_of is not None and not (first.error or second.error):
-        before, after = (answers.get(question) or missing() for question in _loss_pair(case, answers))
+        before, after = (answers.get(question, missing) for question in _loss_pair(case, answers))
         first, second = _with_loss(first, before), _with_loss(second, after)
-    texts = [_text(answers.get(question)) for question in _besides(case, form)]
+    texts = [_text(answers.get(question)) for question in _besides(case, pair)]
     # A reply that failed is no error of the case, whose own answers are there.
     if texts and texts[0] is not None and not first.error:
         first = replace(first, in_words=texts[0]) if case.also_in_words else replace(first, again=texts[0])
     return Trial(case=case, expected=first, actual=second)
 
 
-def _besides(case: Case, form: Form) -> tuple[Question, ...]:
+def _besides(case: Case, pair: tuple[Question, Question]) -> tuple[Question, ...]:
     """What is asked beside the two prompts of a case: one question at most, for a choice by likelihood has no words."""
     if case.also_in_words:
         return (Question(kind="generate", prompt=case.original_prompt),)
-    if not case.also_again:
-        return ()
-    first, _ = _pair(case, form)
-    return (replace(first, repeat=case.repeat + 1),)
+    return (replace(pair[0], repeat=case.repeat + 1),) if case.also_again else ()
 
 
 def _text(completion: Completion | None) -> str | None:
@@ -195,13 +199,13 @@ def _with_loss(reply: Completion, loss: Completion) -> Completion:
 def _pair(case: Case, form: Form = "plain") -> tuple[Question, Question]:
     if case.perturbed_prompt is None:
         raise ValueError(f"case {case.id} is skipped ({case.skip_reason}) and must not be asked")
-    form = form if wants_letter(case) and case.loss_of is None else "plain"
-    labels = case.labels if case.asks == "choose" or form != "plain" else ()
-    before, after = (
-        Question(kind=case.asks, prompt=prompt, labels=labels, repeat=case.repeat, form=form)
-        for prompt in (case.original_prompt, case.perturbed_prompt)
+    form = form if form != "plain" and wants_letter(case) and case.loss_of is None else "plain"
+    asks, repeat = case.asks, case.repeat
+    labels = case.labels if asks == "choose" or form != "plain" else ()
+    return (
+        Question(kind=asks, prompt=case.original_prompt, labels=labels, repeat=repeat, form=form),
+        Question(kind=asks, prompt=case.perturbed_prompt, labels=labels, repeat=repeat, form=form),
     )
-    return before, after
 
 
 def _loss_pair(case: Case, answers: Answers) -> tuple[Question, ...]:

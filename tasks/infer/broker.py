@@ -10,7 +10,7 @@ from typing import Self, TypeAlias
 
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.core.questions import Answer, Question
-from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.core.records import Completion, Usage, total
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import current_meter
@@ -92,14 +92,16 @@ class StoreBroker:
 
     def busy(self, questions: Sequence[Question]) -> list[Question]:
         """Those of the questions that another run is asking at this moment."""
-        held = self.claims.held_by_others([self._key(question) for question in questions])
-        return [question for question in questions if self._key(question) in held]
+        keys = [self._key(question) for question in questions]
+        held = self.claims.held_by_others(keys)
+        return [question for question, key in zip(questions, keys, strict=True) if key in held]
 
     def take(self, questions: Sequence[Question]) -> list[Question]:
         """Those of the questions that are still open and are ours to ask now, in order."""
         left = [] if self.stopped else self.open(questions)
-        own = self.claims.claim([self._key(question) for question in left]) if left else set()
-        return [question for question in left if self._key(question) in own]
+        keys = [self._key(question) for question in left]
+        own = self.claims.claim(keys) if left else set()
+        return [question for question, key in zip(left, keys, strict=True) if key in own]
 
     def put(self, answers: Sequence[Answer]) -> None:
         """Keep answers, and remember failures for this run."""
@@ -145,8 +147,8 @@ AGAIN_SECONDS = 0.5
 """Between two tries of a transaction that failed."""
 GATHER_SECONDS = 0.05
 """How long the first answer of a transaction waits for others: a transaction costs as much as many answers."""
-MOST = 2000
-"""Answers after which a transaction is closed."""
+MOST = 10_000
+"""Answers after which a transaction is closed; as many come together only where a model answers faster than these."""
 
 
 class Writer:
@@ -269,7 +271,7 @@ class Writer:
             kept,
             run=self.run,
             model=self.model,
-            spent=sum((keyed.answer.taken for keyed in kept), sum(failures, Usage())),
+            spent=total([*failures, *(keyed.answer.taken for keyed in kept)]),
             failures=len(failures),
             again=self.again,
             reads=self.reads,

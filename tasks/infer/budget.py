@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -11,7 +11,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price, cost_of
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.records import Usage
+from contrapose.tasks.core.records import Usage, total
 from contrapose.tasks.core.registry import names, provider
 
 
@@ -58,11 +58,22 @@ class Budget:
 
     def settle(self, most: Usage, used: Usage) -> None:
         """Replace a reservation by what the request took; a count below 0 is none, and what was reserved stands."""
-        if min(used.calls, used.prompt_tokens, used.completion_tokens) < 0:
-            used = most
+        used = counted(used, most)
         with self._lock:
             self.reserved -= most
             self.spent += used
+
+    def reserve_first(self, most: Sequence[Usage]) -> int:
+        """Set aside what the first of some requests may take, as many as fit; returns how many these are."""
+        if self.limits == Limits():
+            self.reserve(total(most))
+            return len(most)
+        return next((number for number, one in enumerate(most) if not self.reserve(one)), len(most))
+
+    def settle_all(self, most: Sequence[Usage], used: Sequence[Usage]) -> None:
+        """Replace reservations by what the requests took, in the same order; those without a count took nothing."""
+        taken = (counted(one, held) for one, held in zip(used, most, strict=False))
+        self.settle(total(most), total(taken))
 
     def before(self) -> Usage:
         """What counts against the limits before any reservation."""
@@ -102,6 +113,11 @@ class Budget:
         cost = self._cost(own)
         over = limits.max_cost is not None and (cost is None or cost > limits.max_cost)
         return "max_cost" if over else None
+
+
+def counted(used: Usage, most: Usage) -> Usage:
+    """What a request took; all that it could have taken where a count is below 0, and so is none."""
+    return most if min(used.calls, used.prompt_tokens, used.completion_tokens) < 0 else used
 
 
 def refuse_unpriced(max_cost: float | None, price: Price | None, *, what: str = "model", key: str = "price") -> None:

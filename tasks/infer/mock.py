@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Mapping, Sequence
+from functools import partial
 from string import ascii_uppercase
 from typing import ClassVar
 
@@ -16,11 +17,17 @@ from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Likelihoods, Usage
 from contrapose.tasks.infer.base import Broker, refuse_unknown
 from contrapose.tasks.infer.trading import Batch, trade
+from contrapose.tasks.tables.columnar import batched, uncollected
 
 WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")
 WRITTEN = 8
 """Tokens of a reply, which are its words."""
-BATCH = 1000
+TOKENS = {"generate": WRITTEN, "choose": 1, "loss": 0}
+"""Tokens written, by the kind of question."""
+BATCH = 10_000
+"""Questions that are taken at once: what is claimed meanwhile waits for no answers that are written."""
+AT_ONCE = 1000
+"""Questions that are answered before these are put."""
 
 
 class Mock:
@@ -77,25 +84,29 @@ class MockModel:
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Answer what is open, a batch at a time, until the budget is spent."""
-        for start in range(0, len(questions), BATCH):
-            batch = tuple(questions[start : start + BATCH])
-            most = {question: _usage(question) for question in batch}
-            trade(Batch(questions=batch, most=most, compute=self._completions), broker)
+        with uncollected():
+            for batch in batched(questions, BATCH):
+                most = {question: _usage(question) for question in batch}
+                compute = partial(self._completions, most)
+                trade(Batch(questions=tuple(batch), most=most, compute=compute, at_once=AT_ONCE), broker)
 
     def notes(self) -> Mapping[str, str | float]:
         """Nothing worth saying."""
         return {}
 
-    def _completions(self, questions: Sequence[Question]) -> list[Completion]:
-        return [self.completion(question) for question in questions]
+    def _completions(self, usage: Mapping[Question, Usage], questions: Sequence[Question]) -> list[Completion]:
+        return [self._computed(question, usage[question]) for question in questions]
 
     def completion(self, question: Question) -> Completion:
         """The answer to any question."""
-        if question.kind == "choose":
-            return self._choice(question)
-        return self._loss(question) if question.kind == "loss" else self._reply(question)
+        return self._computed(question, _usage(question))
 
-    def _reply(self, question: Question) -> Completion:
+    def _computed(self, question: Question, usage: Usage) -> Completion:
+        if question.kind == "choose":
+            return self._choice(question, usage)
+        return self._loss(question, usage) if question.kind == "loss" else self._reply(question, usage)
+
+    def _reply(self, question: Question, usage: Usage) -> Completion:
         """The likeliest letter where options stand in the prompt, else a few harmless words."""
         prompt = question.prompt
         letters = [
@@ -104,21 +115,21 @@ class MockModel:
         rng = _rng(f"{prompt}\x00{question.repeat}" if question.repeat else prompt)
         text = _likeliest(letters, rng)[0] if letters else " ".join(rng.choices(WORDS, k=WRITTEN)) + "."
         text = self.reply if self.reply is not None else text
-        return Completion(text=self.slip_reply if self._slips(prompt) else text, usage=_usage(question))
+        return Completion(text=self.slip_reply if self._slips(prompt) else text, usage=usage)
 
     def _slips(self, prompt: str) -> bool:
         return self.slip > 0 and _rng(f"slip\x00{self.revision}\x00{prompt}").random() < self.slip
 
-    def _choice(self, question: Question) -> Completion:
+    def _choice(self, question: Question, usage: Usage) -> Completion:
         """Log-likelihoods drawn from the hash; they need not sum to one, as those of letters never do."""
         best, scores = _likeliest(question.labels, _rng(question.prompt))
-        return Completion(text=best, option_loglikelihoods=scores, usage=_usage(question))
+        return Completion(text=best, option_loglikelihoods=scores, usage=usage)
 
-    def _loss(self, question: Question) -> Completion:
+    def _loss(self, question: Question, usage: Usage) -> Completion:
         """A loss between 1 and 4 nats."""
         rng = _rng(f"{question.prompt}\x00{question.text}")
         loss = 1 + 3 * rng.random() if question.text.strip() else None
-        return Completion(loss=loss, usage=_usage(question))
+        return Completion(loss=loss, usage=usage)
 
 
 def _likeliest(letters: Sequence[str], rng: random.Random) -> tuple[str, tuple[float, ...]]:
@@ -145,6 +156,5 @@ def _rng(text: str) -> random.Random:
 
 def _usage(question: Question) -> Usage:
     """One call; tokens are words."""
-    written = {"generate": WRITTEN, "choose": 1, "loss": 0}[question.kind]
     read = len(question.prompt.split()) + len(question.text.split())
-    return Usage(calls=1, prompt_tokens=read, completion_tokens=written)
+    return Usage(calls=1, prompt_tokens=read, completion_tokens=TOKENS[question.kind])

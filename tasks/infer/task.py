@@ -7,7 +7,9 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
-from typing import TypedDict
+from typing import Any, TypedDict
+
+import pyarrow.compute as pc
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price
@@ -26,7 +28,8 @@ from contrapose.tasks.infer.team import TeamBudget, reporting
 from contrapose.tasks.probes.reading_checks import agreement
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import identity_of_store
-from contrapose.tasks.tables.table import Table, read, read_rows, write
+from contrapose.tasks.tables.columnar import from_arrow, schema_of, to_arrow
+from contrapose.tasks.tables.table import Table, neighbours, read, read_arrow, write_arrow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,10 +117,11 @@ def infer(
         stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
     """
     notes: dict[str, str | float] = {}
+    part = neighbours(cases, *rows)
+    part = part.filter(pc.is_null(part["skip_reason"])).combine_chunks()
+    chosen: list[Case] = from_arrow(part, Case)
 
     def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
-        first, end = rows
-        chosen = [case for case in read_rows(cases, Case, first=first, end=end) if case.skip_reason is None]
         model = partial(_expecting, model, chosen)
         form = form_for(
             chosen, broker, model=model, forms=forms_of(find("providers", terms.spec.provider)(), terms.spec)
@@ -127,7 +131,7 @@ def infer(
             notes["constrained"] = "no" if form == "plain" else form
         return ask(chosen, broker, model=model, form=form or "plain")
 
-    asked = _put(asking, terms, label=label, stopped=stopped)
+    asked = _put(asking, terms, cases=part.to_struct_array(), label=label, stopped=stopped)
     return {**asked, "notes": {**asked["notes"], **notes}}
 
 
@@ -148,12 +152,12 @@ def ask_about(
         terms: who is asked, and what that may take.
         stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
     """
-    questions = read(follow_ups, FollowUp)
+    questions, stored = read(follow_ups, FollowUp), read_arrow(trials)
 
     def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
-        return ask_back(read(trials, Trial), questions, broker, model=model)
+        return ask_back(from_arrow(stored, Trial), questions, broker, model=model)
 
-    asked = _put(asking, terms, label=label, stopped=stopped)
+    asked = _put(asking, terms, cases=stored["case"], label=label, stopped=stopped)
     by_id = {trial.case.id: trial for trial in read(asked["table"], Trial)}
     answered = [
         question for question in questions if getattr(by_id[question.case_id], question.side).asked_back is not None
@@ -166,9 +170,14 @@ def ask_about(
 
 
 def _put(
-    asking: Callable[[StoreBroker, Callable[[], Model]], list[Trial]], terms: Terms, *, label: str, stopped: str | None
+    asking: Callable[[StoreBroker, Callable[[], Model]], list[Trial]],
+    terms: Terms,
+    *,
+    cases: Any,
+    label: str,
+    stopped: str | None,
 ) -> Asked:
-    """Ask at a broker of the run's store and budget."""
+    """Ask about some cases, which are there as a column too, at a broker of the run's store and budget."""
     spec, run, team = terms.spec, terms.run, terms.team
     keys = Keys(spec, terms.identity)
     shared = {"identity": dict(terms.identity), "processes": team.processes if team else 1}
@@ -181,9 +190,11 @@ def _put(
         with broker, nullcontext() if owner is None else reporting(owner, broker, meter):
             trials = asking(broker, model)
             notes = dict(model().notes()) if broker.asked else {}
+            # Answers are still being written meanwhile; only what is all written leaves this room.
+            table = write_arrow([to_arrow(trials, Trial, known={"case": cases})], schema_of(Trial))
     Store().runs.add_hits(run, broker.hits)
     return Asked(
-        table=write(trials, Trial),
+        table=table,
         unasked=sum(unasked(trial) for trial in trials),
         answered=0,
         read=(0, 0),

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.budget import Budget, Limits
+from contrapose.tasks.infer.budget import Budget, Limits, counted
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.teams import Grant, TeamCounts
@@ -71,8 +71,7 @@ class TeamBudget(Budget):
 
     def settle(self, most: Usage, used: Usage) -> None:
         """Replace a reservation by what the request took; a count below 0 is none, and what was reserved stands."""
-        if min(used.calls, used.prompt_tokens, used.completion_tokens) < 0:
-            used = most
+        used = counted(used, most)
         with self._lock:
             self.reserved -= most
             self.own += used

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
@@ -25,6 +24,8 @@ class Batch:
     """What each may take."""
     compute: Callable[[Sequence[Question]], list[Completion]]
     """Answers some of them, in order."""
+    at_once: int | None = None
+    """How many are computed before their answers are put; None: as many as the budget has room for."""
 
 
 def trade(batch: Batch, broker: Broker) -> None:
@@ -35,23 +36,23 @@ def trade(batch: Batch, broker: Broker) -> None:
     left = broker.take(batch.questions)
     while left:
         idle = broker.budget.idle()
-        held = _reserved(left, batch, broker)
-        if not held and not (idle and broker.budget.idle()):
+        most = [batch.most[question] for question in left[: batch.at_once]]
+        count = broker.budget.reserve_first(most)
+        if not count and not (idle and broker.budget.idle()):
             # Others who share the budget may spend less than they were granted.
             if broker.stopped:
                 return None
             time.sleep(SETTLING_SECONDS)
             continue
-        if not held:
-            return broker.stop(broker.budget.why(batch.most[left[0]]))
-        left = left[len(held) :]
+        if not count:
+            return broker.stop(broker.budget.why(most[0]))
+        held, left = left[:count], left[count:]
         start = time.perf_counter()
         completions: list[Completion] = []
         try:
             completions = batch.compute(held)
         finally:
-            for question, done in zip_longest(held, completions):
-                broker.budget.settle(batch.most[question], done.usage if done else Usage())
+            broker.budget.settle_all(most[:count], [done.usage for done in completions])
         seconds = (time.perf_counter() - start) / len(held)
         broker.put(
             [
@@ -60,13 +61,3 @@ def trade(batch: Batch, broker: Broker) -> None:
             ]
         )
     return None
-
-
-def _reserved(questions: Sequence[Question], batch: Batch, broker: Broker) -> list[Question]:
-    """The first of the questions, as many as the budget has room for."""
-    held = []
-    for question in questions:
-        if not broker.budget.reserve(batch.most[question]):
-            break
-        held.append(question)
-    return held

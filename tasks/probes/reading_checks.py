@@ -75,7 +75,9 @@ def check_columns(read: Iterable[Read]) -> dict[str, bool | None]:
     agreed = [
         answer == right
         for reply, letter, step, options in read
-        if (answer := answered(reply.asked_back, options)) and (right := known(reply, letter, step))
+        if reply.asked_back is not None
+        and (answer := answered(reply.asked_back, options))
+        and (right := known(reply, letter, step))
     ]
     return {"asked_agrees": all(agreed)} if agreed else {}
 

@@ -40,6 +40,8 @@ def inert(text: str) -> str:
 
     Source: OWASP, "CSV Injection".
     """
+    if text[:1].isalnum() and text.isascii() and text.isprintable() and ";" not in text:
+        return text
     stored = storable(text)
     later = _LATER.sub(r"\1'\2", stored) if any(sign in stored for sign in _PARTING) else stored
     return f"'{later}" if _FIRST.match(stored) else later
@@ -54,4 +56,7 @@ def restored(text: str) -> str:
 def _safe(column: pd.Series) -> pd.Series:
     if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         return column
-    return column.astype(object).map(lambda cell: inert(cell) if isinstance(cell, str) else cell)
+    cells = column.astype(object).tolist()
+    # Most columns hold the same few texts over and over.
+    safe = {cell: inert(cell) for cell in set(cells) if isinstance(cell, str)}
+    return pd.Series([safe.get(cell, cell) for cell in cells], index=column.index, dtype=object)

@@ -6,11 +6,13 @@ import json
 import re
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, and_, delete, func, select, update
+from sqlalchemy import ARRAY, Connection, Engine, Select, Table, Text, and_, delete, func, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from contrapose.tasks.core.damage import warn
@@ -18,9 +20,6 @@ from contrapose.tasks.core.questions import Answer, to_json
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.store.patience import StorePart, patient
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS, READINGS, RUNS
-
-PORTION = 500
-"""Keys a statement."""
 
 DAMAGED = "damaged-"
 """How the key of an answer begins that was set aside."""
@@ -64,6 +63,13 @@ def batch_of(
 def insert_into(engine: Engine, table: Any) -> Any:
     """An insert that can say what to do on a conflict, which each database has in a form of its own."""
     return postgresql.insert(table) if engine.dialect.name == "postgresql" else sqlite.insert(table)
+
+
+def listed(connection: Connection, keys: Iterable[str]) -> Select[tuple[str]]:
+    """Keys as rows of a query, however many they are: they travel as one value, and the statement stays the same."""
+    if connection.dialect.name == "postgresql":
+        return select(func.unnest(literal(list(keys), ARRAY(Text))).column_valued("key"))
+    return select(func.json_each(json.dumps(list(keys))).table_valued("value").c.value)
 
 
 class AnswerTable(StorePart):
@@ -111,12 +117,9 @@ class AnswerTable(StorePart):
     @patient
     def _rows(self, keys: Sequence[str], run: str | None) -> list[Any]:
         columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens)
-        rows: list[Any] = []
         with self.reading.begin() as connection:
-            for portion in portions(keys):
-                wanted = select(*columns).where(ANSWERS.c.key.in_(portion))
-                rows += connection.execute(wanted if run is None else wanted.where(ANSWERS.c.run == run))
-        return rows
+            wanted = select(*columns).where(ANSWERS.c.key.in_(listed(connection, keys)))
+            return list(connection.execute(wanted if run is None else wanted.where(ANSWERS.c.run == run)))
 
     @patient
     def _set_aside(self, keys: Sequence[str]) -> None:
@@ -133,9 +136,11 @@ class AnswerTable(StorePart):
         """Keep what a run was answered, release the claims and note what was spent, all of it or nothing."""
         with self.engine.begin() as connection:
             if batch.rows:
-                connection.execute(self._keep(batch.again), list(batch.rows))
-                for portion in portions([row["key"] for row in batch.rows]):
-                    connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(portion)))
+                # Keys are hashes. In their order a transaction meets each page of their index once.
+                rows = sorted(batch.rows, key=itemgetter("key"))
+                _insert(connection, self._keep(batch.again), rows)
+                answered = listed(connection, (row["key"] for row in rows))
+                connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(answered)))
             taken = _taken(batch)
             connection.execute(update(RUNS).where(RUNS.c.id == batch.run).values(**_added(RUNS, taken)))
             if batch.reads:
@@ -152,6 +157,23 @@ class AnswerTable(StorePart):
         return statement.on_conflict_do_update(index_elements=["key"], set_=new)
 
 
+AT_ONCE = 1000
+"""Rows of an insert into SQLite, which takes some 32,000 values a statement."""
+
+
+def _insert(connection: Connection, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows, into SQLite many with one statement: others go on while it works, and it asks for no turn a row."""
+    if connection.dialect.name != "sqlite":
+        connection.execute(statement, list(rows))
+        return
+    compiled = statement.compile(dialect=connection.dialect, column_keys=list(rows[0]))
+    values, names = itemgetter(*compiled.positiontup), ", ".join("?" * len(compiled.positiontup))
+    for start in range(0, len(rows), AT_ONCE):
+        part = rows[start : start + AT_ONCE]
+        many = str(compiled).replace(f"({names})", ", ".join([f"({names})"] * len(part)), 1)
+        connection.exec_driver_sql(many, tuple(chain.from_iterable(map(values, part))))
+
+
 def _taken(batch: AnswerBatch) -> dict[str, int]:
     """What came of a batch, by the columns that count it."""
     return {
@@ -166,12 +188,6 @@ def _taken(batch: AnswerBatch) -> dict[str, int]:
 def _added(table: Table, taken: Mapping[str, int]) -> dict[str, Any]:
     """The counts of a row with these added."""
     return {**{name: table.c[name] + count for name, count in taken.items()}, "seen": time.time()}
-
-
-def portions(keys: Sequence[str]) -> Iterator[list[str]]:
-    """Keys in portions that one statement takes."""
-    for start in range(0, len(keys), PORTION):
-        yield list(keys[start : start + PORTION])
 
 
 def percentiles(connection: Connection, run: str, shares: Sequence[float]) -> dict[float, float]:

@@ -10,10 +10,10 @@ from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from uuid import uuid4
 
-from sqlalchemy import Connection, Engine, delete, func, select, text, update
+from sqlalchemy import Connection, Engine, delete, func, literal, select, text, update
 
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.store.answers import insert_into, portions
+from contrapose.tasks.store.answers import insert_into, listed
 from contrapose.tasks.store.engine import BUSY_SECONDS
 from contrapose.tasks.store.patience import patient
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS
@@ -40,26 +40,19 @@ class Claims:
     @patient
     def claim(self, keys: Sequence[str]) -> set[str]:
         """Those of the keys that are this owner's to ask: not answered, and claimed by nobody who lives."""
-        own: set[str] = set()
         with self.engine.begin() as connection:
             self._bury(connection)
-            for portion in portions(keys):
-                # Claims come first: an answer that is written after them was asked by nobody else.
-                claimed = self._take(connection, portion)
-                answered = set() if self.again else self._answered(connection, claimed)
-                own |= claimed - answered
-        return own
+            # Claims come first: an answer that is written after them was asked by nobody else.
+            claimed = self._take(connection, keys)
+            return claimed if self.again else claimed - self._answered(connection, claimed)
 
     @patient
     def held_by_others(self, keys: Sequence[str]) -> set[str]:
         """Those of the keys that somebody else who lives is asking."""
-        held: set[str] = set()
         with self.engine.begin() as connection:
             self._bury(connection)
-            for portion in portions(keys):
-                wanted = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(portion), CLAIMS.c.owner != self.owner)
-                held |= set(connection.execute(wanted).scalars())
-        return held
+            wanted = CLAIMS.c.key.in_(listed(connection, keys)), CLAIMS.c.owner != self.owner
+            return set(connection.execute(select(CLAIMS.c.key).where(*wanted)).scalars())
 
     @patient
     def renew(self) -> None:
@@ -81,18 +74,25 @@ class Claims:
             connection.execute(delete(CLAIMS).where(CLAIMS.c.key == key, CLAIMS.c.owner == self.owner))
 
     def _take(self, connection: Connection, keys: Sequence[str]) -> set[str]:
+        # Two owners that claim the same keys meet in the same order, and none waits for the other in a circle.
+        rows = listed(connection, sorted(keys))
         until = now(connection) + LEASE_SECONDS
-        rows = [{"key": key, "owner": self.owner, "until": until} for key in sorted(keys)]
-        connection.execute(insert_into(self.engine, CLAIMS).on_conflict_do_nothing(index_elements=["key"]), rows)
-        mine = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(keys), CLAIMS.c.owner == self.owner)
+        rows = rows.add_columns(literal(self.owner), literal(until)).where(text("true"))
+        taking = insert_into(self.engine, CLAIMS).from_select(["key", "owner", "until"], rows)
+        taking = taking.on_conflict_do_nothing(index_elements=["key"]).returning(CLAIMS.c.key)
+        taken = set(connection.execute(taking).scalars())
+        if len(taken) == len(keys):
+            return taken
+        mine = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(listed(connection, keys)), CLAIMS.c.owner == self.owner)
         return set(connection.execute(mine).scalars())
 
     def _answered(self, connection: Connection, claimed: Collection[str]) -> set[str]:
         """Those that are answered, which need no claim."""
-        answered = set(connection.execute(select(ANSWERS.c.key).where(ANSWERS.c.key.in_(claimed))).scalars())
+        wanted = select(ANSWERS.c.key).where(ANSWERS.c.key.in_(listed(connection, claimed)))
+        answered = set(connection.execute(wanted).scalars())
         if answered:
             own = CLAIMS.c.owner == self.owner
-            connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(answered), own))
+            connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(listed(connection, answered)), own))
         return answered
 
     def _bury(self, connection: Connection) -> None:

@@ -31,7 +31,7 @@ BETWEEN_SECONDS = 0.02
 LITTLE_ROOM = 1_000_000
 """Bytes of a disk below which a failure to write is taken for want of room."""
 
-PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-65536", "wal_autocheckpoint=8000")
+PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-65536", "wal_autocheckpoint=32000")
 """Readers beside one writer, no wait for the disk at each commit; keys are hashes, so pages are met in no order."""
 
 

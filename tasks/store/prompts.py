@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import exists, func, select, update
 
-from contrapose.tasks.store.answers import insert_into, portions
+from contrapose.tasks.store.answers import insert_into, listed
 from contrapose.tasks.store.patience import StorePart, patient
 from contrapose.tasks.store.schema import ANSWERS, BATCHES, PROMPTS
 
@@ -64,11 +64,9 @@ class PromptTable(StorePart):
     @patient
     def find(self, keys: Sequence[str]) -> dict[str, PromptRow]:
         """What was written, by key."""
-        rows: list[Any] = []
         with self.reading.begin() as connection:
-            for portion in portions(keys):
-                rows += connection.execute(select(*_PROMPT).where(PROMPTS.c.key.in_(portion)))
-        return {row.key: PromptRow(**row._mapping) for row in rows}
+            rows = connection.execute(select(*_PROMPT).where(PROMPTS.c.key.in_(listed(connection, keys))))
+            return {row.key: PromptRow(**row._mapping) for row in rows}
 
     @patient
     def missing(self, runs: Iterable[str]) -> int:
@@ -85,11 +83,9 @@ class PromptTable(StorePart):
         Returns:
             How many these are; where none is left there is no batch.
         """
-        count = 0
         with self.engine.begin() as connection:
-            for portion in portions(keys):
-                free = update(PROMPTS).where(PROMPTS.c.key.in_(portion), PROMPTS.c.batch == "")
-                count += connection.execute(free.values(batch=batch, changed=time.time())).rowcount
+            free = update(PROMPTS).where(PROMPTS.c.key.in_(listed(connection, keys)), PROMPTS.c.batch == "")
+            count = connection.execute(free.values(batch=batch, changed=time.time())).rowcount
             if count:
                 row = {"id": batch, "remote": "", "spec": spec, "questions": count, "state": PREPARED}
                 connection.execute(insert_into(self.engine, BATCHES).values(**row, changed=time.time()))

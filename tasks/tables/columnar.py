@@ -25,9 +25,20 @@ def schema_of(kind: Any) -> pa.Schema:
     return pa.schema([pa.field(name, _arrow_type(hint)) for name, hint in _hints(kind).items()])
 
 
-def to_arrow(records: Iterable[Any], kind: Any) -> pa.Table:
-    """Records as an Arrow table."""
-    return pa.Table.from_arrays(_arrays(list(records), kind), schema=schema_of(kind))
+def to_arrow(records: Iterable[Any], kind: Any, *, known: Mapping[str, Any] | None = None) -> pa.Table:
+    """Records as an Arrow table.
+
+    Args:
+        records: of one dataclass.
+        kind: that dataclass.
+        known: fields whose columns are there already, as they were read: they need not be made again.
+    """
+    schema, there, rest = schema_of(kind), known or {}, list(records)
+    columns = [
+        there[name].cast(schema.field(name).type) if name in there else _column(rest, name, hint)
+        for name, hint in _hints(kind).items()
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def from_arrow(table: pa.Table, kind: Any) -> list[Any]:
@@ -37,15 +48,20 @@ def from_arrow(table: pa.Table, kind: Any) -> list[Any]:
         table: the columns.
         kind: a slotted dataclass; it has no `__post_init__`, since none would run.
     """
-    with _uncollected():
+    with uncollected():
         return _records([table.column(name) for name in _hints(kind)], kind)
 
 
 def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     """Items in lists of `size`, the last one shorter."""
     rest = iter(items)
-    while portion := list(islice(rest, size)):
+    while portion := _next(rest, size):
         yield portion
+
+
+def _next(rest: Iterator[Item], size: int) -> list[Item]:
+    with uncollected():
+        return list(islice(rest, size))
 
 
 def regrouped(parts: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
@@ -62,8 +78,8 @@ def regrouped(parts: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Leaves new records alone: they hold no cycles, and looking for some takes as long as making them."""
+def uncollected() -> Iterator[None]:
+    """Leave new records alone: they hold no cycles, and looking for some takes as long as making them."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -97,7 +113,11 @@ def _arrow_type(hint: Any) -> pa.DataType:
 
 def _arrays(records: Sequence[Any], kind: Any) -> list[pa.Array]:
     """One array for each field: a column at a time, since a dictionary for each row takes several times as long."""
-    return [_array(list(map(attrgetter(name), records)), hint) for name, hint in _hints(kind).items()]
+    return [_column(records, name, hint) for name, hint in _hints(kind).items()]
+
+
+def _column(records: Sequence[Any], name: str, hint: Any) -> pa.Array:
+    return _array(list(map(attrgetter(name), records)), hint)
 
 
 def _array(values: list[Any], hint: Any) -> pa.Array:

@@ -214,18 +214,23 @@ def batches(table: Table, *, columns: Sequence[str] | None = None, rows: int = R
 
 
 def read_rows(table: Table, kind: type[Record], *, first: int, end: int) -> list[Record]:
-    """The records in some neighbouring rows; only the row groups that hold them are read.
+    """The records in some neighbouring rows, of a dataclass as for `iterate`; otherwise as `neighbours`."""
+    return from_arrow(neighbours(table, first, end, columns=schema_of(kind).names), kind)
+
+
+def neighbours(table: Table, first: int, end: int, *, columns: Sequence[str] | None = None) -> pa.Table:
+    """Some neighbouring rows; only the row groups that hold them are read.
 
     Args:
         table: the reference.
-        kind: as for `iterate`.
         first: place of the first row, from 0.
         end: place after the last one; `first` where there are none.
+        columns: those to read; None: all.
     """
     groups = range(first // ROWS, -(-end // ROWS)) if first < end else range(0)
     with _checked(table) as path, pq.ParquetFile(path) as file:
-        part = file.read_row_groups(list(groups), columns=schema_of(kind).names)
-    return from_arrow(part.slice(first - groups.start * ROWS, end - first), kind)
+        part = file.read_row_groups(list(groups), columns=columns)
+    return part.slice(first - groups.start * ROWS, end - first)
 
 
 def take(table: Table, places: Sequence[int]) -> pa.Table:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from typing import get_args
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
-from contrapose.tasks.core.questions import Question
+from contrapose.tasks.core.questions import Form, Question, to_json
 from contrapose.tasks.infer.keys import Keys
 
 SPEC = ModelSpec(id="openai/small", args={"base_url": "http://one/v1"})
@@ -30,6 +35,28 @@ def key(question: Question = REPLY, *, spec: ModelSpec = SPEC, **identity: str) 
 )
 def test_another_question_has_another_key(other: Question) -> None:
     assert key(other) != key()
+
+
+ANY_TEXT = st.text(st.characters(), max_size=20)
+"""Lone surrogates and control characters, too."""
+
+
+@given(
+    st.builds(
+        Question,
+        kind=st.sampled_from(["generate", "choose", "loss"]),
+        prompt=ANY_TEXT,
+        labels=st.lists(ANY_TEXT, max_size=3).map(tuple),
+        text=ANY_TEXT,
+        repeat=st.integers(0, 3),
+        form=st.sampled_from(get_args(Form)),
+    )
+)
+def test_a_question_is_written_as_keys_of_all_versions_have_it(question: Question) -> None:
+    further = {"labels": question.labels, "text": question.text, "repeat": question.repeat}
+    further |= {"form": "" if question.form == "plain" else question.form}
+    content = {"kind": question.kind, "prompt": question.prompt}
+    assert to_json(question) == json.dumps(content | {name: value for name, value in further.items() if value})
 
 
 @pytest.mark.parametrize("identity", [{"revision": "2"}, {"dtype": "float32"}, {"chat_template": "abc"}])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from plain_broker import PlainBroker
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.infer.mock import Mock
+from contrapose.tasks.infer.mock import Mock, MockModel
 
 PROMPTS = [f"Prompt {number}." for number in range(2000)]
 
@@ -17,6 +18,13 @@ def slipped(share: float, *, revision: str = "") -> set[str]:
     model = Mock().open(ModelSpec(id="mock", args=args))
     questions = [Question(kind="generate", prompt=prompt) for prompt in PROMPTS]
     return {each.prompt for each in questions if model.completion(each).text == "no"}
+
+
+def test_its_answers_are_put_while_others_are_still_computed() -> None:
+    questions, broker = [Question(kind="generate", prompt=prompt) for prompt in PROMPTS], PlainBroker()
+    MockModel().answer(questions, broker)
+    assert [len(answers) for answers in broker.puts] == [1000, 1000]
+    assert [answer.question for answers in broker.puts for answer in answers] == questions
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])

@@ -64,7 +64,7 @@ def worded(reply: Completion) -> Completion:
     model = MockModel()
     answers = {question: model.completion(question) for question in asked([one])}
     (question,) = besides([one])
-    (found,) = trials([one], {**answers, question: reply}, missing=lambda: Completion(error="missing"))
+    (found,) = trials([one], {**answers, question: reply}, missing=Completion(error="missing"))
     assert found.expected.option_loglikelihoods is not None
     assert found.actual.in_words is None
     return found.expected
@@ -84,7 +84,7 @@ def test_the_mock_model_says_what_it_finds_likeliest(test: str) -> None:
     cases = [each for each in cases_of(test) if each.skip_reason is None]
     model = MockModel()
     answers = {each: model.completion(each) for each in [*asked(cases), *besides(cases)]}
-    found = trials(cases, answers, missing=lambda: Completion(error="missing"))
+    found = trials(cases, answers, missing=Completion(error="missing"))
     scores = probe(test).score(found, plan_of(test).probe_settings, embed=lambda texts: np.zeros((len(texts), 3)))
     agreed = [score.columns["words_agree"] for score in scores if score.columns.get("words_agree") is not None]
     assert len(agreed) == 50
@@ -96,7 +96,7 @@ def test_another_reply_disagrees_and_an_unreadable_one_is_unread(test: str) -> N
     (one,) = [each for each in cases_of(test, answer_in_words=1) if each.also_in_words]
     model = MockModel()
     answers = {each: model.completion(each) for each in asked([one])}
-    (trial,) = trials([one], answers, missing=lambda: Completion(error="missing"))
+    (trial,) = trials([one], answers, missing=Completion(error="missing"))
     other = next(label for label in one.labels if label != trial.expected.text)
     chosen, settings = probe(test), plan_of(test).probe_settings
     for reply, expected in ((other, (other, False)), ("Well, well.", ("", None)), (trial.expected.text, None)):

@@ -116,7 +116,9 @@ def results(model: Model, test: Prepared) -> pd.DataFrame:
     broker = PlainBroker()
     model.answer(asked(test.cases), broker)
     answers = {question: answer.completion for question, answer in broker.answers.items()}
-    found = _asked_back(trials(test.cases, answers, missing=_missing), test, model=model, broker=broker)
+    assert set(asked(test.cases)) <= set(answers), "the model left a question open"
+    missing = Completion(error="missing")
+    found = _asked_back(trials(test.cases, answers, missing=missing), test, model=model, broker=broker)
     return score_trials(found, test.plan, model="planted", embed=word_vectors).to_pandas()
 
 
@@ -133,10 +135,6 @@ def _asked_back(found: list[Trial], test: Prepared, *, model: Model, broker: Pla
     questions = list(follow_ups([found], test.plan, embed=word_vectors))
     model.answer(list(dict.fromkeys(map(about, questions))), broker)
     return answered(found, questions, {question: each.completion for question, each in broker.answers.items()})
-
-
-def _missing() -> Completion:
-    raise AssertionError("the model left a question open")
 
 
 def word_vectors(texts: Sequence[str]) -> np.ndarray:

@@ -128,8 +128,8 @@ class TwoOrders:
             version=self.version,
             original=f"A: {right}\nB: {wrong}",
             perturbed=None if skipped else f"A: {wrong}\nB: {right}",
-            original_prompt=self.prompt(settings, sample, right, wrong),
-            perturbed_prompt=None if skipped else self.prompt(settings, sample, wrong, right),
+            original_prompt=self.prompt(settings, sample, compared, right, wrong),
+            perturbed_prompt=None if skipped else self.prompt(settings, sample, compared, wrong, right),
             scorer="likelihood" if likely else "label" if settings.labels_are_own else "reply",
             asks="choose" if likely else "generate",
             labels=letters(2),
@@ -148,7 +148,7 @@ class TwoOrders:
         question = rng.choice(self.other_words)
         if settings.reworded is not None:
             settings = settings.model_copy(update={"prompt": settings.reworded})
-        prompt = self.prompt(settings, sample, *case.options, question=question)
+        prompt = self.prompt(settings, sample, self.comparison(sample), *case.options, question=question)
         if prompt == case.original_prompt:
             return None
         # What is shown is what differs: the question, or all of a prompt that has other words of its own.
@@ -159,11 +159,18 @@ class TwoOrders:
         return control_of(replace(case, original=before), perturbed=after, prompt=prompt, chance=chance)
 
     def prompt(
-        self, settings: TwoOrdersSettings, sample: Any, first: str, second: str, *, question: str | None = None
+        self,
+        settings: TwoOrdersSettings,
+        sample: Any,
+        compared: ComparedTexts,
+        first: str,
+        second: str,
+        *,
+        question: str | None = None,
     ) -> str:
         """The prompt with two texts in some order, by the suite's own template if it has one."""
         laid_out = self.laid_out if settings.prompt is None else str.strip
-        values = {name: value.strip() for name, value in self.comparison(sample).values.items()}
+        values = {name: value.strip() for name, value in compared.values.items()}
         values |= {"first": laid_out(first), "second": laid_out(second), "question": question or self.question}
         if settings.prompt is None:
             return default_prompt(self.name).fill(values)
