@@ -17,6 +17,7 @@ import pandas as pd
 
 if TYPE_CHECKING:
     from great_expectations import Checkpoint as Checkpoint
+    from great_expectations import ValidationDefinition
 
 ROW = "row"
 """Column with the number of a row, beside those that are checked."""
@@ -110,18 +111,40 @@ def run(gate: Checkpoint, frame: pd.DataFrame, *, parameters: Mapping[str, objec
 
     The frame has the columns that expectations name, the key, and `row`; they may refer to parameters as `$PARAMETER`.
     """
+    definition = gate.validation_definitions[0]
     with _unwarned():
+        if _all_hold(definition, frame, parameters):
+            held = SeenRows(holds=True, looked_at=len(frame), observed=None, broken=[], count=0, error="")
+            return [held] * len(definition.suite.expectations)
         checked = gate.run(batch_parameters={"dataframe": frame}, expectation_parameters=dict(parameters))
     (result,) = checked.run_results.values()
     # Results of one validation come in another order than its expectations: those of a column are together.
-    order = {validated.id: place for place, validated in enumerate(gate.validation_definitions[0].suite.expectations)}
+    order = {validated.id: place for place, validated in enumerate(definition.suite.expectations)}
     results: list[Any] = sorted(result.results, key=lambda validated: order[cast(Any, validated).expectation_config.id])
     return [_seen(validated, rows=len(frame)) for validated in results]
+
+
+def _all_hold(definition: ValidationDefinition, frame: pd.DataFrame, parameters: Mapping[str, object]) -> bool:
+    """Whether no row breaks anything, asked of expectations of which there is then no more to tell.
+
+    It takes half of what the rows that break something take to be found, and nearly every table is sound.
+    """
+    suite = definition.suite
+    if not all(every_row({"type": one.type, "kwargs": one.kwargs}) for one in suite.expectation_configurations):
+        return False
+    batch = definition.data.get_batch(batch_parameters={"dataframe": frame})
+    checked = batch.validate(suite, result_format="BOOLEAN_ONLY", expectation_parameters=dict(parameters))
+    return bool(checked.success)
 
 
 def row_by_row(expectation: Mapping[str, Any]) -> bool:
     """Whether a part of a table can be checked without the rest."""
     return expectation["type"] in ROW_BY_ROW and expectation["kwargs"].get("mostly", 1) == 1
+
+
+def every_row(expectation: Mapping[str, Any]) -> bool:
+    """Whether it looks at each row by itself, and at every one."""
+    return row_by_row(expectation) and "row_condition" not in expectation["kwargs"]
 
 
 ROW_BY_ROW = frozenset(

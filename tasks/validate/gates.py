@@ -18,7 +18,7 @@ from contrapose.tasks.tables.passages import PASSAGES
 from contrapose.tasks.tables.results import TYPES
 from contrapose.tasks.tables.table import Table, write_arrow
 from contrapose.tasks.validate.derived import DERIVED
-from contrapose.tasks.validate.expectations import ROW, checkpoint, remembered, row_by_row, run
+from contrapose.tasks.validate.expectations import ROW, checkpoint, every_row, remembered, row_by_row, run
 from contrapose.tasks.validate.findings import ExpectationTally, numbered, type_finding, type_violations
 from contrapose.tasks.validate.kinds import KEYS, LEFT_OUT, LINKS, UNKNOWN, Handed, rows_of, stored_schema
 from contrapose.tasks.validate.suites import bundled, named_columns, named_parameters, of_table
@@ -179,9 +179,17 @@ def groups_of(suites: Sequence[Suite], kind: Kind, handed: Handed) -> list[Expec
     return [
         ExpectationGroup(suite=suite, scope=scope, kind=kind, tallies=tallies)
         for suite in suites
-        for scope in ("part", "whole", "handed")
-        if (tallies := [tally for tally in _tallies_of(suite, kind, handed) if _scope(tally.expectation) == scope])
+        for (scope, _), tallies in _grouped(_tallies_of(suite, kind, handed)).items()
     ]
+
+
+def _grouped(tallies: Iterable[ExpectationTally]) -> dict[tuple[Scope, bool], list[ExpectationTally]]:
+    """By what they must see; of parts apart what is quickly seen to hold."""
+    groups: dict[tuple[Scope, bool], list[ExpectationTally]] = {}
+    for tally in tallies:
+        scope = _scope(tally.expectation)
+        groups.setdefault((scope, scope == "part" and every_row(tally.expectation)), []).append(tally)
+    return groups
 
 
 def _tallies_of(suite: Suite, kind: Kind, handed: Handed) -> Iterator[ExpectationTally]:

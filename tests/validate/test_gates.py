@@ -19,6 +19,7 @@ from contrapose.flows.gate import admit, hold, refuse_bad
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import GateError
 from contrapose.tasks.core.validation import KINDS, Checked, Finding, Kind
+from contrapose.tasks.validate import expectations
 from contrapose.tasks.validate.expectations import remembered, run
 from contrapose.tasks.validate.gates import sift
 from contrapose.tasks.validate.suites import named_columns
@@ -143,6 +144,14 @@ def test_a_missing_column_and_a_wrong_type_are_refused() -> None:
 def test_parts_are_told_as_one_table(kind: Kind) -> None:
     whole = sound("order_bias").corrupted(kind, setting(**BROKEN[kind]))
     assert whole.sifted(kind, part=9) == whole.sifted(kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_quick_look_tells_what_a_whole_one_tells(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = [sound("option_order"), sound("option_order").corrupted(kind, setting(**BROKEN[kind]))]
+    quick = [table.sifted(kind) for table in tables]
+    monkeypatch.setattr(expectations, "_all_hold", lambda *_: False)
+    assert quick == [table.sifted(kind) for table in tables]
 
 
 BROKEN = {
