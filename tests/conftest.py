@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,9 @@ def _forget_the_user() -> None:
     for name in (*LOOKS, *ours, "PREFECT_API_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
         os.environ.pop(name, None)
     os.environ["TERM"] = "xterm-256color"
+    # Every process of a test would compile all our files again, and each of ours all tests.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     without_proxy = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
     # Proxies themselves stay: tests that install something need them.
     os.environ["no_proxy"] = ",".join(filter(None, (without_proxy, "127.0.0.1", "localhost")))
@@ -60,7 +64,7 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
-LONGEST = ("e2e", "chaos", "flows")
+LONGEST = ("e2e", "chaos", "flows", "replay")
 """Folders whose modules take longest: they begin first, so that no process is left with one at the end."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -232,12 +233,15 @@ class Held:
         yield self.rows
 
 
+LONE = re.compile("[\ud800-\udfff]")
+"""Half of a pair: a surrogate without the other one."""
+
+
 def frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Rows as the report receives them: truth values with gaps stay objects."""
     # Arrow's strings, the default, refuse lone surrogates; plain objects hold them.
-    lone = any(
-        "\ud800" <= sign <= "\udfff" for row in rows for cell in row.values() if isinstance(cell, str) for sign in cell
-    )
+    texts = (cell for row in rows for cell in row.values() if isinstance(cell, str))
+    lone = any(LONE.search(text) for text in texts if not text.isascii())
     made = pd.DataFrame(rows, dtype=object if lone else None)
     return made.assign(**{"pass": pd.Series([row["pass"] for row in rows], dtype=object)})
 

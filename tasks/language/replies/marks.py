@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies.text import in_english
@@ -17,6 +18,9 @@ LETTER, TEXT, BOTH = "[\ue000-\ue0fe\ue200-\ue2fe]", "[\ue100-\ue1fe]", "[\ue200
 """A letter, alone or with its option's text; an option's text; a letter with its text."""
 MARK, CLASH = "[\ue000-\ue2ff]", "\ue0ff"
 """Any of them; a letter with the text of another option."""
+
+REMEMBERED = 1_000
+"""Options, and lists of them, whose form is kept: replies to one question are read one after the other."""
 
 _LETTERS, _TEXTS, _BOTH, _FOREIGN = 0xE000, 0xE100, 0xE200, 0xFE
 _PLAIN = str.maketrans(
@@ -125,6 +129,7 @@ def place_of(mark: str) -> int:
     return ord(mark) & 0xFF
 
 
+@lru_cache(maxsize=REMEMBERED)
 def plain(text: str) -> str:
     """A clean option in one line, without an article before it and marks around it."""
     # A run of marks is tried where it begins and nowhere else, or many marks would take the square of their time.
@@ -133,9 +138,20 @@ def plain(text: str) -> str:
 
 
 def _with_texts(text: str, options: Sequence[str]) -> str:
-    """The longest texts first, so that "iron ore" is not read as "iron"; case counts where nothing else differs."""
+    for place, pattern in _patterns(tuple(options)):
+        text = pattern.sub(chr(_TEXTS + place), text)
+    return text
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _patterns(options: tuple[str, ...]) -> tuple[tuple[int, re.Pattern[str]], ...]:
+    """How options are found by their texts, each with its place.
+
+    The longest come first, so that "iron ore" is not read as "iron"; case counts where nothing else differs.
+    """
     texts = [plain(option) for option in options]
     folded = [bare.casefold() for bare in texts]
+    patterns = []
     for place in sorted(range(len(texts)), key=lambda place: -len(texts[place])):
         if texts.count(texts[place]) > 1 or (len(texts[place]) < 2 and not texts[place].isdigit()):
             continue
@@ -145,9 +161,8 @@ def _with_texts(text: str, options: Sequence[str]) -> str:
         alike = folded.count(folded[place]) > 1
         article = "" if _FUNCTION_WORDS.fullmatch(folded[place].split()[0]) else "(?i:(?:the |an? )?)"
         before, after = r"(?<![\w'/^-])(?<!\d\.)", r"(?!\w|[.,/^]\d|['-]\w)"
-        pattern = before + article + (words if alike else f"(?i:{words})") + after
-        text = re.sub(pattern, chr(_TEXTS + place), text)
-    return text
+        patterns.append((place, re.compile(before + article + (words if alike else f"(?i:{words})") + after)))
+    return tuple(patterns)
 
 
 def _numbered(text: str, labels: Sequence[str]) -> str:

@@ -163,14 +163,25 @@ def _named(reply: str, option_a: str, option_b: str) -> LetterChoice:
     """
     marked = reply
     for name, text, other in (("A", option_a, option_b), ("B", option_b, option_a)):
-        label = rf"(?<![\w'])[(\[*]{{0,3}}{name}[)\]*]{{0,3}}\s?[.:)]?[*\"\u201c\s]{{1,4}}"
-        if re.search(label + re.escape(other.strip()), marked):
+        if other.strip() in marked and _labelled(name, other.strip()).search(marked):
             return _unparsed("contradictory")
-        marked = re.sub(rf"{label}{re.escape(text.strip().rstrip('.'))}[.\"\u201d*]{{0,3}}", f"({name}). ", marked)
+        if (own := text.strip().rstrip(".")) in marked:
+            marked = _labelled(name, own, end=r"[.\"\u201d*]{0,3}").sub(f"({name}). ", marked)
     stated = weigh(canonical(marked), one_is_right=True) if marked != reply else None
     if stated is None or stated.letter is None:
         return _unparsed("no choice found")
     return LetterChoice(choice=_letter(stated.letter), step="restated", reason=f"names sentence {stated.letter}")
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _labelled(letter: str, sentence: str, *, end: str = "") -> re.Pattern[str]:
+    """A letter before a sentence.
+
+    To compile it takes longer than to read most replies, few of which hold the sentence; and Python keeps only the
+    last 512 patterns, those of the rules of English among them.
+    """
+    label = rf"(?<![\w'])[(\[*]{{0,3}}{letter}[)\]*]{{0,3}}\s?[.:)]?[*\"\u201c\s]{{1,4}}"
+    return re.compile(label + re.escape(sentence) + end)
 
 
 def _quoted(reply: str, option_a: str, option_b: str) -> LetterChoice:
@@ -187,8 +198,16 @@ def _quoted(reply: str, option_a: str, option_b: str) -> LetterChoice:
 
 def _find(reply: str, sentence: str) -> re.Match[str] | None:
     """Where a sentence stands in a reply, with the quotes around it and without its full stop."""
-    quoted = re.escape(sentence.strip().rstrip("."))
-    return re.search(rf"[\"\u201c*]{{0,3}}{quoted}[.\"\u201d*]{{0,3}}", reply, re.IGNORECASE)
+    sentence = sentence.strip().rstrip(".")
+    # Beyond ASCII more letters than the lower one are alike without case.
+    if f"{sentence}{reply}".isascii() and sentence.lower() not in reply.lower():
+        return None
+    return _in_quotes(sentence).search(reply)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _in_quotes(sentence: str) -> re.Pattern[str]:
+    return re.compile(rf"[\"\u201c*]{{0,3}}{re.escape(sentence)}[.\"\u201d*]{{0,3}}", re.IGNORECASE)
 
 
 @lru_cache(maxsize=REMEMBERED)

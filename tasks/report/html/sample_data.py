@@ -124,8 +124,10 @@ class SampleData:
             for row in rows
         ]
         texts = page_texts(places, show_toxic=self.show_toxic, longest=LONGEST)
-        prompts = [mark(*("".join(texts[place]) for place in row[:2])) for row in indices]
-        parts = [[[*map(len, side)] for side in marked] for marked in prompts]
+        # Several replies may be to the same two prompts.
+        pairs = {(row[0], row[1]) for row in indices}
+        prompts = {pair: mark(*("".join(texts[place]) for place in pair)) for pair in pairs}
+        parts = [[[*map(len, side)] for side in prompts[row[0], row[1]]] for row in indices]
         return {"texts": texts, "rows": indices, "parts": parts}
 
 
