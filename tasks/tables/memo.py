@@ -43,6 +43,9 @@ def remembered(file: str, name: str, find: Callable[[], T], *, sound: Callable[[
                 return known[name]
             kept = [*known.items(), (name, value)][-MOST:]
             fresh = path.with_suffix(".new")
+            # For its owner alone: values may hold texts of people's data.
+            fresh.unlink(missing_ok=True)
+            fresh.touch(mode=0o600)
             fresh.write_text(json.dumps(dict(kept), indent=1))
             os.replace(fresh, path)
     return value

@@ -50,8 +50,9 @@ def test_what_may_not_be_used_again_is_not_kept(folder: Path) -> None:
     assert not (folder / "kept.json").exists()
 
 
-def test_the_oldest_values_go(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_values_go_and_nobody_else_reads_the_others(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memo, "MOST", 3)
     for number in range(5):
         remembered("kept.json", f"model {number}", lambda: 7, sound=is_count)
+    assert (folder / "kept.json").stat().st_mode & 0o777 == 0o600
     assert list(json.loads((folder / "kept.json").read_text())) == ["model 2", "model 3", "model 4"]
