@@ -95,13 +95,11 @@ class MockModel:
         return {}
 
     def _completions(self, usage: Mapping[Question, Usage], questions: Sequence[Question]) -> list[Completion]:
-        return [self._computed(question, usage[question]) for question in questions]
+        return [self.completion(question, usage[question]) for question in questions]
 
-    def completion(self, question: Question) -> Completion:
-        """The answer to any question."""
-        return self._computed(question, _usage(question))
-
-    def _computed(self, question: Question, usage: Usage) -> Completion:
+    def completion(self, question: Question, usage: Usage | None = None) -> Completion:
+        """The answer to any question; `usage`: what it takes, where that was computed before."""
+        usage = usage or _usage(question)
         if question.kind == "choose":
             return self._choice(question, usage)
         return self._loss(question, usage) if question.kind == "loss" else self._reply(question, usage)

@@ -52,7 +52,7 @@ def test_nothing_is_published_when_the_results_break_their_schema(
 def test_nothing_is_scored_when_the_model_answers_with_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def silent(self: MockModel, question: Any) -> Completion:
+    def silent(self: MockModel, *_: Any) -> Completion:
         return Completion()
 
     monkeypatch.setattr(MockModel, "completion", silent)
