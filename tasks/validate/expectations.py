@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pyarrow as pa
 
+from contrapose.tasks.tables.columnar import uncollected
 from contrapose.tasks.tables.memo import remembered
 
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ def problem(expectation: Mapping[str, Any]) -> str | None:
 def run(suite: ExpectationSuite, frame: pd.DataFrame, *, key: str, parameters: Mapping[str, object]) -> list[SeenRows]:
     """What is said of a frame, in the order of the expectations.
 
-    To collect the rows that break one takes most of the time; it is done where there are any.
+    To collect the rows that break one takes most of the time; it is done where there are any. Expectations that look
+    at every row are first asked only whether they hold.
 
     Args:
         suite: the expectations.
@@ -126,10 +128,11 @@ def run(suite: ExpectationSuite, frame: pd.DataFrame, *, key: str, parameters: M
     def results(result_format: Any) -> list[Any]:
         return list(batch.validate(suite, result_format=result_format, expectation_parameters=dict(parameters)).results)
 
-    with _unwarned():
+    with _unwarned(), uncollected():
         frames = _frames_of_this_process() if len(frame) <= SMALL else _frames()
         batch = frames.get_batch(batch_parameters={"dataframe": frame})
-        seen = results("BASIC")
+        every = all(every_row({"type": one.type, "kwargs": one.kwargs}) for one in suite.expectation_configurations)
+        seen = results("BOOLEAN_ONLY" if every else "BASIC")
         if not all(result.success and not (result.result or {}).get("unexpected_count") for result in seen):
             seen = results({"result_format": "COMPLETE", "unexpected_index_column_names": [key, ROW]})
     # Results come in another order than the expectations: those of a column are together.
@@ -176,6 +179,11 @@ SOUND: Mapping[str, object] = {"holds": True, "broken": [], "count": 0, "error":
 def row_by_row(expectation: Mapping[str, Any]) -> bool:
     """Whether a part of a table can be checked without the rest."""
     return expectation["type"] in ROW_BY_ROW and expectation["kwargs"].get("mostly", 1) == 1
+
+
+def every_row(expectation: Mapping[str, Any]) -> bool:
+    """Whether it looks at each row by itself, and at every one: where it holds, there is no more to tell."""
+    return row_by_row(expectation) and "row_condition" not in expectation["kwargs"]
 
 
 ROW_BY_ROW = frozenset(

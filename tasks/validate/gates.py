@@ -18,7 +18,16 @@ from contrapose.tasks.tables.passages import PASSAGES
 from contrapose.tasks.tables.results import TYPES
 from contrapose.tasks.tables.table import Table, write_arrow
 from contrapose.tasks.validate.derived import DERIVED
-from contrapose.tasks.validate.expectations import ROW, SMALL, SeenRows, row_by_row, run, sound_before, suite_made_once
+from contrapose.tasks.validate.expectations import (
+    ROW,
+    SMALL,
+    SeenRows,
+    every_row,
+    row_by_row,
+    run,
+    sound_before,
+    suite_made_once,
+)
 from contrapose.tasks.validate.findings import ExpectationTally, numbered, type_finding, type_violations
 from contrapose.tasks.validate.kinds import KEYS, LEFT_OUT, LINKS, UNKNOWN, Handed, rows_of, stored_schema
 from contrapose.tasks.validate.suites import bundled, named_columns, named_parameters, of_table
@@ -176,9 +185,17 @@ def groups_of(suites: Sequence[Suite], kind: Kind, handed: Handed) -> list[Expec
     return [
         ExpectationGroup(suite=suite, scope=scope, kind=kind, tallies=tallies)
         for suite in suites
-        for scope in ("part", "whole", "handed")
-        if (tallies := [tally for tally in _tallies_of(suite, kind, handed) if _scope(tally.expectation) == scope])
+        for (scope, _), tallies in _grouped(_tallies_of(suite, kind, handed)).items()
     ]
+
+
+def _grouped(tallies: Iterable[ExpectationTally]) -> Mapping[tuple[Scope, bool], list[ExpectationTally]]:
+    """By what they must see; those that look at every row of a part are apart, since that is quickly asked."""
+    groups: dict[tuple[Scope, bool], list[ExpectationTally]] = {}
+    for tally in tallies:
+        scope = _scope(tally.expectation)
+        groups.setdefault((scope, scope == "part" and every_row(tally.expectation)), []).append(tally)
+    return groups
 
 
 def _tallies_of(suite: Suite, kind: Kind, handed: Handed) -> Iterator[ExpectationTally]:
