@@ -8,7 +8,7 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib import metadata
@@ -128,8 +128,9 @@ def run(suite: ExpectationSuite, frame: pd.DataFrame, *, key: str, parameters: M
     def results(result_format: Any) -> list[Any]:
         return list(batch.validate(suite, result_format=result_format, expectation_parameters=dict(parameters)).results)
 
-    with _unwarned(), uncollected():
-        frames = _frames_of_this_process() if len(frame) <= SMALL else _frames()
+    small = len(frame) <= SMALL
+    with _unwarned(), uncollected() if small else nullcontext():
+        frames = _frames_of_this_process() if small else _frames()
         batch = frames.get_batch(batch_parameters={"dataframe": frame})
         every = all(every_row({"type": one.type, "kwargs": one.kwargs}) for one in suite.expectation_configurations)
         seen = results("BOOLEAN_ONLY" if every else "BASIC")

@@ -44,7 +44,7 @@ def findings(_: object) -> Iterator[DoctorFinding]:
         remedy = "Mend its rights, name another in PREFECT_HOME, or set PREFECT_API_URL."
         yield problem(NAME, f"a temporary one cannot write {settings.home} ({why})", remedy)
     elif settings.server.ephemeral.enabled:
-        message = "none is set: every run starts a temporary one, which takes about 10 s"
+        message = "none is set: every run starts a temporary one, which takes about 5 s"
         yield ok(NAME, message, "To keep one: prefect server start, then set PREFECT_API_URL.")
     else:
         remedy = "Set PREFECT_API_URL, or PREFECT_SERVER_EPHEMERAL_ENABLED=true."
