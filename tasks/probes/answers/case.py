@@ -11,6 +11,7 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Likelihoods, LossOf, TextSample
 from contrapose.tasks.probes.answers.settings import AnswerSettings, Scorer
 from contrapose.tasks.probes.values import numbers_of, texts_of, truths_of
+from contrapose.tasks.statistics.divergence import jensen_shannon
 
 LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "prompt"}
 """Of which text the scorers by loss need the loss."""
@@ -102,10 +103,7 @@ def guess(options: int, *, upper: float | None, by_likelihood: bool) -> float | 
 @cache
 def _moved(options: int, upper: float) -> float:
     """Share of pairs of distributions, both drawn evenly, in which the same option leads and the divergence exceeds."""
-    from scipy.spatial.distance import jensenshannon
-
     rng = np.random.default_rng(SEED)
     first, second = (rng.dirichlet(np.ones(options), size=DRAWS) for _ in range(2))
     same = first.argmax(axis=1) == second.argmax(axis=1)
-    divergence = jensenshannon(first, second, axis=1, base=2) ** 2
-    return float(np.mean(same & (divergence > upper)))
+    return float(np.mean(same & (jensen_shannon(first, second) > upper)))

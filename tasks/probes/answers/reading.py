@@ -13,6 +13,7 @@ from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.choices import Choice, about, read_choice
 from contrapose.tasks.probes.own_prompt import OwnLabels
+from contrapose.tasks.statistics.divergence import jensen_shannon
 
 _LETTER = re.compile(
     r"\W*(?:(?:the\s+)?(?:correct\s+|best\s+|right\s+|final\s+)?(?:answer|option|choice)(?:\s+is)?\W*)*[A-Za-z]\W*",
@@ -150,12 +151,7 @@ def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
 
 
 def divergences(pairs: Sequence[Choices]) -> list[float | None]:
-    """Jensen-Shannon divergence of each pair of choices, in bits, 0 to 1; None where one is missing.
-
-    Source: J. Lin, IEEE Transactions on Information Theory 37 (1991) 145-151, as in scipy.
-    """
-    from scipy.spatial.distance import jensenshannon
-
+    """Jensen-Shannon divergence of each pair of choices, in bits, 0 to 1; None where one is missing."""
     bits: list[float | None] = [None] * len(pairs)
     sizes: dict[int, list[int]] = {}
     for place, (before, after) in enumerate(pairs):
@@ -163,10 +159,7 @@ def divergences(pairs: Sequence[Choices]) -> list[float | None]:
             sizes.setdefault(len(before.shares), []).append(place)
     for places in sizes.values():
         shares = np.array([[choice.shares for choice in pairs[place] if choice is not None] for place in places])
-        # Rounding can push nearly equal distributions below zero, whose root is NaN.
-        with np.errstate(invalid="ignore"):
-            values = np.nan_to_num(jensenshannon(shares[:, 0], shares[:, 1], axis=1, base=2) ** 2)
-        for place, value in zip(places, np.clip(values, 0.0, 1.0).tolist(), strict=True):
+        for place, value in zip(places, jensen_shannon(shares[:, 0], shares[:, 1]).tolist(), strict=True):
             bits[place] = value
     return bits
 

@@ -1,4 +1,4 @@
-"""From an Altair chart to SVG that can stand in the page, drawn in a process of its own."""
+"""From a Vega-Lite chart to SVG that can stand in the page, drawn in a process of its own."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from threading import Lock
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, Any, cast
 from xml.etree import ElementTree
 
 from markupsafe import Markup, escape
 
-if TYPE_CHECKING:
-    import altair
-
+Chart = dict[str, Any]
+"""A chart in the words of Vega-Lite, which are plain JSON: https://vega.github.io/vega-lite/docs/."""
 
 SHAPES = frozenset({"svg", "g", "path", "line", "rect", "text"})
 
@@ -50,12 +49,12 @@ CONFIG = {
 """Colours are the style sheet's variables, which follow light, dark and print."""
 
 
-def drawing(chart: altair.LayerChart, description: str) -> Markup:
+def drawing(chart: Chart, description: str) -> Markup:
     """The chart as one `svg` element, which its description names, or that alone where it cannot be drawn.
 
     Its colours are variables of the style sheet; texts that are not ours belong into its data.
     """
-    drawn = svg({**chart.to_dict(validate=False), "config": CONFIG})
+    drawn = svg({**chart, "config": CONFIG})
     if drawn is None:
         return Markup("<p>{}</p>").format(description)
     # What is parsed here was just drawn, from texts that carry no control characters.

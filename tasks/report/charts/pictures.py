@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from contrapose.tasks.core.history_records import PastRun, PastTest
 from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
-from contrapose.tasks.report.charts.drawing import drawing, svg
+from contrapose.tasks.report.charts.drawing import Chart, drawing, svg
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.text.wording import counted, interval, number, percent
 
@@ -52,19 +52,29 @@ def _bars(values: np.ndarray, edges: np.ndarray, kind: str) -> list[dict[str, An
     ]
 
 
-def _histogram(bars: list[dict[str, Any]]) -> Any:
-    import altair as alt
-
-    scale = alt.Scale(zero=False, nice=False)
-    base = alt.Chart(alt.InlineData(values=bars)).encode(
-        x=alt.X("start:Q", bin="binned", title=None, scale=scale, axis=alt.Axis(grid=False, tickCount=5)),
-        y=alt.Y("share:Q", title=None, axis=alt.Axis(format=".0%", tickCount=3)),
-    )
-    cases = base.transform_filter("datum.kind == 'cases'").mark_bar(fill="var(--accent)", fillOpacity=0.8)
-    outline = base.transform_filter("datum.kind == 'controls'").mark_line(
-        stroke="var(--ink)", strokeWidth=1.5, interpolate="step-after", strokeDash=[3, 2]
-    )
-    return alt.layer(cases.encode(x2="end:Q"), outline).properties(width=320, height=110)
+def _histogram(bars: list[dict[str, Any]]) -> Chart:
+    scale = {"zero": False, "nice": False}
+    across = {"bin": "binned", "title": None, "scale": scale, "axis": {"grid": False, "tickCount": 5}}
+    share = {"field": "share", "type": "quantitative", "title": None, "axis": {"format": ".0%", "tickCount": 3}}
+    encoding = {"x": {"field": "start", "type": "quantitative", **across}, "y": share}
+    outline = {"type": "line", "stroke": "var(--ink)", "strokeWidth": 1.5, "interpolate": "step-after"}
+    return {
+        "data": {"values": bars},
+        "width": 320,
+        "height": 110,
+        "layer": [
+            {
+                "transform": [{"filter": "datum.kind == 'cases'"}],
+                "mark": {"type": "bar", "fill": "var(--accent)", "fillOpacity": 0.8},
+                "encoding": {**encoding, "x2": {"field": "end"}},
+            },
+            {
+                "transform": [{"filter": "datum.kind == 'controls'"}],
+                "mark": {**outline, "strokeDash": [3, 2]},
+                "encoding": encoding,
+            },
+        ],
+    }
 
 
 def _quartiles_in_words(cases: np.ndarray, controls: np.ndarray, name: str) -> str:
@@ -99,34 +109,38 @@ def trend(runs: tuple[PastRun, ...], test: str) -> Markup | None:
     return drawing(_lines(own, others), " ".join(_trend_in_words(own, others)))
 
 
-def _lines(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> Any:
-    import altair as alt
-
-    scale = alt.Scale(domain=[0, 1])
-    rate = alt.Y("rate:Q", scale=scale, title=None, axis=alt.Axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1]))
+def _lines(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> Chart:
     last = max(point["run"] for point in (*own, *others))
-    base = alt.Chart(alt.InlineData(values=own)).encode(
-        x=alt.X("run:Q", scale=alt.Scale(domain=[-0.3, last + 0.3]), axis=None)
-    )
-    ends = [{**own[0], "align": "left"}, {**own[-1], "align": "right"}]
-    dates = [
-        base.mark_text(align=end["align"], baseline="top", dy=8, fontSize=11, fill="var(--quiet)")
-        .encode(y=alt.Y(datum=0, scale=scale), text="date:N")
-        .properties(data=alt.InlineData(values=[end]))
-        for end in ends
-    ]
-    rings = base.mark_circle(filled=False, size=30, stroke="var(--quiet)", strokeWidth=1.25, opacity=1).encode(y=rate)
-    return alt.layer(
-        base.mark_area(fill="var(--band)", fillOpacity=0.45).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"),
-        base.mark_rule(stroke="var(--band)", strokeWidth=3).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"),
-        base.mark_line(stroke="var(--ink)", strokeWidth=1.5, strokeDash=[4, 3], interpolate="step").encode(
-            y=alt.Y("gate:Q", scale=scale)
-        ),
-        rings.properties(data=alt.InlineData(values=others)),
-        base.mark_line(stroke="var(--accent)", strokeWidth=2).encode(y=rate),
-        base.mark_circle(size=45, fill="var(--accent)", opacity=1).encode(y=rate),
-        *dates,
-    ).properties(width=320, height=130)
+    run = {"field": "run", "type": "quantitative", "axis": None, "scale": {"domain": [-0.3, last + 0.3]}}
+    rate = {"title": None, "axis": {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}}
+
+    def layer(mark: Chart, data: list[dict[str, Any]], y: Chart, **encoding: Chart) -> Chart:
+        height = {"type": "quantitative", "scale": {"domain": [0, 1]}, **y}
+        return {"data": {"values": data}, "mark": mark, "encoding": {"x": run, "y": height, **encoding}}
+
+    band = {"fill": "var(--band)", "fillOpacity": 0.45}
+    gate = {"stroke": "var(--ink)", "strokeWidth": 1.5, "strokeDash": [4, 3], "interpolate": "step"}
+    rings = {"filled": False, "size": 30, "stroke": "var(--quiet)", "strokeWidth": 1.25, "opacity": 1}
+    date = {"type": "text", "baseline": "top", "dy": 8, "fontSize": 11, "fill": "var(--quiet)"}
+    between: tuple[Chart, Chart] = {"field": "low"}, {"field": "high"}
+    return {
+        "width": 320,
+        "height": 130,
+        "layer": [
+            layer({"type": "area", **band}, own, between[0], y2=between[1]),
+            layer({"type": "rule", "stroke": "var(--band)", "strokeWidth": 3}, own, between[0], y2=between[1]),
+            layer({"type": "line", **gate}, own, {"field": "gate"}),
+            layer({"type": "circle", **rings}, others, {"field": "rate", **rate}),
+            layer({"type": "line", "stroke": "var(--accent)", "strokeWidth": 2}, own, {"field": "rate", **rate}),
+            layer(
+                {"type": "circle", "size": 45, "fill": "var(--accent)", "opacity": 1}, own, {"field": "rate", **rate}
+            ),
+            *(
+                layer({**date, "align": align}, [end], {"datum": 0}, text={"field": "date", "type": "nominal"})
+                for end, align in ((own[0], "left"), (own[-1], "right"))
+            ),
+        ],
+    }
 
 
 def _point(run: PastRun, past: PastTest) -> dict[str, Any]:
@@ -171,36 +185,48 @@ def image_url(summary: Summary) -> str | None:
 
     Tests without a score have their gate only. None where it cannot be drawn.
     """
-    drawn = svg(_chart(summary).to_dict(validate=False))
+    drawn = svg(_chart(summary))
     return None if drawn is None else f"data:image/svg+xml;base64,{b64encode(drawn.encode()).decode()}"
 
 
-def _chart(summary: Summary) -> Any:
-    import altair as alt
+def _chart(summary: Summary) -> Chart:
+    across = {"type": "quantitative", "scale": {"domain": [0, 1]}}
+    axis = {
+        "format": ".0%",
+        "values": [0, 0.25, 0.5, 0.75, 1],
+        "title": "pass rate, its 95 % interval, and the gate (|)",
+    }
+    colours = {"domain": [*COLOURS], "range": [*COLOURS.values()]}
+    colour = {"color": {"field": "verdict", "type": "nominal", "scale": colours, "legend": None}}
+    names = {"labelLimit": 180, "labelFontSize": 12}
+    interval_ends = {"x": {"field": "low", **across, "axis": axis}, "x2": {"field": "high"}}
+    words = {"x": {"value": WIDTH}, "text": {"field": "words", "type": "nominal"}}
 
-    scale = alt.Scale(domain=[0, 1])
-    axis = alt.Axis(
-        format=".0%", values=[0, 0.25, 0.5, 0.75, 1], title="pass rate, its 95 % interval, and the gate (|)"
-    )
-    colour = alt.Color("verdict:N", scale=alt.Scale(domain=[*COLOURS], range=[*COLOURS.values()]), legend=None)
-    names = alt.Y("test:N", sort=None, title=None, axis=alt.Axis(labelLimit=180, labelFontSize=12))
-    base = alt.Chart(alt.InlineData([_values(outcome) for outcome in summary["tests"]])).encode(y=names)
-    low = alt.X("low:Q", scale=scale, axis=axis)
-    lines = (
-        base.mark_rule(strokeWidth=5, opacity=0.35).encode(x=low, x2="high:Q", color=colour),
-        base.mark_circle(size=90, opacity=1).encode(x=alt.X("rate:Q", scale=scale), color=colour),
-        base.mark_tick(color=INK, thickness=2, size=22).encode(x=alt.X("gate:Q", scale=scale)),
-        base.mark_text(align="left", dx=12, fontSize=12).encode(x=alt.value(WIDTH), text="words:N", color=colour),
-    )
-    title = name_of(f"{summary['suite']} on {summary['model']['id']}: {summary['verdict']}")
-    return (
-        alt.layer(*lines)
-        .properties(width=WIDTH, height=alt.Step(ROW), background="white", padding=12, title=title)
-        .configure_title(anchor="start", color=INK, fontSize=14)
-        .configure_view(stroke=None)
+    def layer(mark: Chart, encoding: Chart) -> Chart:
+        test = {"field": "test", "type": "nominal", "sort": None, "title": None, "axis": names}
+        return {"mark": mark, "encoding": {"y": test, **encoding}}
+
+    return {
+        "data": {"values": [_values(outcome) for outcome in summary["tests"]]},
+        "width": WIDTH,
+        "height": {"step": ROW},
+        "background": "white",
+        # Browsers' letters may be wider than those that the width was measured with.
+        "padding": {"left": 12, "top": 12, "bottom": 12, "right": 36},
+        "title": name_of(f"{summary['suite']} on {summary['model']['id']}: {summary['verdict']}"),
+        "layer": [
+            layer({"type": "rule", "strokeWidth": 5, "opacity": 0.35}, {**interval_ends, **colour}),
+            layer({"type": "circle", "size": 90, "opacity": 1}, {"x": {"field": "rate", **across}, **colour}),
+            layer({"type": "tick", "color": INK, "thickness": 2, "size": 22}, {"x": {"field": "gate", **across}}),
+            layer({"type": "text", "align": "left", "dx": 12, "fontSize": 12}, {**words, **colour}),
+        ],
         # Vega would build a description for each mark, as code from titles.
-        .configure(aria=False)
-    )
+        "config": {
+            "aria": False,
+            "title": {"anchor": "start", "color": INK, "fontSize": 14},
+            "view": {"stroke": None},
+        },
+    }
 
 
 def _values(outcome: Outcome) -> dict[str, str | float | None]:

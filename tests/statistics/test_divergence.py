@@ -1,0 +1,21 @@
+"""The divergence of two distributions, against scipy's distance."""
+
+import numpy as np
+from scipy.spatial.distance import jensenshannon
+
+from contrapose.tasks.statistics.divergence import jensen_shannon
+
+
+def test_bits_are_the_square_of_scipys_distance_digit_for_digit() -> None:
+    rng = np.random.default_rng(7)
+    for outcomes in (2, 3, 4, 26):
+        first, second = (rng.dirichlet(np.full(outcomes, 0.3), size=2_000) for _ in range(2))
+        first[0], second[0] = np.eye(outcomes)[:2]
+        expected = np.clip(np.nan_to_num(jensenshannon(first, second, axis=1, base=2) ** 2), 0, 1)
+        np.testing.assert_array_equal(jensen_shannon(first, second), expected)
+
+
+def test_equal_distributions_have_none_and_disjoint_ones_a_bit() -> None:
+    shares = np.array([[0.1, 0.9], [1.0, 0.0]])
+    assert jensen_shannon(shares, shares).tolist() == [0, 0]
+    assert jensen_shannon(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])).tolist() == [1]
