@@ -16,8 +16,8 @@ def jensen_shannon(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
     first, second = (shares / shares.sum(axis=1, keepdims=True) for shares in (first, second))
     middle = (first + second) / 2
-    nats = rel_entr(first, middle).sum(axis=1) + rel_entr(second, middle).sum(axis=1)
+    nats: np.ndarray = rel_entr(first, middle).sum(axis=1) + rel_entr(second, middle).sum(axis=1)
     # Rounding can push nearly equal distributions below zero, whose root is NaN.
     with np.errstate(invalid="ignore"):
-        distance = np.sqrt(nats / np.log(2) / 2)
-    return np.clip(np.nan_to_num(distance**2), 0.0, 1.0)
+        bits: np.ndarray = np.nan_to_num(np.sqrt(nats / np.log(2) / 2) ** 2)
+    return bits.clip(0.0, 1.0)
