@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from contrapose.tasks.core.outcome import Summary, Verdict
+from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.core.records import Call, Calls
 from contrapose.tasks.report.base import Results
+from contrapose.tasks.report.failures import Failure
+from contrapose.tasks.report.failures import asks as asked_by
 from contrapose.tasks.report.html.sample_data import numbers, without_langtest
 from contrapose.tasks.report.rows import ReportRow, name_of, read_rows, tested
 from contrapose.tasks.text.diff import Segments, mark
@@ -95,6 +97,34 @@ def _facts(summary: Summary) -> Pairs:
         ("latency", latencies(usage)),
         ("seed", str(summary["seed"])),
         ("contrapose", summary["contrapose"]),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One test by its clearest failure."""
+
+    test: str
+    verdict: str
+    asks: str
+    """What the test asks, in one line."""
+    failed: str
+    """How many cases failed."""
+    failure: Failure | None
+    nothing: str
+    """What is said where nothing failed."""
+
+
+def evidence_of(outcome: Outcome, failure: Failure | None) -> Evidence:
+    """What the page opens on for one test, with its clearest failure where there is one."""
+    scored, failed = outcome["scored"], outcome["scored"] - outcome["passed"]
+    return Evidence(
+        test=name_of(outcome["test_type"]),
+        verdict=outcome["verdict"],
+        asks=asked_by(outcome["test_type"]),
+        failed=f"{failed:,} {'failure' if failed == 1 else 'failures'}.",
+        failure=failure,
+        nothing=f"None of {scored:,} scored cases failed." if scored else "No case was scored.",
     )
 
 

@@ -137,6 +137,7 @@ const start = async () => {
   for (const link of document.querySelectorAll("a[data-test]"))
     link.addEventListener("click", () => {
       test.value = link.dataset.test;
+      outcome.value = link.dataset.outcome ?? "";
       filter();
     });
   for (const button of buttons) button.addEventListener("click", () => turn(button.dataset.page));
