@@ -67,12 +67,16 @@ def text_columns(tests: Iterable[str]) -> list[str]:
 
 
 def _by_clearness(rows: pd.DataFrame) -> list[int]:
-    texts = rows.reindex(columns=list(_TEXTS)).fillna("").astype(str)
-    lengths = texts.map(len).sum(axis=1)
-    silent = (texts[["expected_result", "actual_result"]] == "").any(axis=1)
-    unsure = rows.reindex(columns=["confidence"])["confidence"].ne("high")
-    keys = zip(silent, unsure, lengths, rows.index, strict=True)
-    return [int(place) for *_, place in sorted(keys)]
+    # Arrow's strings, pandas' own, refuse lone surrogates: texts are measured one by one.
+    records = rows.reindex(columns=[*_TEXTS, "confidence"]).to_dict("records")
+
+    def key(place: int) -> tuple[bool, bool, int, int]:
+        record = records[place]
+        lengths = {name: len(record[name]) if isinstance(record[name], str) else 0 for name in _TEXTS}
+        silent = not (lengths["expected_result"] and lengths["actual_result"])
+        return silent, record["confidence"] != "high", sum(lengths.values()), place
+
+    return sorted(range(len(records)), key=key)
 
 
 def _failure(test: str, record: Mapping[str, object], row: ReportRow, show: Show) -> Failure:
