@@ -22,7 +22,7 @@ _TEXTS = ("original", "test_case", "expected_result", "actual_result", "options"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class ShownFailure:
     """One scored failure, masked."""
 
     row: ReportRow
@@ -34,7 +34,7 @@ class Failure:
     """Options and texts that the prompts hold besides, by name."""
 
 
-def clearest(test: str, figures: pd.DataFrame, results: Results, show: Show, *, most: int) -> list[Failure]:
+def clearest(test: str, figures: pd.DataFrame, results: Results, show: Show, *, most: int) -> list[ShownFailure]:
     """The clearest failures of a test, the clearest first; controls, errors and unscored cases are never among them.
 
     Of the first `LOOKED_AT` failures those come first that have both replies, then those whose change is sure, then
@@ -79,11 +79,11 @@ def _by_clearness(rows: pd.DataFrame) -> list[int]:
     return sorted(range(len(records)), key=key)
 
 
-def _failure(test: str, record: Mapping[str, object], row: ReportRow, show: Show) -> Failure:
+def _failure(test: str, record: Mapping[str, object], row: ReportRow, show: Show) -> ShownFailure:
     described = probe(test) if test in names("probes") else None
     sentence = described.failure(record) if isinstance(described, DescribesFailures) else ""
     marked = mark(row.original, row.changed)
-    return Failure(
+    return ShownFailure(
         row=row,
         sentence=show(sentence) or row.reason,
         original=marked.original,

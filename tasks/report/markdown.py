@@ -9,7 +9,7 @@ from contrapose.tasks.core.outcome import GateSummary, Outcome
 from contrapose.tasks.probes.panels import Sheet
 from contrapose.tasks.report import evidence, passages
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.failures import Failure, clearest
+from contrapose.tasks.report.failures import ShownFailure, clearest
 from contrapose.tasks.report.rows import (
     in_part,
     left_out,
@@ -209,7 +209,7 @@ def _sentences(*texts: str) -> Iterator[str]:
     return filter(None, map(evidence.ended, texts))
 
 
-def _example(failure: Failure) -> str:
+def _example(failure: ShownFailure) -> str:
     row = failure.row
     score = f"(score {row.score}) " if row.score else ""
     both = ((failure.original, "before", row.before), (failure.changed, "after", row.after))

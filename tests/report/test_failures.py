@@ -9,13 +9,13 @@ from factories import Held, frame, outcome, report, row, summary
 
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.report import html
-from contrapose.tasks.report.failures import Failure, clearest
+from contrapose.tasks.report.failures import ShownFailure, clearest
 from contrapose.tasks.text.masking import shower
 
 FAILED = {"pass": False}
 
 
-def of(rows: list[dict[str, Any]], *, test: str = "add_negation", most: int = 1) -> list[Failure]:
+def of(rows: list[dict[str, Any]], *, test: str = "add_negation", most: int = 1) -> list[ShownFailure]:
     results = Held(frame(rows))
     return clearest(test, results.figures, results, shower(show_toxic=False), most=most)
 

@@ -12,7 +12,7 @@ from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.evidence import reader_of
 from contrapose.tasks.report.failures import clearest
 from contrapose.tasks.report.html.cards import Card, card
-from contrapose.tasks.report.html.head import Evidence, asks, evidence_of, first_rows, head
+from contrapose.tasks.report.html.head import OpeningEvidence, asks, evidence_of, first_rows, head
 from contrapose.tasks.report.html.meter import tallies
 from contrapose.tasks.report.html.sample_data import SampleData, fitting
 from contrapose.tasks.report.passages import MARKS
@@ -61,7 +61,7 @@ def render(report: Report) -> Iterator[bytes]:
     return (piece.encode() for piece in stream)
 
 
-def _evidence(report: Report, figures: pd.DataFrame, show: Show) -> Iterator[Evidence]:
+def _evidence(report: Report, figures: pd.DataFrame, show: Show) -> Iterator[OpeningEvidence]:
     for outcome in report.summary["tests"]:
         test = outcome["test_type"]
         yield evidence_of(outcome, next(iter(clearest(test, figures, report.results, show, most=1)), None))

@@ -10,7 +10,7 @@ import pandas as pd
 from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.core.records import Call, Calls
 from contrapose.tasks.report.base import Results
-from contrapose.tasks.report.failures import Failure, text_columns
+from contrapose.tasks.report.failures import ShownFailure, text_columns
 from contrapose.tasks.report.failures import asks as asked_by
 from contrapose.tasks.report.html.sample_data import OUTCOMES, numbers, without_langtest
 from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows, tested
@@ -101,7 +101,7 @@ def _facts(summary: Summary) -> Pairs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class OpeningEvidence:
     """One test by its clearest failure."""
 
     test: str
@@ -110,15 +110,15 @@ class Evidence:
     """What the test asks, in one line."""
     failed: str
     """How many cases failed."""
-    failure: Failure | None
+    failure: ShownFailure | None
     nothing: str
     """What is said where nothing failed."""
 
 
-def evidence_of(outcome: Outcome, failure: Failure | None) -> Evidence:
+def evidence_of(outcome: Outcome, failure: ShownFailure | None) -> OpeningEvidence:
     """What the page opens on for one test, with its clearest failure where there is one."""
     scored, failed = outcome["scored"], outcome["scored"] - outcome["passed"]
-    return Evidence(
+    return OpeningEvidence(
         test=name_of(outcome["test_type"]),
         verdict=outcome["verdict"],
         asks=asked_by(outcome["test_type"]),
