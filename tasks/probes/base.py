@@ -224,6 +224,14 @@ class TellsChange(Protocol):
     """Name of the result column, true or false, that says whether the answer changed."""
 
 
+@runtime_checkable
+class DescribesFailures(Protocol):
+    """What a probe has besides that says in plain words what happened in a case that failed."""
+
+    def failure(self, row: Mapping[str, Any]) -> str:
+        """One sentence about a result row that failed; empty where its reason says as much."""
+
+
 class AsksBack(Protocol):
     """What a probe has besides whose settings may ask back."""
 

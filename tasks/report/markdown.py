@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import pandas as pd
-
 from contrapose.tasks.core.outcome import GateSummary, Outcome
 from contrapose.tasks.probes.panels import Sheet
 from contrapose.tasks.report import evidence, passages
-from contrapose.tasks.report.base import Report, Results
+from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.failures import ShownFailure, clearest
 from contrapose.tasks.report.rows import (
-    ReportRow,
     in_part,
     left_out,
     name_of,
     of_test,
     outcomes,
-    read_rows,
     taken_by,
     tested,
 )
 from contrapose.tasks.report.since import since
 from contrapose.tasks.text.cleaning import escape, table
+from contrapose.tasks.text.diff import Segments
 from contrapose.tasks.text.masking import Show, shower
 from contrapose.tasks.text.wording import (
     because,
@@ -47,13 +45,14 @@ LONGEST = 300
 
 
 def render(report: Report) -> bytes:
-    """Verdict, a line per test, what changed, then each test: why, and folded its figures and failing examples.
+    """Verdict, what changed, a line per test, then each test: why, and folded its figures and clearest failures.
 
     Every text is escaped: no markup, link, image or mention of a user comes out of it.
     """
     show = shower(show_toxic=report.show_toxic, longest=LONGEST)
-    blocks = [Block(FIRST, text) for text in (*_head(report, show), _tests(report.summary["tests"]))]
+    blocks = [Block(FIRST, text) for text in _head(report, show)]
     blocks += [Block(REASONS, text) for text in _since(report, show)]
+    blocks.append(Block(FIRST, _tests(report.summary["tests"])))
     for outcome in report.summary["tests"]:
         blocks += blocks_of(outcome, report, show)
     blocks += [Block(REASONS, text) for text in _left_out(report.summary["tests"], show)]
@@ -141,8 +140,8 @@ def _foot(report: Report) -> str:
     return escape(f"{toxic} Raw texts are in results.parquet. Contrapose {name_of(report.summary['contrapose'])}.")
 
 
-EXAMPLES = 5
-"""Failing rows shown of each test."""
+EXAMPLES = 3
+"""Failures shown of each test, the clearest first."""
 
 MOST_NAMES = 50
 """Names listed one by one; all of them are in summary.json."""
@@ -171,7 +170,7 @@ def blocks_of(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
         more = len(named) - MOST_NAMES
         tables += [f"and {more:,} more slices"] if more > 0 else []
     yield Block(DETAILS, _folded(f"Counts and figures of {name}", tables))
-    if examples := list(_examples(rows, report.results, show)):
+    if examples := list(map(_example, clearest(outcome["test_type"], rows, report.results, show, most=EXAMPLES))):
         failed = int((outcomes(tested(rows)) == "fail").sum())
         yield Block(LAST, _folded(f"{len(examples)} of {failed:,} failing examples of {name}", examples))
 
@@ -210,17 +209,28 @@ def _sentences(*texts: str) -> Iterator[str]:
     return filter(None, map(evidence.ended, texts))
 
 
-def _examples(figures: pd.DataFrame, results: Results, show: Show) -> Iterator[str]:
-    rows = tested(figures)
-    failed = rows[outcomes(rows) == "fail"]
-    if not failed.empty:
-        yield from map(_example, read_rows(results.at(list(failed.index[:EXAMPLES])), show))
-
-
-def _example(row: ReportRow) -> str:
+def _example(failure: ShownFailure) -> str:
+    row = failure.row
     score = f"(score {row.score}) " if row.score else ""
-    both = [("before", row.original, row.before), ("after", row.changed, row.after)]
-    return f"**{escape(row.id)}** {escape(score + row.reason)}\n\n{table(('', 'prompt', 'reply'), both)}"
+    both = ((failure.original, "before", row.before), (failure.changed, "after", row.after))
+    lines = [f"| {when} | {_bold(prompt)} | {escape(reply)} |" for prompt, when, reply in both]
+    texts = [f"{escape(name)}: {escape(text)}" for name, text in failure.context]
+    title = f"**{escape(row.id)}** {escape(score + failure.sentence)}"
+    return "\n\n".join([title, "\n".join([table(("", "prompt", "reply"), ()), *lines]), *texts])
+
+
+def _bold(segments: Segments) -> str:
+    """A prompt, escaped, with what only it has in bold; blanks around a change stay outside."""
+    return "".join(_segment(text, bold=bool(place % 2)) for place, text in enumerate(segments))
+
+
+def _segment(text: str, *, bold: bool) -> str:
+    word = text.strip()
+    if not word:
+        return text.replace("\n", "<br>")
+    before, after = text.split(word, 1)
+    inner = f"<b>{escape(word)}</b>" if bold else escape(word)
+    return f"{before}{inner}{after}".replace("\n", "<br>")
 
 
 MOST = 60_000

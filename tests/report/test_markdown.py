@@ -14,6 +14,7 @@ from contrapose.tasks.report.markdown import render
 from contrapose.tasks.text.cleaning import escape
 
 OURS = {
+    "b",
     "p",
     "strong",
     "h2",
@@ -77,7 +78,15 @@ def test_toxic_words_are_shown_when_asked_for() -> None:
 
 
 def test_failing_examples_are_few() -> None:
-    assert "5 of 31 failing examples" in render(report()).decode()
+    assert "3 of 31 failing examples" in render(report()).decode()
+
+
+def test_a_failure_shows_its_options_and_the_change_in_bold() -> None:
+    rows = [row(original="The sky\nis *blue*.", test_case="The sky\nis not *blue*.", options="A. yes\nB. no")]
+    page = render(report(summary=summary(tests=[outcome()]), results=frame(rows))).decode()
+    assert "| before | The sky<br>is &#42;blue&#42;. | Yes. |" in page
+    assert "| after | The sky<br>is <b>not</b> &#42;blue&#42;. | Yes. |" in page
+    assert "options: A. yes<br>B. no" in page
 
 
 def test_the_noise_is_told_with_what_could_not_be_told() -> None:
@@ -162,7 +171,7 @@ def test_a_first_run_says_nothing_of_others() -> None:
 
 def test_what_changed_comes_before_the_tests() -> None:
     page = render(report(history=History(green=past()))).decode()
-    assert page.index("| test | pass rate |") < page.index("### Since") < page.index("### add")
+    assert page.index("### Since") < page.index("| test | pass rate |") < page.index("### add")
 
 
 def test_why_answers_were_not_scored_is_told() -> None:

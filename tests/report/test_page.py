@@ -14,7 +14,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from factories import control, frame, outcome, report, row, summary
 from hostile import HOSTILE, HUGE, hostile_report
-from paged import GLOBALS, chromium, opened, write
+from paged import GLOBALS, Opened, chromium, opened, write
 from playwright.sync_api import Browser, expect
 
 from contrapose.tasks.report.base import Report
@@ -59,6 +59,8 @@ def test_search_filters_sorting_and_pages_work_without_a_network(browser: Browse
     with opened(browser, page) as found:
         view = found.page
         assert found.status() == "1–50 of 120"
+        assert set(view.locator("#rows .what .pill").all_inner_texts()[:40]) == {"fail"}
+        view.select_option("#sort", "run")
         view.fill("#search", "NOT  number 11")
         expect(view.locator("#status")).to_have_text("1–11 of 11")
         assert found.ids() == ["sample-11", *(f"sample-{number}" for number in range(110, 120))]
@@ -136,6 +138,82 @@ def test_rows_whose_texts_did_not_fit_are_found_by_their_ids(
         found.page.fill("#search", "people")
         expect(found.page.locator("#status")).to_have_text("1–2 of 2")
         assert found.faults == []
+
+
+def test_the_address_keeps_what_is_shown(browser: Browser, page: Path) -> None:
+    with opened(browser, page) as found:
+        view = found.page
+        view.select_option("#test", "add_negation")
+        view.select_option("#outcome", "pass")
+        view.select_option("#sort", "high")
+        view.keyboard.press("Escape")
+        view.locator("#samples").focus()
+        view.keyboard.press("j")
+        view.keyboard.press("j")
+        view.fill("#search", "")
+        address, ids = view.url, found.ids()
+        assert address.endswith(
+            f"#samples?test=add_negation&outcome=pass&sort=high&sample={int(current(found)[7:]) + 1}"
+        )
+        shown = current(found)
+        view.goto("about:blank")
+        view.goto(address)
+        view.wait_for_selector("html.loaded", state="attached")
+        assert found.ids() == ids
+        assert current(found) == shown
+        assert view.input_value("#sort") == "high"
+        assert [fault for fault in found.faults if "about:blank" not in fault and "#samples" not in fault] == []
+
+
+def test_an_address_that_names_nothing_there_is_passed_over(browser: Browser, page: Path) -> None:
+    with opened(browser, page) as found:
+        found.page.evaluate("location.hash = '#samples?test=<b>&outcome=x&sort=y&sample=-3&sample=999999'")
+        expect(found.page.locator("#status")).to_have_text("1–50 of 120")
+        assert found.page.input_value("#sort") == "outcome"
+        assert found.faults == []
+
+
+def test_keys_move_between_samples_but_not_while_one_types(browser: Browser, page: Path) -> None:
+    with opened(browser, page) as found:
+        view, ids = found.page, found.ids()
+        for key, place in (("j", 0), ("j", 1), ("k", 0), ("k", 0)):
+            view.keyboard.press(key)
+            assert current(found) == ids[place]
+        for _ in range(50):
+            view.keyboard.press("j")
+        assert found.status() == "51–100 of 120"
+        assert current(found) == found.ids()[0]
+        view.focus("#search")
+        view.keyboard.press("j")
+        assert view.input_value("#search") == "j"
+        assert found.faults == []
+
+
+def test_a_sample_is_copied_as_markdown_masked(browser: Browser, tmp_path: Path) -> None:
+    rows = [row(actual_result="``` <b>shit</b>", options="A. yes\nB. no")]
+    with opened(browser, write(report(results=frame(rows)), tmp_path / "report.html")) as found:
+        view = found.page
+        view.evaluate("navigator.clipboard.writeText = async (text) => { document.title = text; }")
+        view.click("#rows .copy")
+        expect(view.locator("#rows .copy")).to_have_text("Copied")
+        copied = view.evaluate("document.querySelector('title').textContent")
+        assert "**reply to the changed prompt**\n\n````\n``` <b>s***</b>\n````" in copied
+        assert "**options**\n\n```\nA. yes\nB. no\n```" in copied
+        assert view.locator("#rows .context").inner_text() == "options\nA. yes\nB. no"
+        assert found.faults == []
+
+
+def test_the_clearest_failure_stands_above_the_fold(browser: Browser, page: Path) -> None:
+    with opened(browser, page, viewport={"width": 1280, "height": 900}) as found:
+        box = found.page.locator(".hero .happened").first.bounding_box()
+        assert box is not None
+        assert box["y"] < 500
+        assert found.page.locator(".hero ins").first.inner_text().strip() == "not"
+
+
+def current(found: Opened) -> str:
+    """Id of the sample that the keys have reached."""
+    return found.page.locator("#rows .current .who > span").inner_text()
 
 
 def test_the_link_of_a_test_shows_its_samples(browser: Browser, page: Path) -> None:

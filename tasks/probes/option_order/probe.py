@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -132,6 +132,14 @@ class OptionOrder:
     def follow_ups(self, trials: Sequence[Trial], settings: OptionOrderSettings, *, embed: Embed) -> Sequence[FollowUp]:
         """Questions about the replies that name no one option, and about those that rules read."""
         return [] if settings.labels_are_own else follow_ups(trials)
+
+    def failure(self, row: Mapping[str, Any]) -> str:
+        """What the two choices followed; empty where one of them is missing."""
+        before, after = row.get("letter"), row.get("rotated_letter")
+        return {
+            "letter": f"It picked {before} both times, though another option stood there: position, not content.",
+            "other": f"It picked {before}, then {after}, another option: the order changed its mind.",
+        }.get(str(row.get("outcome")), "")
 
     def expected_pass(self, part: pa.Table, settings: OptionOrderSettings) -> np.ndarray:
         """Whether the score is 1."""

@@ -216,6 +216,11 @@ class TwoOrders:
         """Questions about the replies that name neither text, and about those that rules read."""
         return follow_ups([trial for trial in trials if trial.case.scorer == "reply"], settings, embed=embed)
 
+    def failure(self, row: Mapping[str, Any]) -> str:
+        """What was chosen in both orders; empty where one of them lacks a choice."""
+        sentence = self.sentences.get(str(row.get("outcome")), "")
+        return f"It {sentence}" if sentence else ""
+
     def expected_pass(self, part: pa.Table, settings: TwoOrdersSettings) -> np.ndarray:
         """Whether the score is 1."""
         return all_or_nothing(part)

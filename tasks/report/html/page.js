@@ -27,12 +27,22 @@ const cell = (name, label, ...parts) =>
 // Passages that only one of both replies came with.
 const MARKS = { "passage, original only": "del", "passage, changed only": "ins" };
 
-const details = (texts) => {
+// Names and texts beside prompts and replies: those that people read with them, or the others.
+const beside = (texts, open, wanted) => {
   const items = [];
-  for (let at = 5; at < texts.length; at += 2) {
-    const mark = Object.hasOwn(MARKS, texts[at]) ? MARKS[texts[at]] : null;
-    const value = mark ? make(mark, {}, texts[at + 1]) : texts[at + 1];
-    items.push(make("div", {}, make("dt", {}, texts[at]), make("dd", { dir: "auto" }, value)));
+  for (let at = 5; at < texts.length; at += 2) if (open.includes(texts[at]) === wanted) items.push([texts[at], texts[at + 1]]);
+  return items;
+};
+
+const context = (items) =>
+  make("dl", { class: "context" }, ...items.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", { class: "text", dir: "auto" }, text))));
+
+const details = (named) => {
+  const items = [];
+  for (const [name, text] of named) {
+    const mark = Object.hasOwn(MARKS, name) ? MARKS[name] : null;
+    const value = mark ? make(mark, {}, text) : text;
+    items.push(make("div", {}, make("dt", {}, name), make("dd", { dir: "auto" }, value)));
   }
   return make("details", {}, make("summary", {}, "Details"), make("dl", { class: "list" }, ...items));
 };
@@ -45,11 +55,44 @@ const who = (row) =>
     ...(row.control ? [make("small", { class: "pill control" }, "control")] : []),
   );
 
-const body = (row, revealed, loaded) => {
+// A fence longer than every run of backticks in the text: nothing in it ends the fence, and nothing is read as markup.
+const fenced = (text) => {
+  const fence = "`".repeat(Math.max(3, ...(text.match(/`+/g) ?? []).map((run) => run.length + 1)));
+  return `${fence}\n${text}\n${fence}`;
+};
+const markdownOf = (row, texts, open) =>
+  [
+    ["sample", [row.test, row.id, row.number, row.outcome].filter(Boolean).join(" · ")],
+    ["prompt", texts[0]], ["reply", texts[2]], ["prompt, changed", texts[1]], ["reply to the changed prompt", texts[3]],
+    ...beside(texts, open, true), ["why", texts[4]],
+  ].filter(([, text]) => text).map(([name, text]) => `**${name}**\n\n${fenced(text)}`).join("\n\n");
+
+const copy = async (text) => {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = make("textarea", { readonly: "" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+};
+const copying = (text) => {
+  const button = make("button", { type: "button", class: "unfold copy" }, "Copy as Markdown");
+  button.addEventListener("click", async () => {
+    await copy(text);
+    button.textContent = "Copied";
+  });
+  return button;
+};
+
+const body = (row, revealed, loaded, open) => {
   const left = loaded ? "This text did not fit on the page." : "…";
   const texts = row.texts ? row.texts.map((text) => readable(text, revealed)) : [left, left, left, left, ""];
   return make(
-    "tbody", {},
+    "tbody", { "data-place": row.place, tabindex: -1 },
     make(
       "tr", {},
       who(row),
@@ -59,7 +102,7 @@ const body = (row, revealed, loaded) => {
       make("td", { rowspan: 3, class: "what" }, make("span", { class: `pill ${row.outcome}` }, row.outcome), textOf(texts[4])),
     ),
     make("tr", {}, cell("before", "reply", texts[2]), cell("after", "reply to the changed prompt", texts[3])),
-    make("tr", {}, make("td", { class: "more", colspan: 2 }, details(texts))),
+    make("tr", {}, make("td", { class: "more", colspan: 2 }, context(beside(texts, open, true)), details(beside(texts, open, false)), copying(markdownOf(row, texts, open)))),
   );
 };
 
@@ -86,23 +129,34 @@ const start = async () => {
   const [controls, reveal] = [byId("controls"), byId("reveal")]; // There only where they have a use.
   const buttons = [...document.querySelectorAll("[data-page]")];
   const rows = await openRows();
-  const found = { places: rows.order("run"), page: 0, loaded: false };
+  const found = { places: rows.order(sort.value), page: 0, loaded: false, current: null };
   const last = () => Math.max(Math.ceil(found.places.length / PAGE) - 1, 0);
 
   const draw = () => {
     const from = found.page * PAGE;
     const shown = [...found.places.subarray(from, from + PAGE)].map(rows.row);
     for (const old of table.querySelectorAll("tbody")) old.remove();
-    table.append(...(shown.length ? shown.map((row) => body(row, reveal?.checked, found.loaded)) : [nothing(rows.size)]));
+    table.append(...(shown.length ? shown.map((row) => body(row, reveal?.checked, found.loaded, rows.columns.open)) : [nothing(rows.size)]));
     const range = shown.length ? `${counted(from + 1)}–${counted(from + shown.length)} of ${counted(found.places.length)}` : "0 samples";
     status.textContent = found.loaded || !search.value ? range : `${range}, still reading the texts`;
     // Disabled buttons would lose the focus of who pages by keyboard.
     for (const button of buttons)
       button.setAttribute("aria-disabled", String(["next", "last"].includes(button.dataset.page) ? found.page >= last() : !found.page));
     addMore(table);
+    table.querySelector(`[data-place="${found.current}"]`)?.classList.add("current");
   };
 
-  const filter = () => {
+  // What is shown stands in the address, so that it can be sent to somebody else.
+  const keep = () => {
+    const state = new URLSearchParams();
+    for (const choice of [search, test, outcome, sort])
+      if (choice.value !== (choice === sort ? "outcome" : "")) state.set(choice.id, choice.value);
+    if (controls?.checked) state.set("controls", "1");
+    if (found.current !== null) state.set("sample", found.current + 1);
+    history.replaceState(null, "", state.size ? `#samples?${state}` : "#samples");
+  };
+
+  const choose = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const matches = words.length ? rows.search(words) : null;
     const [wantedTest, wantedOutcome] = [rows.columns.tests.indexOf(test.value), OUTCOMES.indexOf(outcome.value)];
@@ -114,8 +168,52 @@ const start = async () => {
         (!outcome.value || columns.outcome[place] === wantedOutcome) &&
         (!matches || matches[place]),
     );
-    found.page = 0;
+    const place = found.current === null ? 0 : found.places.indexOf(found.current);
+    if (place < 0 && found.loaded) found.current = null;
+    found.page = Math.floor(Math.max(place, 0) / PAGE);
     draw();
+  };
+
+  const filter = () => {
+    found.current = null;
+    choose();
+    keep();
+  };
+
+  const goTo = () => {
+    const node = table.querySelector(".current");
+    node?.focus({ preventScroll: true });
+    node?.scrollIntoView({ block: "nearest" });
+  };
+
+  const step = (by) => {
+    const from = found.current === null ? found.page * PAGE - (by > 0 ? 1 : 0) : found.places.indexOf(found.current);
+    const to = Math.min(Math.max(from + by, 0), found.places.length - 1);
+    if (to < 0) return;
+    found.current = found.places[to];
+    found.page = Math.floor(to / PAGE);
+    draw();
+    keep();
+    goTo();
+  };
+
+  // Values that this page does not have are passed over.
+  const restore = () => {
+    if (!location.hash.startsWith("#samples?")) return false;
+    const state = new URLSearchParams(location.hash.slice("#samples?".length));
+    search.value = state.get("search") ?? "";
+    for (const [choice, otherwise] of [[test, ""], [outcome, ""], [sort, "outcome"]]) {
+      choice.value = state.get(choice.id) ?? otherwise;
+      if (choice.selectedIndex < 0) choice.value = otherwise;
+    }
+    if (controls) controls.checked = state.has("controls");
+    const place = Number(state.get("sample")) - 1;
+    found.current = Number.isInteger(place) && place >= 0 && place < rows.size ? place : null;
+    return true;
+  };
+  const show = () => {
+    if (found.current === null) byId("samples").scrollIntoView();
+    else goTo();
   };
 
   const turn = (to) => {
@@ -123,7 +221,9 @@ const start = async () => {
     const page = Math.min(Math.max(pages[to], 0), last());
     if (page === found.page) return;
     found.page = page;
+    found.current = null;
     draw();
+    keep();
     byId("samples").scrollIntoView();
   };
 
@@ -135,10 +235,23 @@ const start = async () => {
   for (const choice of [test, outcome, sort, controls]) choice?.addEventListener("change", filter);
   reveal?.addEventListener("change", draw);
   for (const link of document.querySelectorAll("a[data-test]"))
-    link.addEventListener("click", () => {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
       test.value = link.dataset.test;
+      outcome.value = link.dataset.outcome ?? "";
       filter();
+      byId("samples").focus();
     });
+  addEventListener("hashchange", () => {
+    if (!restore()) return;
+    choose();
+    show();
+  });
+  addEventListener("keydown", (event) => {
+    const by = { j: 1, k: -1 }[event.key];
+    if (!by || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+    step(by);
+  });
   for (const button of buttons) button.addEventListener("click", () => turn(button.dataset.page));
   for (const group of document.querySelectorAll(".pages"))
     group.addEventListener("keydown", (event) => {
@@ -148,15 +261,17 @@ const start = async () => {
       turn(to);
     });
 
-  for (const hidden of document.querySelectorAll(".tools, .pages")) hidden.hidden = false;
+  for (const hidden of document.querySelectorAll(".tools, .pages, .keys")) hidden.hidden = false;
   document.documentElement.classList.add("scripted");
+  const restored = restore();
   await rows.load((blocks) => {
-    if (blocks === 1) filter();
+    if (blocks === 1) choose();
   });
   found.loaded = true;
   // What was found or drawn before the last text was there may lack some.
-  if (search.value || !rows.size) filter();
-  else if (found.page) draw();
+  if (search.value || !rows.size || restored) choose();
+  else draw();
+  if (restored) show();
   document.documentElement.classList.add("loaded");
 };
 

@@ -15,6 +15,7 @@ import pandas as pd
 
 from contrapose.tasks.probes.toxic_words.screen import doubtful
 from contrapose.tasks.report.base import Results
+from contrapose.tasks.report.failures import text_columns
 from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows, tested
 from contrapose.tasks.text.cleaning import cut, visible
 from contrapose.tasks.text.diff import mark
@@ -71,6 +72,7 @@ class SampleData:
             {
                 "block": BLOCK,
                 "tests": tests,
+                "open": text_columns(tests),
                 "names": list(self.names),
                 "test": [numbers[name] for name in self.columns.get("test", [])],
                 **{name: self.columns.get(name, []) for name in ("id", "number", "score")},
