@@ -95,7 +95,8 @@ def _done(argv: Sequence[str] | None) -> int:
     except ContraposeError as error:
         from contrapose.flows.cli.terminal import say
 
-        say(str(error), show_toxic=getattr(arguments, "show_toxic", False))
+        for line in error.lines():
+            say(line, show_toxic=getattr(arguments, "show_toxic", False))
         return error.exit_code
     except KeyboardInterrupt as error:
         # Printed by nothing that would have to be imported first.

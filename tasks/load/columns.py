@@ -10,7 +10,7 @@ from typing import Any
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_CHARACTERS, MOST_COLUMNS
-from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.errors import DataError, together
 from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample
 from contrapose.tasks.load.opening import failure
 from contrapose.tasks.load.rows import Problem, Row, Unfit, escaped, listed, shown
@@ -77,16 +77,21 @@ def check_shape(columns: Sequence[str], sample_type: type[Sample], data: DataSet
     """Refuse a source that lacks a column which its samples or its settings need.
 
     Raises:
-        DataError: naming what is missing, what there is, and the closest name.
+        DataError: naming all that is missing, what there is, and the closest names.
     """
-    for setting, column in _named(data):
-        if column not in columns:
-            raise _absent(f"{setting} names column {shown(column)}, which is not there", [column], columns, data)
+    problems = [
+        _absent(f"{setting} names column {shown(column)}, which is not there", [column], columns, data)
+        for setting, column in _named(data)
+        if column not in columns
+    ]
     for name in required(sample_type):
         usual = candidates(name, data)
-        if not set(usual) & set(columns):
+        # A column that the settings name is told above.
+        if name not in data.columns and not set(usual) & set(columns):
             observed = f"there is no column {' or '.join(map(shown, usual))}"
-            raise _absent(observed, usual, columns, data, name=name)
+            problems.append(_absent(observed, usual, columns, data, name=name))
+    if problems:
+        raise together(problems)
 
 
 def _named(data: DataSettings) -> list[tuple[str, str]]:
