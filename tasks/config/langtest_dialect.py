@@ -56,7 +56,7 @@ def _tests(tests: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]:
 
 def _place(name: str, settings: Any, category: str | None, result: dict[str, Any], warnings: list[str]) -> None:
     """Put a test under its own category; under the one it stands in where it is unknown."""
-    own = _category(name) or category
+    own = _category(name) or category or name
     if own != category:
         stands = f"under {category}" if category else "without its category"
         warnings.append(f"{name} stands {stands}; it was read as a test of {own}")

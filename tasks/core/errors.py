@@ -141,7 +141,8 @@ def together(errors: Sequence[Problem], *, uncounted: int = 0) -> Problem:
         uncounted: how many more problems there are, beside those that they do not count themselves.
     """
     whole = list({str(error): error for error in errors}.values())
-    single = {problem.line(): problem for error in whole for problem in (error, *error.others)}
+    every = (problem for error in whole for problem in [error, *error.others])
+    single: dict[str, ContraposeError] = {problem.line(): problem for problem in every}
     first, *others = single.values()
     return type(errors[0])(
         first.found,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample
-from contrapose.tasks.load.columns import candidates, column_of, label, optional_label, required, text
+from contrapose.tasks.load.columns import candidates, column_of, label, option_columns, optional_label, required, text
 from contrapose.tasks.load.items import place, read_items
 from contrapose.tasks.load.rows import Problem, Row, Unfit, listed, shown
 from contrapose.tasks.probes.base import letters
@@ -70,9 +70,24 @@ class Builder:
 
     def _question(self, row: Row) -> dict[str, Any]:
         """The fields that every text has."""
-        options = self._optional(row, "options", _options)
+        options = self._options(row)
         answer = self._optional(row, "answer", lambda value: _answer(value, options))
         return {**self._common(row), "options": options.texts if options else (), "answer": answer}
+
+    def _options(self, row: Row) -> Options | None:
+        """Those of one column, or of a column each; the last ones may be empty."""
+        columns = option_columns(self.data)
+        if not columns:
+            return self._optional(row, "options", _options)
+        cells = [row.values.get(column) for column in columns]
+        while cells and cells[-1] in (None, ""):
+            cells.pop()
+        try:
+            return read_options([label(cell) for cell in cells]) if cells else None
+        except Unfit as error:
+            where = ", ".join(map(shown, columns))
+            self.unfit.append(Problem(f"columns {where}: {error.problem.observed}", error.problem.expected, columns[0]))
+            return None
 
     def _id(self, row: Row) -> str:
         return self._optional(row, "id", label) or f"{self.stem}-{row.number:04d}"

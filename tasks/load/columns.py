@@ -68,9 +68,16 @@ def column_of(name: str, values: Mapping[str, Any], data: DataSettings) -> str |
     return None
 
 
+def option_columns(data: DataSettings) -> tuple[str, ...]:
+    """Columns that hold an option each, as `columns: {options: "A,B,C,D"}` names them; none where one holds all."""
+    names = [name.strip() for name in data.columns.get("options", "").split(",")]
+    return tuple(names) if len(names) > 1 and all(names) else ()
+
+
 def used(data: DataSettings) -> frozenset[str]:
     """Every column in which any field may be: what the others hold is nobody's business."""
-    return frozenset(column for name in (*USUAL, "slice") for column in candidates(name, data))
+    single = (column for name in (*USUAL, "slice") for column in candidates(name, data))
+    return frozenset((*single, *option_columns(data)))
 
 
 def check_shape(columns: Sequence[str], sample_type: type[Sample], data: DataSettings) -> None:
@@ -96,7 +103,11 @@ def check_shape(columns: Sequence[str], sample_type: type[Sample], data: DataSet
 
 def _named(data: DataSettings) -> list[tuple[str, str]]:
     """Columns that the settings name, each with the key that names it."""
-    pairs = [(f"columns.{name}", column) for name, column in data.columns.items()]
+    pairs = [
+        (f"columns.{name}", column)
+        for name, whole in data.columns.items()
+        for column in ((option_columns(data) if name == "options" else ()) or (whole,))
+    ]
     extra = [("slice_by", data.slice_by), ("cluster_by", data.cluster_by)]
     return pairs + [(key, column) for key, column in extra if column is not None]
 

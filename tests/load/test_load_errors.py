@@ -194,3 +194,20 @@ def test_an_entry_of_an_archive_that_is_a_bomb_is_refused(tmp_path: Path) -> Non
     assert "expected at most 100 times as many. If the file is to be trusted" in refused(
         f"zip://a.csv::{tmp_path}/a.zip"
     )
+
+
+def test_options_may_have_a_column_each(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("q,A,B,C,key\nWhich is hot?,sun,moon,ice,A\nWhich is cold?,1,ice,,B\n")
+    data = DataSettings(
+        source=str(tmp_path / "a.csv"), columns={"text": "q", "options": "A, B, C", "answer": "key"}, shuffle=False
+    )
+    first, second = load_samples(data, TextSample, limit=None, seed=0).samples
+    assert (first.options, first.answer) == (("sun", "moon", "ice"), "sun")
+    assert (second.options, second.answer) == (("1", "ice"), "ice")
+
+
+def test_a_column_of_options_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,A,B\nWhich is hot?,sun,moon\n")
+    assert "columns.options names column 'C', which is not there" in refused(
+        tmp_path / "a.csv", columns={"options": "A,B,C"}
+    )
