@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from io import StringIO
+from time import monotonic
 from typing import Any
 
 from contrapose.flows.cli.interruption import LINE, Interrupted, end_at_once
@@ -111,7 +112,7 @@ def _done(argv: Sequence[str] | None) -> int:
     from contrapose.flows.cli.terminal import guarded_output, saying_damage
     from contrapose.tasks.core.errors import ContraposeError
 
-    arguments = argparse.Namespace()
+    arguments = argparse.Namespace(began=monotonic())
     try:
         with guarded_output():
             words = sys.argv[1:] if argv is None else argv
