@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 MOST_SHOWN = 20
 """Problems that one answer describes; the others it counts."""
@@ -69,7 +69,7 @@ class ContraposeError(Exception):
         return [f"{type(self).__name__}: {self}"]
 
     def __reduce__(self) -> tuple[object, ...]:
-        kept = {
+        kept: dict[str, Any] = {
             "expected": self.expected,
             "remedy": self.remedy,
             "where": self.where,
@@ -141,8 +141,10 @@ def together(errors: Sequence[Problem], *, uncounted: int = 0) -> Problem:
         uncounted: how many more problems there are, beside those that they do not count themselves.
     """
     whole = list({str(error): error for error in errors}.values())
-    every = (problem for error in whole for problem in [error, *error.others])
-    single: dict[str, ContraposeError] = {problem.line(): problem for problem in every}
+    every: list[ContraposeError] = []
+    for error in whole:
+        every += [error, *error.others]
+    single = {problem.line(): problem for problem in every}
     first, *others = single.values()
     return type(errors[0])(
         first.found,

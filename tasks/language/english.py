@@ -42,7 +42,7 @@ def is_english(text: str) -> bool:
     words = WORD.findall(part.lower())
     if not words or not UNMISTAKABLE.isdisjoint(words) or _share_known(words) >= MOSTLY:
         return True
-    return dict(_identifier().rank(part)).get("en", 1.0) >= IMPROBABLE
+    return bool(dict(_identifier().rank(part)).get("en", 1.0) >= IMPROBABLE)
 
 
 def _share_known(words: list[str]) -> float:
