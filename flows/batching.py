@@ -83,7 +83,7 @@ def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> Ope
         ConfigError: the model is not behind an OpenAI-compatible endpoint, or everything is to be asked again.
     """
     spec = _offline(config)
-    provider = find("providers", spec.provider)()
+    provider = find("providers", spec.known_provider)()
     keys, forms = Keys(spec, provider.identity(spec)), forms_of(provider, spec)
     form, form_key = known_form(forms, keys), keys.of_forms(forms) if len(forms) > 1 else ""
     rows: dict[str, PromptRow] = {}

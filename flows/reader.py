@@ -37,7 +37,7 @@ def find_reader(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Lik
     if spec is None or not any(plan.probe_settings.asks_back(likelihoods) for plan in selected):
         return None
     try:
-        identity = find("providers", spec.provider)().identity(spec)
+        identity = find("providers", spec.known_provider)().identity(spec)
     except ContraposeError as error:
         raise about_reader(error) from None
     return Reader(spec=spec, identity=identity, price=reader_price(config))
@@ -65,5 +65,6 @@ def of_reader(text: str) -> str:
 
 def about_reader(error: ContraposeError) -> ContraposeError:
     """An error about a model, told of the reader."""
-    observed, expected, remedy, where = map(of_reader, (error.found, error.expected, error.remedy, error.where))
-    return type(error)(observed, expected=expected, remedy=remedy, where=where or "reader")
+    about = error.reworded(of_reader)
+    about.where = about.where or "reader"
+    return about

@@ -76,7 +76,7 @@ def enter(config: RunConfig) -> Run:
     """
     selected = plans(config)
     spec = config.model_spec()
-    provider = find("providers", spec.provider)()
+    provider = find("providers", spec.known_provider)()
     budget = open_budget(config)
     identity = provider.identity(spec)
     likelihoods = provider.likelihoods(spec)

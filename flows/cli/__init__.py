@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from io import StringIO
+from time import monotonic
 from typing import Any
 
 from contrapose.flows.cli.interruption import LINE, Interrupted, end_at_once
 
 VERBS = {
+    "init": "write a suite of your own, from a model, data and a goal",
     "run": "evaluate a model and publish a report",
     "judge-run": "judge the replies that another tool, or an earlier run, recorded; ask no model",
     "resume": "go on with an unfinished run, or list them",
@@ -39,6 +41,34 @@ VERBS = {
 }
 """What the command can be told to do, in the order of its help; the module of that name, with _ for -, holds all of a
 verb."""
+
+
+EXAMPLES = {
+    "init": "init --model openai/gpt-4.1-mini --data questions.csv --goal meaning",
+    "run": "run --model openai/gpt-4.1-mini --data questions.csv --limit 50",
+    "judge-run": "judge-run answers.jsonl --test add_negation",
+    "resume": "resume",
+    "preview": "preview --test add_negation --limit 5",
+    "validate": "validate --suite suite.yaml",
+    "estimate": "estimate --suite suite.yaml --model openai/gpt-4.1-mini",
+    "prompts": "prompts --suite suite.yaml --out prompts.jsonl",
+    "answers": "answers import results.jsonl",
+    "batch": "batch submit --suite suite.yaml",
+    "cache": "cache info",
+    "prune": "prune --older-than 30 --dry-run",
+    "compare": "compare RUN OTHER_RUN",
+    "history": "history",
+    "view": "view --open",
+    "doctor": "doctor --model embedded",
+    "deploy": "deploy --suite suite.yaml",
+    "ui": "ui",
+    "announce": "announce hf/org/name --revision v2",
+    "list": "list probes",
+}
+"""How each verb is used, for the end of its help."""
+
+COMMONEST = ("init", "preview", "run")
+"""What whoever types the command alone is shown."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -82,7 +112,7 @@ def _done(argv: Sequence[str] | None) -> int:
     from contrapose.flows.cli.terminal import guarded_output, saying_damage
     from contrapose.tasks.core.errors import ContraposeError
 
-    arguments = argparse.Namespace()
+    arguments = argparse.Namespace(began=monotonic())
     try:
         with guarded_output():
             words = sys.argv[1:] if argv is None else argv
@@ -95,7 +125,8 @@ def _done(argv: Sequence[str] | None) -> int:
     except ContraposeError as error:
         from contrapose.flows.cli.terminal import say
 
-        say(str(error), show_toxic=getattr(arguments, "show_toxic", False))
+        for line in error.lines():
+            say(line, show_toxic=getattr(arguments, "show_toxic", False))
         return error.exit_code
     except KeyboardInterrupt as error:
         # Printed by nothing that would have to be imported first.
@@ -141,16 +172,25 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action=Version)
     top.set_defaults(logs=False)
-    commands = top.add_subparsers(required=True, metavar="command")
+    top.set_defaults(action=lambda _: _help(top))
+    commands = top.add_subparsers(metavar="command")
     meant = next((word for word in argv if not word.startswith("-")), None)
     for name, summary in VERBS.items():
         command = commands.add_parser(name, help=summary)
         if name == meant:
             verb: Verb = import_module(f"contrapose.flows.cli.{name.replace('-', '_')}").VERB
-            command.epilog = verb.exits
+            command.epilog = f"example: contrapose {EXAMPLES[name]}" + (f"; {verb.exits}" if verb.exits else "")
             verb.options(command)
             command.set_defaults(action=verb.act)
     return top
+
+
+def _help(top: argparse.ArgumentParser) -> int:
+    """The help, and where to begin."""
+    from contrapose.flows.cli.terminal import print_lines
+
+    begin = (f"  contrapose {EXAMPLES[name]}" for name in COMMONEST)
+    return print_lines([top.format_help().rstrip(), "", "where to begin:", *begin])
 
 
 class Version(argparse.Action):

@@ -228,7 +228,7 @@ def _look_up(config: RunConfig) -> tuple[LookUp, Form, str | None]:
     """How answers are looked up, and in which form letters are asked; nothing is known of a model not to be found."""
     spec = config.model_spec()
     try:
-        provider = find("providers", spec.provider)()
+        provider = find("providers", spec.known_provider)()
         keys = Keys(spec, provider.identity(spec))
         form = known_form(forms_of(provider, spec), keys)
     except ModelError as error:

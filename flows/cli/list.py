@@ -46,10 +46,15 @@ def arguments() -> Iterator[str]:
 
 def _options(command: argparse.ArgumentParser) -> None:
     command.add_argument("what", nargs="?", choices=("probes", "suites", "providers", "sources", "data"))
+    command.add_argument("--schema", action="store_true", help="print the JSON Schema of suites instead, for editors")
     command.add_argument("--logs", action="store_true", help=argparse.SUPPRESS)
 
 
 def _list(arguments: argparse.Namespace) -> int:
+    if arguments.schema:
+        from contrapose.flows.cli.init import schema
+
+        return print_lines([schema()])
     return print_lines(listing(arguments.what))
 
 

@@ -54,7 +54,7 @@ class Preview:
         """Whether the model is sent messages, as far as that is known without loading it."""
         if self.model.args.get("endpoint") == "completions":
             return False
-        return self.model.apply_chat_template is not False or not provider(self.model.provider).local
+        return self.model.apply_chat_template is not False or not provider(self.model.known_provider).local
 
     def taken(self) -> str:
         """How many rows of its source it takes."""
@@ -86,7 +86,7 @@ def previews(config: RunConfig) -> list[Preview]:
     """
     selected = plans(config)
     spec = config.model_spec()
-    likelihoods = find("providers", spec.provider)().likelihoods(spec)
+    likelihoods = find("providers", spec.known_provider)().likelihoods(spec)
     return [
         Preview(
             plan=plan,
@@ -221,7 +221,7 @@ def _print_sent(preview: Preview, console: Console, positions: Sequence[int], sh
     for cases in preview.cases(positions):
         title = f"What {one_line(preview.model.id)} is sent for {one_line(cases[0].id)}"
         # Only loading a model would show whether it has one.
-        local = provider(preview.model.provider).local and preview.chat
+        local = provider(preview.model.known_provider).local and preview.chat
         print_indented(Text(f"\n{title}{', in its chat template if it has one' if local else ''}:"), console, by=0)
         for heading, text in sent_lines(
             cases, preview.model, show, chat=preview.chat, brackets=_has_no_colours(console)

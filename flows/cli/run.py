@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from contrapose.flows.cli.arguments import VERDICTS, Verb, add_config, add_toxic, config_of
@@ -37,6 +38,7 @@ def add_outcome(command: argparse.ArgumentParser) -> None:
     shown = command.add_mutually_exclusive_group()
     shown.add_argument("--json", action="store_true", help="print summary.json instead of a table")
     shown.add_argument("-q", "--quiet", action="store_true", help="print the verdict only, and no progress")
+    command.add_argument("--open", action="store_true", help="open the report in the browser")
     command.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
 
 
@@ -76,7 +78,7 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
 
     _tell(published, arguments, show_toxic=config.show_toxic)
     verdict = published["summary"]["verdict"]
-    if verdict == "incomplete":
+    if verdict == "incomplete" and (arguments.json or arguments.quiet):
         say(f"to go on: contrapose resume {published['run']}")
     return 0 if arguments.exit_zero else EXIT_CODES[verdict]
 
@@ -93,7 +95,31 @@ def _tell(published: Published, arguments: argparse.Namespace, *, show_toxic: bo
     elif arguments.quiet:
         print_verdict(summary, console=Console(), show_toxic=show_toxic)
     else:
-        print_summary(summary, console=Console(), folder=_near(published["folder"]), show_toxic=show_toxic)
+        console, folder, seconds = Console(), _near(published["folder"]), monotonic() - arguments.began
+        print_summary(summary, console=console, folder=folder, seconds=seconds, show_toxic=show_toxic)
+        console.print(f"Next: {_next(published)}", markup=False, highlight=False, soft_wrap=True)
+    if arguments.open:
+        _open(published["folder"])
+
+
+def _next(published: Published) -> str:
+    """What whoever has read the outcome may do."""
+    from contrapose.tasks.load.bundled import bundled_names
+
+    if published["summary"]["verdict"] == "incomplete":
+        return f"contrapose resume {published['run']}"
+    if all(outcome["data"]["source"] in bundled_names() for outcome in published["summary"]["tests"]):
+        return "contrapose init, for a suite with your own model and data"
+    return f"contrapose view {_near(str(Path(published['folder']).parent))} --open, to see it beside other runs"
+
+
+def _open(folder: str) -> None:
+    """Open the report in the browser; one that lies elsewhere is opened from there."""
+    import webbrowser
+
+    place = Path(folder) / "report.html"
+    if not webbrowser.open(place.absolute().as_uri() if place.is_file() else f"{folder}/report.html"):
+        say("no browser could be opened; the report is named above")
 
 
 def _near(folder: str) -> str:

@@ -18,7 +18,7 @@ from contrapose.flows.gate import hold, refuse_bad
 from contrapose.flows.run_context import enter
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.errors import ConfigError, DataError
+from contrapose.tasks.core.errors import ConfigError, DataError, Problems
 from contrapose.tasks.core.optional_packages import require
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.records import Case, Sample
@@ -52,14 +52,21 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
         One line per test, for people.
 
     Raises:
-        ContraposeError: the first thing that is wrong.
+        ContraposeError: all that is wrong.
     """
-    enter(config)
+    selected, problems = plans(config), Problems()
+    with problems.gathered():
+        enter(config)
     if config.mlflow:
-        require("mlflow", extra="mlflow", where="mlflow")
-    selected = plans(config)
-    own = own_suites(config.expectations, selected)
-    outcomes = [_check_test(config, plan, own=own if gates else None) for plan in selected]
+        with problems.gathered():
+            require("mlflow", extra="mlflow", where="mlflow")
+    own, outcomes = list[Suite](), list[_CheckedTest]()
+    with problems.gathered():
+        own = own_suites(config.expectations, selected)
+    for plan in selected:
+        with problems.gathered():
+            outcomes.append(_check_test(config, plan, own=own if gates else None))
+    problems.refuse()
     refuse_bad([table for outcome in outcomes for table in outcome.held], show_toxic=config.show_toxic)
     if not gates:
         _require_writable(Place.at(config.output, setting="output"), "runs", remedy="Choose another one with --out.")
@@ -101,7 +108,7 @@ def _check_test(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None) -
 def _checked(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None, most: int | None) -> _CheckedTest:
     kind, spec = probe(plan.test).sample_type, config.model_spec()
     drawing = Drawing(data=plan.data, sample_type=kind, limit=plan.limit, seed=config.seed, most=most)
-    likelihoods = find("providers", spec.provider)().likelihoods(spec)
+    likelihoods = find("providers", spec.known_provider)().likelihoods(spec)
     counts = _Counts()
     cases = counts.counting(build_cases(drawing.samples(), plan, seed=config.seed, likelihoods=likelihoods))
     held = () if own is None else _held(drawing, cases, plan, own=own)

@@ -13,7 +13,7 @@ from contrapose.tasks.config.langtest_dialect import ALIASES
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config, put, validate, with_prompts
 from contrapose.tasks.core import bounds, registry
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError, Problems
 
 SAME = ("model", "reader", "data", "limit", "skip_bad_rows", "refresh", "expectations", "show_toxic", "mlflow")
 PLAIN = {name: name for name in (*SAME, "max_calls", "max_tokens", "max_cost")} | {"out": "output"}
@@ -29,14 +29,25 @@ def configured(
     values: dict[str, Any] = {"tests": all_tests().model_dump(exclude_unset=True)}
     for key, value in changes.items():
         values = put(values, key.split("."), value)
-    return validate(with_prompts(values), where=where), []
+    problems = Problems()
+    with problems.gathered():
+        values = with_prompts(values, problems)
+        config = validate(values, where=where)
+    problems.refuse()
+    return config, []
 
 
 def overrides(arguments: argparse.Namespace) -> dict[str, Any]:
     """Dotted keys and values, those in `changes` as they are; `--set` comes last and so wins."""
     chosen = {key: getattr(arguments, name, None) for name, key in PLAIN.items()}
     changes = {key: value for key, value in chosen.items() if value is not None and value is not False}
-    return {**changes, **getattr(arguments, "changes", {}), **dict(_assignment(text) for text in arguments.set)}
+    problems, assigned = Problems(), dict[str, Any]()
+    for text in arguments.set:
+        with problems.gathered():
+            key, value = _assignment(text)
+            assigned[key] = value
+    problems.refuse()
+    return {**changes, **getattr(arguments, "changes", {}), **assigned}
 
 
 def _assignment(text: str) -> tuple[str, Any]:
@@ -56,8 +67,11 @@ def select(config: RunConfig, tests: Sequence[str] | None, *, where: str = "--te
     if not tests:
         return config
     chosen = config.tests.model_dump(include={"defaults"})
+    problems = Problems()
     for name in (ALIASES.get(test, test) for test in tests):
-        category = registry.probe(name).category
-        settings = getattr(getattr(config.tests, category), name)
-        chosen.setdefault(category, {})[name] = settings.model_dump() if settings else {}
+        with problems.gathered():
+            category = registry.probe(name).category
+            settings = getattr(getattr(config.tests, category), name)
+            chosen.setdefault(category, {})[name] = settings.model_dump() if settings else {}
+    problems.refuse()
     return validate({**config.model_dump(exclude={"tests"}), "tests": chosen}, where=where)

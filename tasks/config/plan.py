@@ -11,7 +11,7 @@ from contrapose.tasks.config.data_settings import DataSettings, data_of
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.wrong_values import refused_value
 from contrapose.tasks.core import registry
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError, Problems
 from contrapose.tasks.core.outcome import LimitedBy
 from contrapose.tasks.core.provider import AnswersOnly
 from contrapose.tasks.probes.answers.settings import LEAST_CONTROLS
@@ -55,15 +55,18 @@ def plans(config: RunConfig) -> list[Plan]:
     """The selected tests, in the order of the probes' table.
 
     Raises:
-        ConfigError: no test is selected, data of a test are wrong, repeats are asked for that could not differ, or a
-            threshold is to come from controls that are not asked, or too few.
+        ConfigError: no test is selected, data of tests are wrong, repeats are asked for that could not differ, or
+            thresholds are to come from controls that are not asked, or too few.
     """
-    _refuse_equal_replies(config)
-    chosen = []
+    problems, chosen = Problems(), list[Plan]()
+    with problems.gathered():
+        _refuse_equal_replies(config)
     for name in registry.names("probes"):
         settings = getattr(getattr(config.tests, registry.probe(name).category), name)
         if settings is not None:
-            chosen.append(_plan(name, settings, config))
+            with problems.gathered():
+                chosen.append(_plan(name, settings, config))
+    problems.refuse()
     if not chosen:
         raise ConfigError(
             "no test is selected",
@@ -106,7 +109,7 @@ def _askable(name: str, settings: ProbeSettings, config: RunConfig) -> ProbeSett
     Raises:
         ConfigError: somebody is to be asked all the same.
     """
-    provider = registry.provider(config.model_spec().provider)
+    provider = registry.provider(config.model_spec().known_provider)
     if provider.local and not config.gen_kwargs.temperature:
         settings = settings.greedy()
     if config.reader or not isinstance(provider, AnswersOnly) or not isinstance(settings, ReadSettings):
@@ -174,7 +177,7 @@ def _refuse_equal_replies(config: RunConfig) -> None:
     temperature = config.gen_kwargs.temperature
     if config.repeats == 1 or temperature:
         return
-    if temperature is None and not registry.provider(config.model_spec().provider).local:
+    if temperature is None and not registry.provider(config.model_spec().known_provider).local:
         return
     raise ConfigError(
         f"{config.repeats}",

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from contrapose.tasks.config.chosen_tests import Tests, all_tests
 from contrapose.tasks.config.data_settings import DataSettings
@@ -177,25 +186,25 @@ class RunConfig(BaseModel):
                 return {**values, "model": f"hf/{name}", "model_args": args}
         return values
 
-    @model_validator(mode="after")
-    def _no_secret(self) -> Self:
-        arguments = [(name, key) for name in ("model_args", "reader_args") for key in getattr(self, name)]
-        secret = [f"{name}.{key}" for name, key in arguments if SECRET.search(key) and not _is_declared(key)]
+    @field_validator("model_args", "reader_args")
+    @classmethod
+    def _no_secret(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        secret = [key for key in arguments if SECRET.search(str(key)) and not _is_declared(key)]
         if secret:
             raise ValueError(
-                f"{secret[0]} looks like a secret; expected secrets to come from the environment "
+                f"{info.field_name}.{secret[0]} looks like a secret; expected secrets to come from the environment "
                 "(OPENAI_API_KEY) or a Prefect Secret block (api_key_block), never from a configuration that is stored"
             )
-        return self
+        return arguments
 
-    @model_validator(mode="after")
-    def _no_password(self) -> Self:
-        for name in ("history", "output"):
-            if holds_password(getattr(self, name) or ""):
-                raise ValueError(
-                    f"{name} holds a password; expected an address without one, since a configuration is stored"
-                )
-        return self
+    @field_validator("history", "output")
+    @classmethod
+    def _no_password(cls, address: str | None, info: ValidationInfo) -> str | None:
+        if holds_password(address or ""):
+            raise ValueError(
+                f"{info.field_name} holds a password; expected an address without one, since a configuration is stored"
+            )
+        return address
 
     @model_validator(mode="after")
     def _reader_named(self) -> Self:

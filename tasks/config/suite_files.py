@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ import yaml
 from pydantic import ValidationError
 
 from contrapose.tasks.config.langtest_dialect import translate
+from contrapose.tasks.config.model_names import known_provider
+from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import LimitFrom, RunConfig
-from contrapose.tasks.config.wrong_values import refused_value
+from contrapose.tasks.config.wrong_values import place_of, refused_value
 from contrapose.tasks.core import bounds
-from contrapose.tasks.core.errors import ConfigError, meant
+from contrapose.tasks.core.errors import ConfigError, Problems, meant
 
 
 def bundled_suites() -> list[str]:
@@ -45,20 +48,23 @@ def load_config(
     values = _with_origin(values, "bundled" if bundled else "suite", changes=overrides or {})
     for key, value in (overrides or {}).items():
         values = put(values, key.split("."), value)
-    return validate(with_prompts(values, beside=Path(where) if file else None), where=where), warnings
+    problems = Problems()
+    with problems.gathered():
+        values = with_prompts(values, problems, beside=Path(where) if file else None)
+        config = validate(values, where=where)
+    problems.refuse()
+    return config, warnings
 
 
-def with_prompts(values: Mapping[str, Any], *, beside: Path | None = None) -> dict[str, Any]:
+def with_prompts(values: Mapping[str, Any], problems: Problems, *, beside: Path | None = None) -> dict[str, Any]:
     """Values with the content of the files that tests name for their prompts, so that nothing else reads files.
 
     A form or an announcement cannot name one: what it named would be sent to a model, whatever it holds.
 
     Args:
         values: of a configuration.
+        problems: takes the error about each file that cannot be read, or stands beside what it replaces.
         beside: the file of the suite, beside which the other files are looked for; None: in the current folder.
-
-    Raises:
-        ConfigError: a file cannot be read, or stands beside what it replaces.
     """
     tests = values.get("tests")
     if not isinstance(tests, Mapping):
@@ -67,28 +73,32 @@ def with_prompts(values: Mapping[str, Any], *, beside: Path | None = None) -> di
     for category, members in tests.items():
         whole = isinstance(members, Mapping) and category != "defaults"
         filled[category] = (
-            {name: _with_prompt(member, f"tests.{category}.{name}", beside) for name, member in members.items()}
+            {
+                name: _with_prompt(member, f"tests.{category}.{name}", beside, problems)
+                for name, member in members.items()
+            }
             if whole
             else members
         )
     return {**values, "tests": filled}
 
 
-def _with_prompt(settings: Any, where: str, beside: Path | None) -> Any:
+def _with_prompt(settings: Any, where: str, beside: Path | None, problems: Problems) -> Any:
     if not isinstance(settings, Mapping):
         return settings
     for name in ("prompt", "reworded"):
         if (path := settings.get(f"{name}_file")) is None:
             continue
-        if settings.get(name) is not None:
-            raise ConfigError(
-                f"{name} and {name}_file are both there",
-                expected="one of them",
-                remedy="Leave one out.",
-                where=where,
-            )
         settings = {key: value for key, value in settings.items() if key != f"{name}_file"}
-        settings[name] = _content(Path(os.path.expanduser(str(path))), f"{where}.{name}_file", beside)
+        with problems.gathered():
+            if settings.get(name) is not None:
+                raise ConfigError(
+                    f"{name} and {name}_file are both there",
+                    expected="one of them",
+                    remedy="Leave one out.",
+                    where=where,
+                )
+            settings[name] = _content(Path(os.path.expanduser(str(path))), f"{where}.{name}_file", beside)
     return settings
 
 
@@ -106,11 +116,52 @@ def _content(path: Path, where: str, beside: Path | None) -> str:
 
 
 def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:
-    """Values as a RunConfig, or a ConfigError that names the key."""
+    """Values as a RunConfig, or a ConfigError that names every key that is wrong.
+
+    Where some are, the model and the tests that the others come to are looked at too: they would be refused next.
+    """
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        raise refused_value(error, RunConfig, where=where) from error
+        problems = Problems()
+        problems.errors.append(refused_value(error, RunConfig, where=where))
+        with problems.gathered():
+            _refuse_rest(values, error)
+        try:
+            problems.refuse()
+        except ConfigError as together:
+            raise together from error
+        raise
+
+
+def _refuse_rest(values: Mapping[str, Any], error: ValidationError) -> None:
+    """Raise what would be refused next if what is wrong were not there; nothing where that cannot be known."""
+    wrong = [place_of(problem) for problem in error.errors(include_url=False)]
+    if not all(wrong) or {"model", "model_args", "gen_kwargs"} & {str(path[0]) for path in wrong}:
+        return
+    rest = dict(values)
+    for path in wrong:
+        rest = _without(rest, path) or {}
+    with suppress(ValidationError):
+        config, problems = RunConfig.model_validate(rest), Problems()
+        with problems.gathered():
+            known_provider(config.model)
+        if any(config.tests.model_dump(exclude_unset=True, exclude={"defaults"}).values()):
+            with problems.gathered():
+                plans(config)
+        problems.refuse()
+
+
+def _without(values: Any, path: Sequence[str | int]) -> Any:
+    """Values without what stands at a place; None where they cannot be right without it."""
+    head, *rest = path
+    if not isinstance(values, Mapping) or (head not in values and not rest):
+        return None
+    if head not in values:
+        return values
+    inner = _without(values[head], rest) if rest else None
+    others = {key: value for key, value in values.items() if key != head}
+    return others if inner is None else {**others, head: inner}
 
 
 def put(values: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:

@@ -7,33 +7,39 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from contrapose.tasks.core.errors import ConfigError, meant
+from contrapose.tasks.core.errors import ConfigError, meant, together
 
 
 def refused_value(error: ValidationError, model: type[BaseModel], *, where: str) -> ConfigError:
-    """The first problem of values from some place that a model refused, in words, and how many more there are."""
-    problems = error.errors(include_url=False)
-    first = problems[0]
-    path = [str(part) for part in first["loc"] if not str(part).startswith(("function-", "constrained-"))]
+    """Every problem of values from some place that a model refused, in words."""
+    return together([_in_words(problem, model, where) for problem in error.errors(include_url=False)])
+
+
+def place_of(problem: Mapping[str, Any]) -> list[str | int]:
+    """The keys that lead to what is wrong."""
+    return [part for part in problem["loc"] if not str(part).startswith(("function-", "constrained-"))]
+
+
+def _in_words(problem: Mapping[str, Any], model: type[BaseModel], where: str) -> ConfigError:
+    path = [str(part) for part in place_of(problem)]
     place = f"{where}: {'.'.join(path)}" if path else where
-    more = f" ({len(problems) - 1} more such problems follow.)" if len(problems) > 1 else ""
-    if first["type"] == "extra_forbidden":
+    if problem["type"] == "extra_forbidden":
         known = _fields(model, path[:-1])
         return ConfigError(
             f"unknown key {path[-1]!r}",
             expected=f"one of {', '.join(known)}",
-            remedy=meant(path[-1], known, otherwise="Correct or remove it.") + more,
+            remedy=meant(path[-1], known, otherwise="Correct or remove it."),
             where=place,
         )
-    if first["type"] == "missing" and path == ["data", "source"]:
+    if problem["type"] == "missing" and path == ["data", "source"]:
         return ConfigError(
             "settings of data without a source",
             expected="a file, an address or a bundled name",
-            remedy=f"Name it with --data, or as source beside them.{more}",
+            remedy="Name it with --data, or as source beside them.",
             where=place,
         )
-    observed, expected = _found_and_expected(first)
-    return ConfigError(observed, expected=expected, remedy=f"Correct the value.{more}", where=place)
+    observed, expected = _found_and_expected(problem)
+    return ConfigError(observed, expected=expected, remedy="Correct the value.", where=place)
 
 
 def _found_and_expected(problem: Mapping[str, Any]) -> tuple[str, str]:

@@ -3,37 +3,79 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from typing import Any, Self, TypeVar
+
+MOST_SHOWN = 20
+"""Problems that one answer describes; the others it counts."""
 
 
 class ContraposeError(Exception):
-    """A problem that the user can mend; shown as one line, never as a traceback.
+    """A problem that the user can mend, or several; each is shown as one line, never as a traceback.
 
     Args:
         observed: what was met, with its value.
         expected: what would have been right.
         remedy: what to do about it.
         where: file, row, column or configuration key, when there is one.
+        others: further problems that were met at the same time.
+        uncounted: how many more there are that nobody kept.
     """
 
     exit_code = 2
 
-    def __init__(self, observed: str, *, expected: str, remedy: str, where: str = "") -> None:
+    def __init__(
+        self,
+        observed: str,
+        *,
+        expected: str,
+        remedy: str,
+        where: str = "",
+        others: Sequence[ContraposeError] = (),
+        uncounted: int = 0,
+    ) -> None:
         self.found, self.expected, self.remedy, self.where = observed, expected, remedy, where
+        self.others, self.uncounted = tuple(others), uncounted
         super().__init__(observed, expected, remedy, where)
 
     def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """Each problem in one line, and how many are left out after the first ones."""
+        lines = [self.line(), *(other.line() for other in self.others)]
+        rest = max(len(lines) - MOST_SHOWN, 0) + self.uncounted
+        return lines[:MOST_SHOWN] + ([f"…and {rest} more such problems."] if rest else [])
+
+    def line(self) -> str:
+        """The first problem alone."""
         place = f"{self.where}: " if self.where else ""
         line = f"{place}{self.found}; expected {self.expected}. {self.remedy}"
         return " ".join(line.split())
+
+    def reworded(self, change: Callable[[str], str], *, remedy: Callable[[str], str] | None = None) -> Self:
+        """The same problems with their texts changed; `remedy`: what changes the remedies before."""
+        observed, expected, where = map(change, (self.found, self.expected, self.where))
+        others = [other.reworded(change, remedy=remedy) for other in self.others]
+        mended = change(remedy(self.remedy) if remedy else self.remedy)
+        return type(self)(
+            observed, expected=expected, remedy=mended, where=where, others=others, uncounted=self.uncounted
+        )
 
     def _render_traceback_(self) -> list[str]:
         """Called by IPython: a notebook shows the line alone."""
         return [f"{type(self).__name__}: {self}"]
 
     def __reduce__(self) -> tuple[object, ...]:
-        kept = {"expected": self.expected, "remedy": self.remedy, "where": self.where}
+        kept: dict[str, Any] = {
+            "expected": self.expected,
+            "remedy": self.remedy,
+            "where": self.where,
+            "others": self.others,
+            "uncounted": self.uncounted,
+        }
         return (partial(type(self), **kept), (self.found,))
 
 
@@ -63,6 +105,55 @@ class CutShortError(ContraposeError):
     """A run could not go on, for want of room or of its store: what it has is kept, and it goes on when begun again."""
 
     exit_code = 4
+
+
+class Problems:
+    """Gathers what the user can mend, so that all of it is told at once."""
+
+    def __init__(self) -> None:
+        self.errors: list[ContraposeError] = []
+
+    @contextmanager
+    def gathered(self) -> Iterator[None]:
+        """Keep the error of the work inside, and go on after it; what the user cannot mend is raised."""
+        try:
+            yield
+        except ContraposeError as error:
+            if error.exit_code != ContraposeError.exit_code:
+                raise
+            self.errors.append(error)
+
+    def refuse(self) -> None:
+        """Raise what was gathered, each problem once; nothing where there is none."""
+        if not self.errors:
+            return
+        raise self.errors[0] if len(self.errors) == 1 else together(self.errors)
+
+
+Problem = TypeVar("Problem", bound=ContraposeError)
+
+
+def together(errors: Sequence[Problem], *, uncounted: int = 0) -> Problem:
+    """One error that tells all of them, each problem once; its type is that of the first.
+
+    Args:
+        errors: one at least.
+        uncounted: how many more problems there are, beside those that they do not count themselves.
+    """
+    whole = list({str(error): error for error in errors}.values())
+    every: list[ContraposeError] = []
+    for error in whole:
+        every += [error, *error.others]
+    single = {problem.line(): problem for problem in every}
+    first, *others = single.values()
+    return type(errors[0])(
+        first.found,
+        expected=first.expected,
+        remedy=first.remedy,
+        where=first.where,
+        others=others,
+        uncounted=uncounted + sum(error.uncounted for error in whole),
+    )
 
 
 def meant(name: str, known: Iterable[str], *, otherwise: str) -> str:

@@ -88,7 +88,7 @@ def _written(count: Count, spec: ModelSpec, past: Experience) -> Figure:
 def _seconds(count: Count, spec: ModelSpec, past: Experience, *, tokens: float) -> Figure:
     if not count.calls:
         return Figure(value=0.0, because="nothing is left to ask")
-    if not provider(spec.provider).local:
+    if not provider(spec.known_provider).local:
         return _seconds_remote(count, spec, past, tokens=tokens)
     if past.tokens_per_second is None:
         return Figure(value=None, because=UNKNOWN)
@@ -103,7 +103,7 @@ def _seconds_remote(count: Count, spec: ModelSpec, past: Experience, *, tokens: 
     held = max((60 * amounts[name] / rate for name, rate in rates.items()), default=0.0)
     if past.seconds_per_call is None:
         return Figure(value=held or None, because=f"at least, by {' and '.join(rates)}" if held else UNKNOWN)
-    at_once = min(max(int(_number(spec, "concurrency") or provider(spec.provider).concurrency), 1), count.calls)
+    at_once = min(max(int(_number(spec, "concurrency") or provider(spec.known_provider).concurrency), 1), count.calls)
     free = count.calls * past.seconds_per_call / at_once
     if held > free:
         return Figure(value=held, because=f"as fast as {' and '.join(rates)} allow")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, overload
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample
-from contrapose.tasks.load.columns import candidates, column_of, label, optional_label, required, text
+from contrapose.tasks.load.columns import candidates, column_of, label, option_columns, optional_label, required, text
 from contrapose.tasks.load.items import place, read_items
 from contrapose.tasks.load.rows import Problem, Row, Unfit, listed, shown
 from contrapose.tasks.probes.base import letters
@@ -28,15 +28,19 @@ class Builder:
     """What its rows become."""
     stem: str
     """Begins the ids of rows that have none: `<stem>-0001` for row 1."""
+    unfit: list[Problem] = field(default_factory=list)
+    """What is wrong with the cells of the row that is being read."""
 
     def build(self, row: Row) -> Sample | Problem:
-        """The sample of a row, or what is wrong with it first."""
+        """The sample of a row, or what is wrong with it."""
         if row.problem is not None:
             return row.problem
-        try:
-            return self._sample(row)
-        except Unfit as error:
-            return error.problem
+        self.unfit.clear()
+        sample = self._sample(row)
+        if self.unfit:
+            first, *others = self.unfit
+            return replace(first, also=tuple(others))
+        return sample
 
     def _sample(self, row: Row) -> Sample:
         if self.sample_type is SummaryPair:
@@ -61,14 +65,29 @@ class Builder:
     def _list(self, row: Row) -> ItemSample:
         question = self._question(row)
         items = self._required(row, "items", read_items)
-        relevant = self._optional(row, "relevant", lambda value: place(value, among=len(items)))
+        relevant = self._optional(row, "relevant", lambda value: place(value, among=len(items))) if items else None
         return ItemSample(**question, items=items, relevant=relevant)
 
     def _question(self, row: Row) -> dict[str, Any]:
         """The fields that every text has."""
-        options = self._optional(row, "options", _options)
+        options = self._options(row)
         answer = self._optional(row, "answer", lambda value: _answer(value, options))
         return {**self._common(row), "options": options.texts if options else (), "answer": answer}
+
+    def _options(self, row: Row) -> Options | None:
+        """Those of one column, or of a column each; the last ones may be empty."""
+        columns = option_columns(self.data)
+        if not columns:
+            return self._optional(row, "options", _options)
+        cells = [row.values.get(column) for column in columns]
+        while cells and cells[-1] in (None, ""):
+            cells.pop()
+        try:
+            return read_options([label(cell) for cell in cells]) if cells else None
+        except Unfit as error:
+            where = ", ".join(map(shown, columns))
+            self.unfit.append(Problem(f"columns {where}: {error.problem.observed}", error.problem.expected, columns[0]))
+            return None
 
     def _id(self, row: Row) -> str:
         return self._optional(row, "id", label) or f"{self.stem}-{row.number:04d}"
@@ -80,22 +99,24 @@ class Builder:
     def _required(self, row: Row, name: str, read: Callable[[Any], Value]) -> Value: ...
 
     def _required(self, row: Row, name: str, read: Callable[[Any], Any] = text) -> Any:
-        value = self._optional(row, name, read)
-        if value is None:
+        column = column_of(name, row.values, self.data)
+        if column is None:
             column = candidates(name, self.data)[-1]
-            raise Unfit(f"column {shown(column)} is missing", expected="every row to have it", column=column)
-        return value
+            self.unfit.append(Problem(f"column {shown(column)} is missing", "every row to have it", column))
+            return None
+        return self._optional(row, name, read)
 
     def _optional(self, row: Row, name: str, read: Callable[[Any], Value]) -> Value | None:
-        """What `read` makes of a field; None when the row has no column for it."""
+        """What `read` makes of a field; None when the row has no column for it, or it cannot be used."""
         column = column_of(name, row.values, self.data)
         if column is None:
             return None
         try:
             return read(row.values[column])
         except Unfit as error:
-            where = f"column {shown(column)}: {error.problem.observed}"
-            raise Unfit(where, expected=error.problem.expected, column=column) from error
+            observed = f"column {shown(column)}: {error.problem.observed}"
+            self.unfit.append(Problem(observed, error.problem.expected, column))
+            return None
 
 
 def _reference(value: Any) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_CHARACTERS, MOST_COLUMNS
-from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.errors import DataError, together
 from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample
 from contrapose.tasks.load.opening import failure
 from contrapose.tasks.load.rows import Problem, Row, Unfit, escaped, listed, shown
@@ -68,30 +68,46 @@ def column_of(name: str, values: Mapping[str, Any], data: DataSettings) -> str |
     return None
 
 
+def option_columns(data: DataSettings) -> tuple[str, ...]:
+    """Columns that hold an option each, as `columns: {options: "A,B,C,D"}` names them; none where one holds all."""
+    names = [name.strip() for name in data.columns.get("options", "").split(",")]
+    return tuple(names) if len(names) > 1 and all(names) else ()
+
+
 def used(data: DataSettings) -> frozenset[str]:
     """Every column in which any field may be: what the others hold is nobody's business."""
-    return frozenset(column for name in (*USUAL, "slice") for column in candidates(name, data))
+    single = (column for name in (*USUAL, "slice") for column in candidates(name, data))
+    return frozenset((*single, *option_columns(data)))
 
 
 def check_shape(columns: Sequence[str], sample_type: type[Sample], data: DataSettings) -> None:
     """Refuse a source that lacks a column which its samples or its settings need.
 
     Raises:
-        DataError: naming what is missing, what there is, and the closest name.
+        DataError: naming all that is missing, what there is, and the closest names.
     """
-    for setting, column in _named(data):
-        if column not in columns:
-            raise _absent(f"{setting} names column {shown(column)}, which is not there", [column], columns, data)
+    problems = [
+        _absent(f"{setting} names column {shown(column)}, which is not there", [column], columns, data)
+        for setting, column in _named(data)
+        if column not in columns
+    ]
     for name in required(sample_type):
         usual = candidates(name, data)
-        if not set(usual) & set(columns):
+        # A column that the settings name is told above.
+        if name not in data.columns and not set(usual) & set(columns):
             observed = f"there is no column {' or '.join(map(shown, usual))}"
-            raise _absent(observed, usual, columns, data, name=name)
+            problems.append(_absent(observed, usual, columns, data, name=name))
+    if problems:
+        raise together(problems)
 
 
 def _named(data: DataSettings) -> list[tuple[str, str]]:
     """Columns that the settings name, each with the key that names it."""
-    pairs = [(f"columns.{name}", column) for name, column in data.columns.items()]
+    pairs = [
+        (f"columns.{name}", column)
+        for name, whole in data.columns.items()
+        for column in ((option_columns(data) if name == "options" else ()) or (whole,))
+    ]
     extra = [("slice_by", data.slice_by), ("cluster_by", data.cluster_by)]
     return pairs + [(key, column) for key, column in extra if column is not None]
 

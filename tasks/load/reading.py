@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.errors import DataError, together
 from contrapose.tasks.core.outcome import LeftOut, LeftOutRow
 from contrapose.tasks.core.records import Sample
 from contrapose.tasks.core.registry import find, names
@@ -23,11 +23,8 @@ from contrapose.tasks.load.columns import check_shape, refuse_wide
 from contrapose.tasks.load.opening import failure, folder_given
 from contrapose.tasks.load.rows import Problem, escaped, shown
 
-SHOWN_ROWS = 5
-"""Bad rows that one error describes; the others it counts."""
-
 KEPT_ROWS = 20
-"""Bad rows whose problem is kept; the others are counted."""
+"""Bad rows whose problems are kept, for an error or a report; the others are counted."""
 
 OPTION = "leave out what cannot be used with --skip-bad-rows (skip_bad_rows: true in a suite)"
 """The other remedy, where good rows would be left."""
@@ -124,14 +121,6 @@ def _refuse_unusable(reading: SourceReading) -> None:
         check_shape(list(reading.columns), reading.sample_type, reading.data)
     if reading.good and reading.data.skip_bad_rows:
         return
-    if reading.bad == 1:
-        ((number, problem),) = reading.problems
-        raise DataError(
-            problem.observed,
-            expected=problem.expected,
-            remedy=_or_skipped(problem.remedy, reading),
-            where=f"{escaped(reading.data.source)}, row {number}",
-        )
     if reading.bad:
         raise _bad_rows(reading)
 
@@ -142,15 +131,27 @@ def _or_skipped(remedy: str, reading: SourceReading) -> str:
 
 
 def _bad_rows(reading: SourceReading) -> DataError:
-    shown = reading.problems[:SHOWN_ROWS]
-    described = "; ".join(f"row {number}: {problem.observed}" for number, problem in shown)
-    rest = reading.bad - len(shown)
-    return DataError(
-        f"{reading.bad} rows cannot be used: {described}" + (f"; …and {rest} more" if rest else ""),
-        expected=" and ".join(dict.fromkeys(problem.expected for _, problem in shown)),
+    """Every problem of every bad row that was kept, and of several the count before them."""
+    source = escaped(reading.data.source)
+    single = [
+        DataError(
+            problem.observed,
+            expected=problem.expected,
+            remedy=_or_skipped(problem.remedy, reading) if reading.bad == 1 else f"{problem.remedy}.",
+            where=f"{source}, row {number}",
+        )
+        for number, first in reading.problems
+        for problem in (first, *first.also)
+    ]
+    if reading.bad == 1:
+        return together(single)
+    count = DataError(
+        f"{reading.bad} rows cannot be used",
+        expected=f"all {reading.good + reading.bad} to be usable",
         remedy=_or_skipped("Correct these rows", reading),
-        where=escaped(reading.data.source),
+        where=source,
     )
+    return together([count, *single], uncounted=reading.bad - len(reading.problems))
 
 
 HUGGING_FACE = "hf/"

@@ -35,15 +35,17 @@ class Problem:
     """Where it was met; None where it is the whole row."""
     remedy: str = "Correct that row"
     """What to do about it, without the full stop."""
+    also: tuple[Problem, ...] = ()
+    """What else is wrong with the same row."""
 
 
 class Unfit(Exception):  # noqa: N818 - it never leaves this room; what users see is a DataError
     """A cell that cannot be used."""
 
-    def __init__(self, observed: str, *, expected: str, column: str | None = None) -> None:
+    def __init__(self, observed: str, *, expected: str) -> None:
         """Take the words of the error to come."""
         super().__init__(observed)
-        self.problem = Problem(observed, expected, column)
+        self.problem = Problem(observed, expected)
 
 
 def shown(value: object) -> str:

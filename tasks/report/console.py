@@ -62,11 +62,13 @@ def print_verdict(summary: Summary, *, console: Console, show_toxic: bool = Fals
     console.print(verdict_text(summary["verdict"]), reason, sep="  ", soft_wrap=True)
 
 
-def print_summary(summary: Summary, *, console: Console, folder: str, show_toxic: bool = False) -> None:
+def print_summary(
+    summary: Summary, *, console: Console, folder: str, seconds: float | None = None, show_toxic: bool = False
+) -> None:
     """Print the verdict, a line per test, what there is to tell of each, usage, and where the report is.
 
     Colours are left to the console. The line of the folder alone may be wider than the terminal, so that it can be
-    copied.
+    copied. `seconds` is how long whoever reads it has waited; None: what the run took.
     """
     line = partial(text_line, console=console, show_toxic=show_toxic)
     console.print()
@@ -84,7 +86,7 @@ def print_summary(summary: Summary, *, console: Console, folder: str, show_toxic
     for warning in summary["warnings"]:
         console.print(Text("Warning:", style="yellow"), line(warning))
     console.print()
-    console.print(line(f"{asked(summary['usage'])}; {span(summary['seconds'])}"))
+    console.print(line(f"{asked(summary['usage'])}; {span(summary['seconds'] if seconds is None else seconds)}"))
     console.print(_encodable(f"Report: {visible(folder)}/report.html", console), soft_wrap=True)
 
 

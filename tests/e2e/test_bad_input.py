@@ -134,7 +134,6 @@ BAD = [
         "topic",
     ),
     Bad("pairs for a text test", data(lines(PAIR)), "article_sent"),
-    Bad("texts for a pair test", data(lines({"text": "It is."}), test="order_bias"), "text"),
     Bad(
         "every row refused",
         data(lines({**PAIR, "incorrect_sent": PAIR["correct_sent"]}), test="order_bias"),

@@ -125,7 +125,7 @@ def test_what_a_function_raises_is_the_error_of_a_case() -> None:
 
 
 def test_a_suite_may_be_a_dict(answer: Counted) -> None:
-    suite = {"suite": "mine", "limit": 2, "tests": {"robustness": {"add_toxic_words": {}}}}
+    suite = {"suite": "mine", "limit": 2, "tests": {"robustness": {"lowercase": {}}}}
     with pytest.raises(contrapose.ContraposeError, match=r"unknown key 'robustness'|robustness"):
         judged(suite=suite, test=None, model=answer)
     suite["tests"] = {"sensitivity": {"add_toxic_words": {"min_pass_rate": 0.5}}}
@@ -148,7 +148,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"model": "openia/gpt"}, r"unknown provider 'openia'.*Did you mean 'openai'\?"),
     ({"data": 5}, r"data is 5, a int; expected a DataFrame"),
     ({"data": pd.DataFrame({"word": ["a"]})}, r"^the DataFrame: there is no column .*Name the column .*: columns=\{"),
-    ({"data": ROWS.assign(text=None)}, r"^the DataFrame: 8 rows cannot be used: row 1: column 'text': null"),
+    (
+        {"data": ROWS.assign(text=None)},
+        r"^the DataFrame: 8 rows cannot be used; .*\nthe DataFrame, row 1: .*: null",
+    ),
     ({"data": ROWS.assign(text=["a", None, *"cdefgh"])}, r"^the DataFrame, row 2: .* with skip_bad_rows=True\.$"),
     ({"data": ROWS[:0]}, r"^the DataFrame: there are no rows"),
     ({"columns": {"txt": "text"}}, r"columns has no field 'txt'"),
@@ -163,10 +166,12 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("arguments", "error"), WRONG)
-def test_what_is_wrong_is_one_line_and_nobody_is_asked(answer: Counted, arguments: dict[str, Any], error: str) -> None:
+def test_what_is_wrong_is_a_line_each_and_nobody_is_asked(
+    answer: Counted, arguments: dict[str, Any], error: str
+) -> None:
     with pytest.raises(contrapose.ContraposeError, match=error) as raised:
         judged(**{"model": answer, **arguments})
-    assert "\n" not in str(raised.value)
+    assert all("; expected " in line for line in str(raised.value).split("\n"))
     assert raised.value._render_traceback_() == [f"{type(raised.value).__name__}: {raised.value}"]
     assert (answer.calls, list(Path().glob("runs/2*"))) == (0, [])
 

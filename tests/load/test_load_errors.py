@@ -23,7 +23,7 @@ def refused(source: Path | str, kind: type[Sample] = TextSample, **settings: Any
     with pytest.raises(DataError) as caught:
         load_samples(DataSettings(source=str(source), **settings), kind, limit=1, seed=0)
     line = str(caught.value)
-    assert line.isprintable()
+    assert line.replace("\n", " ").isprintable()
     return line
 
 
@@ -93,8 +93,30 @@ def test_a_bad_file_is_refused_in_one_line(name: str, content: bytes, says: str,
 def test_many_bad_rows_are_told_at_once(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"{}\n" + b"no JSON\n" * 2 + lines({"text": "x"}, *[{"text": 5}] * 14))
     line = refused(tmp_path / "a.jsonl")
-    assert "17 rows cannot be used: row 1: column 'text' is missing; row 2: invalid JSON" in line
-    assert "; row 6: column 'text': 5 is a number; …and 12 more; expected" in line
+    assert "17 rows cannot be used; expected all 18 to be usable. Correct these rows, or leave out" in line
+    assert "a.jsonl, row 1: column 'text' is missing; expected every row to have it. Correct that row." in line
+    assert "a.jsonl, row 2: invalid JSON" in line
+    assert "a.jsonl, row 18: column 'text': 5 is a number; expected a text. Correct that row." in line
+
+
+def test_of_very_many_bad_rows_the_last_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines(*[{"text": 5}] * 30))
+    problems = refused(tmp_path / "a.jsonl").split("\n")
+    assert problems[19].startswith(f"{tmp_path / 'a.jsonl'}, row 19: ")
+    assert problems[20:] == ["…and 11 more such problems."]
+
+
+def test_all_cells_of_a_row_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines({"text": "x"}, {"id": " ", "text": 5, "options": ["y"], "answer": "z"}))
+    problems = refused(tmp_path / "a.jsonl").split("\n")
+    assert all(", row 2: column " in line for line in problems)
+    assert len(problems) == 3
+
+
+def test_all_columns_that_are_missing_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines({"article": "x"}))
+    problems = refused(tmp_path / "a.jsonl", SummaryPair, slice_by="topic").split("\n")
+    assert len(problems) == 4
 
 
 def test_a_long_value_is_shortened_and_escaped(tmp_path: Path) -> None:
@@ -171,4 +193,21 @@ def test_an_entry_of_an_archive_that_is_a_bomb_is_refused(tmp_path: Path) -> Non
         archive.writestr("a.csv", b"text\n" + b"x\n" * 10_000_000)
     assert "expected at most 100 times as many. If the file is to be trusted" in refused(
         f"zip://a.csv::{tmp_path}/a.zip"
+    )
+
+
+def test_options_may_have_a_column_each(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("q,A,B,C,key\nWhich is hot?,sun,moon,ice,A\nWhich is cold?,1,ice,,B\n")
+    data = DataSettings(
+        source=str(tmp_path / "a.csv"), columns={"text": "q", "options": "A, B, C", "answer": "key"}, shuffle=False
+    )
+    first, second = load_samples(data, TextSample, limit=None, seed=0).samples
+    assert (first.options, first.answer) == (("sun", "moon", "ice"), "sun")
+    assert (second.options, second.answer) == (("1", "ice"), "ice")
+
+
+def test_a_column_of_options_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,A,B\nWhich is hot?,sun,moon\n")
+    assert "columns.options names column 'C', which is not there" in refused(
+        tmp_path / "a.csv", columns={"options": "A,B,C"}
     )

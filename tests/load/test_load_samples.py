@@ -83,8 +83,9 @@ def test_a_repeated_id_far_away_is_told_with_both_rows(tmp_path: Path) -> None:
     source = stored(tmp_path, [*rows, {"text": None}, {"id": 7, "text": "x"}, {"id": 7, "text": "x"}])
     with pytest.raises(DataError) as caught:
         load_samples(DataSettings(source=source), TextSample, limit=None, seed=0)
-    assert "3 rows cannot be used: row 5001: column 'text': null" in str(caught.value)
-    assert "row 5002: id '7' is that of row 8 too; row 5003: id '7' is that of row 8 too" in str(caught.value)
+    assert "3 rows cannot be used; expected all 5003 to be usable" in str(caught.value)
+    assert "row 5002: id '7' is that of row 8 too" in str(caught.value)
+    assert "row 5003: id '7' is that of row 8 too" in str(caught.value)
 
 
 def test_a_number_is_good_as_an_id(tmp_path: Path) -> None:

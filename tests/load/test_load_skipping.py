@@ -95,7 +95,7 @@ def test_where_every_row_is_good_nothing_is_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("limit", [None, 1])
 def test_a_source_of_bad_rows_alone_is_refused(limit: int | None, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="2 rows cannot be used: row 1") as caught:
+    with pytest.raises(DataError, match="2 rows cannot be used; expected all 2") as caught:
         loaded(jsonl(tmp_path, {"text": None}, "{no"), limit=limit)
     assert "skip" not in str(caught.value)
 

@@ -74,7 +74,7 @@ def _may_embed(config: RunConfig | None) -> bool:
         return False
     with suppress(ContraposeError):
         spec = config.model_spec()
-        likelihoods = find("providers", spec.provider)().likelihoods(spec)
+        likelihoods = find("providers", spec.known_provider)().likelihoods(spec)
         return any(plan.probe_settings.embeds(likelihoods) != "none" for plan in plans(config))
     return False
 

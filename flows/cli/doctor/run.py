@@ -53,7 +53,7 @@ def _model(name: Literal["model", "reader"], spec: ModelSpec) -> DoctorFinding:
     from contrapose.tasks.core.registry import provider
 
     try:
-        chosen = provider(spec.provider)
+        chosen = provider(spec.known_provider)
         blocks = [key for key, argument in chosen.arguments.items() if argument.role == "block" and key in spec.args]
         if blocks and not _has_server():
             block = spec.args[blocks[0]]

@@ -6,13 +6,21 @@ import asyncio
 from typing import TYPE_CHECKING, Self
 
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.infer.openai.failures import other_host
+from contrapose.tasks.infer.openai.failures import is_missing_path, other_host
 from contrapose.tasks.infer.openai.key import NO_KEY
 from contrapose.tasks.infer.openai.settings import Settings
 
 if TYPE_CHECKING:
     from multidict import CIMultiDict
     from yarl import URL
+
+
+NOT_FOUND = 404
+"""Status of an address that a server does not have."""
+PATIENCE = 10
+"""Seconds for a request that asks nothing."""
+USUAL_PATH = "/v1"
+"""Where servers have the API, unless they say otherwise."""
 
 
 class Connection:
@@ -119,6 +127,42 @@ async def reach(settings: Settings, key_place: str) -> None:
                     remedy="Set model_args.base_url to the address that answers.",
                     where=settings.base_url,
                 ) from error
+            if error.status_code == NOT_FOUND:
+                await _refuse_wrong_path(connection, settings)
         except (OpenAIError, ValueError, TypeError, AttributeError):
             # Whatever it said, it was there.
             return
+
+
+async def _refuse_wrong_path(connection: Connection, settings: Settings) -> None:
+    """Refuse an address below which a server that lists no models there has no API either; nothing is asked.
+
+    A server that has it refuses an empty request for another reason.
+
+    Raises:
+        ModelError: it has not.
+    """
+    from aiohttp import ClientError
+    from openai import APIStatusError, OpenAIError
+
+    from contrapose.tasks.infer.asking.http import ReplyTooLargeError
+
+    path = "/chat/completions" if settings.endpoint == "chat" else "/completions"
+    try:
+        await connection.post(path, b"{}", seconds=PATIENCE)
+        return
+    except APIStatusError as error:
+        if not is_missing_path(error):
+            return
+    except (OpenAIError, ClientError, ReplyTooLargeError, OSError, ValueError):
+        # Whatever happened, it was there.
+        return
+    remedy = f"Did you mean {settings.base_url}{USUAL_PATH}? Set it as model_args.base_url."
+    if settings.base_url.endswith(USUAL_PATH):
+        remedy = "Correct model_args.base_url, by the documentation of the server."
+    raise ModelError(
+        f"the server has no {path} there (status {NOT_FOUND})",
+        expected=f"the address of an OpenAI-compatible API, mostly up to and including {USUAL_PATH}",
+        remedy=remedy,
+        where=settings.base_url,
+    )

@@ -83,6 +83,11 @@ def _elsewhere(error: APIStatusError, key: str) -> Failure:
     return Failure(kind=f"status {status}", message=why, then="stop", status=status)
 
 
+def is_missing_path(error: APIStatusError) -> bool:
+    """Whether a reply to an empty request says that the server has no such address, and not that it lacks a model."""
+    return error.status_code == 404 and error.code != "model_not_found" and "model" not in str(error).lower()
+
+
 def _hopeless(error: APIStatusError) -> bool:
     """Whether every other prompt would be refused too."""
     if error.status_code == 404:

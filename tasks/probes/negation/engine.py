@@ -8,6 +8,7 @@ from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.analysis import AMBIGUOUS, Analysis, analyse_sentence
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import is_finite_aux
+from contrapose.tasks.language.english import is_english
 from contrapose.tasks.language.reading import Sentence, UnreadableError, read
 from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.negation.polar import negate_polar
@@ -51,6 +52,9 @@ def negate(
         return negate_as_langtest(text)
     try:
         plan = _plan(text, existing_negation, rewrite_polar, options)
+        # Last, since most of what is not English cannot be negated anyhow.
+        if not is_english(text):
+            raise SkipError("not_english")
     except SkipError as skip:
         return Negation(text=None, reason=skip.reason, confidence=None, original=text, kind=None)
     return Negation(

@@ -15,6 +15,7 @@ Kind = Literal["insert", "rewrite", "remove"]
 SkipReason = Literal[
     "empty",  # no word in the text
     "no_finite_verb",  # a title, a fragment, or a verb that the lexicon lacks
+    "not_english",  # another language, in which some words look like English ones
     "ambiguous_verb",  # several readings; a "not" could land in the wrong clause
     "existing_negation",  # a negation is there already, or cannot be removed soundly
     "semi_negative",  # hardly, rarely, never, few …
