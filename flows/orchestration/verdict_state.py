@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from prefect import State
 from prefect.client.orchestration import get_client
@@ -20,6 +20,7 @@ from contrapose.tasks.text.wording import distinct_percentages
 if TYPE_CHECKING:
     from contrapose.flows.reporting import Published
 
+T = TypeVar("T")
 FailFlow = Literal["on_error", "on_gate"]
 """What ends a flow run as failed: an error alone, or a bad verdict too."""
 NAMES: dict[Verdict, str] = {
@@ -39,32 +40,41 @@ LABEL = "contrapose.verdict"
 
 
 def ended(published: Published, *, fail_flow: FailFlow = "on_error") -> Published:
-    """What a flow returns: the run, in a state that carries its verdict where a server keeps it.
+    """What a flow over one model returns: the run, in a state that carries its verdict."""
+    verdict, message = published["summary"]["verdict"], headline(published["summary"])
+    error = None
+    if fail_flow == "on_gate" and verdict in BAD:
+        error = ContraposeError(
+            message, expected="a run that passes its gates", remedy=f"Its report is in {published['folder']}."
+        )
+    return in_state(published, verdict=verdict, message=message, name=NAMES[verdict], error=error)
 
-    Callers of the flow get the run itself: Prefect takes it out of the state.
+
+def in_state(value: T, *, verdict: str, message: str, name: str = "", error: ContraposeError | None = None) -> T:
+    """What a flow returns, in a state that carries a verdict where a server keeps it.
+
+    Callers of the flow get the value itself: Prefect takes it out of the state.
+
+    Args:
+        value: what the flow returns.
+        verdict: for a tag and a label.
+        message: of the state.
+        name: of the state, where states are named after verdicts; empty: as Prefect calls it.
+        error: what the flow run fails with, if it does.
     """
     context = FlowRunContext.get()
     if context is None or context.flow_run is None or not is_kept():
-        return published
-    summary = published["summary"]
-    verdict = summary["verdict"]
-    failed = fail_flow == "on_gate" and verdict in BAD
-    _mark(cast(FlowRun, context.flow_run), verdict, failed=failed)
-    return cast("Published", _state(published, failed=failed))
+        return value
+    _mark(context.flow_run, verdict, failed=error is not None)
+    # None is what Prefect calls a state of that type.
+    named = name if name and os.environ.get(NAMED) == "verdict" else None
+    state: State[Any] = Completed(message=message, data=value, name=named)
+    if error is not None:
+        state = Failed(message=message, data=error, name=named)
+    return cast(T, state)
 
 
-def _state(published: Published, *, failed: bool) -> State[Any]:
-    message = headline(published["summary"])
-    named = {"name": NAMES[published["summary"]["verdict"]]} if os.environ.get(NAMED) == "verdict" else {}
-    if not failed:
-        return Completed(message=message, data=published, **named)
-    error = ContraposeError(
-        message, expected="a run that passes its gates", remedy=f"Its report is in {published['folder']}."
-    )
-    return Failed(message=message, data=error, **named)
-
-
-def _mark(flow_run: FlowRun, verdict: Verdict, *, failed: bool) -> None:
+def _mark(flow_run: FlowRun, verdict: str, *, failed: bool) -> None:
     """Write the verdict on the flow run; one that fails by it is not tried again, since it would end the same."""
     tags = [tag for tag in flow_run.tags if not tag.startswith("verdict:")] + [f"verdict:{verdict}"]
     policy = FlowRunPolicy(retries=0, retry_delay=0) if failed else None
