@@ -13,6 +13,7 @@ from prefect import flow, get_run_logger
 from prefect.runtime import flow_run
 
 from contrapose.flows.orchestration.form import Form
+from contrapose.flows.orchestration.verdict_state import in_state
 from contrapose.flows.retraining.approval import ask
 from contrapose.flows.retraining.decision import RetrainedCheck, judge, tell, tell_failure
 from contrapose.tasks.compare.compare import refuse_margin
@@ -91,9 +92,15 @@ def check_retrained_model(
     )
     decision = _begin(check, again=again)
     if decision is not None:
-        return CheckedModel(decision=decision, duplicate=True, done=[])
+        return _ended(CheckedModel(decision=decision, duplicate=True, done=[]))
     with check.checks.alive(check.key):
-        return _follow(check, _decided(check))
+        return _ended(_follow(check, _decided(check)))
+
+
+def _ended(checked: CheckedModel) -> CheckedModel:
+    decision = checked["decision"]
+    message = f"{decision['verdict'].capitalize()}. {' '.join(decision['reasons'])}".strip()
+    return in_state(checked, verdict=decision["verdict"], message=message)
 
 
 def _checks(candidate: Candidate) -> Checks:

@@ -7,6 +7,7 @@ from prefect import flow
 from contrapose.flows.begun_run import alive, begin
 from contrapose.flows.orchestration.events import tell_finished
 from contrapose.flows.orchestration.form import Form
+from contrapose.flows.orchestration.verdict_state import FailFlow, ended
 from contrapose.flows.reporting import Published, report
 from contrapose.flows.steps import (
     evaluate,
@@ -29,12 +30,13 @@ from contrapose.tasks.core.policy import RESULTS, SERIALIZER
     result_storage=RESULTS,
     result_serializer=SERIALIZER,
 )
-def evaluate_model(config: Form, resumed: str | None = None) -> Published:
+def evaluate_model(config: Form, resumed: str | None = None, fail_flow: FailFlow = "on_error") -> Published:
     """Evaluate one model on the selected tests.
 
     Args:
         config: the whole run; every field has its own description.
         resumed: id of an unfinished run that goes on; empty for a new one.
+        fail_flow: on_gate: a flow run whose verdict is fail or incomplete ends as failed; on_error: after errors alone.
 
     Returns:
         The folder of the run and the content of its summary.json.
@@ -54,4 +56,4 @@ def evaluate_model(config: Form, resumed: str | None = None) -> Published:
         outcomes = judge(run, samples, cases, trials, results)
         published = report(run, samples, cases, trials, results, outcomes, checked)
         tell_finished(published)
-        return published
+        return ended(published, fail_flow=fail_flow)

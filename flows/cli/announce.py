@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from contrapose.flows.cli.arguments import Verb
@@ -75,11 +76,27 @@ def _options(command: argparse.ArgumentParser) -> None:
     command.add_argument("retrained", metavar="MODEL", help="its id: hf/<org>/<name>, hf/<folder>, openai/<model>")
     command.add_argument("--revision", default="", metavar="R", help="which one it is, where the id does not tell")
     command.add_argument("--training-run", default="", metavar="T", help="what made it; this or --revision is needed")
+    command.add_argument("--wait", action="store_true", help="print the link to its check, and exit with the verdict")
 
 
 def _announce(arguments: argparse.Namespace) -> int:
-    event = announce(arguments.retrained, revision=arguments.revision, training_run=arguments.training_run)
-    return print_lines([f"announced {arguments.retrained} (event {event})"])
+    named = {"revision": arguments.revision, "training_run": arguments.training_run}
+    since = datetime.now(UTC)
+    event = announce(arguments.retrained, **named)
+    code = print_lines([f"announced {arguments.retrained} (event {event})"])
+    if not arguments.wait:
+        return code
+    from contrapose.flows.cli.check_followed import follow
+
+    for line in follow(retrained(arguments.retrained, **named), since=since):
+        if isinstance(line, int):
+            return line
+        print(line, flush=True)
+    return code
 
 
-VERB = Verb(options=_options, act=_announce)
+VERB = Verb(
+    options=_options,
+    act=_announce,
+    exits="Exit codes with --wait: 0 promote, 1 hold, 3 insufficient evidence, 4 no verdict, 2 usage or configuration.",
+)

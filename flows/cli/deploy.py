@@ -48,8 +48,13 @@ def _add_check(command: argparse.ArgumentParser) -> None:
     check = command.add_argument_group("retraining check")
     check.add_argument("--baseline", metavar="MODEL", help="model that candidates are held against (default: --model)")
     check.add_argument("--margin", type=float, metavar="SHARE", help="loss of pass rate that is still called not worse")
-    check.add_argument("--alias", metavar="NAME@ALIAS", help="alias in the MLflow registry that a promotion moves")
-    check.add_argument("--webhook", metavar="URL", help="address that a promotion calls, signed")
+    alias, webhook = check.add_mutually_exclusive_group(), check.add_mutually_exclusive_group()
+    alias.add_argument("--alias", metavar="NAME@ALIAS", help="alias in the MLflow registry that a promotion moves")
+    alias.add_argument("--no-alias", dest="alias", action="store_const", const="", help="move no alias any longer")
+    webhook.add_argument("--webhook", metavar="URL", help="address that a promotion calls, signed")
+    webhook.add_argument(
+        "--no-webhook", dest="webhook", action="store_const", const="", help="call no address any longer"
+    )
     check.add_argument("--ask", action=argparse.BooleanOptionalAction, help="ask a person where a candidate is held")
 
 

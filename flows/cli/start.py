@@ -111,20 +111,14 @@ def unwritable(folder: Path) -> str:
 
 
 SETTINGS = {
-    "DO_NOT_TRACK": "1",
-    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY": "false",
-    "PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS": "false",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "180",
-    "GX_ANALYTICS_ENABLED": "false",
-    "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "TRANSFORMERS_VERBOSITY": "error",
     "TQDM_DISABLE": "1",
     "TOKENIZERS_PARALLELISM": "false",
 }
-"""Settings of other people's libraries: no telemetry, no promotion, no noise."""
+"""Settings of other people's libraries: no promotion, no noise; no telemetry is set by importing Contrapose at all."""
 
 
 def be_quiet(*, logs: bool) -> None:

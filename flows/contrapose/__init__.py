@@ -9,6 +9,7 @@
 whoever imports a part of this package, waits for nothing.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,20 @@ if TYPE_CHECKING:
     from contrapose.flows.python.outcomes import EvaluatedRun as EvaluatedRun
     from contrapose.flows.python.preview import preview as preview
     from contrapose.tasks.core.errors import ContraposeError as ContraposeError
+
+NO_TELEMETRY = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY": "false",
+    "PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS": "false",
+    "GX_ANALYTICS_ENABLED": "false",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
+"""Settings of other people's libraries by which they tell their makers nothing; whoever has set one decides."""
+
+# Here, since whoever imports any part of Contrapose imports this first, and the libraries read it as they are imported.
+for _name, _value in NO_TELEMETRY.items():
+    os.environ.setdefault(_name, _value)
 
 _PLACES = {
     "evaluate": "contrapose.flows.python.evaluate",

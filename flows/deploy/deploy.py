@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from contrapose.flows.deploy.automations import find_blocks, specifications, update
-from contrapose.flows.deploy.deployment_options import DeploymentOptions, changed, shipped
+from contrapose.flows.deploy.deployment_options import CHECK, DeploymentOptions, changed, shipped
 from contrapose.flows.deploy.deployments import (
     deploy_file,
     deployed,
@@ -17,8 +17,10 @@ from contrapose.flows.deploy.deployments import (
     with_parameters,
 )
 from contrapose.flows.serve.server_key import bring_key_as_configured
+from contrapose.tasks.config.hosts import origin_of
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.secrets import without_user
+from contrapose.tasks.promotion.settings import Promotion
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
@@ -58,9 +60,25 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
         deploy_file(wanted)
         for deployment in wanted["deployments"]:
             yield _deployment_line(deployment, deployed(client, deployment), kept[deployment["name"]])
+            if deployment["name"] == CHECK:
+                yield f"  {after_check(deployment['parameters'])}"
+        left_out = []
         for specification in specifications():
-            done = update(client, specification, blocks)
-            yield f"automation {specification['name']}: {done or 'left out; name a block with --notify to be told'}"
+            if (done := update(client, specification, blocks)) is not None:
+                yield f"automation {specification['name']}: {done}"
+            else:
+                left_out.append(specification["name"])
+        if left_out:
+            yield f"left out: {', '.join(left_out)}; name a block with --notify to be told"
+
+
+def after_check(parameters: Mapping[str, Any]) -> str:
+    """What will follow the check of a retrained model, in a sentence; of an address its host alone."""
+    promotion = Promotion.model_validate(parameters.get("promotion") or {})
+    moved = f"alias {promotion.mlflow_alias} is moved" if promotion.mlflow_alias else ""
+    called = f"{origin_of(promotion.webhook)} is called" if promotion.webhook else ""
+    held = f"a person is asked, for {promotion.ask_hours:g} hours at most" if promotion.ask else "nothing"
+    return f"after promote: {' and '.join(filter(None, (moved, called))) or 'nothing'}; after hold: {held}"
 
 
 def _deployment_line(deployment: Mapping[str, Any], existing: DeploymentResponse, kept: Mapping[str, Any]) -> str:

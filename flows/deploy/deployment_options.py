@@ -59,8 +59,9 @@ class DeploymentOptions:
     def environment(self, deployment: str) -> dict[str, str]:
         """Variables that a deployment gives its runs: what is typed here is trusted, what a run is given is not."""
         webhook = (self.check.get("promotion") or {}).get("webhook") if deployment == CHECK else None
-        named = {KEY_HOSTS: ",".join(self.key_hosts), WEBHOOK_HOSTS: str(origin_of(webhook)) if webhook else ""}
-        return {variable + DEPLOYED: hosts for variable, hosts in named.items() if hosts}
+        keys = {KEY_HOSTS + DEPLOYED: ",".join(self.key_hosts)} if self.key_hosts else {}
+        # An address that is taken away takes along the host that was named for it.
+        return keys if webhook is None else {**keys, WEBHOOK_HOSTS + DEPLOYED: str(origin_of(webhook) or "")}
 
 
 def check_parameters(*, baseline: str | None, margin: float | None, promotion: Mapping[str, Any]) -> dict[str, Any]:

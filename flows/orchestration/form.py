@@ -7,11 +7,13 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, GetJsonSchemaHandler
 
+from contrapose.flows.orchestration.deployed_config import as_deployed, filled
 from contrapose.flows.orchestration.options import select
 from contrapose.tasks.config.data_settings import merged
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import bundled_suites, load_config, validate
 from contrapose.tasks.core import registry
+from contrapose.tasks.core.errors import ConfigError
 
 FIRST = ("model", "model_args", "limit", "max_calls", "max_tokens", "max_cost")
 """Settings that the form asks first, with suite, tests and data; the others lie under `advanced`."""
@@ -22,32 +24,32 @@ OWN = "custom"
 def opened(values: Any) -> Any:
     """What was filled in, as a configuration; a configuration, or anything else, as it is.
 
-    What the form leaves empty is the suite's. What is under `advanced` is merged with the suite; any other key is
-    taken as it is, so that a whole configuration, too, may be given.
+    What the form leaves empty is the deployment's, and then the suite's. What is under `advanced` is merged with the
+    suite; any other key is taken as it is, so that a whole configuration, too, may be given.
 
     Raises:
         ConfigError: a key or value is wrong.
     """
+    values = as_deployed(values)
     if not isinstance(values, Mapping):
         return values
-    filled = {key: value for key, value in values.items() if key not in ("only", "advanced") and value != {}}
-    if isinstance(filled.get("data"), str):
-        filled["data"] = {"source": filled["data"]}
-    suite = filled.get("suite")
+    own = {key: value for key, value in values.items() if key not in ("only", "advanced") and value != {}}
+    if isinstance(own.get("data"), str):
+        own["data"] = {"source": own["data"]}
+    suite = own.get("suite")
     base = load_config(suite)[0].model_dump(exclude_unset=True) if suite in bundled_suites() else {}
-    further = _filled(values.get("advanced") or {})
+    further = filled(values.get("advanced") or {})
+    if not isinstance(further, Mapping):
+        raise ConfigError(
+            f"{further!r}"[:120],
+            expected="keys and values",
+            remedy="Write it so, or leave it out.",
+            where="form: advanced",
+        )
     # A limit that is filled in is the suite's no longer.
-    origin = {"limit_from": "given"} if {"limit"} & {*filled, *further} else {}
-    whole = merged({**base, **origin, **filled}, further)
+    origin = {"limit_from": "given"} if {"limit"} & {*own, *further} else {}
+    whole = merged({**base, **origin, **own}, further)
     return select(validate(whole, where="form"), values.get("only"))
-
-
-def _filled(settings: Any) -> Any:
-    """Settings without what was left empty."""
-    if not isinstance(settings, Mapping):
-        return settings
-    kept = {key: _filled(value) for key, value in settings.items()}
-    return {key: value for key, value in kept.items() if value is not None and value != {}}
 
 
 class FormSchema:
@@ -68,7 +70,7 @@ def _suite() -> dict[str, Any]:
         "title": "Suite",
         "type": "string",
         "enum": [*bundled_suites(), OWN],
-        "description": f"Decides whatever is left empty here; {OWN}: the default settings.",
+        "description": f"Decides whatever is left empty here and was not deployed; {OWN}: the default settings.",
     }
 
 
@@ -92,7 +94,7 @@ def _advanced(fields: Mapping[str, Any]) -> dict[str, Any]:
         "title": "Advanced",
         "type": "object",
         "properties": {name: field for name, field in fields.items() if name != "suite"},
-        "description": "Anything left empty is the suite's.",
+        "description": "Anything left empty is as deployed, or else the suite's.",
     }
 
 

@@ -33,7 +33,7 @@ def _is_declared(argument: str) -> bool:
     return any(argument in registry.provider(name).arguments for name in registry.names("providers"))
 
 
-def _as_mapping(value: object) -> object:
+def as_mapping(value: object) -> object:
     """`a=1,b=x` as lm-eval writes model arguments, or a mapping as it is."""
     if not isinstance(value, str):
         return value
@@ -88,7 +88,7 @@ class RunConfig(BaseModel):
         description="`embedded`, `hf/<org>/<name>`, `hf/<folder>`, `openai/<model>` (with base_url), "
         "`app/<module>:<function>`, `app/<URL>`, `app/cmd:<command>`, `recorded/<file>` (nobody is asked), or `mock`.",
     )
-    model_args: Annotated[dict[str, Any], BeforeValidator(_as_mapping)] = Field(
+    model_args: Annotated[dict[str, Any], BeforeValidator(as_mapping)] = Field(
         default_factory=dict, description="Arguments of the provider, such as base_url, dtype, device or revision."
     )
     data: DataSettings | None = Field(
@@ -119,7 +119,7 @@ class RunConfig(BaseModel):
     apply_chat_template: bool | None = Field(
         default=None, description="Wrap prompts in the model's chat template; empty: when it has one."
     )
-    gen_kwargs: Annotated[Generation, BeforeValidator(_as_mapping)] = Generation()
+    gen_kwargs: Annotated[Generation, BeforeValidator(as_mapping)] = Generation()
     embedding_model: str = Field(
         default="all-MiniLM-L6-v2", description="Sentence-transformers model: the bundled one, a folder or a hub id."
     )
@@ -129,7 +129,7 @@ class RunConfig(BaseModel):
         description="Model that is asked what a reply chooses that could not be read, named as in model; empty: the "
         "model itself.",
     )
-    reader_args: Annotated[dict[str, Any], BeforeValidator(_as_mapping)] = Field(
+    reader_args: Annotated[dict[str, Any], BeforeValidator(as_mapping)] = Field(
         default_factory=dict, description="Arguments of the reader's provider, as in model_args."
     )
     reader_price: Price | None = Field(
@@ -172,7 +172,7 @@ class RunConfig(BaseModel):
         default="threads",
         description="Where portions of the work run: in this process, or in those of a Dask or Ray cluster.",
     )
-    runner_args: Annotated[RunnerArgs, BeforeValidator(_as_mapping)] = RunnerArgs()
+    runner_args: Annotated[RunnerArgs, BeforeValidator(as_mapping)] = RunnerArgs()
     refresh: bool = Field(default=False, description="Ask and compute everything again, whatever is cached.")
     tests: Tests = Field(default_factory=all_tests, description="Which tests run, each with its settings.")
 
@@ -181,7 +181,7 @@ class RunConfig(BaseModel):
     def _lm_eval_model(cls, values: Any) -> Any:
         """`model: hf, model_args: {pretrained: X}` means `hf/X`."""
         if isinstance(values, dict) and values.get("model") in ("hf", "huggingface"):
-            args = dict(_as_mapping(values.get("model_args") or {}))  # type: ignore[call-overload]
+            args = dict(as_mapping(values.get("model_args") or {}))  # type: ignore[call-overload]
             if name := args.pop("pretrained", None):
                 return {**values, "model": f"hf/{name}", "model_args": args}
         return values

@@ -18,7 +18,7 @@ from prefect.server.utilities.user_templates import render_user_template_sync, v
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from contrapose.flows.deploy.automations import AutomationBlock, find_blocks, specifications, update
-from contrapose.flows.deploy.deploy import _pool, deploy
+from contrapose.flows.deploy.deploy import _pool, after_check, deploy
 from contrapose.flows.deploy.deployment_options import UNATTENDED, DeploymentOptions, changed, check_parameters, shipped
 from contrapose.flows.deploy.deployments import (
     deploy_file,
@@ -154,6 +154,22 @@ def test_the_host_of_the_webhook_is_deployed_with_it_for_the_check_alone() -> No
     for name in deployments(DeploymentOptions()):
         listed = environment(DeploymentOptions(check=given), name).get("CONTRAPOSE_WEBHOOK_HOSTS_DEPLOYED")
         assert listed == ("https://hooks.example" if name == "retraining-check" else None)
+
+
+def test_an_address_that_is_taken_away_takes_its_host_along() -> None:
+    removed = check_parameters(baseline=None, margin=None, promotion={"webhook": "", "mlflow_alias": ""})
+    options = DeploymentOptions(check=removed)
+    assert environment(options, "retraining-check")["CONTRAPOSE_WEBHOOK_HOSTS_DEPLOYED"] == ""
+    assert deployments(options)["retraining-check"]["parameters"]["promotion"] == {"webhook": "", "mlflow_alias": ""}
+
+
+def test_what_follows_a_check_is_told_without_the_path_of_an_address() -> None:
+    promotion = {"mlflow_alias": "m@champion", "webhook": "https://hooks.example/s3cret", "ask": True}
+    assert after_check({"promotion": promotion}) == (
+        "after promote: alias m@champion is moved and https://hooks.example is called; "
+        "after hold: a person is asked, for 72 hours at most"
+    )
+    assert after_check({}) == "after promote: nothing; after hold: nothing"
 
 
 def test_hosts_that_were_deployed_stay_until_others_are_typed() -> None:

@@ -6,22 +6,13 @@ import os
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from contrapose import NO_TELEMETRY
 from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, warning, within
-from contrapose.flows.cli.start import SETTINGS, homeless
+from contrapose.flows.cli.start import homeless
 from contrapose.flows.orchestration.error_display import REFUSED
 from contrapose.flows.serve.server_key import bring_key_as_configured
 
 NAME = "Prefect server"
-TELEMETRY = (
-    "DO_NOT_TRACK",
-    "PREFECT_SERVER_ANALYTICS_ENABLED",
-    "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY",
-    "PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS",
-    "GX_ANALYTICS_ENABLED",
-    "HF_HUB_DISABLE_TELEMETRY",
-)
-"""Variables that every command sets, unless the user has."""
-
 OFF = ("0", "false", "no", "off", "f", "n")
 
 
@@ -90,7 +81,7 @@ def _compared(server: str | None, address: str) -> DoctorFinding:
 
 
 def _telemetry() -> DoctorFinding:
-    talking = [name for name in TELEMETRY if _is_off(os.environ.get(name, SETTINGS[name])) != _is_off(SETTINGS[name])]
+    talking = [name for name, quiet in NO_TELEMETRY.items() if _is_off(os.environ.get(name, quiet)) != _is_off(quiet)]
     if talking:
         return warning("telemetry", f"switched on by {', '.join(talking)}", "Unset it, unless that is meant.")
     return ok("telemetry", "off for all that this command starts")
