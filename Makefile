@@ -47,7 +47,8 @@ check: $(READY)
 	$(BIN)/lint-imports
 
 lint-deployments: $(READY)
-	$(BIN)/python -m pytest -m "" tests/deployments/test_docker.py tests/deployments/test_kubernetes.py tests/deployments/test_github.py
+	$(BIN)/python -m pytest -m "" tests/deployments/test_docker.py tests/deployments/test_kubernetes.py tests/deployments/test_github.py \
+	tests/deployments/test_ci.py
 
 bench: $(READY)
 	$(BIN)/python -m bench
