@@ -13,7 +13,7 @@ DEBIAN := chromium gcc libc6-dev mount postgresql
 FUZZ_SECONDS ?= 600
 CHAOS := tests/chaos
 
-.PHONY: evaluate test test-all chaos fuzz debian check lint-deployments bench ui site clean
+.PHONY: evaluate test test-all chaos fuzz debian check lint-deployments bench ui site pictures clean
 
 evaluate: $(READY)
 	$(BIN)/contrapose run --suite quickstart --exit-zero
@@ -55,6 +55,10 @@ bench: $(READY)
 
 ui: $(READY)
 	$(BIN)/contrapose ui $(if $(PORT),--port $(PORT)) $(if $(WORK_DIR),--work-dir $(WORK_DIR))
+
+# The pictures of the report in docs/, from a run that is made for them.
+pictures: $(READY)
+	$(BIN)/python docs/tools/pictures.py
 
 # The pages of docs/, with a reference made from the code; a link that leads nowhere is an error.
 site: $(READY)
