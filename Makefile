@@ -13,7 +13,7 @@ DEBIAN := chromium gcc libc6-dev mount postgresql
 FUZZ_SECONDS ?= 600
 CHAOS := tests/chaos
 
-.PHONY: evaluate test test-all chaos fuzz debian check lint-deployments bench ui clean
+.PHONY: evaluate test test-all chaos fuzz debian check lint-deployments bench ui site pictures clean
 
 evaluate: $(READY)
 	$(BIN)/contrapose run --suite quickstart --exit-zero
@@ -47,13 +47,22 @@ check: $(READY)
 	$(BIN)/lint-imports
 
 lint-deployments: $(READY)
-	$(BIN)/python -m pytest -m "" tests/deployments/test_docker.py tests/deployments/test_kubernetes.py tests/deployments/test_github.py
+	$(BIN)/python -m pytest -m "" tests/deployments/test_docker.py tests/deployments/test_kubernetes.py tests/deployments/test_github.py \
+	tests/deployments/test_ci.py
 
 bench: $(READY)
 	$(BIN)/python -m bench
 
 ui: $(READY)
 	$(BIN)/contrapose ui $(if $(PORT),--port $(PORT)) $(if $(WORK_DIR),--work-dir $(WORK_DIR))
+
+# The pictures of the report in docs/, from a run that is made for them.
+pictures: $(READY)
+	$(BIN)/python docs/tools/pictures.py
+
+# The pages of docs/, with a reference made from the code; a link that leads nowhere is an error.
+site: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis $(MYPATH)

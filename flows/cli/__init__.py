@@ -37,6 +37,7 @@ VERBS = {
     "deploy": "put deployments and automations on a Prefect server",
     "ui": "start a local Prefect with a worker and all deployments",
     "announce": "tell Prefect that a model was retrained, which starts its check",
+    "import-langtest": "turn a LangTest configuration into a suite, and list what has no counterpart",
     "list": "list tests, suites, providers, sources and data",
 }
 """What the command can be told to do, in the order of its help; the module of that name, with _ for -, holds all of a

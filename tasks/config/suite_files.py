@@ -56,6 +56,15 @@ def load_config(
     return config, warnings
 
 
+def read_values(file: str) -> dict[str, Any]:
+    """What a YAML file holds.
+
+    Raises:
+        ConfigError: it cannot be read, or holds no keys and values.
+    """
+    return _parse(_text(file), file)
+
+
 def with_prompts(values: Mapping[str, Any], problems: Problems, *, beside: Path | None = None) -> dict[str, Any]:
     """Values with the content of the files that tests name for their prompts, so that nothing else reads files.
 
@@ -184,8 +193,12 @@ def _read(suite: str) -> tuple[str, dict[str, Any]]:
     path = Path(os.path.expanduser(suite))
     if path.suffix not in (".yaml", ".yml"):
         return f"suite {suite}", _parse(_bundled(suite), suite)
+    return suite, {"suite": path.stem, **_parse(_text(suite), suite)}
+
+
+def _text(suite: str) -> str:
     try:
-        text = bounds.read_bytes(path).decode("utf-8-sig")
+        return bounds.read_bytes(Path(os.path.expanduser(suite))).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"cannot read the file ({getattr(error, 'strerror', None) or 'it is not UTF-8'})",
@@ -195,7 +208,6 @@ def _read(suite: str) -> tuple[str, dict[str, Any]]:
         ) from error
     except yaml.YAMLError as error:
         raise _not_yaml(error, suite) from error
-    return suite, {"suite": path.stem, **_parse(text, suite)}
 
 
 def _not_yaml(error: yaml.YAMLError, where: str) -> ConfigError:

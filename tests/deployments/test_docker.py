@@ -58,7 +58,7 @@ def test_compose_files_fit_the_specification(name: str) -> None:
 
 
 def test_yaml_is_tidy() -> None:
-    lint("yamllint", "--strict", "-d", TIDY, "docker", "kubernetes", "github")
+    lint("yamllint", "--strict", "-d", TIDY, "docker", "kubernetes", "github", "gitlab")
 
 
 def test_the_image_runs_as_nobody_in_particular() -> None:

