@@ -64,6 +64,7 @@ EXAMPLES = {
     "deploy": "deploy --suite suite.yaml",
     "ui": "ui",
     "announce": "announce hf/org/name --revision v2",
+    "import-langtest": "import-langtest config.yaml --out suite.yaml",
     "list": "list probes",
 }
 """How each verb is used, for the end of its help."""
