@@ -53,7 +53,9 @@ def ended(published: Published, *, fail_flow: FailFlow = "on_error") -> Publishe
 def in_state(value: T, *, verdict: str, message: str, name: str = "", error: ContraposeError | None = None) -> T:
     """What a flow returns, in a state that carries a verdict where a server keeps it.
 
-    Callers of the flow get the value itself: Prefect takes it out of the state.
+    Callers of the flow get the value itself: Prefect takes it out of the state. Not after an attempt that failed: with
+    a state, Prefect would raise the error of that attempt at the end of the one that went well. Tag and label tell the
+    verdict then.
 
     Args:
         value: what the flow returns.
@@ -61,11 +63,18 @@ def in_state(value: T, *, verdict: str, message: str, name: str = "", error: Con
         message: of the state.
         name: of the state, where states are named after verdicts; empty: as Prefect calls it.
         error: what the flow run fails with, if it does.
+
+    Raises:
+        ContraposeError: that error, where it is not carried by a state.
     """
     context = FlowRunContext.get()
     if context is None or context.flow_run is None or not is_kept():
         return value
     _mark(context.flow_run, verdict, failed=error is not None)
+    if context.flow_run.run_count > 1:
+        if error is not None:
+            raise error
+        return value
     # None is what Prefect calls a state of that type.
     named = name if name and os.environ.get(NAMED) == "verdict" else None
     state: State[Any] = Completed(message=message, data=value, name=named)

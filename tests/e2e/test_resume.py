@@ -35,7 +35,8 @@ def test_a_spent_budget_ends_incomplete_and_says_how_to_go_on(capsys: pytest.Cap
     out, err = capsys.readouterr()
     assert "INCOMPLETE" in out
     assert "max_calls = 30" in out
-    assert f"contrapose resume {run}" in err
+    assert f"Next: contrapose resume {run}\n" in out
+    assert err == ""
     usage = summary(newest())["usage"]
     assert (usage["calls"], usage["requests"]) == (30, 30)  # type: ignore[index]
 

@@ -86,3 +86,21 @@ def test_the_message_sets_rates_beside_gates(verdict: str, rate: float, message:
     reason = "3 of 4 cases got no answer."
     test = {"test_type": "order_bias", "verdict": verdict, "gates": [gate], "reason": reason}
     assert headline(cast(Summary, {"verdict": verdict, "tests": [test], "reason": ""})) == message
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("fail_flow", ["on_error", "on_gate"])
+def test_a_second_attempt_ends_by_its_own_verdict(fail_flow: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    corridor = evaluate_model.fn.__globals__
+    errors, room = [ContraposeError("a wall", expected="none", remedy="Mend it.")], corridor["evaluate"]
+    monkeypatch.setitem(corridor, "evaluate", lambda *args: _raise(errors.pop()) if errors else room(*args))
+    retried = evaluate_model.with_options(retries=1)
+    if fail_flow == "on_gate":
+        with pytest.raises(ContraposeError, match="expected a run that passes"):
+            retried(FAILING, fail_flow="on_gate")
+    else:
+        assert retried(FAILING)["summary"]["verdict"] == "fail"
+
+
+def _raise(error: Exception) -> None:
+    raise error

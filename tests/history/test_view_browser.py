@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from past_runs import past_run, past_test
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from run_folders import put_run
 
 from contrapose.flows.serve.guard import Guard, basic
@@ -58,7 +58,7 @@ def test_the_pages_are_quiet_fit_a_phone_and_load_nothing_else(url: str, browser
     assert page.title() == "Runs – Contrapose"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_role("link", name="History").click()
-    assert page.title() == "History – Contrapose"
+    expect(page).to_have_title("History – Contrapose")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.locator("svg.chart").count() == 4
     assert page.locator("h1").evaluate("each => getComputedStyle(each).fontWeight") == "600"
