@@ -66,6 +66,7 @@ def test_whoever_has_set_it_decides(tmp_path: Path) -> None:
     assert done.stdout.startswith("True"), done.stderr
 
 
+@pytest.mark.slow
 def test_a_flow_called_from_python_speaks_with_this_machine_alone(tmp_path: Path) -> None:
     done = python(FLOW, tmp_path)
     assert done.stdout == "quickstart\n[]\n", done.stderr
