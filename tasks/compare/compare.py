@@ -86,7 +86,7 @@ def _compared(runs: Sequence[FinishedRun], test: str, names: Sequence[str], *, m
         test_type=test,
         cases=rows.asked.shape[1],
         common=int(rows.common.sum()),
-        standings=standings(rows, pairs, names),
+        standings=standings(rows, pairs, names, gates=[run.gates[test] for run in runs]),
         pairs=pairs,
     )
 

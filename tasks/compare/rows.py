@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,8 @@ class Rows:
     """(runs, cases), bool."""
     cluster: np.ndarray
     """(cases,) of codes: cases with the same one are not independent."""
+    ids: np.ndarray
+    """(cases,) of their ids."""
 
     @property
     def common(self) -> np.ndarray:
@@ -63,6 +67,7 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
         passed=np.stack(scored),
         asked=np.stack([np.bincount(own, minlength=len(ids)) > 0 for own in codes]),
         cluster=cluster,
+        ids=np.asarray(ids, dtype=object),
     )
 
 
@@ -179,11 +184,29 @@ def read_columns(file: Place, columns: pa.Schema, *, optional: Sequence[str] = (
     Raises:
         ComparisonError: it is gone, or is no such table.
     """
+    with _read_from(file) as path:
+        known = pq.read_schema(path).names
+        wanted = pa.schema([field for field in columns if field.name in known or field.name not in optional])
+        return pq.read_table(path, columns=wanted.names, filters=rows).select(wanted.names).cast(wanted)
+
+
+def whole_rows(run: FinishedRun, test: str, ids: Sequence[str]) -> dict[str, dict[str, object]]:
+    """The rows of some cases of a test with all their columns, by case; of a case that was repeated the first.
+
+    Raises:
+        ComparisonError: the table is gone, or is no such table.
+    """
+    rows = (pc.field("test_type") == test) & ~pc.field("control") & pc.field("case_id").isin(list(ids))
+    with _read_from(run.folder / "results.parquet") as path:
+        return {row["case_id"]: row for row in reversed(pq.read_table(path, filters=rows).to_pylist())}
+
+
+@contextmanager
+def _read_from(file: Place) -> Iterator[Path]:
+    """The file on this machine; what is wrong with it is told as an error of the comparison."""
     try:
         with file.here() as path:
-            known = pq.read_schema(path).names
-            wanted = pa.schema([field for field in columns if field.name in known or field.name not in optional])
-            return pq.read_table(path, columns=wanted.names, filters=rows).select(wanted.names).cast(wanted)
+            yield path
     except (OSError, KeyError, pa.ArrowException) as error:
         raise ComparisonError(
             f"table cannot be read ({type(error).__name__})",

@@ -46,6 +46,8 @@ class FinishedRun:
     """What the provider found the run's reader to be; empty where none was asked."""
     tests: Mapping[str, Mapping[str, object]]
     """For each test its data, probe version, limit and settings, likewise."""
+    gates: Mapping[str, float | None]
+    """For each test the least pass rate that was asked for, which may differ; None where that is not told."""
 
 
 def finished_run(name: str, runs: Place) -> FinishedRun:
@@ -114,6 +116,7 @@ def _run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, Any])
         | _named("reader_args", _reader_args(config)),
         reader=manifest.get("reader", {}),
         tests={str(outcome["test_type"]): _facts(outcome, config) for outcome in summary["tests"]},
+        gates={str(outcome["test_type"]): outcome.get("min_pass_rate") for outcome in summary["tests"]},
     )
 
 

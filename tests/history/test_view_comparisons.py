@@ -11,7 +11,8 @@ from finished import rows_from, write_run
 from contrapose.flows.serve.view import chosen
 from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.compare.compare import compare
-from contrapose.tasks.report.comparison_markdown import write_comparison
+from contrapose.tasks.compare.flips import flips_of
+from contrapose.tasks.report.comparison_page import write_comparison
 
 NAME = "20260301T083000Z-harbour-comparison"
 
@@ -24,7 +25,8 @@ def runs(tmp_path: Path) -> Path:
         str(write_run(tmp_path / name, rows_from([True] * passed + [False] * (100 - passed)), model=f"openai/{name}"))
         for name, passed in shares.items()
     ]
-    write_comparison(tmp_path / NAME, compare(folders, baseline=folders[1]))
+    comparison = compare(folders, baseline=folders[1])
+    write_comparison(tmp_path / NAME, comparison, flips_of(comparison))
     return tmp_path
 
 
@@ -49,10 +51,12 @@ def test_it_is_listed_with_its_verdict_its_models_and_what_was_found(runs: Path)
     assert [each for each in told if each not in text] == []
 
 
-def test_it_opens_at_its_text(runs: Path) -> None:
+def test_it_opens_at_its_page_or_else_at_its_text(runs: Path) -> None:
     root, start = chosen(str(runs / NAME))
-    assert (root, start) == (runs.resolve(), f"/files/{NAME}/comparison.md")
+    assert (root, start) == (runs.resolve(), f"/files/{NAME}/comparison.html")
     assert Viewer(root=root, history=str(runs / "history"))(start) is not None
+    (runs / NAME / "comparison.html").unlink()
+    assert chosen(str(runs / NAME)) == (root, f"/files/{NAME}/comparison.md")
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"verdict": 1}', "[" * 100_000])

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 
 from contrapose.flows.serve.guard import CLOSED
 from contrapose.flows.serve.report_server import ENCLOSED, HTML, TEXT, PageReply
-from contrapose.tasks.core.comparison import judged
+from contrapose.tasks.core.comparison import COLOURS, judged
 from contrapose.tasks.core.outcome import SEVERITY
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import moment, percent
@@ -57,10 +57,6 @@ def bare(name: str, verdict: str, reason: str, links: Links) -> Listed:
     )
 
 
-COLOURS = {"better": "pass", "not worse": "pass", "cannot tell": "inconclusive", "worse": "fail"}
-"""Verdicts of a comparison, and the run's verdicts whose colours they have."""
-
-
 def run_told(summary: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
     """A run: its tests with their pass rates."""
     verdict, started = str(summary["verdict"]), str(summary["started"])
@@ -100,7 +96,15 @@ def comparison_told(content: Mapping[str, Any], name: str, show: Show, links: Li
     )
 
 
-LINKS = ("report.html", "validation.html", "report.md", "summary.json", "comparison.md", "comparison.json")
+LINKS = (
+    "report.html",
+    "validation.html",
+    "report.md",
+    "summary.json",
+    "comparison.html",
+    "comparison.md",
+    "comparison.json",
+)
 """Files that the list leads to, where they are."""
 
 REFUSED = "validation.json"
