@@ -189,7 +189,15 @@ def refuse_unlike(runs: Sequence[FinishedRun]) -> None:
     for other in others:
         _same(first, other, first.general, other.general, test="every test")
         for test in names_of(runs):
-            _same(first, other, first.tests[test], other.tests[test], test=test)
+            _same(first, other, *(_without_scorers(run.tests[test]) for run in (first, other)), test=test)
+
+
+SCORERS = ("settings.scorer", "settings.read_with")
+"""Settings that say how cases are scored: the rows tell how each one was."""
+
+
+def _without_scorers(facts: Mapping[str, object]) -> Mapping[str, object]:
+    return {name: value for name, value in facts.items() if name not in SCORERS}
 
 
 def unlike(
