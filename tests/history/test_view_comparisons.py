@@ -45,7 +45,8 @@ def test_it_is_listed_with_its_verdict_its_models_and_what_was_found(runs: Path)
         "order_bias better (openai/good)",
         "order_bias worse (openai/s***)",
         "1 March 2026, 08:30 UTC",
-        f"/files/{NAME}/comparison.md",
+        f"/files/{NAME}/comparison.html",
+        f"/text/{NAME}/comparison.md",
         f"/files/{NAME}/comparison.json",
     )
     assert [each for each in told if each not in text] == []
@@ -74,3 +75,19 @@ def test_no_text_of_it_is_markup(runs: Path) -> None:
     text = page(runs)
     assert '<span class="pill ">unknown</span>' in text
     assert "<script" not in text
+
+
+@pytest.mark.parametrize("query", ["", "run=good", "run=good&run=nowhere", "run=good&run=..%2Fgood", "run=%00&run=%ff"])
+def test_what_cannot_be_compared_is_said_on_a_page(runs: Path, query: str) -> None:
+    reply = Viewer(root=runs.resolve(), history=str(runs / "history"))(f"/compare?{query}")
+    assert reply is not None
+    assert b"<h1>Not compared</h1>" in bytes(reply.content)  # type: ignore[arg-type]
+
+
+def test_no_file_elsewhere_is_compared(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "results.parquet"
+    (runs / "good" / "results.parquet").rename(elsewhere)
+    (runs / "good" / "results.parquet").symlink_to(elsewhere)
+    reply = Viewer(root=runs.resolve(), history=str(runs / "history"))("/compare?run=good&run=bad")
+    assert reply is not None
+    assert b"is no finished run here" in bytes(reply.content)  # type: ignore[arg-type]
