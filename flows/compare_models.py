@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypedDict
 
@@ -14,6 +13,7 @@ from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact
 from pydantic import BaseModel, ConfigDict, Field
 
+from contrapose.flows.comparison_folder import publish_comparison
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.at_work import silent
 from contrapose.flows.orchestration.form import Form
@@ -27,8 +27,7 @@ from contrapose.tasks.core.errors import ConfigError, ContraposeError, ModelErro
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call
 from contrapose.tasks.report.artifacts import artifact_key
-from contrapose.tasks.report.comparison_markdown import render, write_comparison
-from contrapose.tasks.report.publish import free_folder, write_folder
+from contrapose.tasks.report.comparison_markdown import render
 from contrapose.tasks.text.wording import counted
 
 AT_ONCE = 4
@@ -203,9 +202,8 @@ def _finished(suite: RunConfig, outcomes: Outcomes) -> dict[int, str]:
 
 def _compared(suite: RunConfig, folders: list[str], baseline: str, *, margin: float) -> Compared:
     comparison = call(compare, folders=folders, baseline=baseline, margin=margin)
-    name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{suite.suite}-comparison"
-    folder = free_folder(Place.at(suite.output, setting="output"), name).resolved()
-    write_folder(folder, partial(write_comparison, comparison=comparison), last="comparison.json")
+    base = Place.at(suite.output, setting="output")
+    folder = publish_comparison(comparison, base, suite=suite.suite, show_toxic=suite.show_toxic)
     create_markdown_artifact(
         key=artifact_key(suite.suite, "comparison"),
         markdown=f"{render(comparison).decode()}\n\nFolder: `{folder}`\n",

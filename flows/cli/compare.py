@@ -9,10 +9,11 @@ from rich.console import Console
 
 from contrapose.flows.cli.arguments import Verb
 from contrapose.flows.cli.terminal import print_lines
+from contrapose.flows.comparison_folder import publish_comparison, rewrite_comparison
 from contrapose.tasks.compare.compare import compare
-from contrapose.tasks.core.comparison import EXIT_CODES, MARGIN
+from contrapose.tasks.core.comparison import EXIT_CODES, MARGIN, Comparison
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.report.comparison_console import print_comparison
-from contrapose.tasks.report.comparison_markdown import write_comparison
 from contrapose.tasks.report.summary import to_json
 
 COMPARED = "exit codes: 0 no model is worse than the baseline, 1 one is, 2 usage, 3 it cannot be told of one"
@@ -31,19 +32,32 @@ def _options(command: argparse.ArgumentParser) -> None:
         help=f"loss of pass rate that is still called not worse (default: {MARGIN})",
     )
     command.add_argument("--json", action="store_true", help="print comparison.json instead of tables")
-    command.add_argument("--out", metavar="FOLDER", help="folder that receives comparison.json and comparison.md")
+    command.add_argument(
+        "--out",
+        metavar="FOLDER",
+        help="folder that receives comparison.html, comparison.md and comparison.json (default: a new one beside the "
+        "baseline's run; with --json none)",
+    )
     command.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
 
 
 def _compare(arguments: argparse.Namespace) -> int:
     comparison = compare(arguments.run, runs=arguments.runs, baseline=arguments.baseline, margin=arguments.margin)
     if arguments.out:
-        write_comparison(Path(arguments.out), comparison)
+        folder = rewrite_comparison(Path(arguments.out), comparison)
+    elif not arguments.json:
+        folder = publish_comparison(comparison, _beside(comparison))
     if arguments.json:
         print_lines([to_json(comparison)])
     else:
         print_comparison(comparison, console=Console(highlight=False))
+        print_lines([f"Page: {folder / 'comparison.html'}"])
     return 0 if arguments.exit_zero else EXIT_CODES[comparison["verdict"]]
+
+
+def _beside(comparison: Comparison) -> Place:
+    """The folder that holds the baseline's run."""
+    return Place(comparison["models"][0]["folder"].rpartition("/")[0])
 
 
 VERB = Verb(options=_options, act=_compare, exits=COMPARED)

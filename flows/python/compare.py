@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,10 +132,9 @@ def _refuse_both(runs: Sequence[object]) -> None:
 def _of_runs(
     runs: Sequence[EvaluatedRun | str | Path], *, baseline: int, margin: float, out: str, show_toxic: bool
 ) -> ComparedRuns:
+    from contrapose.flows.comparison_folder import publish_comparison
     from contrapose.tasks.compare.compare import compare as compare_runs
     from contrapose.tasks.core.places import Place
-    from contrapose.tasks.report.comparison_markdown import write_comparison
-    from contrapose.tasks.report.publish import free_folder, write_folder
 
     names = [run.location if isinstance(run, EvaluatedRun) else str(run) for run in runs]
     if not 1 <= baseline <= max(1, len(names)):
@@ -144,9 +142,7 @@ def _of_runs(
             f"{baseline}", expected=f"a place among {len(names)} runs", remedy="Count from 1.", where="baseline"
         )
     comparison = compare_runs(names, runs=out, baseline=names[baseline - 1] if names else None, margin=margin)
-    name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-comparison"
-    folder = free_folder(Place.at(out, setting="out"), name).resolved()
-    write_folder(folder, partial(write_comparison, comparison=comparison), last="comparison.json")
+    folder = publish_comparison(comparison, Place.at(out, setting="out"), show_toxic=show_toxic)
     return _outcome(str(folder), comparison, show_toxic=show_toxic)
 
 

@@ -14,6 +14,7 @@ from prefect.artifacts import create_markdown_artifact
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.events import emit_verdict
 from contrapose.flows.run_context import Run, enter
+from contrapose.tasks.compare.flips import flips_of
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.comparison import Comparison
@@ -34,7 +35,7 @@ from contrapose.tasks.promotion.candidate import (
 from contrapose.tasks.promotion.promote import refuse_unready
 from contrapose.tasks.promotion.settings import VERDICT, Promotion, resource
 from contrapose.tasks.report.artifacts import artifact_key
-from contrapose.tasks.report.comparison_markdown import write_comparison
+from contrapose.tasks.report.comparison_page import write_comparison
 from contrapose.tasks.report.decision_markdown import render, write_decision
 from contrapose.tasks.report.publish import free_folder, write_folder
 from contrapose.tasks.store.checks import Checks
@@ -82,7 +83,7 @@ def judge(check: RetrainedCheck) -> Decision:
     decision = _decision(check, ruling, comparison, candidate=candidate, baseline=baseline)
 
     def fill(part: Path) -> None:
-        write_comparison(part, comparison)
+        write_comparison(part, comparison, flips_of(comparison), show_toxic=check.config.show_toxic)
         write_decision(Place(str(part)), decision)
 
     write_folder(Place(decision["folder"]), fill, last="verdict.json")

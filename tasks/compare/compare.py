@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from contrapose.tasks.compare.pairs import leaderboard, pairs_of, standings
-from contrapose.tasks.compare.rows import refuse_other_cases, rows_of
+from contrapose.tasks.compare.rows import OtherScorerError, Rows, refuse_other_cases, rows_of
 from contrapose.tasks.compare.runs import FinishedRun, contenders, finished_run, names_of, refuse_unlike, run_folder
 from contrapose.tasks.core.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, judged
-from contrapose.tasks.core.errors import ComparisonError, ConfigError
+from contrapose.tasks.core.errors import ComparisonError, ConfigError, together
 from contrapose.tasks.core.places import Place
+from contrapose.tasks.text.wording import counted
 
 
 def compare(
@@ -24,7 +25,7 @@ def compare(
         margin: loss of pass rate that is still called not worse, 0 to 1.
 
     Raises:
-        ComparisonError: a run is not finished, or two of them did not ask the same.
+        ComparisonError: a run is not finished, two of them did not ask the same, or no test was scored alike.
         ConfigError: the margin is no share, or the baseline is none of the runs.
     """
     refuse_margin(margin)
@@ -33,7 +34,7 @@ def compare(
     refuse_unlike(runs_compared)
     models = contenders(runs_compared)
     called = [model["name"] for model in models]
-    tests = [_compared(runs_compared, test, called, margin=margin) for test in names_of(runs_compared)]
+    tests, notes = _each_test(runs_compared, called, margin=margin)
     verdict, reason = _overall(tests)
     return Comparison(
         schema_version=1,
@@ -44,7 +45,7 @@ def compare(
         models=models,
         leaderboard=leaderboard(tests, called),
         tests=tests,
-        warnings=_warnings(runs_compared),
+        warnings=[*notes, *_warnings(runs_compared)],
     )
 
 
@@ -71,9 +72,31 @@ def _baseline_first(names: Sequence[str], baseline: str | None, runs: Place) -> 
     )
 
 
-def _compared(runs: Sequence[FinishedRun], test: str, names: Sequence[str], *, margin: float) -> Contest:
-    refuse_other_cases(runs, test)
-    rows = rows_of(runs, test)
+def _each_test(runs: Sequence[FinishedRun], names: Sequence[str], *, margin: float) -> tuple[list[Contest], list[str]]:
+    """Every test that was scored alike, and what is to be said of others, and of cases that were left out.
+
+    Raises:
+        ComparisonError: no test was scored alike, or runs have other cases.
+    """
+    tests, notes, refused = list[Contest](), list[str](), list[OtherScorerError]()
+    for test in names_of(runs):
+        refuse_other_cases(runs, test)
+        try:
+            rows = rows_of(runs, test)
+        except OtherScorerError as error:
+            refused.append(error)
+            notes.append(f"{test} is not compared: {error.found}. {error.remedy}")
+            continue
+        if rows.left_out:
+            alike = f"the {counted('cases', rows.asked.shape[1])} that were scored alike"
+            notes.append(f"{test} is compared over {alike}: {rows.left_out.found}. {rows.left_out.remedy}")
+        tests.append(_compared(rows, test, runs, names, margin=margin))
+    if not tests:
+        raise together(refused)
+    return tests, notes
+
+
+def _compared(rows: Rows, test: str, runs: Sequence[FinishedRun], names: Sequence[str], *, margin: float) -> Contest:
     if not rows.asked.shape[1]:
         raise ComparisonError(
             "no case was asked",
@@ -86,7 +109,7 @@ def _compared(runs: Sequence[FinishedRun], test: str, names: Sequence[str], *, m
         test_type=test,
         cases=rows.asked.shape[1],
         common=int(rows.common.sum()),
-        standings=standings(rows, pairs, names),
+        standings=standings(rows, pairs, names, gates=[run.gates[test] for run in runs]),
         pairs=pairs,
     )
 

@@ -215,8 +215,10 @@ def _points(share: float) -> str:
     return f"{100 * share:+.1f} points"
 
 
-def standings(rows: Rows, pairs: Sequence[Pair], names: Sequence[str]) -> list[Standing]:
-    """The models of one test, named in the order of its rows, by rank, those of one rank by pass rate."""
+def standings(
+    rows: Rows, pairs: Sequence[Pair], names: Sequence[str], *, gates: Sequence[float | None]
+) -> list[Standing]:
+    """The models of one test, by rank, those of one rank by pass rate; names and gates are in the order of its rows."""
     losers = [pair["second" if sign > 0 else "first"] for pair in pairs if (sign := direction(pair))]
     scored = np.isfinite(rows.passed)
     places = [
@@ -226,6 +228,7 @@ def standings(rows: Rows, pairs: Sequence[Pair], names: Sequence[str]) -> list[S
             asked=int(rows.asked[place].sum()),
             scored=int(scored[place].sum()),
             rate=rate(rows.passed[place][rows.common], rows.cluster[rows.common]),
+            gate=gates[place],
         )
         for place, name in enumerate(names)
     ]

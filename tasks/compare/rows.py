@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,10 @@ UNKNOWN = -1
 """Code of a scorer that is not known, since the run did not ask the case."""
 
 
+class OtherScorerError(ComparisonError):
+    """Cases of one test were scored in different ways: that test is left out, or those cases are."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
     """The cases of one test that at least one run asked; repeats of a case are one."""
@@ -33,6 +39,10 @@ class Rows:
     """(runs, cases), bool."""
     cluster: np.ndarray
     """(cases,) of codes: cases with the same one are not independent."""
+    ids: np.ndarray
+    """(cases,) of their ids."""
+    left_out: OtherScorerError | None = None
+    """Why others are not among them: they were scored in different ways."""
 
     @property
     def common(self) -> np.ndarray:
@@ -42,16 +52,19 @@ class Rows:
 
 
 def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
-    """The cases of a test in all runs.
+    """The cases of a test in all runs, but for those that were scored in different ways.
 
     Raises:
-        ComparisonError: a table cannot be read, or a case was scored in different ways.
+        OtherScorerError: all of them were.
+        ComparisonError: a table cannot be read.
     """
     tables = [_read(run, test) for run in runs]
     codes, ids = _coded([_case(table) for table in tables])
     groups, _ = _coded([table["cluster"] for table in tables])
     samples, _ = _coded([table["sample_id"] for table in tables])
-    _refuse_other_scorers(runs, test, codes, [table["scorer"] for table in tables], ids)
+    differing, why = _scored_otherwise(runs, test, codes, _scorers(runs, test, tables), ids)
+    if why and differing.all():
+        raise why
     scored = [
         _mean(own, table["pass"], known=_known(table), cases=len(ids)) for own, table in zip(codes, tables, strict=True)
     ]
@@ -59,10 +72,13 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
     for own, group, sample in zip(codes, groups, samples, strict=True):
         # A case without a cluster is its sample's; a cluster may be named as a sample of another one is.
         cluster[own] = np.where(group >= 0, group, -1 - sample)
+    asked = np.stack([np.bincount(own, minlength=len(ids)) > 0 for own in codes])
     return Rows(
-        passed=np.stack(scored),
-        asked=np.stack([np.bincount(own, minlength=len(ids)) > 0 for own in codes]),
-        cluster=cluster,
+        passed=np.stack(scored)[:, ~differing],
+        asked=asked[:, ~differing],
+        cluster=cluster[~differing],
+        ids=np.asarray(ids, dtype=object)[~differing],
+        left_out=why,
     )
 
 
@@ -103,26 +119,65 @@ def _mean(codes: np.ndarray, passed: Any, *, known: Any, cases: int) -> np.ndarr
         return np.asarray(sums / np.bincount(own, minlength=cases))
 
 
-def _refuse_other_scorers(
+def _scored_otherwise(
     runs: Sequence[FinishedRun], test: str, codes: Sequence[np.ndarray], scorers: Sequence[Any], ids: Any
-) -> None:
+) -> tuple[np.ndarray, OtherScorerError | None]:
+    """Which cases two runs scored in different ways, and an error that says so; None where there are none."""
     used, names = _coded(scorers)
     known, by = np.full(len(ids), UNKNOWN), np.zeros(len(ids), dtype=int)
+    differing, first = np.zeros(len(ids), dtype=bool), None
     for place, (own, scorer) in enumerate(zip(codes, used, strict=True)):
         clash = (known[own] != UNKNOWN) & (known[own] != scorer)
-        if clash.any():
+        differing[own[clash]] = True
+        if clash.any() and first is None:
             at = int(np.flatnonzero(clash)[0])
             case = own[at]
-            raise unlike(
-                f"scorer of {clash.sum()} cases, such as {ids[case]!r},",
-                runs[by[case]],
-                runs[place],
-                values=(names[known[case]], names[scorer[at]]),
-                test=test,
-                remedy="Name the scorer in the suite (`scorer`, or `read_with` of order_bias), and evaluate again.",
-            )
+            first = ids[case], (runs[by[case]], runs[place]), (str(names[known[case]]), str(names[scorer[at]]))
         by[own] = np.where(known[own] == UNKNOWN, place, by[own])
-        known[own] = scorer
+        known[own] = np.where(known[own] == UNKNOWN, scorer, known[own])
+    return differing, first and _other_scorer(test, int(differing.sum()), *first)
+
+
+def _other_scorer(
+    test: str, count: int, case: str, pair: tuple[FinishedRun, FinishedRun], values: tuple[str, str]
+) -> OtherScorerError:
+    error = unlike(
+        f"scorer of {count} cases, such as {case!r},",
+        *pair,
+        values=values,
+        test=test,
+        remedy=f"Both compare under `{_common_setting(values)}` of {test}: set it in the suite, and evaluate again "
+        "what was scored otherwise.",
+    )
+    return OtherScorerError(error.found, expected=error.expected, remedy=error.remedy, where=error.where)
+
+
+READINGS = ("likelihood", "reply", "label")
+"""Scorers of a choice, which `read_with` decides; `scorer` decides the others."""
+
+
+def _common_setting(scorers: tuple[str, str]) -> str:
+    """The setting under which a model that gives likelihoods is scored as one that gives none."""
+    if scorers[0].partition(",")[0] not in READINGS:
+        return "scorer: embedding"
+    return "read_with: reply" if any("reply, read with reply" in scorer for scorer in scorers) else "read_with: ask"
+
+
+def _scorers(runs: Sequence[FinishedRun], test: str, tables: Sequence[pa.Table]) -> list[Any]:
+    """How each row was scored: by its scorer, and where the runs' settings differ, by what `read_with` came to."""
+    settings = [run.tests[test].get("settings.read_with") for run in runs]
+    if len(set(settings)) == 1:
+        return [table["scorer"] for table in tables]
+    return [_as_read(table["scorer"], str(setting)) for table, setting in zip(tables, settings, strict=True)]
+
+
+def _as_read(scorers: Any, setting: str) -> Any:
+    """Scorers with how replies were read, which is `ask` where `auto` found no likelihoods."""
+    of_reply = pc.is_in(scorers, pa.array(["reply", "label"]))
+    reading = pc.if_else(of_reply, "ask" if setting == "auto" else setting, setting)
+    return pc.if_else(
+        pc.equal(scorers, "likelihood"), scorers, pc.binary_join_element_wise(scorers, reading, ", read with ")
+    )
 
 
 CASE_COLUMNS = pa.schema([(name, pa.string()) for name in ("id", "sample_id", "skip_reason")])
@@ -179,11 +234,29 @@ def read_columns(file: Place, columns: pa.Schema, *, optional: Sequence[str] = (
     Raises:
         ComparisonError: it is gone, or is no such table.
     """
+    with _read_from(file) as path:
+        known = pq.read_schema(path).names
+        wanted = pa.schema([field for field in columns if field.name in known or field.name not in optional])
+        return pq.read_table(path, columns=wanted.names, filters=rows).select(wanted.names).cast(wanted)
+
+
+def whole_rows(run: FinishedRun, test: str, ids: Sequence[str]) -> dict[str, dict[str, object]]:
+    """The rows of some cases of a test with all their columns, by case; of a case that was repeated the first.
+
+    Raises:
+        ComparisonError: the table is gone, or is no such table.
+    """
+    rows = (pc.field("test_type") == test) & ~pc.field("control") & pc.field("case_id").isin(list(ids))
+    with _read_from(run.folder / "results.parquet") as path:
+        return {row["case_id"]: row for row in reversed(pq.read_table(path, filters=rows).to_pylist())}
+
+
+@contextmanager
+def _read_from(file: Place) -> Iterator[Path]:
+    """The file on this machine; what is wrong with it is told as an error of the comparison."""
     try:
         with file.here() as path:
-            known = pq.read_schema(path).names
-            wanted = pa.schema([field for field in columns if field.name in known or field.name not in optional])
-            return pq.read_table(path, columns=wanted.names, filters=rows).select(wanted.names).cast(wanted)
+            yield path
     except (OSError, KeyError, pa.ArrowException) as error:
         raise ComparisonError(
             f"table cannot be read ({type(error).__name__})",

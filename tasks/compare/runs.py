@@ -46,6 +46,8 @@ class FinishedRun:
     """What the provider found the run's reader to be; empty where none was asked."""
     tests: Mapping[str, Mapping[str, object]]
     """For each test its data, probe version, limit and settings, likewise."""
+    gates: Mapping[str, float | None]
+    """For each test the least pass rate that was asked for, which may differ; None where that is not told."""
 
 
 def finished_run(name: str, runs: Place) -> FinishedRun:
@@ -114,6 +116,7 @@ def _run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, Any])
         | _named("reader_args", _reader_args(config)),
         reader=manifest.get("reader", {}),
         tests={str(outcome["test_type"]): _facts(outcome, config) for outcome in summary["tests"]},
+        gates={str(outcome["test_type"]): outcome.get("min_pass_rate") for outcome in summary["tests"]},
     )
 
 
@@ -186,7 +189,15 @@ def refuse_unlike(runs: Sequence[FinishedRun]) -> None:
     for other in others:
         _same(first, other, first.general, other.general, test="every test")
         for test in names_of(runs):
-            _same(first, other, first.tests[test], other.tests[test], test=test)
+            _same(first, other, *(_without_scorers(run.tests[test]) for run in (first, other)), test=test)
+
+
+SCORERS = ("settings.scorer", "settings.read_with")
+"""Settings that say how cases are scored: the rows tell how each one was."""
+
+
+def _without_scorers(facts: Mapping[str, object]) -> Mapping[str, object]:
+    return {name: value for name, value in facts.items() if name not in SCORERS}
 
 
 def unlike(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal, TypedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypedDict
 
 Verdict = Literal["better", "not worse", "worse", "cannot tell"]
 
@@ -97,6 +98,8 @@ class Standing(TypedDict):
     scored: int
     rate: ComparedRate | None
     """Over the cases that were scored for every model."""
+    gate: float | None
+    """Least pass rate that its own run asked for; None where that does not tell."""
 
 
 class Contest(TypedDict):
@@ -144,6 +147,9 @@ class Comparison(TypedDict):
 
 SEVERITY: tuple[Verdict, ...] = ("better", "not worse", "cannot tell", "worse")
 
+COLOURS: dict[str, str] = {"better": "pass", "not worse": "pass", "cannot tell": "inconclusive", "worse": "fail"}
+"""Verdicts, and the verdicts of a run that have the same colours on a page."""
+
 EXIT_CODES: dict[Verdict, int] = {"better": 0, "not worse": 0, "cannot tell": 3, "worse": 1}
 """What the command returns; 2 is a usage error."""
 
@@ -151,3 +157,35 @@ EXIT_CODES: dict[Verdict, int] = {"better": 0, "not worse": 0, "cannot tell": 3,
 def judged(tests: Iterable[Contest]) -> list[tuple[str, Pair]]:
     """The pairs that have a verdict, each with the name of its test."""
     return [(test["test_type"], pair) for test in tests for pair in test["pairs"] if pair["verdict"] is not None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flip:
+    """A case that passed with one of two models and failed with the other, in every repeat of it."""
+
+    test: str
+    model: str
+    """The one that is held against the baseline."""
+    lost: bool
+    """Whether it passed with the baseline; else it passed with the model."""
+    rows: tuple[Mapping[str, object], Mapping[str, object]]
+    """Its row of the results in the baseline's run and in the model's, raw."""
+
+
+class FlipCount(NamedTuple):
+    """How many cases of a test flipped."""
+
+    lost: int
+    """Passed with the baseline, failed with the model."""
+    gained: int
+    """The other way round."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flips:
+    """What flipped between the baseline and each other model."""
+
+    shown: Sequence[Flip] = ()
+    """Those with their texts: of many the first of each test, model and direction."""
+    counts: Mapping[tuple[str, str], FlipCount] = field(default_factory=dict)
+    """All of them, by test and model."""

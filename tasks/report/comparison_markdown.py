@@ -1,9 +1,8 @@
-"""comparison.md and comparison.json: models side by side, for people, pull requests and machines."""
+"""comparison.md: models side by side, for people and pull requests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from contrapose.tasks.core.comparison import (
     DEFINITIONS,
@@ -15,9 +14,7 @@ from contrapose.tasks.core.comparison import (
     Pair,
     Verdict,
 )
-from contrapose.tasks.report.publish import unwritable
 from contrapose.tasks.report.rows import name_of
-from contrapose.tasks.report.summary import to_json
 from contrapose.tasks.text.cleaning import escape, table, visible
 from contrapose.tasks.text.wording import counted, number
 
@@ -120,20 +117,6 @@ def _meanings(comparison: Comparison) -> Iterator[str]:
 def bullets(lines: Iterable[str]) -> str:
     """Lines as a list; every text is escaped."""
     return "\n".join(f"- {escape(visible(line))}" for line in lines)
-
-
-def write_comparison(folder: Path, comparison: Comparison) -> None:
-    """Write comparison.json and comparison.md into a folder, which is made where there is none.
-
-    Raises:
-        ConfigError: the folder cannot be written.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "comparison.json").write_bytes(f"{to_json(comparison)}\n".encode())
-        (folder / "comparison.md").write_bytes(render(comparison))
-    except OSError as error:
-        raise unwritable(folder, error, what="the comparison") from error
 
 
 def points(share: float) -> str:

@@ -15,10 +15,17 @@ def read(package: str, name: str) -> str:
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
+SHARED = "contrapose.tasks.report.html"
+"""The package of the report's page, whose style sheet and macros other pages use too."""
+
+
 @cache
 def template(package: str, name: str) -> Template:
-    """A template of a package, which may include others of it; values are escaped, and none may be missing."""
-    loader = FunctionLoader(partial(read, package))
+    """A template of a package, which may use others of it and the shared ones.
+
+    Values are escaped, and none may be missing.
+    """
+    loader = FunctionLoader(partial(_read_own_or_shared, package))
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader
     )
@@ -28,7 +35,11 @@ def template(package: str, name: str) -> Template:
 @cache
 def style(package: str | None = None, name: str = "") -> str:
     """The report's style sheet, and behind it one of another package where that is named."""
-    return read("contrapose.tasks.report.html", "style.css") + (read(package, name) if package else "")
+    return read(SHARED, "style.css") + (read(package, name) if package else "")
+
+
+def _read_own_or_shared(package: str, name: str) -> str:
+    return read(package if files(package).joinpath(name).is_file() else SHARED, name)
 
 
 def source_hash(text: str) -> str:

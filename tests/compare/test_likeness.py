@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from finished import SETTINGS, rows_from, run_of, write_run
+from finished import SETTINGS, Row, rows_from, run_of, write_run
 
 from contrapose.tasks.compare.compare import compare
 from contrapose.tasks.compare.runs import refuse_unlike
@@ -33,7 +37,7 @@ UNLIKE: dict[str, tuple[dict[str, Any], str, str]] = {
         "'article'",
     ),
     "probe version": ({"outcome": {"probe_version": "2"}}, "'1'", "'2'"),
-    "settings.read_with": ({"outcome": {"settings": {**SETTINGS, "read_with": "reply"}}}, "'auto'", "'reply'"),
+    "settings.margin": ({"outcome": {"settings": {**SETTINGS, "margin": 0.1}}}, "0.05", "0.1"),
 }
 
 
@@ -87,8 +91,69 @@ def test_a_case_that_one_run_skipped_is_counted_instead(tmp_path: Path) -> None:
     assert (pair["cases"], pair["only_first"], pair["only_second"]) == (2, 0, 1)
 
 
-def test_cases_scored_in_different_ways_are_refused(tmp_path: Path) -> None:
+def test_where_no_test_was_scored_alike_the_setting_is_named_that_mends_it(
+    tmp_path: Path,
+) -> None:
     one = write_run(tmp_path / "one", rows_from([True, True]))
     two = write_run(tmp_path / "two", rows_from([True, True], scorer="reply"))
-    with pytest.raises(ComparisonError, match=r"scorer of 2 cases, .* is 'likelihood' in one and 'reply' in two"):
+    with pytest.raises(ComparisonError) as caught:
         compare([str(one), str(two)])
+    assert "scorer of 2 cases, such as 'order_bias/s0', is 'likelihood' in one and 'reply' in two" in str(caught.value)
+    assert "`read_with: ask` of order_bias" in str(caught.value)
+
+
+def with_second_test(folder: Path, rows: Sequence[Row], **settings: Any) -> str:
+    """The run with a test more, `option_order`, and the rows of that."""
+    other = write_run(folder.with_name(f"{folder.name}-other"), [{**row, "test_type": "option_order"} for row in rows])
+    summary, manifest = (json.loads((folder / name).read_text()) for name in ("summary.json", "manifest.json"))
+    settings = {**SETTINGS, **settings}
+    summary["tests"].append({**summary["tests"][0], "test_type": "option_order", "settings": settings})
+    manifest["config"]["tests"]["factuality"]["option_order"] = {}
+    (folder / "summary.json").write_text(json.dumps(summary))
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    for name in ("results.parquet", "cases.parquet"):
+        tables = [pq.read_table(each / name) for each in (folder, other)]
+        pq.write_table(pa.concat_tables(tables), folder / name)
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("settings", "common"), [({}, "ask"), ({"read_with": "ask"}, "ask"), ({"read_with": "reply"}, "reply")]
+)
+def test_a_test_that_was_scored_otherwise_is_left_out_alone(
+    tmp_path: Path, settings: dict[str, str], common: str
+) -> None:
+    one = with_second_test(write_run(tmp_path / "one", rows_from([True] * 30)), rows_from([True, False]))
+    two = with_second_test(
+        write_run(tmp_path / "two", rows_from([True] * 30), model="two"),
+        rows_from([True, False], scorer="reply"),
+        **settings,
+    )
+    comparison = compare([one, two])
+    assert [test["test_type"] for test in comparison["tests"]] == ["order_bias"]
+    (warning,) = comparison["warnings"]
+    assert warning.startswith("option_order is not compared: ")
+    assert "is 'likelihood' in one and 'reply" in warning
+    assert f"`read_with: {common}` of option_order" in warning
+
+
+def test_cases_that_were_scored_alike_are_compared_without_the_others(tmp_path: Path) -> None:
+    alike = rows_from([True] * 30, scorer="choice")
+    rest = [{"sample_id": f"t{number}", "pass": True} for number in range(10)]
+    one = write_run(tmp_path / "one", [*alike, *({**row, "scorer": "loss"} for row in rest)])
+    two = write_run(tmp_path / "two", [*alike, *({**row, "scorer": "embedding"} for row in rest)], model="two")
+    comparison = compare([str(one), str(two)])
+    assert comparison["tests"][0]["cases"] == 30
+    (warning,) = comparison["warnings"]
+    assert warning.startswith("order_bias is compared over the 30 cases that were scored alike: ")
+    assert "scorer of 10 cases" in warning
+    assert "`scorer: embedding` of order_bias" in warning
+
+
+@pytest.mark.parametrize(("scorer", "read_with"), [("likelihood", "likelihood"), ("reply", "ask")])
+def test_a_setting_that_names_what_auto_came_to_changes_nothing(tmp_path: Path, scorer: str, read_with: str) -> None:
+    settings = {"settings": {**SETTINGS, "read_with": read_with}}
+    one = write_run(tmp_path / "one", rows_from([True] * 9, scorer=scorer))
+    two = write_run(tmp_path / "two", rows_from([True] * 9, scorer=scorer), model="two", outcome=settings)
+    comparison = compare([str(one), str(two)])
+    assert (comparison["tests"][0]["cases"], comparison["warnings"]) == (9, [])

@@ -91,3 +91,28 @@ def test_functions_are_evaluated_and_compared_on_a_frame() -> None:
     assert comparison.verdict == "worse"
     names = [model["model"] for model in comparison.summary["models"]]
     assert [name.rpartition(".")[2] for name in names] == ["polite", "rude"]
+
+
+def test_the_command_publishes_a_page_beside_the_baseline_and_prints_where(
+    two: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "runs/A", "runs/B"]) == 1
+    page = Path(capsys.readouterr().out.splitlines()[-1].removeprefix("Page: "))
+    assert page.parent.parent == Path("runs").resolve()
+    assert "40 lost" in page.read_text()
+    assert sorted(file.name for file in page.parent.iterdir()) == [
+        "comparison.html",
+        "comparison.json",
+        "comparison.md",
+    ]
+
+
+def test_json_alone_writes_nothing_and_a_folder_named_keeps_its_other_files(two: tuple[Path, Path]) -> None:
+    before = sorted(Path("runs").iterdir())
+    assert main(["compare", "runs/A", "runs/B", "--json"]) == 1
+    assert sorted(Path("runs").iterdir()) == before
+    for _ in range(2):
+        assert main(["compare", "runs/A", "runs/B", "--out", "kept"]) == 1
+        Path("kept/mine.txt").write_text("x")
+    names = sorted(file.name for file in Path("kept").iterdir())
+    assert names == ["comparison.html", "comparison.json", "comparison.md", "mine.txt"]

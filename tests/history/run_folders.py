@@ -10,7 +10,7 @@ from typing import Any
 def put_run(runs: Path, name: str, *, files: dict[str, str] | None = None, **summary: Any) -> Path:
     """A folder with a summary.json and other files."""
     folder = runs / name
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     told = {
         "verdict": "fail",
         "reason": "Fail: order_bias.",

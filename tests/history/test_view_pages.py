@@ -13,6 +13,7 @@ from run_folders import put_refused, put_run
 from contrapose.flows.serve.view.site import Pages, Viewer
 from contrapose.tasks.history.dataset import append
 
+RUN = "20260301T083000Z-harbour-a"
 HOSTILE = (
     "</title><script>alert(1)</script>",
     "\"><img src=x onerror='alert(1)'>",
@@ -150,3 +151,41 @@ def test_pages_cover_everything_once() -> None:
 def test_an_empty_folder_says_how_to_fill_it(tmp_path: Path) -> None:
     assert "contrapose run" in page(tmp_path)
     assert "No run is recorded yet" in page(tmp_path, "/history")
+
+
+def test_runs_are_filtered_by_verdict_model_and_suite_and_pages_keep_it(tmp_path: Path) -> None:
+    for number in range(60):
+        put_run(tmp_path, f"202603{number:02}T083000Z-a", model={"id": "hf/one"})
+    put_run(tmp_path, "20260401T083000Z-b", model={"id": "hf/two"}, verdict="pass", suite="quay")
+    assert 'href="?model=hf%2Fone&amp;page=2"' in page(tmp_path, "/?model=hf/one")
+    for query in ("verdict=pass", "model=hf%2Ftwo", "suite=quay", "verdict=pass&suite=quay"):
+        text = page(tmp_path, f"/?{query}")
+        assert "1 run of 61" in text
+        assert "20260401T083000Z-b" in text
+    assert "No run matches." in page(tmp_path, "/?verdict=pass&model=hf/one")
+    assert "61 runs, the newest" in page(tmp_path, "/?verdict=none&other=x")
+
+
+def test_a_summary_that_has_changed_is_read_again(tmp_path: Path) -> None:
+    put_run(tmp_path, "20260301T083000Z-a", model={"id": "hf/one"})
+    assert "hf/one" in page(tmp_path)
+    put_run(tmp_path, "20260301T083000Z-a", model={"id": "hf/another"})
+    assert "hf/another" in page(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", [*HOSTILE[:-2], "[x](javascript:alert(1))", "![x](https://example.org)", "<b onclick=x>"]
+)
+def test_markdown_is_shown_without_markup_of_its_own(tmp_path: Path, text: str) -> None:
+    put_run(
+        tmp_path, RUN, files={"report.md": f"{text}\n\n<details>\n{text}\n</details>\n\n| a |\n|--:|\n| {text} |\n"}
+    )
+    shown = page(tmp_path, f"/text/{RUN}/report.md").partition('<article class="read">')[2]
+    assert not re.search(r"<(script|img|a |b )|style=", shown.partition("</article>")[0])
+    assert "<details>" in shown
+
+
+@pytest.mark.parametrize("path", ["/text/x/summary.json", "/text/../report.md", "/text/%ff/report.md", "/text/"])
+def test_nothing_but_markdown_is_shown_as_text(tmp_path: Path, path: str) -> None:
+    put_run(tmp_path, "x")
+    assert Viewer(root=tmp_path.resolve(), history=str(tmp_path / "history"))(path) is None

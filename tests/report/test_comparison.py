@@ -17,6 +17,7 @@ from contrapose.tasks.core.comparison import (
     Contender,
     Contest,
     Difference,
+    Flips,
     Pair,
     RankedModel,
     Standing,
@@ -24,7 +25,8 @@ from contrapose.tasks.core.comparison import (
 )
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.report.comparison_console import print_comparison
-from contrapose.tasks.report.comparison_markdown import render, write_comparison
+from contrapose.tasks.report.comparison_markdown import render
+from contrapose.tasks.report.comparison_page import write_comparison
 
 
 def compared(text: str = "mock", *, test: str = "order_bias", **changes: Any) -> Comparison:
@@ -63,7 +65,7 @@ def compared(text: str = "mock", *, test: str = "order_bias", **changes: Any) ->
                 test_type=test,
                 cases=44,
                 common=40,
-                standings=[Standing(name=name, rank=1, asked=44, scored=40, rate=rate) for name in names],
+                standings=[Standing(name=name, rank=1, asked=44, scored=40, rate=rate, gate=0.7) for name in names],
                 pairs=[pair],
             )
         ],
@@ -136,7 +138,7 @@ def test_the_markdown_says_what_its_words_mean() -> None:
 
 def test_both_files_are_written_and_written_again(tmp_path: Path) -> None:
     for _ in range(2):
-        write_comparison(tmp_path / "new", compared())
+        write_comparison(tmp_path / "new", compared(), Flips())
     assert json.loads((tmp_path / "new" / "comparison.json").read_text())["baseline"] == "mock"
     assert (tmp_path / "new" / "comparison.md").read_bytes() == render(compared())
 
@@ -144,4 +146,4 @@ def test_both_files_are_written_and_written_again(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(ConfigError, match="--out"):
-        write_comparison(tmp_path / "file", compared())
+        write_comparison(tmp_path / "file", compared(), Flips())

@@ -15,7 +15,12 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.history.dataset import place
 
-FIRST = {"summary.json": "report.html", REFUSED: "validation.html", "comparison.json": "comparison.md"}
+FIRST = {
+    "summary.json": "report.html",
+    REFUSED: "validation.html",
+    "comparison.html": "comparison.html",
+    "comparison.json": "comparison.md",
+}
 """What shows of which kind a folder is, and what is opened first there."""
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
 from contrapose.flows.serve.guard import CLOSED
 from contrapose.flows.serve.report_server import ENCLOSED, HTML, TEXT, PageReply
-from contrapose.tasks.core.comparison import judged
+from contrapose.tasks.core.comparison import COLOURS, judged
 from contrapose.tasks.core.outcome import SEVERITY
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import moment, percent
@@ -39,6 +40,11 @@ class Listed:
     rates: tuple[str, ...]
     """Each test with its pass rate; in a comparison, with its verdict."""
     links: Links
+    """The first is where its line leads."""
+    folder: str = ""
+    """Its name as addresses have it."""
+    comparable: bool = False
+    """Whether it is a finished run, which can be compared with others."""
 
 
 def bare(name: str, verdict: str, reason: str, links: Links) -> Listed:
@@ -55,10 +61,6 @@ def bare(name: str, verdict: str, reason: str, links: Links) -> Listed:
         rates=(),
         links=links,
     )
-
-
-COLOURS = {"better": "pass", "not worse": "pass", "cannot tell": "inconclusive", "worse": "fail"}
-"""Verdicts of a comparison, and the run's verdicts whose colours they have."""
 
 
 def run_told(summary: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
@@ -100,7 +102,15 @@ def comparison_told(content: Mapping[str, Any], name: str, show: Show, links: Li
     )
 
 
-LINKS = ("report.html", "validation.html", "report.md", "summary.json", "comparison.md", "comparison.json")
+LINKS = (
+    "report.html",
+    "comparison.html",
+    "validation.html",
+    "report.md",
+    "summary.json",
+    "comparison.md",
+    "comparison.json",
+)
 """Files that the list leads to, where they are."""
 
 REFUSED = "validation.json"
@@ -122,7 +132,7 @@ def run_names(root: Path) -> list[str]:
     return sorted(names, reverse=True)
 
 
-def listed(root: Path, names: Sequence[str], show: Show, *, files: str) -> list[Listed]:
+def listed(root: Path, names: Sequence[str], show: Show, *, files: str, texts: str) -> list[Listed]:
     """Runs by their names.
 
     Args:
@@ -130,27 +140,34 @@ def listed(root: Path, names: Sequence[str], show: Show, *, files: str) -> list[
         names: of their folders.
         show: makes texts fit to be seen.
         files: path under which the folder is served.
+        texts: path under which its Markdown is shown as pages.
     """
-    return [_listed(root, name, show, files) for name in names]
+    return [_listed(root, name, show, files, texts) for name in names]
 
 
-def _listed(root: Path, name: str, show: Show, files: str) -> Listed:
-    links = tuple((file, f"{files}{quote(name)}/{file}") for file in LINKS if below(root, [name, file]))
-    telling = next((file for file in TELLING if below(root, [name, file])), None)
+def _listed(root: Path, name: str, show: Show, files: str, texts: str) -> Listed:
+    quoted = quote(name)
+    there = [file for file in LINKS if below(root, [name, file])]
+    links = tuple((file, f"{texts if file.endswith('.md') else files}{quoted}/{file}") for file in there)
+    telling = next(((file, path) for file in TELLING if (path := below(root, [name, file]))), None)
     if telling is None:
         return bare(show(name), "refused", "Stopped at a gate; nothing was published.", links)
+    file, path = telling
     try:
-        return TELLING[telling](_content(root, name, telling), show(name), show, links)
+        state = path.stat()
+        listed = _told_of(path, name, show, links, (state.st_mtime_ns, state.st_size))
     # Whatever such a file holds, a rate of 4,000 digits too, it costs the list no other line.
     except Exception as error:
-        return bare(show(name), "", f"{telling} cannot be read ({type(error).__name__}).", links)
+        return bare(show(name), "", f"{file} cannot be read ({type(error).__name__}).", links)
+    return replace(listed, folder=quoted, comparable=file == "summary.json" and listed.colour != "")
 
 
-def _content(root: Path, name: str, telling: str) -> Any:
-    file = below(root, [name, telling])
-    if file is None or file.stat().st_size > LARGEST:
-        raise ValueError("none, or too large")
-    return json.loads(file.read_bytes())
+@lru_cache(maxsize=5_000)
+def _told_of(path: Path, name: str, show: Show, links: Links, state: tuple[int, int]) -> Listed:
+    """A folder as one of its files tells of it; read again when the file has changed."""
+    if state[1] > LARGEST:
+        raise ValueError("too large")
+    return TELLING[path.name](json.loads(path.read_bytes()), show(name), show, links)
 
 
 KINDS = {

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote, urlencode
 
 from markupsafe import Markup
 
 from contrapose.flows.serve.guard import CLOSED
-from contrapose.flows.serve.report_server import PageReply
+from contrapose.flows.serve.report_server import ENCLOSED, PageReply
+from contrapose.flows.serve.view.on_demand import compared_page, text_page
 from contrapose.flows.serve.view.runs import Listed, file_reply, listed, run_names
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.history.queries import runs
@@ -24,8 +25,11 @@ from contrapose.tasks.report.charts.pictures import trend
 from contrapose.tasks.text.masking import Show, shower
 from contrapose.tasks.text.wording import moment, percent
 
-FILES = "/files/"
-"""Under which the folder is served."""
+FILES, TEXTS = "/files/", "/text/"
+"""Under which the folder is served, and its Markdown as pages."""
+
+LONGEST_QUERY = 4_000
+"""Characters of an address after its path."""
 
 RUNS_SHOWN = 50
 SERIES_SHOWN = 12
@@ -46,25 +50,45 @@ class Viewer:
 
     def __call__(self, path: str) -> PageReply | None:
         """The reply to a path; None where there is nothing."""
-        if path.startswith(FILES):
-            return file_reply(self.root, path.removeprefix(FILES).partition("?")[0])
-        name, _, query = path.partition("?")
+        name, _, text = path.partition("?")
+        query = parse_qs(text[:LONGEST_QUERY])
+        if name.startswith(FILES):
+            return file_reply(self.root, name.removeprefix(FILES))
+        if name.startswith(TEXTS):
+            return self._text(name.removeprefix(TEXTS))
+        if name == "/compare":
+            return self._compared(query.get("run", []))
         maker = {"/": self._runs, "/history": self._history}.get(name)
-        if maker is None:
-            return None
-        return PageReply(content=maker(_number(query), shower(show_toxic=False)), policy=policy())
+        return None if maker is None else PageReply(content=maker(query, masked()), policy=policy())
 
-    def _runs(self, number: int, show: Show) -> bytes:
+    def _runs(self, query: Query, show: Show) -> bytes:
         try:
             names = run_names(self.root)
         except OSError:
             names = []
-        pages = Pages.over(len(names), number, RUNS_SHOWN)
-        return runs_page(listed(self.root, names[pages.first : pages.end], show, files=FILES), pages)
+        every = listed(self.root, names, show, files=FILES, texts=TEXTS)
+        filters = [RunFilter.of(name, every, query) for name in FILTERED]
+        matching = [run for run in every if all(filter_of_runs.lets(run) for filter_of_runs in filters)]
+        pages = Pages.over(len(matching), _number(query), RUNS_SHOWN)
+        return runs_page(matching[pages.first : pages.end], pages, filters=filters, total=len(every))
 
-    def _history(self, number: int, show: Show) -> bytes:
+    def _compared(self, names: Sequence[str]) -> PageReply:
+        try:
+            return PageReply(content=compared_page(self.root, names), policy=ENCLOSED)
+        except ContraposeError as error:
+            text = Markup("<p>{}</p>").format(masked()(str(error)))
+            return PageReply(content=_rendered("text.html.j2", title="Not compared", text=text), policy=policy())
+
+    def _text(self, path: str) -> PageReply | None:
+        text = text_page(self.root, path)
+        if text is None:
+            return None
+        title = masked()(" / ".join(map(unquote, path.split("/"))))
+        return PageReply(content=_rendered("text.html.j2", title=title, text=text), policy=policy())
+
+    def _history(self, query: Query, show: Show) -> bytes:
         shown, warning = self._series()
-        pages = Pages.over(len(shown), number, SERIES_SHOWN)
+        pages = Pages.over(len(shown), _number(query), SERIES_SHOWN)
         return history_page(shown[pages.first : pages.end], show, pages, warning=show(warning))
 
     def _series(self) -> tuple[list[Series], str]:
@@ -75,10 +99,46 @@ class Viewer:
         return series(runs(history.rows, last=MOST_RUNS)), history.warning
 
 
-def _number(query: str) -> int:
+Query = Mapping[str, Sequence[str]]
+"""Parameters of an address."""
+
+
+def _number(query: Query) -> int:
     """The number of the page that is asked for; the first where it is none."""
-    text = parse_qs(query[:100]).get("page", ["1"])[0]
+    text = query.get("page", ["1"])[0][:20]
     return int(text) if text.isascii() and text.isdecimal() else 1
+
+
+FILTERED = ("verdict", "model", "suite")
+"""By what runs can be filtered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFilter:
+    """One way to filter runs."""
+
+    name: str
+    values: tuple[str, ...]
+    """What there is to choose from, as it is shown."""
+    chosen: str
+    """Empty: all."""
+
+    @classmethod
+    def of(cls, name: str, runs: Sequence[Listed], query: Query) -> Self:
+        """The filter over some runs, with what is asked for; values that no run has are passed over."""
+        values = tuple(sorted({getattr(run, name) for run in runs} - {""}))
+        asked = query.get(name, [""])[0]
+        return cls(name=name, values=values, chosen=asked if asked in values else "")
+
+    def lets(self, run: Listed) -> bool:
+        """Whether a run is among those that are asked for."""
+        return not self.chosen or getattr(run, self.name) == self.chosen
+
+
+@cache
+def masked() -> Show:
+    """What makes texts fit to be seen here."""
+    return shower(show_toxic=False)
 
 
 def style() -> str:
@@ -88,7 +148,8 @@ def style() -> str:
 
 def policy() -> str:
     """What these pages may do: use the one style sheet, named by its hash, and run no script at all."""
-    return f"{CLOSED}; style-src '{templates.source_hash(style())}'; img-src data:"
+    own = CLOSED.replace("form-action 'none'", "form-action 'self'")
+    return f"{own}; style-src '{templates.source_hash(style())}'; img-src data:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +175,11 @@ class Pages:
         return cls(number=chosen, count=count, total=total, first=(chosen - 1) * size, end=min(chosen * size, total))
 
 
-def runs_page(runs: Sequence[Listed], pages: Pages) -> bytes:
-    """The list of runs."""
-    return _rendered("runs.html.j2", here="runs", found=runs, pages=pages)
+def runs_page(runs: Sequence[Listed], pages: Pages, *, filters: Sequence[RunFilter], total: int) -> bytes:
+    """The list of runs, those on one page of all that match; `total` counts the others too."""
+    chosen = {item.name: item.chosen for item in filters if item.chosen}
+    kept = f"{urlencode(chosen)}&" if chosen else ""
+    return _rendered("runs.html.j2", here="runs", found=runs, pages=pages, filters=filters, total=total, kept=kept)
 
 
 def history_page(shown: Sequence[Series], show: Show, pages: Pages, *, warning: str = "") -> bytes:
@@ -163,5 +226,6 @@ def _row(point: Point, show: Show) -> dict[str, Any]:
 
 
 def _rendered(name: str, **values: Any) -> bytes:
-    text = templates.template(__package__, name).render(style=Markup(style()), **values)  # noqa: S704 (files of this package)
+    common = {"style": Markup(style()), "here": "", "kept": "", "pages": None}  # noqa: S704 (files of this package)
+    text = templates.template(__package__, name).render(common | values)
     return text.encode()

@@ -16,7 +16,7 @@ from contrapose.tasks.report.evidence import between, ended
 from contrapose.tasks.report.passages import passage_table, sentences
 from contrapose.tasks.report.rows import outcomes
 from contrapose.tasks.text.masking import Show
-from contrapose.tasks.text.wording import interval, number, percent
+from contrapose.tasks.text.wording import ends, number, percent
 
 LEFT, WIDTH = 10.0, 300.0
 """The scale from 0 to 100 % within a drawing 320 units wide."""
@@ -46,8 +46,8 @@ class RateMeter:
     """Where the 95 % interval begins."""
     width: float
     """How long the interval is."""
-    gate: Tick
-    """The least pass rate."""
+    gate: Tick | None
+    """The least pass rate, where it is known."""
     chance: Tick | None
     """The pass rate of a model that guesses, where that has a meaning."""
     words: str
@@ -56,17 +56,25 @@ class RateMeter:
 
 def meter(outcome: Outcome) -> RateMeter:
     """The drawing of one test."""
-    rate, chance = outcome["pass_rate"], outcome["chance"]
-    low, high = outcome["interval"] or (0.0, 0.0)
-    known = f"Pass rate {percent(rate)}, 95 % interval {interval(outcome)}"
-    guess = "" if chance is None else f", chance {percent(chance)}"
+    return rate_meter(
+        outcome["pass_rate"], outcome["interval"], gate=outcome["min_pass_rate"], chance=outcome["chance"]
+    )
+
+
+def rate_meter(
+    rate: float | None, bounds: tuple[float, float] | None, *, gate: float | None, chance: float | None = None
+) -> RateMeter:
+    """The drawing of a pass rate with its interval; of gate and chance what is known."""
+    low, high = bounds or (0.0, 0.0)
+    known = f"Pass rate {percent(rate)}, 95 % interval {'–' if bounds is None else ends(bounds)}"
+    marks = [f", {name} {percent(share)}" for name, share in (("gate", gate), ("chance", chance)) if share is not None]
     return RateMeter(
         rate=None if rate is None else _x(rate),
         low=_x(low),
         width=max(_x(high) - _x(low), 2.0) if rate is not None else 0.0,
-        gate=_tick("gate", outcome["min_pass_rate"]),
+        gate=None if gate is None else _tick("gate", gate),
         chance=None if chance is None else _tick("chance", chance),
-        words=f"{known}, gate {percent(outcome['min_pass_rate'])}{guess}.",
+        words=f"{known}{''.join(marks)}.",
     )
 
 
