@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -12,6 +13,7 @@ from contrapose.flows.cli.terminal import print_lines
 from contrapose.flows.comparison_folder import publish_comparison, rewrite_comparison
 from contrapose.tasks.compare.compare import compare
 from contrapose.tasks.core.comparison import EXIT_CODES, MARGIN, Comparison
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.report.comparison_console import print_comparison
 from contrapose.tasks.report.summary import to_json
@@ -44,20 +46,23 @@ def _options(command: argparse.ArgumentParser) -> None:
 def _compare(arguments: argparse.Namespace) -> int:
     comparison = compare(arguments.run, runs=arguments.runs, baseline=arguments.baseline, margin=arguments.margin)
     if arguments.out:
-        folder = rewrite_comparison(Path(arguments.out), comparison)
-    elif not arguments.json:
-        folder = publish_comparison(comparison, _beside(comparison))
+        rewrite_comparison(Path(arguments.out), comparison)
     if arguments.json:
         print_lines([to_json(comparison)])
     else:
         print_comparison(comparison, console=Console(highlight=False))
-        print_lines([f"Page: {folder / 'comparison.html'}"])
+        print_lines([f"Page: {arguments.out}/comparison.html"] if arguments.out else _beside(comparison))
     return 0 if arguments.exit_zero else EXIT_CODES[comparison["verdict"]]
 
 
-def _beside(comparison: Comparison) -> Place:
-    """The folder that holds the baseline's run."""
-    return Place(comparison["models"][0]["folder"].rpartition("/")[0])
+def _beside(comparison: Comparison) -> Iterator[str]:
+    """Publish the comparison beside the baseline's run; a folder that cannot be written costs the page alone."""
+    try:
+        folder = publish_comparison(comparison, Place(comparison["models"][0]["folder"].rpartition("/")[0]))
+    except ConfigError as error:
+        yield f"No page was written: {error}"
+    else:
+        yield f"Page: {folder / 'comparison.html'}"
 
 
 VERB = Verb(options=_options, act=_compare, exits=COMPARED)

@@ -10,13 +10,16 @@ import pytest
 from fake_endpoint import serving
 
 from contrapose.flows.cli import main
+from contrapose.tasks.core.errors import ConfigError
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
 TESTS = {"sensitivity": {"add_toxic_words": {}}}
 
 
-def test_the_flow_evaluates_each_model_and_compares_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_flow_evaluates_each_model_and_compares_them(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from contrapose.flows.compare_models import ComparedModel, compare_models
     from contrapose.tasks.config.run_config import RunConfig
 
@@ -37,6 +40,13 @@ def test_the_flow_evaluates_each_model_and_compares_them(capsys: pytest.CaptureF
     assert again["tests"] == json.loads((Path(left["folder"]) / "comparison.json").read_text())["tests"]
     assert main([*arguments, "--exit-zero"]) == 0
     assert "mock (2)" in capsys.readouterr().out
+
+    def refuse(*_: object) -> None:
+        raise ConfigError("out is read-only", expected="a folder that can be written", remedy="Name one with --out.")
+
+    monkeypatch.setattr("contrapose.flows.cli.compare.publish_comparison", refuse)
+    assert main(arguments) == code
+    assert "No page was written: out is read-only; expected" in capsys.readouterr().out
 
 
 def test_a_model_that_cannot_be_evaluated_stops_no_other_one() -> None:

@@ -57,6 +57,11 @@ def test_where_nothing_failed_there_is_none_and_the_page_says_so() -> None:
             {"chosen_before": None, "chosen_after": float("nan")},
             "Its answer stayed the same, though the changed prompt asks for another answer.",
         ),
+        (
+            "add_negation",
+            {"chosen_before": None, "chosen_after": None, "scorer": "loss"},
+            "The likelihood of its answer stayed the same, though the changed prompt asks for another answer.",
+        ),
         ("typo", {"chosen_before": "A", "chosen_after": "C"}, "It picked A, then C, though the prompt means the same."),
         ("typo", {}, "Its answer changed, though the prompt means the same."),
         ("order_bias", {"outcome": "AA"}, "It answers A in both orders: the position decides, not the content."),

@@ -143,14 +143,15 @@ class TextEdit:
         return expected_pass(part, settings, stays=self.stays)
 
     def failure(self, row: Mapping[str, Any]) -> str:
-        """What the answer did, and what it should have done."""
+        """What the answer, or its likelihood where that is scored, did, and what it should have done."""
         before, after = row.get("chosen_before"), row.get("chosen_after")
         named = isinstance(before, str) and isinstance(after, str) and before and after
+        answer = "The likelihood of its answer" if row.get("scorer") in LOSS_OF else "Its answer"
         if self.stays:
-            answer = f"It picked {before}, then {after}" if named and before != after else "Its answer changed"
-            return f"{answer}, though the prompt means the same."
-        answer = f"It picked {before} both times" if named and before == after else "Its answer stayed the same"
-        return f"{answer}, though the changed prompt asks for another answer."
+            did = f"It picked {before}, then {after}" if named and before != after else f"{answer} changed"
+            return f"{did}, though the prompt means the same."
+        did = f"It picked {before} both times" if named and before == after else f"{answer} stayed the same"
+        return f"{did}, though the changed prompt asks for another answer."
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """How many pairs of choices could be read, and thresholds from the controls."""
