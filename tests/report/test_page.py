@@ -245,6 +245,35 @@ def test_axe_finds_nothing_serious(
         assert found.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_a_figure_is_explained_where_it_stands(browser: Browser, page: Path) -> None:
+    with opened(browser, page, viewport={"width": 390, "height": 800}, has_touch=True) as found:
+        view = found.page
+        term = view.locator("#test-1 .figure .term", has_text="pass rate")
+        text = view.locator(f"#{term.get_attribute('popovertarget')}")
+        expect(text).to_be_hidden()
+        term.focus()
+        view.keyboard.press("Enter")
+        expect(text).to_be_visible()
+        box = text.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        view.keyboard.press("Escape")
+        expect(text).to_be_hidden()
+        term.tap()
+        expect(text).to_contain_text("Share of the scored cases that passed.")
+        assert found.faults == []
+
+
+def test_no_figure_of_a_card_is_without_an_explanation(browser: Browser, tmp_path: Path) -> None:
+    test = outcome(figures={"choice_changed": 0.5, "mean_eval_score_loss": 0.3})
+    file = write(report(summary=summary(tests=[test])), tmp_path / "report.html")
+    with opened(browser, file) as found:
+        names = found.page.locator("#test-1 .counts dt, #test-1 .folds > details:first-child dt")
+        assert names.count() == 8
+        assert names.locator(".term").count() == 8
+
+
 def test_without_script_the_first_rows_are_there_masked(browser: Browser, page: Path) -> None:
     context = browser.new_context(offline=True, java_script_enabled=False)
     view = context.new_page()

@@ -12,6 +12,7 @@ from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.evidence import reader_of
 from contrapose.tasks.report.failures import clearest
 from contrapose.tasks.report.html.cards import Card, card
+from contrapose.tasks.report.html.glossary import Glossary
 from contrapose.tasks.report.html.head import OpeningEvidence, asks, evidence_of, first_rows, head
 from contrapose.tasks.report.html.meter import tallies
 from contrapose.tasks.report.html.sample_data import SampleData, fitting
@@ -34,7 +35,7 @@ def render(report: Report) -> Iterator[bytes]:
     results at a time; toxic words are raw in there, and the script masks them until its reader reveals them. The
     content security policy allows the one style sheet and the one script by their hashes, and nothing else.
     """
-    show = shower(show_toxic=report.show_toxic)
+    show, terms = shower(show_toxic=report.show_toxic), Glossary()
     figures = report.results.figures
     places = fitting(figures)
     island = SampleData(
@@ -43,7 +44,8 @@ def render(report: Report) -> Iterator[bytes]:
     stream = template(__package__, "page.html.j2").stream(
         head=head(report.summary, show),
         since=since(report.summary, report.history, show),
-        cards=list(_cards(report, figures, show)),
+        cards=list(_cards(report, figures, show, terms)),
+        terms=terms,
         asks=asks(report.calls, show),
         left_out=[rows.shown(show) for rows in left_out(report.summary["tests"])],
         warnings=[show(text) for text in report.summary["warnings"]],
@@ -67,7 +69,7 @@ def _evidence(report: Report, figures: pd.DataFrame, show: Show) -> Iterator[Ope
         yield evidence_of(outcome, next(iter(clearest(test, figures, report.results, show, most=1)), None))
 
 
-def _cards(report: Report, figures: pd.DataFrame, show: Show) -> Iterator[Card]:
+def _cards(report: Report, figures: pd.DataFrame, show: Show, terms: Glossary) -> Iterator[Card]:
     counted = tallies(report.results.parts())
     for test in report.summary["tests"]:
         name = test["test_type"]
@@ -77,6 +79,7 @@ def _cards(report: Report, figures: pd.DataFrame, show: Show) -> Iterator[Card]:
             of_test(report.skipped, name),
             counted[name],
             show,
+            terms,
             panels=report.panels.get(name, ()),
             runs=report.history.runs,
             show_langtest=report.show_langtest,
