@@ -15,6 +15,7 @@ from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.probes.panels import Panel
+from contrapose.tasks.report.failures import clear_failures
 from contrapose.tasks.report.rows import of_test, tested
 from contrapose.tasks.tables.results import columns_of
 
@@ -44,7 +45,7 @@ class Results(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """One run, ready to be shown. It has no slots, since its panels are counted once and kept."""
+    """One run, ready to be shown. It has no slots, since what several reports show is computed once and kept."""
 
     summary: Summary
     """Verdicts and counts."""
@@ -78,6 +79,12 @@ class Report:
                 picture.add(rows.reindex(columns=list(columns_of(probe(test)))))
         outcomes = {test["test_type"]: test for test in self.summary["tests"]}
         return {test: picture.panels(outcomes[test]) for test, picture in pictures.items()}
+
+    @cached_property
+    def failures(self) -> Mapping[str, pd.DataFrame]:
+        """Of each test the clearest failures, whole rows, raw, the clearest first."""
+        tests = (outcome["test_type"] for outcome in self.summary["tests"])
+        return {test: clear_failures(test, self.results.figures, self.results) for test in tests}
 
 
 Rendered = bytes | Iterable[bytes]

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.evidence import reader_of
-from contrapose.tasks.report.failures import clearest
+from contrapose.tasks.report.failures import shown_failures
 from contrapose.tasks.report.html.cards import Card, card
 from contrapose.tasks.report.html.glossary import Glossary
 from contrapose.tasks.report.html.head import OpeningEvidence, asks, evidence_of, first_rows, head
@@ -49,7 +49,7 @@ def render(report: Report) -> Iterator[bytes]:
         asks=asks(report.calls, show),
         left_out=[rows.shown(show) for rows in left_out(report.summary["tests"])],
         warnings=[show(text) for text in report.summary["warnings"]],
-        evidence=list(_evidence(report, figures, show)),
+        evidence=list(_evidence(report, show)),
         first_rows=first_rows(report.results, figures, places, show, show_langtest=report.show_langtest),
         controls=len(figures.loc[places]) - len(tested(figures.loc[places])),
         shown=len(places),
@@ -63,10 +63,10 @@ def render(report: Report) -> Iterator[bytes]:
     return (piece.encode() for piece in stream)
 
 
-def _evidence(report: Report, figures: pd.DataFrame, show: Show) -> Iterator[OpeningEvidence]:
+def _evidence(report: Report, show: Show) -> Iterator[OpeningEvidence]:
     for outcome in report.summary["tests"]:
         test = outcome["test_type"]
-        yield evidence_of(outcome, next(iter(clearest(test, figures, report.results, show, most=1)), None))
+        yield evidence_of(outcome, next(iter(shown_failures(test, report.failures[test].head(1), show)), None))
 
 
 def _cards(report: Report, figures: pd.DataFrame, show: Show, terms: Glossary) -> Iterator[Card]:
