@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -43,6 +43,18 @@ class Results(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentPrompts:
+    """What the model was sent for one case."""
+
+    case_id: str
+    """Of the case."""
+    original: str
+    """The prompt of the unchanged text, whole."""
+    changed: str
+    """The prompt of the changed text, whole."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Report:
     """One run, ready to be shown. It has no slots, since what several reports show is computed once and kept."""
@@ -60,6 +72,10 @@ class Report:
     """The slowest and the dearest calls."""
     checked: tuple[Checked, ...] = ()
     """Every table of every test, held against its suites of expectations."""
+    prompts: Callable[[], Iterator[SentPrompts]] = lambda: iter(())
+    """Begins with the prompts of the asked cases, in the order of the results; none where they are gone."""
+    before_prompts: tuple[tuple[str, str], ...] = ()
+    """Role and text of the messages that stood before every prompt: the system instruction and the examples."""
     show_toxic: bool = False
     """Show toxic words instead of masking them."""
     show_langtest: bool = False

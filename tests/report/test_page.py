@@ -17,7 +17,7 @@ from hostile import HOSTILE, HUGE, hostile_report
 from paged import GLOBALS, Opened, chromium, opened, write
 from playwright.sync_api import Browser, expect
 
-from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.base import Report, SentPrompts
 from contrapose.tasks.report.html import sample_data
 from contrapose.tasks.text.cleaning import visible
 from contrapose.tasks.text.diff import mark
@@ -243,6 +243,29 @@ def test_axe_finds_nothing_serious(
         ]
         assert grave == []
         assert found.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_exactly_what_was_sent_is_shown_on_request_masked(browser: Browser, tmp_path: Path) -> None:
+    rows = [row(sample_id="one", original="Shit is blue.", test_case="Shit is not blue.", case_id="one"), row()]
+    sent = SentPrompts(case_id="one", original="Say:\nShit is blue.\nA. yes", changed="Another text.")
+    one = report(
+        results=frame(rows),
+        summary=summary(tests=[outcome()]),
+        prompts=lambda: iter([sent]),
+        before_prompts=(("system", "Be no shit."),),
+    )
+    with opened(browser, write(one, tmp_path / "report.html")) as found:
+        view = found.page
+        shown = view.locator("#rows .sent")
+        assert shown.count() == 1
+        expect(shown.locator("dl").first).to_be_hidden()
+        shown.locator("summary").click()
+        texts = shown.locator("dd").all_text_contents()
+        assert shown.locator("dt").all_text_contents() == ["system", "user", "user, changed"]
+        assert texts == ["Be no s***.", "Say:\nS*** is blue.\nA. yes", "Another text."]
+        view.check("#reveal")
+        assert view.locator("#rows .sent dd").all_text_contents()[1] == sent.original
+        assert found.faults == []
 
 
 def test_a_figure_is_explained_where_it_stands(browser: Browser, page: Path) -> None:

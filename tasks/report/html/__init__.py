@@ -39,7 +39,12 @@ def render(report: Report) -> Iterator[bytes]:
     figures = report.results.figures
     places = fitting(figures)
     island = SampleData(
-        results=report.results, places=places, show_toxic=report.show_toxic, show_langtest=report.show_langtest
+        results=report.results,
+        places=places,
+        prompts=report.prompts(),
+        before_prompts=report.before_prompts,
+        show_toxic=report.show_toxic,
+        show_langtest=report.show_langtest,
     )
     stream = template(__package__, "page.html.j2").stream(
         head=head(report.summary, show),
