@@ -268,6 +268,23 @@ def test_exactly_what_was_sent_is_shown_on_request_masked(browser: Browser, tmp_
         assert found.faults == []
 
 
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_verdict_and_the_clearest_failure_are_saved_as_a_picture(
+    browser: Browser, tmp_path: Path, kind: str
+) -> None:
+    rows = [row(actual_result="<b>shit</b> & more", **{"pass": False})]
+    file = write(report(results=frame(rows), summary=summary(tests=[outcome()])), tmp_path / "report.html")
+    with opened(browser, file) as found:
+        with found.page.expect_download() as saved:
+            found.page.click(f"[data-share={kind}]")
+        content = saved.value.path().read_bytes()
+        assert found.faults == []
+    if kind == "png":
+        assert content.startswith(b"\x89PNG")
+    else:
+        assert b"&lt;b&gt;s***&lt;/b&gt; &amp; more" in content
+
+
 def test_a_figure_is_explained_where_it_stands(browser: Browser, page: Path) -> None:
     with opened(browser, page, viewport={"width": 390, "height": 800}, has_touch=True) as found:
         view = found.page
