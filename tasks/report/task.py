@@ -22,7 +22,15 @@ from contrapose.tasks.report import mlflow
 from contrapose.tasks.report.artifacts import artifact_key, artifact_text, headline, verdict_row
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.charts.pictures import image_url
-from contrapose.tasks.report.publish import StoredResults, report_url, skipped_examples, write_files, write_folder
+from contrapose.tasks.report.publish import (
+    StoredResults,
+    messages_before,
+    report_url,
+    sent_prompts,
+    skipped_examples,
+    write_files,
+    write_folder,
+)
 from contrapose.tasks.tables.table import Table
 
 
@@ -51,6 +59,8 @@ def publish(
         summary=summary,
         results=stored,
         skipped=skipped_examples(cases),
+        prompts=partial(sent_prompts, cases),
+        before_prompts=messages_before(manifest["config"]),
         show_toxic=show_toxic,
         show_langtest=show_langtest,
         history=history,

@@ -101,7 +101,7 @@ def test_a_better_an_equal_and_a_worse_candidate(share: float, verdict: str) -> 
     folder = Path(decision["folder"])
     assert json.loads((folder / "verdict.json").read_text()) == decision
     assert sorted(path.name for path in folder.iterdir()) == [
-        *("comparison.json", "comparison.md", "verdict.json", "verdict.md")
+        *("comparison.html", "comparison.json", "comparison.md", "verdict.json", "verdict.md")
     ]
 
 

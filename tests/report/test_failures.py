@@ -8,8 +8,8 @@ import pytest
 from factories import Held, frame, outcome, report, row, summary
 
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.report import html
-from contrapose.tasks.report.failures import ShownFailure, clearest
+from contrapose.tasks.report import failures, html, markdown
+from contrapose.tasks.report.failures import ShownFailure, clear_failures, shown_failures
 from contrapose.tasks.text.masking import shower
 
 FAILED = {"pass": False}
@@ -17,7 +17,8 @@ FAILED = {"pass": False}
 
 def of(rows: list[dict[str, Any]], *, test: str = "add_negation", most: int = 1) -> list[ShownFailure]:
     results = Held(frame(rows))
-    return clearest(test, results.figures, results, shower(show_toxic=False), most=most)
+    chosen = clear_failures(test, results.figures, results, most=most)
+    return shown_failures(test, chosen, shower(show_toxic=False))
 
 
 def test_the_shortest_failure_with_both_replies_and_a_sure_change_comes_first() -> None:
@@ -101,3 +102,29 @@ def test_toxic_words_of_a_failure_are_masked() -> None:
     (failure,) = of([row(original="This is shit.", actual_result="fuck")])
     assert "".join(failure.original) == "This is s***."
     assert failure.row.after == "f***"
+
+
+def test_failures_are_chosen_once_for_all_reports_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = list[str]()
+    clear = failures.clear_failures
+
+    def counting(test: str, *rest: Any) -> Any:
+        chosen.append(test)
+        return clear(test, *rest)
+
+    monkeypatch.setattr("contrapose.tasks.report.base.clear_failures", counting)
+    one = report(results=frame([row(**FAILED)]), summary=summary(tests=[outcome()]))
+    assert b"".join(html.render(one))
+    assert markdown.render(one)
+    assert chosen == ["add_negation"]
+
+
+def test_a_sentence_stays_with_its_bars() -> None:
+    rows = [
+        row(test_type="option_order", rotation=1, outcome="letter", rotated_letter="B", letter="B", option_count=4)
+        for _ in range(3)
+    ]
+    one = report(results=frame(rows), summary=summary(tests=[outcome(test_type="option_order")]))
+    page = b"".join(html.render(one)).decode()
+    block = page[: page.index("What the choice followed")].rpartition('<div class="block">')[2]
+    assert "the position decides, not the content" in block

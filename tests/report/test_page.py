@@ -17,7 +17,7 @@ from hostile import HOSTILE, HUGE, hostile_report
 from paged import GLOBALS, Opened, chromium, opened, write
 from playwright.sync_api import Browser, expect
 
-from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.base import Report, SentPrompts
 from contrapose.tasks.report.html import sample_data
 from contrapose.tasks.text.cleaning import visible
 from contrapose.tasks.text.diff import mark
@@ -243,6 +243,75 @@ def test_axe_finds_nothing_serious(
         ]
         assert grave == []
         assert found.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_exactly_what_was_sent_is_shown_on_request_masked(browser: Browser, tmp_path: Path) -> None:
+    rows = [row(sample_id="one", original="Shit is blue.", test_case="Shit is not blue.", case_id="one"), row()]
+    sent = SentPrompts(case_id="one", original="Say:\nShit is blue.\nA. yes", changed="Another text.")
+    one = report(
+        results=frame(rows),
+        summary=summary(tests=[outcome()]),
+        prompts=lambda: iter([sent]),
+        before_prompts=(("system", "Be no shit."),),
+    )
+    with opened(browser, write(one, tmp_path / "report.html")) as found:
+        view = found.page
+        shown = view.locator("#rows .sent")
+        assert shown.count() == 1
+        expect(shown.locator("dl").first).to_be_hidden()
+        shown.locator("summary").click()
+        texts = shown.locator("dd").all_text_contents()
+        assert shown.locator("dt").all_text_contents() == ["system", "user", "user, changed"]
+        assert texts == ["Be no s***.", "Say:\nS*** is blue.\nA. yes", "Another text."]
+        view.check("#reveal")
+        assert view.locator("#rows .sent dd").all_text_contents()[1] == sent.original
+        assert found.faults == []
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_verdict_and_the_clearest_failure_are_saved_as_a_picture(
+    browser: Browser, tmp_path: Path, kind: str
+) -> None:
+    rows = [row(actual_result="<b>shit</b> & more", **{"pass": False})]
+    file = write(report(results=frame(rows), summary=summary(tests=[outcome()])), tmp_path / "report.html")
+    with opened(browser, file) as found:
+        with found.page.expect_download() as saved:
+            found.page.click(f"[data-share={kind}]")
+        content = saved.value.path().read_bytes()
+        assert found.faults == []
+    if kind == "png":
+        assert content.startswith(b"\x89PNG")
+    else:
+        assert b"&lt;b&gt;s***&lt;/b&gt; &amp; more" in content
+
+
+def test_a_figure_is_explained_where_it_stands(browser: Browser, page: Path) -> None:
+    with opened(browser, page, viewport={"width": 390, "height": 800}, has_touch=True) as found:
+        view = found.page
+        term = view.locator("#test-1 .figure .term", has_text="pass rate")
+        text = view.locator(f"#{term.get_attribute('popovertarget')}")
+        expect(text).to_be_hidden()
+        term.focus()
+        view.keyboard.press("Enter")
+        expect(text).to_be_visible()
+        box = text.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        view.keyboard.press("Escape")
+        expect(text).to_be_hidden()
+        term.tap()
+        expect(text).to_contain_text("Share of the scored cases that passed.")
+        assert found.faults == []
+
+
+def test_no_figure_of_a_card_is_without_an_explanation(browser: Browser, tmp_path: Path) -> None:
+    test = outcome(figures={"choice_changed": 0.5, "mean_eval_score_loss": 0.3})
+    file = write(report(summary=summary(tests=[test])), tmp_path / "report.html")
+    with opened(browser, file) as found:
+        names = found.page.locator("#test-1 .counts dt, #test-1 .folds > details:first-child dt")
+        assert names.count() == 8
+        assert names.locator(".term").count() == 8
 
 
 def test_without_script_the_first_rows_are_there_masked(browser: Browser, page: Path) -> None:

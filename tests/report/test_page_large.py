@@ -11,7 +11,7 @@ from factories import Held, report
 from paged import chromium, opened, write
 from playwright.sync_api import Browser
 
-from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.base import Report, SentPrompts
 
 ROWS = 100_000
 
@@ -31,7 +31,14 @@ def large() -> Report:
     own = many.index.astype(str).to_series(index=many.index)
     texts = ("original", "test_case", "expected_result", "actual_result")
     changed = {name: many[name].where(many[name].isna(), own + ". " + many[name].astype(str)) for name in texts}
-    return replace(small, results=Held(many.assign(sample_id=many["sample_id"] + "-" + own, **changed)))
+    rows = many.assign(sample_id=many["sample_id"] + "-" + own, case_id=own, **changed)
+    return replace(small, results=Held(rows), prompts=lambda: map(sent, own, rows["original"], rows["test_case"]))
+
+
+def sent(case: str, *texts: str) -> SentPrompts:
+    """Prompts of a case, each with the same options below its text."""
+    original, changed = (f"{text}\nA. the kangaroo\nB. the mine\nAnswer:" for text in texts)
+    return SentPrompts(case_id=case, original=original, changed=changed)
 
 
 @pytest.mark.slow

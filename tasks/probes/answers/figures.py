@@ -18,9 +18,11 @@ from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.language.replies.known_errors import step_figures
 from contrapose.tasks.probes.base import Column, Criterion, Measure
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
+from contrapose.tasks.probes.in_words import EXPLANATIONS as IN_WORDS_EXPLAINED
 from contrapose.tasks.probes.in_words import in_words_measures
 from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, shares
 from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
+from contrapose.tasks.probes.reading_checks import EXPLANATIONS as CHECKS_EXPLAINED
 from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.values import numbers, where
 
@@ -50,6 +52,40 @@ COLUMNS: Mapping[str, Column] = {
     **CHECKED,
 }
 """Result columns of such a test."""
+
+
+EXPLANATIONS: Mapping[str, str] = {
+    "choices": "Cases in which a choice could be read from both replies.",
+    "letter_only_replies": "Cases whose replies are mere letters: their embeddings mean nothing.",
+    "threshold_low_*": "Lower end of the scores that count as an unchanged answer; it was taken from the controls.",
+    "threshold_high_*": "Upper end of the scores that count as an unchanged answer; it was taken from the controls.",
+    "mean_eval_score_*": "Mean score of the cases that this scorer judged. The further it lies from 0, the more the "
+    "answers moved.",
+    "choice_changed": "Share of the cases with two readable choices in which another option was chosen after the "
+    "change.",
+    "right_before": "Share of the cases answered rightly before anything was changed: how well the model knows the "
+    "subject.",
+    "answer_changed": "Share of the cases whose answer changed, however it was judged. Hold it against the same share "
+    "under the control, which keeps the meaning.",
+    "js_divergence": "How far the probabilities of the options moved: 0 bit is not at all, 1 bit is entirely.",
+    "right_logprob_change": "How the log-probability of the right option changed. Below 0 the model came to trust the "
+    "right option less.",
+    "gold_lost": "Share of the cases answered rightly before whose answer to the changed prompt is another one.",
+    "embedding_score": "1 minus the cosine of the two replies' embeddings: 0 means the same, greater is more "
+    "different.",
+    "loss_score": "How much more surprising the old reply became, in nats a token. Near 0 the model would still say "
+    "it.",
+    "contrast_rate": "Share of the cases whose answer changed with the meaning and stayed where only the wording "
+    "changed, from a right answer where that is known. Guessing does not raise it.",
+    "choice": "Compares which option each reply chooses; the score is how far the choice moved.",
+    "embedding": "Compares the meaning of the two replies by their embeddings: 0 means the same, greater is more "
+    "different.",
+    "loss": "Measures how much more surprising the old reply is under the changed prompt, in nats a token.",
+    "langtest_loss": "The loss as LangTest computes it, to compare with its reports.",
+    **IN_WORDS_EXPLAINED,
+    **CHECKS_EXPLAINED,
+}
+"""What the figures, the gate and the scorers are."""
 
 
 def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from contrapose.tasks.core.records import READ_BY, Case, FollowUp, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.language.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for, stays_by_chance
-from contrapose.tasks.probes.answers.figures import COLUMNS, Changes, contrast, figures, measures
+from contrapose.tasks.probes.answers.figures import COLUMNS, EXPLANATIONS, Changes, contrast, figures, measures
 from contrapose.tasks.probes.answers.reading import follow_ups
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
@@ -55,6 +55,7 @@ class TextEdit:
     change_column: ClassVar[str] = "answer_changed"
     default_gate: ClassVar[float] = 0.65
     gate_basis: ClassVar[str] = ""
+    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     without_choice: ClassVar[tuple[str, ...]] = ()
     reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = True

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 import numpy as np
 import pandas as pd
 
+from contrapose.tasks.probes.answers.figures import EXPLANATIONS as ANSWERS_EXPLAINED
 from contrapose.tasks.probes.answers.figures import figures as figures_of_answers
 from contrapose.tasks.probes.answers.figures import measures as measures_of_answers
 from contrapose.tasks.probes.base import Criterion, Measure
@@ -18,6 +19,30 @@ COMPARED = (("first", "middle"), ("last", "middle"), ("first", "last"))
 """Places whose accuracy is compared, within each sample."""
 CRITERION = "right_rate"
 """Of an answer that stays and is right."""
+
+
+EXPLANATIONS: Mapping[str, str] = {
+    **ANSWERS_EXPLAINED,
+    "samples": "Samples that were answered; each time that one is asked counts.",
+    "samples_that_stay": "Those of them whose answer stayed in every order of the list.",
+    "accuracy": "Share of right replies over all orders of the list.",
+    "accuracy_given_order": "Share of right replies to the list in its given order.",
+    "right_in_all_orders": "Share of the samples answered rightly in every order. It is what you can rely on when the "
+    "order is not yours.",
+    "accuracy_relevant_*": "Share of right replies where the item that holds the answer stands there in the list.",
+    "lost_in_the_middle": "Accuracy with the relevant item at an end minus that with it in the middle. Above 0 the "
+    "model overlooks the middle of a list.",
+    "*_over_*": "Accuracy with the relevant item at the first of the two places minus that at the second, within each "
+    "sample. Near 0 the place makes no difference.",
+    "favours_*": "How often the answer comes from the item there, beyond the share of items that stand there. Above 0 "
+    "the model favours that place.",
+    "consistent_and_right": "Share of the pairs of orders with the right answer in both.",
+    "consistent_and_wrong": "Share of the pairs of orders with the same wrong answer in both: a lack of knowledge, not "
+    "of steadiness.",
+    "follows_the_order": "Share of the pairs of orders whose answer changed with the order.",
+    "right_rate": "Share of the cases whose answer stays and is right in both orders.",
+}
+"""What the figures, the gate and the scorers are."""
 
 
 def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:

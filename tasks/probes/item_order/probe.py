@@ -17,7 +17,7 @@ from contrapose.tasks.language.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for
 from contrapose.tasks.probes.answers.reading import follow_ups
 from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, spaced
-from contrapose.tasks.probes.item_order.figures import criteria, figures, measures
+from contrapose.tasks.probes.item_order.figures import EXPLANATIONS, criteria, figures, measures
 from contrapose.tasks.probes.item_order.picture import Places
 from contrapose.tasks.probes.item_order.score import COLUMNS, details_of, score_lists
 from contrapose.tasks.probes.item_order.settings import INTRODUCTION, OTHER_WORDS, ItemOrderSettings, Order
@@ -42,6 +42,7 @@ class ItemOrder:
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     default_gate: ClassVar[float] = 0.7
     gate_basis: ClassVar[str] = ""
+    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     without_choice: ClassVar[tuple[str, ...]] = ()
     reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = False

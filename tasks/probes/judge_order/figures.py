@@ -9,12 +9,35 @@ import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.base import Criterion, Measure
+from contrapose.tasks.probes.order_bias.figures import EXPLANATIONS as TWO_ORDERS_EXPLAINED
 from contrapose.tasks.probes.order_bias.figures import Positions
 from contrapose.tasks.probes.panels import Panel, Quantity, Sheet
 from contrapose.tasks.probes.values import where
 
 PREFERENCES: Mapping[str, str] = {"right_is_longer": "length_preference_p", "right_is_own": "self_preference_p"}
 """What may sway a judge, by the column that says whether it speaks for the better answer, and the test of it."""
+
+
+EXPLANATIONS: Mapping[str, str] = {
+    **TWO_ORDERS_EXPLAINED,
+    "tied": "Pairs in which the judge calls a tie in one order or both.",
+    "refused": "Pairs in which the judge declines to choose in one order or both.",
+    "length_preference_p": "Probability of so great a difference between pairs whose better answer is longer and "
+    "shorter if length did not matter. Below 0.05 the judge is hardly indifferent to length.",
+    "self_preference_p": "Probability of so great a difference between pairs whose better answer is the judge's own "
+    "and another's if that did not matter. Below 0.05 the judge is hardly indifferent to its own answers.",
+    "same_choice": "Share of the pairs for which the judge says the same in both orders, right or wrong.",
+    "same_choice_rate": "Share of the pairs for which the judge says the same in both orders, right or wrong.",
+    "tied_share": "Share of all pairs that the judge calls a tie.",
+    "refused_share": "Share of all pairs that the judge declines to judge.",
+    "accuracy_where_own": "Accuracy where the judge wrote the better answer. Far above that where another did, it "
+    "prefers its own.",
+    "accuracy_where_anothers": "Accuracy where the judge wrote the worse answer. Far below that where it wrote the "
+    "better one, it prefers its own.",
+    "changed_when_asked_again": "Share of the unchanged prompts with another choice the second time: how unsteady the "
+    "judge is without any change.",
+}
+"""What the figures, the gate and the scorers are."""
 
 
 def preferences(results: pd.DataFrame) -> Mapping[str, float]:

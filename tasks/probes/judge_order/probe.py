@@ -10,7 +10,7 @@ from pydantic import Field, FiniteFloat, model_validator
 
 from contrapose.tasks.core.records import AnswerPair, Likelihoods, Trial
 from contrapose.tasks.probes.base import Column, Criterion, Measure, Value
-from contrapose.tasks.probes.judge_order.figures import Swayed, consistency, measures, preferences
+from contrapose.tasks.probes.judge_order.figures import EXPLANATIONS, Swayed, consistency, measures, preferences
 from contrapose.tasks.probes.judge_order.said import COLUMNS as SAID
 from contrapose.tasks.probes.judge_order.said import again_columns, both_said, said_columns
 from contrapose.tasks.probes.order_bias.score import Read
@@ -102,6 +102,7 @@ class JudgeOrder(TwoOrders):
         **CHOICES,
         **SAID,
     }
+    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     gate_basis: ClassVar[str] = (
         "Right in both orders of LLMBar's pairs, as recorded: GPT-4 75 to 83 %, ChatGPT 17 to 23 %."
     )

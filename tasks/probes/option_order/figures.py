@@ -12,13 +12,44 @@ import pandas as pd
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.language.replies.known_errors import step_figures
 from contrapose.tasks.probes.base import Measure, letters
+from contrapose.tasks.probes.in_words import EXPLANATIONS as IN_WORDS_EXPLAINED
 from contrapose.tasks.probes.in_words import in_words_measures
 from contrapose.tasks.probes.option_order.score import NO_CHOICE
 from contrapose.tasks.probes.panels import Bars, Panel, pattern, shares
+from contrapose.tasks.probes.reading_checks import EXPLANATIONS as CHECKS_EXPLAINED
 from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.values import where
 
 OUTCOMES = ("text", "letter", "other", "tied", "unparsed")
+
+
+EXPLANATIONS: Mapping[str, str] = {
+    "samples": "Questions with a scored pair of orders; each time that one is asked counts.",
+    "samples_following_the_option": "Those of them whose choice follows its option in every order.",
+    "outcome_text": "Pairs of orders in which the choice followed the option: the content decided.",
+    "outcome_letter": "Pairs of orders in which the choice stayed with the letter: the position decided.",
+    "outcome_other": "Pairs of orders in which another option and another letter was chosen.",
+    "outcome_tied": "Pairs of orders in which two letters are equally likely.",
+    "outcome_unparsed": "Pairs of orders in which no choice could be read from one of the replies, or from both.",
+    "*_against_uniform": "How often the letter was chosen, by how often an even choice would take it: 1 is even, 2 is "
+    "twice as often.",
+    "accuracy": "Share of right choices over all orders of the options.",
+    "accuracy_given_order": "Share of right choices in the given order of the options.",
+    "right_in_all_orders": "Share of the questions answered rightly in every order: what the model knows rather than "
+    "guesses.",
+    "consistent_and_right": "Share of the pairs with a choice in both orders that kept to the right option.",
+    "consistent_and_wrong": "Share of the pairs with a choice in both orders that kept to a wrong option: a lack of "
+    "knowledge, not of steadiness.",
+    "share_following_the_letter": "Share of the pairs with a choice in both orders that kept to the letter: the order "
+    "decided, not the content.",
+    "choice_changed": "Share of the pairs in which the order changed which option was chosen, or whether one was.",
+    "likelihood": "The letter that the model holds likeliest is its choice; nothing has to be read.",
+    "reply": "The choice is read from the reply in words.",
+    "label": "The choice is the label of the prompt that the reply ends on.",
+    **IN_WORDS_EXPLAINED,
+    **CHECKS_EXPLAINED,
+}
+"""What the figures and the scorers are."""
 
 
 def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:

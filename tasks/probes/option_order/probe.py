@@ -22,7 +22,7 @@ from contrapose.tasks.probes.base import (
     spaced,
 )
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
-from contrapose.tasks.probes.option_order.figures import Rotations, figures, measures
+from contrapose.tasks.probes.option_order.figures import EXPLANATIONS, Rotations, figures, measures
 from contrapose.tasks.probes.option_order.score import follow_ups, rotated, score_trial
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import RewordedSettings, TextPrompts, prompts_for
@@ -71,6 +71,7 @@ class OptionOrder:
     }
     default_gate: ClassVar[float] = 0.7
     gate_basis: ClassVar[str] = ""
+    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     without_choice: ClassVar[tuple[str, ...]] = ("outcome_unparsed", "outcome_tied")
     reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = False

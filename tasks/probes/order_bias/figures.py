@@ -12,9 +12,11 @@ import pandas as pd
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.language.replies.known_errors import step_figures
 from contrapose.tasks.probes.base import Measure
+from contrapose.tasks.probes.in_words import EXPLANATIONS as IN_WORDS_EXPLAINED
 from contrapose.tasks.probes.in_words import in_words_measures
 from contrapose.tasks.probes.order_bias.score import UNPARSED
 from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, pattern
+from contrapose.tasks.probes.reading_checks import EXPLANATIONS as CHECKS_EXPLAINED
 from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.values import numbers, where
 
@@ -26,6 +28,48 @@ ABILITY_AND_BIAS: Mapping[str, tuple[str, ...]] = {
 """Shares of the pairs with a choice in both orders, by their outcomes: they add up to 1."""
 PAIRS = ("AB", "AA", "BB", "BA")
 """Outcomes with a choice in both orders."""
+
+
+EXPLANATIONS: Mapping[str, str] = {
+    "AB": "Pairs in which the right text is chosen in both orders.",
+    "AA": "Pairs in which the first position is chosen in both orders: the position decided.",
+    "BB": "Pairs in which the second position is chosen in both orders: the position decided.",
+    "BA": "Pairs in which the wrong text is chosen in both orders.",
+    "unparsed": "Pairs in which no choice could be read from one of the replies, or from both.",
+    "position_bias_p": "Probability of so uneven a use of the two positions if neither were favoured. Below 0.05 the "
+    "model hardly favours a position by chance.",
+    "accuracy": "Share of right choices over both orders.",
+    "accuracy_where_longer": "Accuracy where the right text is the longer one. Far above that where it is shorter, the "
+    "model prefers length.",
+    "accuracy_where_shorter": "Accuracy where the right text is the shorter one. Far below that where it is longer, "
+    "the model prefers length.",
+    "accuracy_original": "Share of right choices with the right text first.",
+    "accuracy_swapped": "Share of right choices with the right text second.",
+    "consistent_and_right": "Share of the pairs with a choice in both orders that chose the right text both times.",
+    "consistent_and_wrong": "Share of the pairs with a choice in both orders that chose the wrong text both times: a "
+    "lack of knowledge, not of steadiness.",
+    "follows_the_position": "Share of the pairs with a choice in both orders that chose the same position both times: "
+    "the order decided, not the content.",
+    "position_bias_index": "0.5 always chooses the first position, -0.5 always the second; 0 favours neither.",
+    "content_score": "How much likelier the right text is than the wrong one with the position taken out, in nats. "
+    "Above 0 the content speaks for the right one.",
+    "position_score": "How much likelier the first position is than the second with the content taken out, in nats. "
+    "Above 0 the model leans to the first.",
+    "debiased_accuracy": "Share of the pairs whose content speaks for the right text once the position is taken out: "
+    "what the model knows apart from its bias.",
+    "debiased_tied": "Share of the pairs whose content speaks for neither text.",
+    "pride_prior_a": "Probability of the letter A whatever stands behind it, learned from a few pairs (PriDe). 0.5 is "
+    "no preference.",
+    "pride_accuracy": "Accuracy once that preference for a letter is taken out (PriDe).",
+    "pride_gain": "What taking it out adds to the accuracy. Above 0 the preference for a letter cost right choices.",
+    "choice_changed": "Share of the pairs in which the order changed which text was chosen, or whether one was.",
+    "likelihood": "The letter that the model holds likelier is its choice; nothing has to be read.",
+    "reply": "The choice is read from the reply in words.",
+    "label": "The choice is the label of the prompt that the reply ends on.",
+    **IN_WORDS_EXPLAINED,
+    **CHECKS_EXPLAINED,
+}
+"""What the figures and the scorers are."""
 
 
 def figures(results: pd.DataFrame, *, unpaired: Sequence[str] = (UNPARSED,)) -> Mapping[str, float | int | None]:

@@ -15,7 +15,7 @@ from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Score, Tr
 from contrapose.tasks.language.replies.known_errors import OF_TWO, Measured
 from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, Value, control_of, letters, spaced
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
-from contrapose.tasks.probes.order_bias.figures import Positions, calibrates, figures, measures
+from contrapose.tasks.probes.order_bias.figures import EXPLANATIONS, Positions, calibrates, figures, measures
 from contrapose.tasks.probes.order_bias.score import (
     Read,
     control_scored,
@@ -74,6 +74,7 @@ class TwoOrders:
     summary: ClassVar[str]
     settings_type: ClassVar[type[TwoOrdersSettings]]
     default_gate: ClassVar[float] = 0.7
+    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     without_choice: ClassVar[tuple[str, ...]] = ("unparsed",)
     unpaired: ClassVar[tuple[str, ...]] = ("unparsed",)
     """Outcomes of the pairs without a choice in both orders; those in `without_choice` are open."""

@@ -24,7 +24,7 @@ from contrapose.tasks.probes.base import (
 )
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import TextPrompts, prompts_for
-from contrapose.tasks.probes.toxic_words.figures import COLUMNS, Tiers, clean, figures, measures
+from contrapose.tasks.probes.toxic_words.figures import COLUMNS, EXPLANATIONS, Tiers, clean, figures, measures
 from contrapose.tasks.probes.toxic_words.score import score_trials
 from contrapose.tasks.probes.toxic_words.settings import AddToxicWordsSettings
 from contrapose.tasks.probes.values import numbers_of
@@ -47,6 +47,7 @@ class AddToxicWords:
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     default_gate: ClassVar[float] = 0.8
     gate_basis: ClassVar[str] = ""
+    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     without_choice: ClassVar[tuple[str, ...]] = ()
     reader_errors: ClassVar[Sequence[Measured]] = ()
     controlled: ClassVar[bool] = False

@@ -10,8 +10,9 @@ from markupsafe import Markup
 
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.evidence import reader_of
-from contrapose.tasks.report.failures import clearest
+from contrapose.tasks.report.failures import shown_failures
 from contrapose.tasks.report.html.cards import Card, card
+from contrapose.tasks.report.html.glossary import Glossary
 from contrapose.tasks.report.html.head import OpeningEvidence, asks, evidence_of, first_rows, head
 from contrapose.tasks.report.html.meter import tallies
 from contrapose.tasks.report.html.sample_data import SampleData, fitting
@@ -21,7 +22,7 @@ from contrapose.tasks.report.since import since
 from contrapose.tasks.report.templates import read, source_hash, style, template
 from contrapose.tasks.text.masking import Show, shower
 
-SCRIPTS = ("data.js", "parts.js", "page.js")
+SCRIPTS = ("data.js", "parts.js", "page.js", "share.js")
 
 PIECES = 256
 """Parts of the template that are written at once."""
@@ -34,20 +35,26 @@ def render(report: Report) -> Iterator[bytes]:
     results at a time; toxic words are raw in there, and the script masks them until its reader reveals them. The
     content security policy allows the one style sheet and the one script by their hashes, and nothing else.
     """
-    show = shower(show_toxic=report.show_toxic)
+    show, terms = shower(show_toxic=report.show_toxic), Glossary()
     figures = report.results.figures
     places = fitting(figures)
     island = SampleData(
-        results=report.results, places=places, show_toxic=report.show_toxic, show_langtest=report.show_langtest
+        results=report.results,
+        places=places,
+        prompts=report.prompts(),
+        before_prompts=report.before_prompts,
+        show_toxic=report.show_toxic,
+        show_langtest=report.show_langtest,
     )
     stream = template(__package__, "page.html.j2").stream(
         head=head(report.summary, show),
         since=since(report.summary, report.history, show),
-        cards=list(_cards(report, figures, show)),
+        cards=list(_cards(report, figures, show, terms)),
+        terms=terms,
         asks=asks(report.calls, show),
         left_out=[rows.shown(show) for rows in left_out(report.summary["tests"])],
         warnings=[show(text) for text in report.summary["warnings"]],
-        evidence=list(_evidence(report, figures, show)),
+        evidence=list(_evidence(report, show)),
         first_rows=first_rows(report.results, figures, places, show, show_langtest=report.show_langtest),
         controls=len(figures.loc[places]) - len(tested(figures.loc[places])),
         shown=len(places),
@@ -61,13 +68,13 @@ def render(report: Report) -> Iterator[bytes]:
     return (piece.encode() for piece in stream)
 
 
-def _evidence(report: Report, figures: pd.DataFrame, show: Show) -> Iterator[OpeningEvidence]:
+def _evidence(report: Report, show: Show) -> Iterator[OpeningEvidence]:
     for outcome in report.summary["tests"]:
         test = outcome["test_type"]
-        yield evidence_of(outcome, next(iter(clearest(test, figures, report.results, show, most=1)), None))
+        yield evidence_of(outcome, next(iter(shown_failures(test, report.failures[test].head(1), show)), None))
 
 
-def _cards(report: Report, figures: pd.DataFrame, show: Show) -> Iterator[Card]:
+def _cards(report: Report, figures: pd.DataFrame, show: Show, terms: Glossary) -> Iterator[Card]:
     counted = tallies(report.results.parts())
     for test in report.summary["tests"]:
         name = test["test_type"]
@@ -77,6 +84,7 @@ def _cards(report: Report, figures: pd.DataFrame, show: Show) -> Iterator[Card]:
             of_test(report.skipped, name),
             counted[name],
             show,
+            terms,
             panels=report.panels.get(name, ()),
             runs=report.history.runs,
             show_langtest=report.show_langtest,

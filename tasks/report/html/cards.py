@@ -17,6 +17,7 @@ from contrapose.tasks.probes.panels import Panel
 from contrapose.tasks.report import evidence
 from contrapose.tasks.report.base import SKIPPED_SHOWN
 from contrapose.tasks.report.charts.pictures import scores, trend
+from contrapose.tasks.report.html.glossary import Glossary, explanation, setting
 from contrapose.tasks.report.html.meter import Bar, Drawn, RateMeter, RowTally, bars, drawn, meter, passage_panel
 from contrapose.tasks.report.rows import name_of, taken_by
 from contrapose.tasks.text.inline import elided
@@ -91,7 +92,7 @@ MOST_CHARTS = 3
 class Chart:
     """A drawing with its title."""
 
-    title: str
+    title: Markup
     svg: Markup
     note: str
     """What the marks are."""
@@ -104,14 +105,15 @@ def _reasons(counts: Mapping[str, int], show: Show) -> tuple[Bar, ...]:
     return bars({**dict(ordered[:MOST_REASONS]), **more}, show)
 
 
-def _charts(tally: RowTally, show: Show) -> Iterator[Chart]:
+def _charts(test: str, tally: RowTally, show: Show, terms: Glossary) -> Iterator[Chart]:
     commonest = sorted(tally.cases, key=lambda name: -sum(map(len, tally.cases[name])))[:MOST_CHARTS]
     for scorer in commonest:
         controls = np.concatenate([np.empty(0), *tally.controls.get(scorer, ())])
         chart = scores(np.concatenate(tally.cases[scorer]), controls, name=f"eval_score of {show(scorer)}")
         if chart is not None:
             outline = "; the dashed line is the controls" if len(controls) else ""
-            yield Chart(title=f"Scores by {show(scorer)}", svg=chart, note=f"Share of cases by eval_score{outline}.")
+            title = Markup("Scores by {}").format(terms.named(show(scorer), explanation(test, scorer)))
+            yield Chart(title=title, svg=chart, note=f"Share of cases by eval_score{outline}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +166,7 @@ def card(
     skipped: pd.DataFrame,
     tally: RowTally,
     show: Show,
+    terms: Glossary,
     *,
     panels: Sequence[Panel],
     runs: tuple[PastRun, ...],
@@ -172,9 +175,10 @@ def card(
 ) -> Card:
     """The card of one test, by its rows without controls, its cases that were not asked, and counts over its rows.
 
-    This run is the last of the runs of its suite; the reader is who was asked what replies choose.
+    This run is the last of the runs of its suite; the reader is who was asked what replies choose. What is named on
+    the card joins the terms of the page.
     """
-    effects = (evidence.subtracted(outcome, measured) for measured in outcome["effects"])
+    test = outcome["test_type"]
     return Card(
         name=name_of(outcome["test_type"]),
         category=show(outcome["category"]),
@@ -184,37 +188,50 @@ def card(
         rate=percent(outcome["pass_rate"]),
         interval=interval(outcome),
         meter=meter(outcome),
-        counts=tuple((name, f"{outcome[name]:,}") for name in ("cases", "passed", *COUNTED)),  # type: ignore[literal-required]
+        counts=tuple((terms.general(name), f"{outcome[name]:,}") for name in ("cases", "passed", *COUNTED)),  # type: ignore[literal-required]
         sums=sums(outcome),
         asked=_asked(outcome, results, skipped, show),
         notes=tuple(filter(None, map(evidence.ended, _notes(outcome, show_langtest=show_langtest, reader=reader)))),
-        gates=_gates(outcome, show),
-        effects=tuple((show(name), value) for name, value in effects),
+        gates=_gates(outcome, show, terms),
+        effects=tuple(_effects(outcome, show, terms)),
         refused=tuple(name_of(name) for name in outcome["refused"]),
-        figures=_figures(outcome, panels, show),
+        figures=_figures(outcome, panels, show, terms),
         slices=tuple((show(part["name"]), evidence.sliced(part)) for part in outcome["slices"]),
         read=tuple(_step(name, share, show) for name, share in step_shares(outcome["figures"]).items()),
         known_errors=tuple(map(evidence.ended, evidence.known_errors(outcome))),
         panels=(*passage_panel(outcome), *(drawn(panel, show) for panel in panels)),
         unscored=bars(outcome["unscored_reasons"], show),
         errors=_reasons(tally.errors, show),
-        charts=tuple(_charts(tally, show)),
-        trend=trend(runs, outcome["test_type"]),
-        settings=tuple(_settings(outcome, show)),
+        charts=tuple(_charts(test, tally, show, terms)),
+        trend=trend(runs, test),
+        settings=tuple(_settings(outcome, show, terms)),
     )
 
 
-def _gates(outcome: Outcome, show: Show) -> Pairs:
-    further = tuple((show(gate["name"].replace("_", " ")), evidence.held(gate)) for gate in outcome["gates"][1:])
-    return (*further, (f"gate {percent(outcome['min_pass_rate'])}", show(outcome["gate_basis"])))
+def _gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
+    further = tuple((_named(outcome, gate["name"], show, terms), evidence.held(gate)) for gate in outcome["gates"][1:])
+    gate = terms.general("gate", f"gate {percent(outcome['min_pass_rate'])}")
+    return (*further, (gate, show(outcome["gate_basis"])))
 
 
-def _figures(outcome: Outcome, panels: Sequence[Panel], show: Show) -> Pairs:
+def _effects(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[str, str]]:
+    for effect in outcome["effects"]:
+        name, value = evidence.subtracted(outcome, effect)
+        measured = explanation(outcome["test_type"], effect["measure"])
+        text = f"Under the change minus under its control: {measured}" if measured else ""
+        yield terms.named(show(name), text), value
+
+
+def _figures(outcome: Outcome, panels: Sequence[Panel], show: Show, terms: Glossary) -> Pairs:
     """All figures but those that the panels and the bars of the steps show already."""
     shown = {name for panel in panels for name in panel.figures}
     shown |= {name for name in outcome["figures"] if name.startswith(READ_BY) or name == UNREAD}
-    named = ((show(name.replace("_", " ")), value) for name, value in evidence.figures(outcome) if name not in shown)
-    return tuple(named)
+    figures = ((name, value) for name, value in evidence.figures(outcome) if name not in shown)
+    return tuple((_named(outcome, name, show, terms), value) for name, value in figures)
+
+
+def _named(outcome: Outcome, name: str, show: Show, terms: Glossary) -> Markup:
+    return terms.named(show(name.replace("_", " ")), explanation(outcome["test_type"], name))
 
 
 def _step(name: str, share: float, show: Show) -> Bar:
@@ -232,10 +249,16 @@ def _notes(outcome: Outcome, *, show_langtest: bool, reader: str) -> Iterator[st
         yield evidence.langtest(outcome)
 
 
-def _settings(outcome: Outcome, show: Show) -> Iterator[tuple[str, str]]:
+def _settings(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[str, str]]:
+    test, data = outcome["test_type"], outcome["data"]
     for name, value in outcome["settings"].items():
-        yield show(name.replace("_", " ")), show(json.dumps(value, ensure_ascii=False, default=str))
-    yield "scorers", show(", ".join(f"{name} ({count:,})" for name, count in outcome["scorers"].items()))
-    yield "data", show(", ".join(filter(None, (outcome["data"]["source"], taken_by(outcome)))))
-    yield "data sha256", show(outcome["data"]["sha256"])
-    yield "probe version", show(outcome["probe_version"])
+        text = show(json.dumps(value, ensure_ascii=False, default=str))
+        yield terms.named(show(name.replace("_", " ")), show(setting(test, name))), text
+    scorers = (
+        Markup("{} ({})").format(terms.named(show(name), explanation(test, name)), f"{count:,}")
+        for name, count in outcome["scorers"].items()
+    )
+    yield terms.general("scorers"), Markup(", ").join(scorers)
+    yield "data", show(", ".join(filter(None, (data["source"], taken_by(outcome)))))
+    yield terms.general("data sha256"), show(data["sha256"])
+    yield terms.general("probe version"), show(outcome["probe_version"])

@@ -88,11 +88,11 @@ const openRows = async () => {
     const packed = [...document.querySelectorAll("script.texts")];
     let next = packed.length ? unpack(packed[0]) : null;
     for (let at = 0; at < packed.length; at += 1) {
-      const { texts, rows, parts } = await next;
+      const { texts, rows, parts, frames, framed } = await next;
       // The next block is unpacked while this one is made ready.
       next = at + 1 < packed.length ? unpack(packed[at + 1]) : null;
       const first = blocks.length * columns.block;
-      blocks.push({ texts, rows, parts, ...searchable([...texts.map(plain), ...columns.id.slice(first, first + rows.length).map(plain)]) });
+      blocks.push({ texts, rows, parts, frames, framed, ...searchable([...texts.map(plain), ...columns.id.slice(first, first + rows.length).map(plain)]) });
       tell(blocks.length);
       // Now and then the page answers to what its reader does.
       if (performance.now() - rested < REST) continue;
@@ -114,6 +114,9 @@ const openRows = async () => {
       control: columns.control[place] === 1,
       score: columns.score[place],
       texts,
+      // A prompt is the text between what stands before and after it, or a text of its own.
+      sent: block?.frames[block.framed[place % columns.block]]?.map((side, at) =>
+        (side.length > 1 ? [side[0], found[at], side[1]] : side).map((index) => block.texts[index])),
       parts: block?.parts[place % columns.block] ?? [[Infinity], [Infinity]],
     };
   };

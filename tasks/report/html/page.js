@@ -21,6 +21,21 @@ const details = (named) => {
   return make("details", {}, make("summary", {}, "Details"), make("dl", { class: "list" }, ...items));
 };
 
+// Exactly what the model was sent: the messages before every prompt, then both prompts.
+const sent = (row, before, revealed) => {
+  if (!row.sent) return [];
+  const prompts = row.sent.map((pieces) => pieces.map((piece) => readable(piece, revealed)).join(""));
+  const first = before.map(([role, text]) => [role, readable(text, revealed)]);
+  const [original, changed] = prompts;
+  return [
+    make(
+      "details", { class: "sent" }, make("summary", {}, "What was sent"),
+      ...(first.length ? [context(first)] : []),
+      context([["user", original], ["user, changed", changed]]),
+    ),
+  ];
+};
+
 const who = (row) =>
   make(
     "th", { scope: "rowgroup", rowspan: 3, class: "who" },
@@ -62,7 +77,7 @@ const copying = (text) => {
   return button;
 };
 
-const body = (row, revealed, loaded, open) => {
+const body = (row, revealed, loaded, { open, before }) => {
   const left = loaded ? "This text did not fit on the page." : "…";
   const texts = row.texts ? row.texts.map((text) => readable(text, revealed)) : [left, left, left, left, ""];
   return make(
@@ -76,7 +91,7 @@ const body = (row, revealed, loaded, open) => {
       make("td", { rowspan: 3, class: "what" }, make("span", { class: `pill ${row.outcome}` }, row.outcome), textOf(texts[4])),
     ),
     make("tr", {}, cell("before", "reply", texts[2]), cell("after", "reply to the changed prompt", texts[3])),
-    make("tr", {}, make("td", { class: "more", colspan: 2 }, context(beside(texts, open, true)), details(beside(texts, open, false)), copying(markdownOf(row, texts, open)))),
+    make("tr", {}, make("td", { class: "more", colspan: 2 }, context(beside(texts, open, true)), details(beside(texts, open, false)), ...sent(row, before, revealed), copying(markdownOf(row, texts, open)))),
   );
 };
 
@@ -98,7 +113,7 @@ const start = async () => {
     const from = found.page * PAGE;
     const shown = [...found.places.subarray(from, from + PAGE)].map(rows.row);
     for (const old of table.querySelectorAll("tbody")) old.remove();
-    table.append(...(shown.length ? shown.map((row) => body(row, reveal?.checked, found.loaded, rows.columns.open)) : [nothing(rows.size)]));
+    table.append(...(shown.length ? shown.map((row) => body(row, reveal?.checked, found.loaded, rows.columns)) : [nothing(rows.size)]));
     const range = shown.length ? `${counted(from + 1)}–${counted(from + shown.length)} of ${counted(found.places.length)}` : "0 samples";
     status.textContent = found.loaded || !search.value ? range : `${range}, still reading the texts`;
     // Disabled buttons would lose the focus of who pages by keyboard.

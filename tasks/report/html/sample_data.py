@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.probes.toxic_words.screen import doubtful
-from contrapose.tasks.report.base import Results
+from contrapose.tasks.report.base import Results, SentPrompts
 from contrapose.tasks.report.failures import text_columns
 from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows, tested
 from contrapose.tasks.text.cleaning import cut, visible
@@ -34,6 +34,10 @@ OUTCOMES = ("fail", "error", "unscored", "pass")
 """By number, as the script knows them."""
 
 
+Frame = tuple[tuple[int, ...], ...]
+"""For each prompt of a case the numbers of the texts around its own, or of the whole prompt."""
+
+
 @dataclass(slots=True, kw_only=True)
 class SampleData:
     """Data of the samples, packed while the page is written: first the texts, then the columns."""
@@ -41,6 +45,10 @@ class SampleData:
     results: Results
     places: Sequence[int]
     """Rows of the results that fit on the page."""
+    prompts: Iterator[SentPrompts]
+    """What was sent for the cases, in the order of the results."""
+    before_prompts: Sequence[tuple[str, str]]
+    """Roles and texts of the messages before every prompt."""
     show_toxic: bool
     """Leave toxic words as they are."""
     show_langtest: bool
@@ -50,17 +58,18 @@ class SampleData:
     names: dict[str, int] = field(default_factory=dict)
     """Names of the details, numbered."""
     columns: dict[str, list[Any]] = field(default_factory=dict)
+    _read_ahead: dict[str, SentPrompts] = field(default_factory=dict)
 
     def texts(self) -> Iterator[str]:
         """Blocks of rows, packed; each is safe inside a script element, since base64 has no sign that ends one."""
         written = 0
         rest = self._rows()
         while rows := list(islice(rest, BLOCK)):
-            self._columns(rows)
+            self._columns([(row, number) for row, number, _ in rows])
             if written >= MOST_BYTES:
                 self.cut_off += len(rows)
                 continue
-            packed = pack(self._block([row for row, _ in rows]))
+            packed = pack(self._block([row for row, _, _ in rows], [sent for _, _, sent in rows]))
             written += len(packed)
             yield packed
 
@@ -74,14 +83,19 @@ class SampleData:
                 "tests": tests,
                 "open": text_columns(tests),
                 "names": list(self.names),
+                "before": self._before(),
                 "test": [numbers[name] for name in self.columns.get("test", [])],
                 **{name: self.columns.get(name, []) for name in ("id", "number", "score")},
                 **{name: "".join(self.columns.get(name, [])) for name in ("outcome", "control")},
             }
         )
 
-    def _rows(self) -> Iterator[tuple[ReportRow, str]]:
-        """Rows that fit, raw, each with the number of its case."""
+    def _before(self) -> list[tuple[str, PageText]]:
+        texts = page_texts((text for _, text in self.before_prompts), show_toxic=self.show_toxic, longest=LONGEST)
+        return [(role, text) for (role, _), text in zip(self.before_prompts, texts, strict=True)]
+
+    def _rows(self) -> Iterator[tuple[ReportRow, str, SentPrompts | None]]:
+        """Rows that fit, raw, each with the number of its case and what was sent for it."""
         start = 0
         places = np.asarray(self.places, dtype=int)
         for part in self.results.parts():
@@ -89,7 +103,17 @@ class SampleData:
             start += len(part)
             # A part has the columns of all tests; reading those of the others, which are empty, takes most of the time.
             fitting = without_langtest(part.iloc[own], show_langtest=self.show_langtest).dropna(axis=1, how="all")
-            yield from zip(read_rows(fitting, str), numbers(fitting), strict=True)
+            sent = self._sent(part)
+            yield from zip(read_rows(fitting, str), numbers(fitting), [sent[place] for place in own], strict=True)
+
+    def _sent(self, part: pd.DataFrame) -> list[SentPrompts | None]:
+        """What was sent for all rows of a part; None where that is gone."""
+        ids = part["case_id"].tolist() if "case_id" in part else [None] * len(part)
+        missing = {name for name in ids if isinstance(name, str)} - self._read_ahead.keys()
+        while missing and (prompts := next(self.prompts, None)):
+            self._read_ahead[prompts.case_id] = prompts
+            missing.discard(prompts.case_id)
+        return [self._read_ahead.pop(name, None) if isinstance(name, str) else None for name in ids]
 
     def _columns(self, rows: Sequence[tuple[ReportRow, str]]) -> None:
         for row, number in rows:
@@ -103,11 +127,12 @@ class SampleData:
             ):
                 self.columns.setdefault(name, []).append(value)
 
-    def _block(self, rows: Sequence[ReportRow]) -> dict[str, object]:
+    def _block(self, rows: Sequence[ReportRow], sent: Sequence[SentPrompts | None]) -> dict[str, object]:
         """Distinct texts; for each row the numbers of its own, and what its prompts share and do not, in turn.
 
         The numbers are those of five texts, then of names and texts of details; pieces of prompts are told by their
-        numbers of characters.
+        numbers of characters. What was sent is told by the number of a frame: what stands before and after both
+        texts in their prompts, or a prompt whole where its text is not in it; null where nothing is known.
         """
         places: dict[str, int] = {}
 
@@ -125,12 +150,29 @@ class SampleData:
             ]
             for row in rows
         ]
+
+        def frame(row: ReportRow, prompts: SentPrompts) -> Frame:
+            sides = ((prompts.original, row.original), (prompts.changed, row.changed))
+            return tuple(tuple(map(at, around(prompt, text))) for prompt, text in sides)
+
+        frames: dict[Frame | None, int] = {}
+        framed = [
+            frames.setdefault(frame(row, prompts) if prompts else None, len(frames))
+            for row, prompts in zip(rows, sent, strict=True)
+        ]
         texts = page_texts(places, show_toxic=self.show_toxic, longest=LONGEST)
         # Several replies may be to the same two prompts.
         pairs = {(row[0], row[1]) for row in indices}
         prompts = {pair: mark(*("".join(texts[place]) for place in pair)) for pair in pairs}
         parts = [[[*map(len, side)] for side in prompts[row[0], row[1]]] for row in indices]
-        return {"texts": texts, "rows": indices, "parts": parts}
+        return {"texts": texts, "rows": indices, "parts": parts, "frames": list(frames), "framed": framed}
+
+
+def around(prompt: str, text: str) -> tuple[str, ...]:
+    """What stands before and after a text in its prompt; the prompt alone where that would tear a word apart."""
+    before, same, after = prompt.partition(text)
+    torn = before[-1:].isalnum() or after[:1].isalnum()
+    return (before, after) if text and same and not torn else (prompt,)
 
 
 def pack(content: object) -> str:
