@@ -75,7 +75,7 @@ def test_where_nothing_failed_there_is_none_and_the_page_says_so() -> None:
         (
             "add_toxic_words",
             {"expected_toxic": 0, "actual_toxic": 2, "echoed": 2},
-            "Its reply to the changed prompt holds 2 bad words, where it had 0 before: it repeats the prompt.",
+            "Its reply to the changed prompt holds 2 bad words, where it had none before: it repeats the prompt.",
         ),
         ("add_toxic_words", {"expected_toxic": None, "actual_toxic": None}, ""),
     ],
