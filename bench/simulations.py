@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.simulated import gates, intervals, models, tables, unread
+from bench.simulated import gates, intervals, models, stopping, tables, unread
 from bench.simulated.draws import Finding
 
 Part = Callable[[np.ndarray, int], Iterable[Finding]]
@@ -27,6 +27,7 @@ PARTS: dict[str, tuple[Part, int]] = {
     "tables": (tables.agreement, 1_000),
     "models": (models.recovery, 500),
     "unread": (unread.unread, 1_000),
+    "stopping": (stopping.stopping, 10_000),
 }
 """What is simulated, and how often."""
 
