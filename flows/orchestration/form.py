@@ -30,7 +30,30 @@ def opened(values: Any) -> Any:
     Raises:
         ConfigError: a key or value is wrong.
     """
-    values = as_deployed(values)
+    return _read(as_deployed(values))
+
+
+def as_parameter(config: RunConfig) -> Any:
+    """A configuration as a flow is given it: Prefect keeps it, and shows it to everybody who sees the run.
+
+    Lists that a test has by default are left out, since they may hold toxic words; whoever reads it has them, too.
+    """
+    whole = config.model_dump(mode="json")
+    chosen = config.tests.model_dump(mode="json", exclude_defaults=True)
+    short = {**whole, "tests": _without_default_lists(whole["tests"], chosen)}
+    # What a suite says in place of such a list would come back.
+    return short if _read(short) == config else whole
+
+
+def _without_default_lists(settings: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: _without_default_lists(value, chosen.get(key) or {}) if isinstance(value, Mapping) else value
+        for key, value in settings.items()
+        if key in chosen or not (isinstance(value, list) and value)
+    }
+
+
+def _read(values: Any) -> Any:
     if not isinstance(values, Mapping):
         return values
     own = {key: value for key, value in values.items() if key not in ("only", "advanced") and value != {}}
