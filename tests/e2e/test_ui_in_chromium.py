@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from local_ui import LocalUi, local_ui
-from playwright.sync_api import Locator, Page, Request, expect, sync_playwright
+from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 from contrapose.tasks.config.suite_files import load_config
 
@@ -55,8 +55,8 @@ def pictured(page: Page, name: str) -> None:
 
 
 def test_a_run_is_started_from_the_form_and_leaves_its_artifacts(page: Page, ui: LocalUi, tmp_path: Path) -> None:
-    asked: list[Request] = []
-    page.on("request", asked.append)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     # The printed address lets the browser in, once.
     page.goto(ui.link)
     page.goto(f"{ui.url}/deployments")
@@ -99,6 +99,5 @@ def test_a_run_is_started_from_the_form_and_leaves_its_artifacts(page: Page, ui:
     config = json.loads((folder / "manifest.json").read_text())["config"]
     suite, _ = load_config("quickstart", {"model": "mock", "limit": 12})
     assert config == suite.model_dump(mode="json")
-    # No telemetry, not from Prefect's pages either: what they try is not sent.
-    sent = [request.url for request in asked if request.failure != "csp"]
-    assert {urlsplit(url).hostname for url in sent if url.startswith("http")} == {"127.0.0.1"}
+    # No telemetry, not from Prefect's pages either.
+    assert {urlsplit(url).hostname for url in asked if url.startswith("http")} == {"127.0.0.1"}
