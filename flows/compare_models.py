@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from contrapose.flows.comparison_folder import publish_comparison
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.at_work import silent
-from contrapose.flows.orchestration.form import Form
+from contrapose.flows.orchestration.form import Form, as_parameter
 from contrapose.flows.run_context import enter
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.compare.task import compare
@@ -177,7 +177,7 @@ def _in_context(work: Callable[[Sequence[Evaluation]], None], queue: Sequence[Ev
 def _outcome(evaluation: Evaluation) -> str | ContraposeError:
     """The folder of the run, or why it is not finished."""
     try:
-        published = evaluate_model(evaluation.config)
+        published = evaluate_model(as_parameter(evaluation.config))
     except ContraposeError as error:
         return error
     summary = published["summary"]

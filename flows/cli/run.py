@@ -71,9 +71,10 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
         with nothing_begun(), at_work(starting()), server_starting():
             import_libraries()
             from contrapose.flows.evaluate_model import evaluate_model
+            from contrapose.flows.orchestration.form import as_parameter
 
         with unwatched():
-            published = evaluate_model(config, resumed=resumed)
+            published = evaluate_model(as_parameter(config), resumed=resumed)
     from contrapose.tasks.core.outcome import EXIT_CODES
 
     _tell(published, arguments, show_toxic=config.show_toxic)

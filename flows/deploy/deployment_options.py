@@ -115,8 +115,10 @@ def _parameters(deployment: Mapping[str, Any], options: DeploymentOptions) -> di
     if options.config is None:
         return parameters
     if deployment["name"] in UNATTENDED:
+        from contrapose.flows.orchestration.form import as_parameter
+
         # With every key: one that is left out would be that of a bundled suite of the same name.
-        return {**parameters, "config": options.config.model_dump(mode="json")}
+        return {**parameters, "config": as_parameter(options.config)}
     return {**parameters, **_with_model(parameters, options.config)}
 
 

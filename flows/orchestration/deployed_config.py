@@ -80,7 +80,8 @@ def filled(settings: Any) -> Any:
     if not isinstance(settings, Mapping):
         return settings
     kept = {key: filled(value) for key, value in settings.items()}
-    return {key: value for key, value in kept.items() if value is not None and value != {}}
+    # No test is no choice of tests; other lists may be empty on purpose.
+    return {key: value for key, value in kept.items() if value not in (None, {}) and (key, value) != ("only", [])}
 
 
 def laid_over(deployed: Any, values: Any) -> Any:
@@ -123,6 +124,8 @@ def _said(values: Mapping[str, Any]) -> dict[str, Any]:
 def _readable(values: Mapping[str, Any]) -> dict[str, Any]:
     """The same with arguments and data as mappings, also where they are written as a text."""
     read = {key: as_mapping(value) if key in ARGUMENTS else value for key, value in values.items()}
+    if isinstance(advanced := read.get("advanced"), Mapping):
+        read["advanced"] = _readable(advanced)
     return {**read, "data": {"source": read["data"]}} if isinstance(read.get("data"), str) else read
 
 

@@ -15,8 +15,8 @@ from contrapose.tasks.config.suite_files import bundled_suites, load_config, val
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ConfigError
 
-FIRST = ("model", "model_args", "limit", "max_calls", "max_tokens", "max_cost")
-"""Settings that the form asks first, with suite, tests and data; the others lie under `advanced`."""
+OPENED_FIRST = ("model_args", "max_calls", "max_tokens", "max_cost")
+"""Settings that come first under `advanced`, after the tests."""
 OWN = "custom"
 """The suite that holds nothing: a run of one's own settings."""
 
@@ -30,7 +30,30 @@ def opened(values: Any) -> Any:
     Raises:
         ConfigError: a key or value is wrong.
     """
-    values = as_deployed(values)
+    return _read(as_deployed(values))
+
+
+def as_parameter(config: RunConfig) -> Any:
+    """A configuration as a flow is given it: Prefect keeps it, and shows it to everybody who sees the run.
+
+    Lists that a test has by default are left out, since they may hold toxic words; whoever reads it has them, too.
+    """
+    whole = config.model_dump(mode="json")
+    chosen = config.tests.model_dump(mode="json", exclude_defaults=True)
+    short = {**whole, "tests": _without_default_lists(whole["tests"], chosen)}
+    # What a suite says in place of such a list would come back.
+    return short if _read(short) == config else whole
+
+
+def _without_default_lists(settings: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: _without_default_lists(value, chosen.get(key) or {}) if isinstance(value, Mapping) else value
+        for key, value in settings.items()
+        if key in chosen or not (isinstance(value, list) and value)
+    }
+
+
+def _read(values: Any) -> Any:
     if not isinstance(values, Mapping):
         return values
     own = {key: value for key, value in values.items() if key not in ("only", "advanced") and value != {}}
@@ -46,10 +69,12 @@ def opened(values: Any) -> Any:
             remedy="Write it so, or leave it out.",
             where="form: advanced",
         )
+    only = further.get("only", values.get("only"))
+    further = {key: value for key, value in further.items() if key != "only"}
     # A limit that is filled in is the suite's no longer.
     origin = {"limit_from": "given"} if {"limit"} & {*own, *further} else {}
     whole = merged({**base, **origin, **own}, further)
-    return select(validate(whole, where="form"), values.get("only"))
+    return select(validate(whole, where="form"), only)
 
 
 class FormSchema:
@@ -59,9 +84,13 @@ class FormSchema:
         """Called by pydantic; a schema without references."""
         whole = RunConfig.model_json_schema()
         fields = _plain(whole, whole["$defs"])["properties"]
-        first = {"suite": _suite(), "only": _only(), **{name: _as_suite(fields.pop(name)) for name in FIRST}}
-        source = {**fields["data"]["properties"].pop("source"), "title": "Data"}
-        shown = {**first, "data": source, "advanced": _advanced(fields)}
+        shown = {
+            "model": _as_suite(fields.pop("model")),
+            "suite": _suite(),
+            "limit": _as_suite(fields.pop("limit")),
+            "data": {**fields["data"]["properties"].pop("source"), "title": "Data"},
+            "advanced": _advanced(fields),
+        }
         return {"type": "object", "title": "Run", "properties": shown}
 
 
@@ -90,11 +119,17 @@ def _as_suite(field: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _advanced(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """All other settings, closed: the UI draws every field of an object, but of alternatives the chosen one alone."""
+    first = {"only": _only(), **{name: _as_suite(fields[name]) for name in OPENED_FIRST}}
+    settings = {**first, **{name: field for name, field in fields.items() if name not in (*first, "suite")}}
     return {
         "title": "Advanced",
-        "type": "object",
-        "properties": {name: field for name, field in fields.items() if name != "suite"},
-        "description": "Anything left empty is as deployed, or else the suite's.",
+        "anyOf": [
+            {"title": "None", "type": "null"},
+            {"title": "All settings", "type": "object", "properties": settings},
+        ],
+        "description": "Tests, arguments of the model, budget and all other settings. Anything left empty is as "
+        "deployed, or else the suite's.",
     }
 
 

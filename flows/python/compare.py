@@ -185,6 +185,7 @@ def _compared(
     with silent(quiet), without_bars(quiet), unlogged():
         from contrapose.flows.cli.validate import check
         from contrapose.flows.compare_models import ComparedModel, compare_models, each_model
+        from contrapose.flows.orchestration.form import as_parameter
 
         listed: list[str | ComparedModel] = [
             ComparedModel(model=str(model), model_args=dict(args)) for model, args in models
@@ -194,7 +195,7 @@ def _compared(
             check(single)
         start()
         with unwatched():
-            (compared,) = compare_models(config, listed, baseline=baseline, margin=margin)
+            (compared,) = compare_models(as_parameter(config), listed, baseline=baseline, margin=margin)
     return _outcome(compared["folder"], compared["comparison"], show_toxic=config.show_toxic)
 
 

@@ -162,10 +162,11 @@ def _run(config: RunConfig, *, quiet: bool) -> EvaluatedRun:
         check(config)
         start()
         from contrapose.flows.evaluate_model import evaluate_model
+        from contrapose.flows.orchestration.form import as_parameter
         from contrapose.tasks.report.summary import to_json
 
         with unwatched():
-            published = evaluate_model(config)
+            published = evaluate_model(as_parameter(config))
     # As in the file: lists in place of tuples.
     summary: Summary = json.loads(to_json(published["summary"]))
     return EvaluatedRun(location=published["folder"], summary=summary, show_toxic=config.show_toxic)

@@ -13,6 +13,7 @@ from prefect.artifacts import create_markdown_artifact
 
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.events import emit_verdict
+from contrapose.flows.orchestration.form import as_parameter
 from contrapose.flows.run_context import Run, enter
 from contrapose.tasks.compare.flips import flips_of
 from contrapose.tasks.compare.task import compare
@@ -119,7 +120,7 @@ def _evaluated(vetted: Run) -> Side:
     Raises:
         ContraposeError: the run failed, or its model is another one.
     """
-    published = evaluate_model(vetted.config)
+    published = evaluate_model(as_parameter(vetted.config))
     manifest = json.loads((Place(published["folder"]) / "manifest.json").read())
     refuse_changed(manifest["model"], vetted.identity, model=vetted.config.model)
     summary = published["summary"]

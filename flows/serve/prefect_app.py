@@ -11,7 +11,7 @@ import os
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from contrapose.flows.serve.guard import HOST, App, Guard, Message, Receive, Send, basic, guarded
+from contrapose.flows.serve.guard import HOST, NAMES, App, Guard, Message, Receive, Send, basic, guarded
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -75,7 +75,32 @@ def create() -> App:
     _let_actions_in(key)
     guard = Guard(key=key, port=api.port, kept=os.environ.get(KEPT, ""), open_paths=OPEN)
     app: FastAPI = create_app(final=True)
-    return guarded(_without_login(app), guard)
+    shown = _without_login(app)
+    if not get_current_settings().server.analytics_enabled:
+        shown = without_telemetry(shown, api.port)
+    return guarded(shown, guard)
+
+
+def without_telemetry(app: App, port: int) -> App:
+    """An application whose pages load and send nothing but here, whatever is in them.
+
+    Prefect's newer pages ask Amplitude for its settings before they look whether telemetry is off.
+    """
+    from starlette.datastructures import MutableHeaders
+
+    sockets = " ".join(f"ws://{name}:{port}" for name in NAMES)
+    here = "'self' 'unsafe-inline' 'unsafe-eval' blob:"
+    policy = f"connect-src 'self' data: blob: {sockets}; script-src {here}; worker-src {here}; frame-src 'self' blob:"
+
+    async def layer(scope: Message, receive: Receive, send: Send) -> None:
+        async def bounded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).append("Content-Security-Policy", policy)
+            await send(message)
+
+        await app(scope, receive, bounded)
+
+    return layer
 
 
 def _without_login(app: App) -> App:

@@ -70,7 +70,11 @@ def test_a_run_is_started_from_the_form_and_leaves_its_artifacts(page: Page, ui:
     page.get_by_text("Custom run").click()
     field(page, "Model").fill("mock")
     field(page, "Limit").fill("12")
+    # The long part is closed until somebody opens it.
+    expect(page.get_by_text("Seed (Optional)")).to_have_count(0)
     pictured(page, "ui-form")
+    page.get_by_text("All settings", exact=True).click()
+    expect(page.get_by_text("Seed (Optional)")).to_be_visible()
     page.get_by_role("button", name="Submit").click()
     # The page of the deployment lists it, and names it once it has begun.
     page.get_by_role("link", name="quickstart on mock", exact=True).first.click(timeout=PATIENCE)

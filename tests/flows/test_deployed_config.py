@@ -36,6 +36,9 @@ WHOLE = RunConfig(suite="own", model="openai/x", model_args=OURS, limit=9, seed=
         {"suite": "full"},
         {"advanced": {"data": {}, "gen_kwargs": {}}},
         {"advanced": {"model": None, "seed": 5}},
+        {"advanced": None},
+        {"advanced": {"model_args": {}, "only": []}},
+        {"advanced": {"model_args": "temperature=0"}},
     ],
 )
 def test_what_is_not_said_is_as_deployed(deployed: dict[str, Any], values: Any) -> None:
@@ -48,6 +51,17 @@ def test_what_is_said_counts_wherever_it_stands() -> None:
         for values in ({"seed": 7}, {"advanced": {"seed": 7}}):
             assert opened(laid_over(deployed, values)).seed == 7
         assert opened(laid_over(deployed, {"limit": 5})).limit_from == "given"
+
+
+def test_tests_that_were_deployed_stay_until_others_are_chosen() -> None:
+    deployed = {**DEPLOYED, "advanced": {"only": ["order_bias"]}}
+    for values, chosen in (
+        ({}, "factuality"),
+        ({"only": []}, "factuality"),
+        ({"only": ["add_negation"]}, "sensitivity"),
+    ):
+        config = opened(laid_over(deployed, {"advanced": values}))
+        assert set(config.tests.model_dump(exclude_unset=True)) - {"defaults"} == {chosen}
 
 
 def test_another_suite_decides_what_suites_decide() -> None:

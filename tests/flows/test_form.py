@@ -66,20 +66,40 @@ def test_a_wrong_value_is_one_line(values: dict[str, object], told: str) -> None
     assert told in str(refused.value)
 
 
-def test_the_form_asks_what_matters_first_and_nests_the_rest() -> None:
+def settings() -> dict[str, dict[str, object]]:
+    """What lies under `advanced`."""
+    _, opened_settings = fields()["advanced"]["anyOf"]  # type: ignore[misc]
+    return opened_settings["properties"]  # type: ignore[index]
+
+
+def test_the_form_is_short_and_opens_the_rest_on_request() -> None:
     shown = fields()
-    first = ["suite", "only", "model", "model_args", "limit", "max_calls", "max_tokens", "max_cost", "data", "advanced"]
-    assert list(shown) == first
+    assert list(shown) == ["model", "suite", "limit", "data", "advanced"]
     assert all(field["title"] and field["description"] for field in shown.values())
-    nested = shown["advanced"]["properties"]
-    assert isinstance(nested, dict)
-    assert {*shown, *nested} - {"only", "advanced"} == set(RunConfig.model_fields)
+    # Of alternatives the UI draws the chosen one, which is the first: nothing.
+    assert shown["advanced"]["anyOf"][0] == {"title": "None", "type": "null"}  # type: ignore[index]
+    assert list(settings())[:5] == ["only", "model_args", "max_calls", "max_tokens", "max_cost"]
+    assert {*shown, *settings()} - {"only", "advanced"} == set(RunConfig.model_fields)
+
+
+def test_a_closed_part_says_nothing() -> None:
+    assert opened({"suite": "quickstart", "advanced": None}) == load_config("quickstart")[0]
+
+
+@pytest.mark.parametrize("only", [[], None])
+def test_no_chosen_test_is_no_choice(only: object) -> None:
+    assert opened({"suite": "quickstart", "advanced": {"only": only}}) == load_config("quickstart")[0]
+
+
+def test_tests_are_chosen_in_the_part_that_was_opened() -> None:
+    config = opened({"suite": "quickstart", "advanced": {"only": ["order_bias"]}})
+    assert "sensitivity" not in config.tests.model_dump(exclude_unset=True)
 
 
 def test_the_form_offers_choices_and_no_defaults() -> None:
     shown = fields()
     assert "quickstart" in shown["suite"]["enum"]  # type: ignore[operator]
-    assert "order_bias" in shown["only"]["items"]["enum"]  # type: ignore[index]
+    assert "order_bias" in settings()["only"]["items"]["enum"]  # type: ignore[index]
     assert "default" not in str(sorted(_keys(shown)))
     assert "$ref" not in _keys(shown)
 

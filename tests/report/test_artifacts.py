@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, fromstring
 
 import pytest
+from contrast import contrast_with_white
 from databases import sqlite
 from factories import outcome, report, summary
 from hostile import HOSTILE, hostile_report
@@ -20,7 +21,7 @@ from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
 from contrapose.flows.cli import main
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.report.artifacts import artifact_text, headline, verdict_row
-from contrapose.tasks.report.charts.pictures import image_url
+from contrapose.tasks.report.charts.pictures import COLOURS, image_url
 from contrapose.tasks.report.schema import path
 
 RUN = ["run", "--model", "mock", "--test", "order_bias", "--limit", "9", "--exit-zero", "--set", "suite=artifacts"]
@@ -107,6 +108,17 @@ def test_the_picture_shows_every_test_with_its_verdict() -> None:
     assert "add_negation" in texts
     assert "inconclusive: 75% (58.9-86.2%)" in texts
     assert "bare" in texts
+
+
+def test_the_picture_can_be_read_on_any_page() -> None:
+    # Prefect's pages are dark or light, and an image knows nothing of them: it brings its own white.
+    root = picture(summary(tests=[outcome(test_type=verdict, verdict=verdict) for verdict in COLOURS]))
+    paper = next(piece for piece in root.iter() if piece.get("fill") == "white")
+    _, _, *size = root.get("viewBox", "").split()
+    assert [paper.get("width"), paper.get("height")] == size
+    inks = {piece.get("fill", "#000") for piece in root.iter() if piece.tag.endswith("}text")}
+    assert {*COLOURS.values()} <= inks
+    assert min(contrast_with_white("#000000" if ink == "#000" else ink) for ink in inks) >= 4.5
 
 
 def test_nothing_in_the_picture_runs_or_loads() -> None:

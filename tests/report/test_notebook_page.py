@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from attacks import ATTACKS, steering
+from contrast import contrast_with_white
 from factories import gate, outcome, summary
 from hostile import hostile_report
 from test_comparison import compared
@@ -86,13 +87,6 @@ def test_only_badges_have_colours_and_those_are_readable() -> None:
     assert set(re.findall(r"(?<![-\w])color:([^;]+)", styles)) == {"inherit", "#fff"}
     for colour in COLOURS.values():
         assert contrast_with_white(colour) >= 4.5
-
-
-def contrast_with_white(colour: str) -> float:
-    """By the definition of WCAG."""
-    shares = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    light = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
-    return 1.05 / (0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2] + 0.05)
 
 
 def test_dollars_are_no_formula() -> None:

@@ -212,7 +212,7 @@ def _chart(summary: Summary) -> Chart:
         "height": {"step": ROW},
         "background": "white",
         # Browsers' letters may be wider than those that the width was measured with.
-        "padding": {"left": 12, "top": 12, "bottom": 12, "right": 36},
+        "padding": {"left": 24, "top": 12, "bottom": 12, "right": 36},
         "title": name_of(f"{summary['suite']} on {summary['model']['id']}: {summary['verdict']}"),
         "layer": [
             layer({"type": "rule", "strokeWidth": 5, "opacity": 0.35}, {**interval_ends, **colour}),
