@@ -24,6 +24,8 @@ PAGES = {
     "comparison/comparison.html": "comparison",
     "recorded/report.html": "runs/*-quickstart-results.csv",
     "recorded/validation.html": "runs/*-quickstart-results.csv",
+    "judge/report.html": "runs/*-judge-embedded",
+    "judge/validation.html": "runs/*-judge-embedded",
 }
 """Pages of docs/gallery, and the folders that the commands of docs/gallery.md leave them in."""
 
