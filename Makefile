@@ -6,8 +6,8 @@ READY := $(VENV)/.ready
 MYPATH := .typecheck
 EXAMPLE := examples/contrapose-swap-roles
 
-# Debian packages that some tests need; these tests are skipped where they are missing.
-DEBIAN := chromium gcc libc6-dev mount postgresql
+# Debian packages that some tests and `make pictures` need; these tests are skipped where they are missing.
+DEBIAN := chromium fonts-noto-color-emoji gcc libc6-dev mount postgresql
 
 # Seconds for each target of `make fuzz`, and what `make chaos` runs.
 FUZZ_SECONDS ?= 600
@@ -56,7 +56,7 @@ bench: $(READY)
 ui: $(READY)
 	$(BIN)/contrapose ui $(if $(PORT),--port $(PORT)) $(if $(WORK_DIR),--work-dir $(WORK_DIR))
 
-# The pictures of the report in docs/, from a run that is made for them.
+# All pictures in docs/ and the pages of docs/gallery/, from runs that are made for them: a quarter of an hour or more.
 pictures: $(READY)
 	$(BIN)/python docs/tools/pictures.py
 

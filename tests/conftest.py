@@ -18,9 +18,9 @@ from contrapose.flows.cli.start import be_quiet
 
 LOOKS = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 """What says how wide and how colourful a terminal is, besides the terminal."""
-KEPT = ("CONTRAPOSE_HOME", "CONTRAPOSE_PICTURES", "CONTRAPOSE_CHAOS_KILLS", "CONTRAPOSE_CHAOS_SEED")
-"""Our own variables that tests may be given: where the converted models lie, where to keep pictures, and how many kills
-there are at which moments."""
+KEPT = ("CONTRAPOSE_HOME", "CONTRAPOSE_CHAOS_KILLS", "CONTRAPOSE_CHAOS_SEED")
+"""Our own variables that tests may be given: where the converted models lie, and how many kills there are at which
+moments."""
 
 
 def _own_home() -> str:

@@ -1,12 +1,8 @@
-"""`make ui` as people use it, in Chromium: deployments, the form, a run, its artifacts. Slow: `make test-all`.
-
-With CONTRAPOSE_PICTURES naming a folder, the pages are kept there as pictures.
-"""
+"""`make ui` as people use it, in Chromium: deployments, the form, a run, its artifacts. Slow: `make test-all`."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -48,12 +44,6 @@ def field(page: Page, name: str) -> Locator:
     return page.locator(f".schema-form-property:has(> {labelled})").first.locator("textarea, input").first
 
 
-def pictured(page: Page, name: str) -> None:
-    if folder := os.environ.get("CONTRAPOSE_PICTURES"):
-        page.wait_for_timeout(1500)
-        page.screenshot(path=Path(folder, f"{name}.png"))
-
-
 def test_a_run_is_started_from_the_form_and_leaves_its_artifacts(page: Page, ui: LocalUi, tmp_path: Path) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -63,7 +53,6 @@ def test_a_run_is_started_from_the_form_and_leaves_its_artifacts(page: Page, ui:
     for name in ("nightly", "on-demand", "retraining-check", "comparison"):
         expect(page.get_by_role("link", name=name, exact=True).first).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text("Not Ready")).to_have_count(0)
-    pictured(page, "ui-deployments")
 
     page.get_by_role("link", name="on-demand", exact=True).first.click()
     page.get_by_role("button", name="Run", exact=True).click()
@@ -72,7 +61,6 @@ def test_a_run_is_started_from_the_form_and_leaves_its_artifacts(page: Page, ui:
     field(page, "Limit").fill("12")
     # The long part is closed until somebody opens it.
     expect(page.get_by_text("Seed (Optional)")).to_have_count(0)
-    pictured(page, "ui-form")
     page.get_by_text("All settings", exact=True).click()
     expect(page.get_by_text("Seed (Optional)")).to_be_visible()
     page.get_by_role("button", name="Submit").click()
@@ -88,7 +76,6 @@ def test_a_run_is_started_from_the_form_and_leaves_its_artifacts(page: Page, ui:
     page.mouse.wheel(0, 1000)
     for name in ("verdicts", "report", "link", "chart"):
         expect(page.get_by_text(f"contrapose-quickstart-mock-{name}")).to_be_visible(timeout=30_000)
-    pictured(page, "ui-run")
     page.get_by_text("contrapose-quickstart-mock-link").click()
     link = page.get_by_role("link", name="report.html").first
     expect(link).to_be_visible()
