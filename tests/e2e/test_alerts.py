@@ -89,7 +89,8 @@ def test_a_run_that_hangs_is_cancelled(prefect: House, receiver: Receiver, tmp_p
         }
         run = prefect.run_of("on-demand", config=config)
         assert prefect.ended(run)["type"] == "CANCELLED"
-    told(receiver, "custom on openai/slow", "stuck")
+    # Its suite is the deployed one, since it named none.
+    told(receiver, "quickstart on openai/slow", "stuck")
 
 
 def test_a_run_that_no_worker_takes(prefect: House, receiver: Receiver) -> None:
