@@ -65,7 +65,7 @@ EXAMPLES = {
     "ui": "ui",
     "announce": "announce hf/org/name --revision v2",
     "import-langtest": "import-langtest config.yaml --out suite.yaml",
-    "list": "list probes",
+    "list": "list tests",
 }
 """How each verb is used, for the end of its help."""
 

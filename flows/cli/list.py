@@ -11,17 +11,19 @@ from contrapose.flows.cli.terminal import print_lines
 from contrapose.tasks.config.suite_files import bundled_suites
 from contrapose.tasks.core import registry
 
+KINDS = ("tests", "suites", "providers", "sources", "data")
+
 
 def listing(what: str | None) -> Iterator[str]:
     """Lines about one kind of thing, or about all."""
-    for kind in (what,) if what else ("probes", "suites", "providers", "sources", "data"):
+    for kind in (what,) if what else KINDS:
         yield f"{kind}:"
         # Only whoever asks for them waits until all providers are loaded.
         yield from (f"  {line}" for line in (arguments() if what == "providers" else _lines(kind)))
 
 
 def _lines(kind: str) -> Iterator[str]:
-    if kind == "probes":
+    if kind == "tests":
         for probe in map(registry.probe, registry.names("probes")):
             off = "" if probe.by_default else " Off by default."
             yield f"{probe.name:<18}{probe.category:<13}v{probe.version}  {probe.summary}{off}"
@@ -45,7 +47,7 @@ def arguments() -> Iterator[str]:
 
 
 def _options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("what", nargs="?", choices=("probes", "suites", "providers", "sources", "data"))
+    command.add_argument("what", nargs="?", choices=KINDS)
     command.add_argument("--schema", action="store_true", help="print the JSON Schema of suites instead, for editors")
     command.add_argument("--logs", action="store_true", help=argparse.SUPPRESS)
 
