@@ -170,7 +170,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
 
 def parser_of(verbs: Collection[str]) -> argparse.ArgumentParser:
     """The command line, with the options of some verbs."""
-    from contrapose.flows.cli.arguments import VERDICTS, Completion, Verb
+    from contrapose.flows.cli.arguments import VERDICTS, PrintCompletion, Verb
 
     top = argparse.ArgumentParser(
         prog="contrapose",
@@ -178,7 +178,7 @@ def parser_of(verbs: Collection[str]) -> argparse.ArgumentParser:
         epilog=VERDICTS,
     )
     top.add_argument("--version", action=Version)
-    top.add_argument("--print-completion", action=Completion)
+    top.add_argument("--print-completion", action=PrintCompletion)
     top.set_defaults(logs=False)
     top.set_defaults(action=lambda _: _help(top))
     commands = top.add_subparsers(metavar="command")

@@ -165,7 +165,7 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
                 yield from _actions(inner)
 
 
-class Completion(argparse.Action):
+class PrintCompletion(argparse.Action):
     """Print the script of a shell; no verb is imported unless it is asked for."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, **_: Any) -> None:
