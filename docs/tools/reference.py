@@ -30,7 +30,8 @@ def commands() -> str:
     """The help of every command, as it is printed."""
     with mock.patch.dict(os.environ, {"COLUMNS": "100"}):
         helps = {name: command(name).format_help() for name in VERBS}
-    parts = ["# Commands", "What `contrapose COMMAND --help` prints."]
+    completion = "`contrapose --print-completion bash >> ~/.bash_completion` completes them in new shells."
+    parts = ["# Commands", f"What `contrapose COMMAND --help` prints. {completion}"]
     for name, text in helps.items():
         parts += [f"## {name}", f"`contrapose {name}`: {VERBS[name]}.", f"```text\n{text.rstrip()}\n```"]
     return _page(parts)

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib import import_module
 from io import StringIO
@@ -165,7 +165,12 @@ def _give_up(error: Exception) -> int:
 
 def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     """The command line, with the options of the verb that is meant: the modules of the others are not imported."""
-    from contrapose.flows.cli.arguments import VERDICTS, Verb
+    return parser_of([next((word for word in argv if not word.startswith("-")), "")])
+
+
+def parser_of(verbs: Collection[str]) -> argparse.ArgumentParser:
+    """The command line, with the options of some verbs."""
+    from contrapose.flows.cli.arguments import VERDICTS, PrintCompletion, Verb
 
     top = argparse.ArgumentParser(
         prog="contrapose",
@@ -173,13 +178,13 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         epilog=VERDICTS,
     )
     top.add_argument("--version", action=Version)
+    top.add_argument("--print-completion", action=PrintCompletion)
     top.set_defaults(logs=False)
     top.set_defaults(action=lambda _: _help(top))
     commands = top.add_subparsers(metavar="command")
-    meant = next((word for word in argv if not word.startswith("-")), None)
     for name, summary in VERBS.items():
         command = commands.add_parser(name, help=summary)
-        if name == meant:
+        if name in verbs:
             verb: Verb = import_module(f"contrapose.flows.cli.{name.replace('-', '_')}").VERB
             command.epilog = f"example: contrapose {EXAMPLES[name]}" + (f"; {verb.exits}" if verb.exits else "")
             verb.options(command)
