@@ -39,6 +39,10 @@ FIRST_ROWS = 2_000
 PART = 20_000
 """Cases that exist at a time."""
 
+OTHERWISE = "Choose other data, or other settings of the test."
+NAME_OPTIONS = "Name where the options are: data.columns.options=A,B,C,D where each has a column, or a column of lists."
+"""Remedies where no sample can be used."""
+
 
 def check(config: RunConfig, *, gates: bool = False) -> list[str]:
     """Find the model, load the samples and make the cases.
@@ -118,7 +122,7 @@ def _checked(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None, most
         raise DataError(
             f"none of {counts.skipped.total()} samples can be perturbed ({', '.join(sorted(counts.skipped))})",
             expected="at least one",
-            remedy="Choose other data, or other settings of the test.",
+            remedy=NAME_OPTIONS if set(counts.skipped) == {"no_options"} else OTHERWISE,
             where=f"{plan.test}, {plan.data.source}",
         )
     return _CheckedTest(text="\n".join(_row_lines(plan, drawing, counts, show_toxic=config.show_toxic)), held=held)

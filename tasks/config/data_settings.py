@@ -84,6 +84,14 @@ class DataSettings(BaseModel):
             raise ValueError(f"one of {', '.join(names('sources'))}")
         return name
 
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _listed_together(cls, columns: Any) -> Any:
+        """Columns of options may also be a list."""
+        if not isinstance(columns, Mapping) or not isinstance(listed := columns.get("options"), list):
+            return columns
+        return {**columns, "options": ",".join(map(str, listed))}
+
     @field_validator("columns")
     @classmethod
     def _known_fields(cls, columns: Mapping[str, str]) -> dict[str, str]:

@@ -35,6 +35,11 @@ def test_columns_of_a_test_are_added_to_those_of_the_run() -> None:
     assert (data.columns, data.slice_by) == ({"id": "key", "text": "prompt"}, "topic")
 
 
+def test_columns_of_options_may_be_a_list() -> None:
+    config, _ = configured(None, {"data": "q.csv", "data.columns.options": ["A", "B", "C"]})
+    assert planned(config) == DataSettings(source="q.csv", columns={"options": "A,B,C"})
+
+
 def test_without_data_of_the_run_the_bundled_samples_are_meant() -> None:
     config, _ = configured(None, {f"{TEST}.slice_by": "topic"})
     assert planned(config) == DataSettings(source="negation", slice_by="topic")
