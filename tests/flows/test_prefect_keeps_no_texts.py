@@ -6,15 +6,25 @@ import csv
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
 from databases import sqlite
 from fake_endpoint import Endpoint, serving
 from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import (
+    FlowRunFilter,
+    FlowRunFilterStartTime,
+    LogFilter,
+    LogFilterTimestamp,
+    TaskRunFilter,
+    TaskRunFilterStartTime,
+)
+from prefect.client.schemas.sorting import ArtifactSort
 
 from contrapose.flows.compare_models import ComparedModel, compare_models
 from contrapose.flows.orchestration.form import as_parameter, opened
@@ -47,23 +57,36 @@ def sample_texts() -> Iterator[str]:
             yield from (value for value in json.loads(line).values() if isinstance(value, str) and len(value) > 30)
 
 
-def kept() -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What the server has of runs, by kind, and the artifacts."""
+def kept(since: datetime) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What the server has of runs that began since then, by kind, and the artifacts: other tests have left theirs."""
+    flows = FlowRunFilter(start_time=FlowRunFilterStartTime(after_=since))
+    tasks = TaskRunFilter(start_time=TaskRunFilterStartTime(after_=since))
+    lines = LogFilter(timestamp=LogFilterTimestamp(after_=since))
     with get_client(sync_client=True) as client:
-        runs, tasks = client.read_flow_runs(limit=200), client.read_task_runs(limit=200)
-        logs, artifacts = client.read_logs(limit=200), client.read_artifacts(limit=200)
+        runs = client.read_flow_runs(flow_run_filter=flows, limit=200)
+        task_runs = client.read_task_runs(task_run_filter=tasks, limit=200)
+        logs = client.read_logs(log_filter=lines, limit=200)
+        artifacts = client.read_artifacts(sort=ArtifactSort.CREATED_DESC, limit=200)
         states = [state for run in runs for state in client.read_flow_run_states(run.id)]
-        states += [state for run in tasks for state in client.read_task_run_states(run.id)]
-    kinds = {"flow runs": runs, "task runs": tasks, "states": states, "logs": logs}
+        states += [state for run in task_runs for state in client.read_task_run_states(run.id)]
+    kinds = {"flow runs": runs, "task runs": task_runs, "states": states, "logs": logs}
     return (
         {kind: [item.model_dump(mode="json") for item in items] for kind, items in kinds.items()},
-        [item.model_dump(mode="json") for item in artifacts],
+        [item.model_dump(mode="json") for item in artifacts if item.created and item.created >= since],
     )
 
 
+class Compared(NamedTuple):
+    """A comparison, with two runs as its sub-runs."""
+
+    began: datetime
+    folders: list[Path]
+
+
 @pytest.fixture(scope="module")
-def compared(prefect_server: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Path]]:
-    """The folders of two runs that a comparison started as sub-runs, of models that swear when they are sworn at."""
+def compared(prefect_server: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compared]:
+    """A comparison of two models that swear when they are sworn at."""
+    began = datetime.now(UTC)
     here, bad = tmp_path_factory.mktemp("texts"), bad_words()
     with (
         serving(Endpoint(says=lambda prompt: REPLY if bad.search(prompt) else "The answer is A.")) as endpoint,
@@ -75,20 +98,22 @@ def compared(prefect_server: None, tmp_path_factory: pytest.TempPathFactory) -> 
         models = [ComparedModel(model=f"openai/{name}", model_args=address) for name in ("one", "other")]
         config: Any = {"limit": 12, "tests": TESTS}
         (comparison,) = compare_models(config, list(models))
-        yield [Path(folder) for folder in comparison["runs"]]
+        yield Compared(began, [Path(folder) for folder in comparison["runs"]])
 
 
-def test_the_runs_hold_bad_words_and_samples(compared: list[Path]) -> None:
+@pytest.mark.slow
+def test_the_runs_hold_bad_words_and_samples(compared: Compared) -> None:
     # Else the tests below would prove nothing.
-    for folder in compared:
+    for folder in compared.folders:
         prompts = "\n".join(filter(None, pq.read_table(folder / "cases.parquet")["perturbed_prompt"].to_pylist()))
         assert bad_words().search(prompts)
         assert any(text in prompts for text in sample_texts())
         assert REPLY in (folder / "results.csv").read_text()
 
 
-def test_parameters_names_states_and_logs_hold_no_text(compared: list[Path]) -> None:
-    runs, _ = kept()
+@pytest.mark.slow
+def test_parameters_names_states_and_logs_hold_no_text(compared: Compared) -> None:
+    runs, _ = kept(compared.began)
     assert len(runs["flow runs"]) >= 3
     assert {"infer", "perturb", "report"} <= {str(run["name"]).partition(" ")[0] for run in runs["task runs"]}
     for kind, items in runs.items():
@@ -98,8 +123,9 @@ def test_parameters_names_states_and_logs_hold_no_text(compared: list[Path]) -> 
         assert REPLY not in text, kind
 
 
-def test_artifacts_show_no_bad_word(compared: list[Path]) -> None:
-    _, artifacts = kept()
+@pytest.mark.slow
+def test_artifacts_show_no_bad_word(compared: Compared) -> None:
+    _, artifacts = kept(compared.began)
     text = json.dumps(artifacts, ensure_ascii=False)
     # As Markdown writes f******.
     assert "f&#42;" in text
