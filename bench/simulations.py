@@ -57,8 +57,8 @@ def told(name: str, sizes: np.ndarray) -> int:
     for finding in part(sizes, runs):
         found.append(finding)
         print(finding, flush=True)
-    missed = sum(not each.holds for each in found)
-    print(f"{name}: {len(found) - missed} of {len(found)} hold, {time.process_time() - start:.0f} s", flush=True)
+    missed, barred = sum(not each.holds for each in found), sum(bool(each.bars) for each in found)
+    print(f"{name}: {barred - missed} of {barred} hold, {time.process_time() - start:.0f} s", flush=True)
     return missed
 
 

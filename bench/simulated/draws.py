@@ -16,7 +16,7 @@ KINDS = ("beta", "copies")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A figure beside what it must reach."""
+    """A figure beside what it must reach, or alone, to be compared with another."""
 
     name: str
     value: float
@@ -27,9 +27,15 @@ class Finding:
     def holds(self) -> bool:
         return self.low <= self.value <= self.high
 
+    @property
+    def bars(self) -> list[str]:
+        low = [f"at least {self.low:g}"] if self.low > -np.inf else []
+        return low + ([f"at most {self.high:g}"] if self.high < np.inf else [])
+
     def __str__(self) -> str:
-        bars = [f"at least {self.low:g}"] * (self.low > -np.inf) + [f"at most {self.high:g}"] * (self.high < np.inf)
-        return f"{'ok  ' if self.holds else 'MISS'} {self.name}: {self.value:.4f} ({', '.join(bars)})"
+        if not self.bars:
+            return f"     {self.name}: {self.value:.4f}"
+        return f"{'ok  ' if self.holds else 'MISS'} {self.name}: {self.value:.4f} ({', '.join(self.bars)})"
 
 
 class Both(NamedTuple):

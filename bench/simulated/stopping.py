@@ -30,6 +30,10 @@ WANTED = 0.7
 BETS = np.arange(1, 17) / 17
 """Shares of the largest stake that cannot lose more than there is; the wealth of all of them is averaged."""
 CHOSEN = "share squared"
+CLAIMS = {"pass": 1, "fail": -1}
+LEAST_SAVED = {0.05: -np.inf, 0.1: 0.5, -0.1: 0.5, -0.3: 0.75}
+"""By how far the true rate lies from the gate, the share of the calls that is to be saved."""
+MORE_OPEN = 0.05
 
 
 class Decided(NamedTuple):
@@ -61,26 +65,39 @@ Way = Callable[[np.ndarray, Design], Decided]
 
 
 def stopping(_: np.ndarray, runs: int) -> Iterator[Finding]:
-    """False verdicts at the gate, and what is saved and left open away from it, beside one look at the end."""
+    """False verdicts at the gate, and what is saved and left open away from it, beside one look at the end.
+
+    The bars are for the chosen way: false verdicts at most 5 %, within two standard errors of so many runs; half of the
+    calls saved at 10 points and three quarters at 30; at most 5 points more left open than by one look.
+    """
     yield _agreement()
+    most = LEVEL + 2 * float(np.sqrt(LEVEL * CONFIDENCE / runs))
     for cases, alike, portion in product(CASES, (0.0, ALIKE), PORTIONS):
         design = planned(cases, portion, alone=not alike)
         name = f"{cases} cases {'alone' if not alike else 'in clusters'}, portions of {portion}"
-        ways = {**WAYS, "one look": by_looks(lambda _: np.array([LEVEL]))}
-        drawn = {off: _passed(design, WANTED + off, alike, runs) for off in (0.0, 0.05, 0.1, -0.1, -0.3)}
-        for way, decide in ways.items():
-            bar = way == CHOSEN
-            whole = Design(sizes=design.sizes, after=design.after[-1:]) if way == "one look" else design
-            ended = {off: decide(passed, whole) for off, passed in drawn.items()}
-            # Two standard errors of so many runs.
-            most = LEVEL + 2 * float(np.sqrt(LEVEL * CONFIDENCE / runs)) if bar else np.inf
-            for verdict, claimed in (("pass", 1), ("fail", -1)):
+        drawn = {off: _passed(design, WANTED + off, alike, runs) for off in (0.0, *LEAST_SAVED)}
+        end = Design(sizes=design.sizes, after=design.after[-1:])
+        left_open = {off: _open(AT_THE_END(passed, end)) for off, passed in drawn.items()}
+        for verdict, claimed in CLAIMS.items():
+            share = float(np.mean(AT_THE_END(drawn[0.0], end).verdict == claimed))
+            yield Finding(name=f"{name}, one look: false {verdict}", value=share)
+        for off, share in left_open.items():
+            yield Finding(name=f"{name}, one look: open at {off:+.0%}", value=share)
+        for way, decide in WAYS.items():
+            bars = way == CHOSEN
+            ended = {off: decide(passed, design) for off, passed in drawn.items()}
+            for verdict, claimed in CLAIMS.items():
                 share = float(np.mean(ended[0.0].verdict == claimed))
-                yield Finding(name=f"{name}, {way}: false {verdict}", value=share, high=most)
-            for off, (verdict, asked) in ended.items():
-                saved, still = 1 - float(asked.mean()) / cases, float(np.mean(verdict == 0))
-                yield Finding(name=f"{name}, {way}: saved at {off:+.0%}", value=saved)
-                yield Finding(name=f"{name}, {way}: open at {off:+.0%}", value=still)
+                yield Finding(name=f"{name}, {way}: false {verdict}", value=share, high=most if bars else np.inf)
+            for off, least in LEAST_SAVED.items():
+                saved = 1 - float(ended[off].asked.mean()) / cases
+                yield Finding(name=f"{name}, {way}: saved at {off:+.0%}", value=saved, low=least if bars else -np.inf)
+                high = left_open[off] + MORE_OPEN if bars else np.inf
+                yield Finding(name=f"{name}, {way}: open at {off:+.0%}", value=_open(ended[off]), high=high)
+
+
+def _open(ended: Decided) -> float:
+    return float(np.mean(ended.verdict == 0))
 
 
 def planned(cases: int, portion: int, *, alone: bool) -> Design:
@@ -139,6 +156,8 @@ def by_betting(passed: np.ndarray, design: Design) -> Decided:
     ended = np.r_[np.cumsum(design.sizes)[last], design.sizes.sum()]
     return Decided(np.where(at == len(last), 0, np.where(first[:, 0] <= first[:, 1], 1, -1)), ended[at])
 
+
+AT_THE_END = by_looks(lambda _: np.array([LEVEL]))
 
 WAYS: dict[str, Way] = {
     "O'Brien-Fleming": by_looks(partial(levels, level=LEVEL, spend=obrien_fleming)),

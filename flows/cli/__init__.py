@@ -170,7 +170,8 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
 
 def parser_of(verbs: Collection[str]) -> argparse.ArgumentParser:
     """The command line, with the options of some verbs."""
-    from contrapose.flows.cli.arguments import VERDICTS, PrintCompletion, Verb
+    from contrapose.flows.cli.arguments import VERDICTS, Verb
+    from contrapose.flows.cli.completion import PrintCompletion
 
     top = argparse.ArgumentParser(
         prog="contrapose",

@@ -46,12 +46,12 @@ def _options(command: argparse.ArgumentParser) -> None:
 def _compare(arguments: argparse.Namespace) -> int:
     comparison = compare(arguments.run, runs=arguments.runs, baseline=arguments.baseline, margin=arguments.margin)
     if arguments.out:
-        rewrite_comparison(Path(arguments.out), comparison)
+        folder = rewrite_comparison(Path(arguments.out), comparison)
     if arguments.json:
         print_lines([to_json(comparison)])
     else:
         print_comparison(comparison, console=Console(highlight=False))
-        print_lines([f"Page: {arguments.out}/comparison.html"] if arguments.out else _beside(comparison))
+        print_lines([_page_of(folder)] if arguments.out else _beside(comparison))
     return 0 if arguments.exit_zero else EXIT_CODES[comparison["verdict"]]
 
 
@@ -62,7 +62,11 @@ def _beside(comparison: Comparison) -> Iterator[str]:
     except ConfigError as error:
         yield f"No page was written: {error}"
     else:
-        yield f"Page: {folder / 'comparison.html'}"
+        yield _page_of(folder)
+
+
+def _page_of(folder: Place) -> str:
+    return f"Page: {folder / 'comparison.html'}"
 
 
 VERB = Verb(options=_options, act=_compare, exits=COMPARED)

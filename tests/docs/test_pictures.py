@@ -12,7 +12,7 @@ import pytest
 from docs_pages import DOCS, pages
 
 LINK = re.compile(r"\]\(([^)\s]+\.(?:png|html))(?:#[^)]*)?\)")
-MACHINE = re.compile(r"(?:/tmp/|/home/|/root/|/work/|/Users/)[\w./-]*")
+MACHINE = re.compile(r"/(?:tmp|home|root|Users|work)/[\w./-]+")
 
 PACKED = re.compile(r"H4sI[\w+/]{40,}=*")
 """Rows of a report: compressed JSON."""

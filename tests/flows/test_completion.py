@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contrapose.flows.cli import VERBS, main, parser_of
-from contrapose.flows.cli.arguments import SHELLS, completion_script
+from contrapose.flows.cli.completion import SHELLS, completion_script
 
 ASK = """
 source "$1"; shift

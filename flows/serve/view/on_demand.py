@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from contrapose.flows.serve.view.runs import below
+from contrapose.flows.serve.view.runs import asked_file, below
 from contrapose.tasks.compare.compare import compare
 from contrapose.tasks.compare.flips import flips_of
 from contrapose.tasks.core.errors import ComparisonError
@@ -66,10 +66,7 @@ def text_page(root: Path, path: str) -> Markup | None:
         root: the folder, resolved.
         path: below it, as a browser sends it.
     """
-    try:
-        file = below(root, [unquote(part, errors="strict") for part in path.split("/")])
-    except UnicodeDecodeError:
-        return None
+    file = asked_file(root, path)
     if file is None or file.suffix.lower() != ".md" or file.stat().st_size > LONGEST_TEXT:
         return None
     reader = _reader()

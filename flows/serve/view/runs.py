@@ -187,10 +187,7 @@ def file_reply(root: Path, path: str) -> PageReply | None:
         root: the folder, resolved.
         path: below it, as a browser sends it.
     """
-    try:
-        file = below(root, [unquote(part, errors="strict") for part in path.split("/")])
-    except UnicodeDecodeError:
-        return None
+    file = asked_file(root, path)
     if file is None:
         return None
     kind = KINDS.get(file.suffix.lower())
@@ -200,6 +197,14 @@ def file_reply(root: Path, path: str) -> PageReply | None:
         policy=ENCLOSED if kind == HTML else CLOSED,
         download=kind is None,
     )
+
+
+def asked_file(root: Path, path: str) -> Path | None:
+    """The file below a folder that a browser asks for; None where there is none that may be read."""
+    try:
+        return below(root, [unquote(part, errors="strict") for part in path.split("/")])
+    except UnicodeDecodeError:
+        return None
 
 
 def below(root: Path, parts: Sequence[str]) -> Path | None:

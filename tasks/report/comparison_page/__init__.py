@@ -153,7 +153,10 @@ def _reasons(comparison: Comparison) -> Iterator[str]:
         yield f"{pair['first']} in {test}: {pair['reason']}" + (f" {rest}." if rest else "")
 
 
-SCRIPTS: Sequence[tuple[str, str]] = ((SHARED, "data.js"), (SHARED, "parts.js"), (__package__, "flips.js"))
+SCRIPTS: Sequence[tuple[str, str]] = (
+    *((SHARED, name) for name in ("data.js", "parts.js", "paging.js")),
+    (__package__, "flips.js"),
+)
 
 
 @cache

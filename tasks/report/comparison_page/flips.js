@@ -1,6 +1,4 @@
 // The cases that flipped: what is searched, filtered and drawn.
-const PAGE = 50;
-
 const pill = (word, colour) => make("span", { class: `pill ${colour}` }, word);
 
 const said = (side, name, passed, [before, after, reason]) => {
@@ -49,10 +47,8 @@ const startFlips = async () => {
   const [search, test, model, direction] = ["search", "test", "model", "direction"].map(byId);
   const reveal = byId("reveal"); // There only where it has a use.
   const choices = [search, test, model, direction];
-  const buttons = [...document.querySelectorAll("[data-step]")];
   const searched = data.flips.map((flip) => [plain(flip.id), ...[...flip.texts, ...flip.context.map(([, index]) => index)].map((index) => plain(data.texts[index]))].join("\n"));
   const state = { places: [], page: 0, current: null };
-  const last = () => Math.max(Math.ceil(state.places.length / PAGE) - 1, 0);
 
   const draw = () => {
     const from = state.page * PAGE;
@@ -61,14 +57,18 @@ const startFlips = async () => {
     table.append(...shown.map((place) => flipBody(data, place, reveal?.checked)));
     if (!shown.length) table.append(make("tbody", {}, make("tr", {}, make("td", { colspan: 3, class: "none" }, "No case matches."))));
     status.textContent = shown.length ? `${counted(from + 1)}–${counted(from + shown.length)} of ${counted(state.places.length)}` : "0 cases";
-    // Disabled buttons would lose the focus of who pages by keyboard.
-    for (const button of buttons) button.setAttribute("aria-disabled", String(Number(button.dataset.step) > 0 ? state.page >= last() : !state.page));
-    addMore(table);
-    table.querySelector(`[data-place="${state.current}"]`)?.classList.add("current");
   };
 
+  // What is shown stands in the address, so that it can be sent to somebody else.
+  const keep = () => {
+    const kept = new URLSearchParams(choices.filter((choice) => choice.value).map((choice) => [choice.id, choice.value]));
+    if (state.current !== null) kept.set("case", state.current + 1);
+    history.replaceState(null, "", kept.size ? `#flips?${kept}` : "#flips");
+  };
+  const { drawn, settle, show } = paging(state, table, { draw, keep, whole: byId("flips") });
+
   const choose = () => {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = wordsOf(search);
     const [wantedTest, wantedModel] = [data.tests.indexOf(test.value), data.models.indexOf(model.value)];
     state.places = [...data.flips.keys()].filter((place) => {
       const flip = data.flips[place];
@@ -79,29 +79,14 @@ const startFlips = async () => {
         words.every((word) => searched[place].includes(word))
       );
     });
-    const place = state.current === null ? 0 : state.places.indexOf(state.current);
-    if (place < 0) state.current = null;
-    state.page = Math.floor(Math.max(place, 0) / PAGE);
-    draw();
-  };
-
-  // What is shown stands in the address, so that it can be sent to somebody else.
-  const keep = () => {
-    const kept = new URLSearchParams(choices.filter((choice) => choice.value).map((choice) => [choice.id, choice.value]));
-    if (state.current !== null) kept.set("case", state.current + 1);
-    history.replaceState(null, "", kept.size ? `#flips?${kept}` : "#flips");
+    if (!settle()) state.current = null;
+    drawn();
   };
 
   const filter = () => {
     state.current = null;
     choose();
     keep();
-  };
-
-  const show = () => {
-    const node = table.querySelector(".current");
-    node?.focus({ preventScroll: true });
-    (node ?? byId("flips")).scrollIntoView({ block: node ? "nearest" : "start" });
   };
 
   // Values that this page does not have are passed over.
@@ -112,53 +97,20 @@ const startFlips = async () => {
       choice.value = kept.get(choice.id) ?? "";
       if (choice.selectedIndex < 0) choice.value = "";
     }
-    const place = Number(kept.get("case")) - 1;
-    state.current = Number.isInteger(place) && place >= 0 && place < data.flips.length ? place : null;
+    state.current = placeOf(kept.get("case"), data.flips.length);
     return true;
   };
 
-  const step = (by) => {
-    const from = state.current === null ? state.page * PAGE - (by > 0 ? 1 : 0) : state.places.indexOf(state.current);
-    const to = Math.min(Math.max(from + by, 0), state.places.length - 1);
-    if (to < 0) return;
-    state.current = state.places[to];
-    state.page = Math.floor(to / PAGE);
-    draw();
-    keep();
-    show();
-  };
-
-  const turn = (by) => {
-    const page = Math.min(Math.max(state.page + by, 0), last());
-    if (page === state.page) return;
-    state.page = page;
-    state.current = null;
-    draw();
-    keep();
-    byId("flips").scrollIntoView();
-  };
-
-  let waiting = 0;
-  search.addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(filter, 150);
-  });
+  whenTyped(search, filter);
   for (const choice of [test, model, direction]) choice.addEventListener("change", filter);
-  reveal?.addEventListener("change", draw);
-  for (const button of buttons) button.addEventListener("click", () => turn(Number(button.dataset.step)));
+  reveal?.addEventListener("change", drawn);
   addEventListener("hashchange", () => {
     if (!restore()) return;
     choose();
     show();
   });
-  addEventListener("keydown", (event) => {
-    const by = { j: 1, k: -1 }[event.key];
-    if (!by || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
-    step(by);
-  });
 
-  for (const hidden of document.querySelectorAll(".tools, .pages, .keys")) hidden.hidden = false;
-  document.documentElement.classList.add("scripted");
+  showTools();
   const restored = restore();
   choose();
   if (restored) show();

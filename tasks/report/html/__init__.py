@@ -22,7 +22,7 @@ from contrapose.tasks.report.since import since
 from contrapose.tasks.report.templates import read, source_hash, style, template
 from contrapose.tasks.text.masking import Show, shower
 
-SCRIPTS = ("data.js", "parts.js", "page.js", "share.js")
+SCRIPTS = ("data.js", "parts.js", "paging.js", "page.js", "share.js")
 
 PIECES = 256
 """Parts of the template that are written at once."""

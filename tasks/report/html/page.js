@@ -1,6 +1,4 @@
 // The samples: what is searched, filtered, sorted and drawn.
-const PAGE = 50;
-
 // Passages that only one of both replies came with.
 const MARKS = { "passage, original only": "del", "passage, changed only": "ins" };
 
@@ -104,10 +102,8 @@ const start = async () => {
   const [table, status] = [byId("rows"), byId("status")];
   const [search, test, outcome, sort] = ["search", "test", "outcome", "sort"].map(byId);
   const [controls, reveal] = [byId("controls"), byId("reveal")]; // There only where they have a use.
-  const buttons = [...document.querySelectorAll("[data-page]")];
   const rows = await openRows();
   const found = { places: rows.order(sort.value), page: 0, loaded: false, current: null };
-  const last = () => Math.max(Math.ceil(found.places.length / PAGE) - 1, 0);
 
   const draw = () => {
     const from = found.page * PAGE;
@@ -116,11 +112,6 @@ const start = async () => {
     table.append(...(shown.length ? shown.map((row) => body(row, reveal?.checked, found.loaded, rows.columns)) : [nothing(rows.size)]));
     const range = shown.length ? `${counted(from + 1)}–${counted(from + shown.length)} of ${counted(found.places.length)}` : "0 samples";
     status.textContent = found.loaded || !search.value ? range : `${range}, still reading the texts`;
-    // Disabled buttons would lose the focus of who pages by keyboard.
-    for (const button of buttons)
-      button.setAttribute("aria-disabled", String(["next", "last"].includes(button.dataset.page) ? found.page >= last() : !found.page));
-    addMore(table);
-    table.querySelector(`[data-place="${found.current}"]`)?.classList.add("current");
   };
 
   // What is shown stands in the address, so that it can be sent to somebody else.
@@ -132,9 +123,10 @@ const start = async () => {
     if (found.current !== null) state.set("sample", found.current + 1);
     history.replaceState(null, "", state.size ? `#samples?${state}` : "#samples");
   };
+  const { drawn, settle, show } = paging(found, table, { draw, keep, whole: byId("samples") });
 
   const choose = () => {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = wordsOf(search);
     const matches = words.length ? rows.search(words) : null;
     const [wantedTest, wantedOutcome] = [rows.columns.tests.indexOf(test.value), OUTCOMES.indexOf(outcome.value)];
     const { columns } = rows;
@@ -145,33 +137,14 @@ const start = async () => {
         (!outcome.value || columns.outcome[place] === wantedOutcome) &&
         (!matches || matches[place]),
     );
-    const place = found.current === null ? 0 : found.places.indexOf(found.current);
-    if (place < 0 && found.loaded) found.current = null;
-    found.page = Math.floor(Math.max(place, 0) / PAGE);
-    draw();
+    if (!settle() && found.loaded) found.current = null;
+    drawn();
   };
 
   const filter = () => {
     found.current = null;
     choose();
     keep();
-  };
-
-  const goTo = () => {
-    const node = table.querySelector(".current");
-    node?.focus({ preventScroll: true });
-    node?.scrollIntoView({ block: "nearest" });
-  };
-
-  const step = (by) => {
-    const from = found.current === null ? found.page * PAGE - (by > 0 ? 1 : 0) : found.places.indexOf(found.current);
-    const to = Math.min(Math.max(from + by, 0), found.places.length - 1);
-    if (to < 0) return;
-    found.current = found.places[to];
-    found.page = Math.floor(to / PAGE);
-    draw();
-    keep();
-    goTo();
   };
 
   // Values that this page does not have are passed over.
@@ -184,33 +157,13 @@ const start = async () => {
       if (choice.selectedIndex < 0) choice.value = otherwise;
     }
     if (controls) controls.checked = state.has("controls");
-    const place = Number(state.get("sample")) - 1;
-    found.current = Number.isInteger(place) && place >= 0 && place < rows.size ? place : null;
+    found.current = placeOf(state.get("sample"), rows.size);
     return true;
   };
-  const show = () => {
-    if (found.current === null) byId("samples").scrollIntoView();
-    else goTo();
-  };
 
-  const turn = (to) => {
-    const pages = { first: 0, previous: found.page - 1, next: found.page + 1, last: last() };
-    const page = Math.min(Math.max(pages[to], 0), last());
-    if (page === found.page) return;
-    found.page = page;
-    found.current = null;
-    draw();
-    keep();
-    byId("samples").scrollIntoView();
-  };
-
-  let waiting = 0;
-  search.addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(filter, 150);
-  });
+  whenTyped(search, filter);
   for (const choice of [test, outcome, sort, controls]) choice?.addEventListener("change", filter);
-  reveal?.addEventListener("change", draw);
+  reveal?.addEventListener("change", drawn);
   for (const link of document.querySelectorAll("a[data-test]"))
     link.addEventListener("click", (event) => {
       event.preventDefault();
@@ -224,22 +177,8 @@ const start = async () => {
     choose();
     show();
   });
-  addEventListener("keydown", (event) => {
-    const by = { j: 1, k: -1 }[event.key];
-    if (!by || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
-    step(by);
-  });
-  for (const button of buttons) button.addEventListener("click", () => turn(button.dataset.page));
-  for (const group of document.querySelectorAll(".pages"))
-    group.addEventListener("keydown", (event) => {
-      const to = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last" }[event.key];
-      if (!to) return;
-      event.preventDefault();
-      turn(to);
-    });
 
-  for (const hidden of document.querySelectorAll(".tools, .pages, .keys")) hidden.hidden = false;
-  document.documentElement.classList.add("scripted");
+  showTools();
   const restored = restore();
   await rows.load((blocks) => {
     if (blocks === 1) choose();
@@ -247,7 +186,7 @@ const start = async () => {
   found.loaded = true;
   // What was found or drawn before the last text was there may lack some.
   if (search.value || !rows.size || restored) choose();
-  else draw();
+  else drawn();
   if (restored) show();
   document.documentElement.classList.add("loaded");
 };
