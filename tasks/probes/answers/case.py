@@ -11,7 +11,6 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Likelihoods, LossOf, TextSample
 from contrapose.tasks.probes.answers.settings import AnswerSettings, Scorer
 from contrapose.tasks.probes.values import numbers_of, texts_of, truths_of
-from contrapose.tasks.statistics.divergence import jensen_shannon
 
 LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "prompt"}
 """Of which text the scorers by loss need the loss."""
@@ -107,3 +106,21 @@ def _moved(options: int, upper: float) -> float:
     first, second = (rng.dirichlet(np.ones(options), size=DRAWS) for _ in range(2))
     same = first.argmax(axis=1) == second.argmax(axis=1)
     return float(np.mean(same & (jensen_shannon(first, second) > upper)))
+
+
+def jensen_shannon(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Jensen-Shannon divergence of each pair of rows, in bits, 0 to 1; both arrays of shape (rows, outcomes).
+
+    The same digits as the square of `scipy.spatial.distance.jensenshannon`, which takes twice as long to import.
+
+    Source: J. Lin, IEEE Transactions on Information Theory 37 (1991) 145-151.
+    """
+    from scipy.special import rel_entr
+
+    first, second = (shares / shares.sum(axis=1, keepdims=True) for shares in (first, second))
+    middle = (first + second) / 2
+    nats: np.ndarray = rel_entr(first, middle).sum(axis=1) + rel_entr(second, middle).sum(axis=1)
+    # Rounding can push nearly equal distributions below zero, whose root is NaN.
+    with np.errstate(invalid="ignore"):
+        bits: np.ndarray = np.nan_to_num(np.sqrt(nats / np.log(2) / 2) ** 2)
+    return bits.clip(0.0, 1.0)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
+from contrapose.tasks.probes.answers.case import jensen_shannon
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.choices import Choice, about, read_choice
 from contrapose.tasks.probes.own_prompt import OwnLabels
-from contrapose.tasks.statistics.divergence import jensen_shannon
 
 _LETTER = re.compile(
     r"\W*(?:(?:the\s+)?(?:correct\s+|best\s+|right\s+|final\s+)?(?:answer|option|choice)(?:\s+is)?\W*)*[A-Za-z]\W*",
