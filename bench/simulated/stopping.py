@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.simulated.draws import Finding
-from bench.simulated.looks import levels, obrien_fleming, power_of
 from contrapose.tasks.statistics.evidence import evidence
+from contrapose.tasks.statistics.looks import levels, spent_by
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, clustered
 
 CASES = (371, 2_000)
@@ -157,12 +157,28 @@ def by_betting(passed: np.ndarray, design: Design) -> Decided:
     return Decided(np.where(at == len(last), 0, np.where(first[:, 0] <= first[:, 1], 1, -1)), ended[at])
 
 
+def obrien_fleming(share: float, level: float) -> float:
+    """Little at first, nearly all at the end.
+
+    Source: K. K. G. Lan, D. L. DeMets, Biometrika 70 (1983) 659-663, like P. C. O'Brien, T. R. Fleming, Biometrics 35
+    (1979) 549-556.
+    """
+    from scipy.stats import norm
+
+    return float(2 * norm.sf(norm.isf(level / 2) / np.sqrt(share)))
+
+
+def spent_later(share: float, level: float) -> float:
+    """The level times the cube of the share: K. Kim, D. L. DeMets, Biometrika 74 (1987) 149-154."""
+    return level * share**3
+
+
 AT_THE_END = by_looks(lambda _: np.array([LEVEL]))
 
 WAYS: dict[str, Way] = {
     "O'Brien-Fleming": by_looks(partial(levels, level=LEVEL, spend=obrien_fleming)),
-    CHOSEN: by_looks(partial(levels, level=LEVEL, spend=power_of(2))),
-    "share cubed": by_looks(partial(levels, level=LEVEL, spend=power_of(3))),
+    CHOSEN: by_looks(partial(levels, level=LEVEL, spend=spent_by)),
+    "share cubed": by_looks(partial(levels, level=LEVEL, spend=spent_later)),
     "betting": by_betting,
 }
 

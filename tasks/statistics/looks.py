@@ -1,0 +1,231 @@
+"""At which p value each look at a growing sample may decide, so that all looks together are wrong as seldom as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from contrapose.tasks.statistics.shares import LEVEL
+
+Spending = Callable[[float, float], float]
+"""From the share of the cases that are judged so far, 0 to 1, and a level: how much of it may be spent by now."""
+
+ADDED, FADING = 0.2, 0.5
+"""Of the level, what all later runs together may add to it; of that, what the next of them takes."""
+REACH = 6.0
+"""Standard deviations that the grid spans below zero."""
+FINE = 1.3
+"""Points of a grid by as many widths of a step as it has; pi/2 where they are furthest apart is one a step."""
+COARSE, MOST_POINTS = 16, 768
+"""Points of a grid come in multiples of the one, and are at most the other."""
+NEGLIGIBLE = 1e-12
+"""A look that may spend less than this decides nothing."""
+PRECISE = 1e-12
+KEPT = 256
+"""States from which a further look goes on."""
+KNOTS = np.array(
+    [LEVEL / among for among in (1e6, 1e5, 1e4, 1e3, 300, 100, 50, 20, 10, 6, 5, 4, 3, 2, 1)]
+    + [0.07, 0.1, 0.17, 0.3, 0.5, 0.65, 0.8]
+)
+"""Levels for which the bounds are followed; between them one interpolates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """When the cases of a test were judged, as shares of those that this run may ask together with all before."""
+
+    shares: tuple[float, ...] = (1.0,)
+    """Of this run, up to now, increasing; the last one is the present look."""
+    earlier: tuple[float, ...] = ()
+    """Of earlier runs, each of which spent all that it had and decided nothing; increasing, below those of this run."""
+
+    def __post_init__(self) -> None:
+        if not self.shares or np.min(np.diff([0.0, *self.earlier, *self.shares])) <= 0 or self.shares[-1] > 1:
+            raise ValueError(f"{self} must be shares above 0, each greater than the one before, and at most 1.")
+
+    def overall(self, p: float) -> float:
+        """The least level at which the present look decides: a p value that counts all looks.
+
+        It is the repeated p value of C. Jennison, B. W. Turnbull, Group Sequential Methods (2000), chapter 9; the least
+        of those of all looks is the sequential one of Q. Liu, K. M. Anderson, JASA 103 (2008) 1621-1630. Holm's steps
+        over them are the closed procedure of W. Maurer, F. Bretz, Statistics in Biopharmaceutical Research 5 (2013)
+        311-320.
+        """
+        if self == ONE_LOOK or p in (0, 1):
+            return p
+        return _Table.of(self).level_for(p)
+
+    def level(self, level: float) -> float:
+        """The p value that decides at the present look, where all looks of the first run may use a level.
+
+        Later runs add at most a fifth to it, the first of them a half of that, and each a half of what the one before
+        it added; how much an unplanned look adds is from B. J. Sagarin, J. K. Ambler, E. M. Lee, Perspectives on
+        Psychological Science 9 (2014) 293-304. No look decides at more than the level itself.
+        """
+        if self == ONE_LOOK or level in (0, 1):
+            return level
+        return _Table.of(self).p_for(level)
+
+    @property
+    def spent(self) -> tuple[tuple[float, float], ...]:
+        """The share of each look, and what of the level it may spend."""
+        runs = [ADDED * FADING**run if run else 1.0 for run in range(len(self.earlier) + 1)]
+        start = self.earlier[-1] if self.earlier else 0.0
+        by_now = [runs[-1] * (share**2 - start**2) / (1 - start**2) for share in self.shares]
+        own = zip(self.shares, np.diff([0.0, *by_now]).tolist(), strict=True)
+        return (*zip(self.earlier, runs, strict=False), *own)
+
+
+ONE_LOOK = Looks()
+
+
+def spent_by(share: float, level: float) -> float:
+    """What may be spent by a share of the cases: K. Kim, D. L. DeMets, Biometrika 74 (1987) 149-154."""
+    return level * share**2
+
+
+def levels(shares: Sequence[float], level: float, spend: Spending) -> np.ndarray:
+    """The p value that decides at each look, one-sided, of shape (looks,).
+
+    Args:
+        shares: of all cases that may be judged, after each look, increasing, the last at most 1.
+        level: how often a claim at its boundary may be made falsely, over all looks.
+        spend: how the level is spread over them.
+    """
+    decides, spent, state = np.zeros(len(shares)), 0.0, START
+    for look, share in enumerate(shares):
+        allowed = spend(share, level) - spent
+        if allowed >= NEGLIGIBLE:
+            state, spent = _looked(state, share, np.array([allowed])), spent + allowed
+            decides[look] = state.decides[0]
+    return decides
+
+
+class _State(NamedTuple):
+    """Of runs that no look has decided yet, for several levels at once."""
+
+    share: float
+    """Of the cases, at the last look."""
+    step: float
+    """Standard deviation of what was added since the look before it."""
+    bound: np.ndarray
+    """(levels, 1): a sum beyond it decided at the last look."""
+    grid: np.ndarray
+    """(levels, points): sums at the look before it."""
+    mass: np.ndarray
+    """(levels, points): how likely they are, together with no decision by then."""
+
+    @property
+    def decides(self) -> np.ndarray:
+        """(levels,): p values that the bounds are."""
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr(-self.bound[:, 0] / np.sqrt(self.share)))
+
+
+START = _State(0.0, 0.0, np.zeros((1, 1)), np.zeros((1, 1)), np.ones((1, 1)))
+
+
+def _looked(state: _State, share: float, allowed: np.ndarray) -> _State:
+    """After one more look, which may spend what is allowed at each level, (levels,).
+
+    Sums grow like a Brownian motion, whose density over the runs that no earlier look decided is followed from look to
+    look: P. Armitage, C. K. McPherson, B. C. Rowe, JRSS A 132 (1969) 235-244.
+    """
+    step = float(np.sqrt(share - state.share))
+    grid, mass = _undecided(state, step) if state.share else (state.grid, state.mass)
+    return _State(share, step, _bound(state, grid, mass, allowed[:, None], share=share, step=step), grid, mass)
+
+
+def _undecided(state: _State, step: float) -> tuple[np.ndarray, np.ndarray]:
+    """Sums at the last look, as finely as a next step needs them, and how likely they are."""
+    low = -REACH * np.sqrt(state.share)
+    width = state.bound - low
+    needed = FINE * float(width.max()) / step
+    nodes, weights = _nodes(int(min(MOST_POINTS, COARSE * np.ceil(max(needed, 2 * COARSE) / COARSE))))
+    points = low + width * (nodes + 1) / 2
+    away = (points[:, :, None] - state.grid[:, None, :]) / state.step
+    density = (_bell(away) @ state.mass[:, :, None])[:, :, 0] / state.step
+    return points, density * weights * width / 2
+
+
+def _bell(away: np.ndarray) -> np.ndarray:
+    """The normal density; numbers too small for a computer's usual ones would make it several times slower."""
+    return np.asarray(np.exp(np.maximum(away * away * -0.5, -100.0)) / np.sqrt(2 * np.pi))
+
+
+@lru_cache
+def _nodes(points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Gauss's, which lie closest at the ends, where the density is cut off."""
+    from scipy.special import roots_legendre
+
+    nodes, weights = roots_legendre(points)
+    return np.asarray(nodes), np.asarray(weights)
+
+
+def _bound(
+    state: _State, grid: np.ndarray, mass: np.ndarray, allowed: np.ndarray, *, share: float, step: float
+) -> np.ndarray:
+    """Beyond which as much lies as is allowed, by Newton's steps on the logarithm, which is concave.
+
+    They start where certainly less lies: if nobody had looked before, or all sums still lay at the last bound.
+    """
+    from scipy.special import ndtr, ndtri
+
+    bound = -np.sqrt(share) * ndtri(allowed)
+    if state.share:
+        bound = np.minimum(bound, state.bound - step * ndtri(allowed))
+    moved = np.inf
+    while moved > PRECISE:
+        away = (grid - bound) / step
+        beyond = (mass * ndtr(away)).sum(axis=1, keepdims=True)
+        density = (mass * _bell(away)).sum(axis=1, keepdims=True) / step
+        change = np.log(beyond / allowed) * beyond / density
+        bound, moved = bound + change, float(np.abs(change).max())
+    return np.asarray(bound)
+
+
+@lru_cache(maxsize=KEPT)
+def _followed(spent: tuple[tuple[float, float], ...]) -> _State:
+    """The state after all these looks for every knot; the looks before the last have been followed already."""
+    from scipy.special import ndtri
+
+    before = _followed(spent[:-1]) if len(spent) > 1 else START
+    share, weight = spent[-1]
+    state = _looked(before, share, weight * KNOTS)
+    return state._replace(bound=np.maximum(state.bound, -np.sqrt(share) * ndtri(KNOTS)[:, None]))
+
+
+class _Table(NamedTuple):
+    """Logarithms of the p value that decides at a look, and of the level that this uses, from low to high."""
+
+    p: np.ndarray
+    level: np.ndarray
+
+    @classmethod
+    def of(cls, looks: Looks) -> _Table:
+        """Of the present look; a run that looks again pays for one look."""
+        spent = looks.spent
+        for count in range(1, len(spent)):
+            _followed(spent[:count])
+        return cls(np.log(np.r_[_followed(spent).decides, 1.0]), np.log(np.r_[KNOTS, 1.0]))
+
+    def level_for(self, p: float) -> float:
+        """Least level at which a p value decides."""
+        return self._between(p, self.p, self.level)
+
+    def p_for(self, level: float) -> float:
+        """Largest p value that decides at a level."""
+        return self._between(level, self.level, self.p)
+
+    def _between(self, value: float, known: np.ndarray, wanted: np.ndarray) -> float:
+        from scipy.interpolate import PchipInterpolator
+
+        at = float(np.log(value))
+        if at <= known[0]:
+            return float(value * np.exp(wanted[0] - known[0]))
+        return float(np.exp(PchipInterpolator(known, wanted)(at)))
