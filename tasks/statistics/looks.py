@@ -57,7 +57,7 @@ class Looks:
         """
         if self == ONE_LOOK or p in (0, 1):
             return p
-        return _Table.of(self).level_for(p)
+        return max(p, _Table.of(self).level_for(p))
 
     def level(self, level: float) -> float:
         """The p value that decides at the present look, where all looks of the first run may use a level.
@@ -68,7 +68,11 @@ class Looks:
         """
         if self == ONE_LOOK or level in (0, 1):
             return level
-        return _Table.of(self).p_for(level)
+        return min(level, _Table.of(self).p_for(level))
+
+    def after(self, growth: float) -> Looks:
+        """The one look of a later run, at so many times the cases of the present look."""
+        return Looks(earlier=tuple(share / self.shares[-1] / growth for share in (*self.earlier, self.shares[-1])))
 
     @property
     def spent(self) -> tuple[tuple[float, float], ...]:

@@ -10,6 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from contrapose.tasks.statistics.evidence import Evidence, evidence
+from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.shares import LEVEL, Share, fewer, independent
 
 IN_SAMPLE, IN_CLUSTER = 0.5, 0.1
@@ -39,15 +40,21 @@ class Reach:
         return (1.0 if self.passes_from is None else self.passes_from) - (self.fails_up_to or 0.0)
 
 
-def further(share: Share, gate: float, *, level: float = LEVEL) -> int | None:
+def further(share: Share, gate: float, *, level: float = LEVEL, looks: Looks | None = None) -> int | None:
     """About how many further rows would decide a share against a gate with 80 % power; None where none are enough.
 
     Args:
         share: of the rows so far, which count as they are; further ones are true as often, and as dependent.
         gate: between 0 and 1.
         level: p value that a verdict needs.
+        looks: at the rows so far, where a later run must count them.
     """
-    rows = _enough(lambda rows: _decides(share, rows, gate, level), share.rows)
+
+    def decides(rows: int) -> bool:
+        counted = looks.after(rows / share.rows).level(level) if looks and rows > share.rows else level
+        return _decides(share, rows, gate, counted)
+
+    rows = _enough(decides, share.rows)
     return None if rows is None else rows - share.rows
 
 

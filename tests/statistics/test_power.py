@@ -10,8 +10,9 @@ import pytest
 from scipy.stats import binom
 
 from contrapose.tasks.statistics.evidence import evidence
+from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.power import Reach, cases_for, detectable, further, least, pairs_for, reach, worth
-from contrapose.tasks.statistics.shares import Share, clustered, independent
+from contrapose.tasks.statistics.shares import LEVEL, Share, clustered, independent
 
 
 def chance_of(side: str, rate: float, *, cases: int, gate: float, level: float) -> float:
@@ -81,6 +82,20 @@ def test_further_cases_decide_with_80_percent_power(true: int, rows: int, gate: 
     ]
     chance = sum(binom.pmf(won, more, true / rows))
     assert 0.795 <= chance <= 0.9
+
+
+@pytest.mark.parametrize(("true", "rows", "gate"), [(70, 100, 0.65), (9, 10, 0.65), (60, 100, 0.65), (30, 40, 0.8)])
+@pytest.mark.parametrize("looks", [ONE_LOOK, Looks(earlier=(0.5,)), Looks(earlier=(0.3, 0.6))])
+def test_further_cases_keep_their_promise_at_a_later_look(true: int, rows: int, gate: float, looks: Looks) -> None:
+    more = further(independent(true, rows), gate, looks=looks)
+    assert more is not None
+    assert more > (further(independent(true, rows), gate) or 0)
+    level = looks.after((rows + more) / rows).level(LEVEL)
+    side = "reached" if true / rows > gate else "missed"
+    won = [
+        new for new in range(more + 1) if getattr(evidence(independent(true + new, rows + more), gate), side) <= level
+    ]
+    assert 0.79 <= sum(binom.pmf(won, more, true / rows)) <= 0.9
 
 
 def test_copies_need_as_many_copies_more() -> None:
