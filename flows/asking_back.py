@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from contrapose.flows.account import usage_summary
 from contrapose.flows.orchestration.progress import watched
+from contrapose.flows.orchestration.workers import Submitted
 from contrapose.flows.reader import of_reader
 from contrapose.flows.run_context import Run, Trials, reading_terms
 from contrapose.flows.teamwork import together
@@ -21,6 +22,16 @@ from contrapose.tasks.probes.reading_checks import CHECKS, LEAST_AGREEMENT, read
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.tables.table import Table, read, write
 from contrapose.tasks.text.wording import spent
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was found out about some replies before: a run that comes back to them with others asks nothing twice."""
+
+    unread: dict[str, Unread] = field(default_factory=dict)
+    """By the hash of the trials."""
+    asked: dict[tuple[str, str], Asked] = field(default_factory=dict)
+    """By the hashes of trials and questions; what was not answered to the end is not among them."""
 
 
 class AskedBack(NamedTuple):
@@ -38,7 +49,9 @@ class AskedBack(NamedTuple):
     """Replies that rules read, and of which the model told what it reads."""
 
 
-def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> dict[str, Trials]:
+def ask_back(
+    run: Run, trials: Mapping[str, Trials], *, stopped: str | None, heard: Heard | None = None
+) -> dict[str, Trials]:
     """The trials, with what is said of the replies whose choice neither rules nor embeddings can read.
 
     The run's reader is asked, or else the model under test; "the model" is whichever it is here. It comes after all
@@ -48,10 +61,13 @@ def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> 
 
     Args:
         run: the run.
-        trials: of every test.
+        trials: of every test, or of some.
         stopped: why nothing more is to be asked, where asking was stopped.
+        heard: what was found out before; what is found out now is added.
     """
-    unread = {plan.test: _unread(run, plan, trials[plan.test]) for plan in _asking(run)}
+    heard = heard or Heard()
+    asking = [plan for plan in _asking(run) if plan.test in trials]
+    unread = {plan.test: _unread(run, plan, trials[plan.test], heard) for plan in asking}
     checks = {test: _checks(portions) for test, portions in unread.items()}
     total = sum(table["rows"] for tables in checks.values() for table in tables)
     total += sum(portion["questions"]["rows"] for portions in unread.values() for portion in portions)
@@ -65,13 +81,21 @@ def ask_back(run: Run, trials: Mapping[str, Trials], *, stopped: str | None) -> 
         together(run, reading_terms(run), meter) as shared,
     ):
         for test, portions in unread.items():
-            asked[test], stopped = _ask(run, shared, test, trials[test], portions, checks[test], stopped=stopped)
+            reading = Reading(run, shared, heard)
+            asked[test], stopped = _ask(reading, test, trials[test], portions, checks[test], stopped=stopped)
     return asked
 
 
+class Reading(NamedTuple):
+    """Who is asked, and what is known already."""
+
+    run: Run
+    terms: Terms
+    heard: Heard
+
+
 def _ask(
-    run: Run,
-    shared: Terms,
+    reading: Reading,
     test: str,
     trials: Trials,
     unread: list[Unread],
@@ -81,11 +105,12 @@ def _ask(
 ) -> tuple[Trials, str | None]:
     """The trials of one test with the answers, and why asking was stopped, if it was."""
     questions = [portion["questions"] for portion in unread]
-    checked = _about(run, shared, f"replies of {test} that were read, to check it by", trials, checks, stopped=stopped)
+    run = reading.run
+    checked = _about(reading, f"replies of {test} that were read, to check it by", trials, checks, stopped=stopped)
     if reads_badly(checked.agreed, checked.compared):
         outcome, warnings = checked, [_distrust(run, test, checked, questions)]
     else:
-        outcome = _about(run, shared, f"replies of {test}", checked.trials, questions, stopped=checked.stopped)
+        outcome = _about(reading, f"replies of {test}", checked.trials, questions, stopped=checked.stopped)
         warnings = _warnings(run, test, outcome, questions)
     return replace(outcome.trials, warnings=[*trials.warnings, *warnings]), outcome.stopped
 
@@ -95,13 +120,18 @@ def _asking(run: Run) -> Iterator[Plan]:
     return (plan for plan in run.plans if plan.probe_settings.asks_back(likelihoods))
 
 
-def _unread(run: Run, plan: Plan, trials: Trials) -> list[Unread]:
+def _unread(run: Run, plan: Plan, trials: Trials, heard: Heard) -> list[Unread]:
     """Questions about the replies in each table of trials."""
     name = run.config.embedding_model
     model = {"embedding_model": name, "embedding_revision": revision(name)}
     again = run.config.refresh
-    submitted = [run.workers.submit(find_unread, again, plan=plan, trials=table, **model) for table in trials.tables]
-    return [pending.outcome() for pending in submitted]
+    submitted = {
+        table["sha256"]: run.workers.submit(find_unread, again, plan=plan, trials=table, **model)
+        for table in trials.tables
+        if table["sha256"] not in heard.unread
+    }
+    heard.unread.update({sha256: pending.outcome() for sha256, pending in submitted.items()})
+    return [heard.unread[table["sha256"]] for table in trials.tables]
 
 
 def _checks(unread: list[Unread]) -> list[Table]:
@@ -112,12 +142,11 @@ def _checks(unread: list[Unread]) -> list[Table]:
     return [write((check for check in table if (check.case_id, check.side) in chosen), FollowUp) for table in known]
 
 
-def _about(
-    run: Run, shared: Terms, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None
-) -> AskedBack:
+def _about(reading: Reading, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None) -> AskedBack:
     """The trials of one test with the answers."""
+    run = reading.run
     tables, of_model, missing, agreed, compared = list(trials.tables), dict(trials.of_model), 0, 0, 0
-    for place, asked in _asked_about(run, shared, label, tables, follow_ups, stopped=stopped):
+    for place, asked in _asked_about(reading, label, list(tables), follow_ups, stopped=stopped):
         tables[place] = asked["table"]
         if stopped is None and asked["stopped"] is not None:
             stopped = of_reader(asked["stopped"]) if run.reader else asked["stopped"]
@@ -128,26 +157,35 @@ def _about(
 
 
 def _asked_about(
-    run: Run, shared: Terms, label: str, tables: list[Table], follow_ups: list[Table], *, stopped: str | None
+    reading: Reading, label: str, tables: list[Table], follow_ups: list[Table], *, stopped: str | None
 ) -> Iterator[tuple[int, Asked]]:
     """What came of the questions about the replies in each table of trials that has some, with its place."""
-    submitted = []
+    known, submitted = reading.heard.asked, []
     for place, questions in enumerate(follow_ups):
         if not questions["rows"]:
             continue
-        pending = run.workers.submit(
-            ask_about,
-            label=f"{questions['rows']:,} {label}" + (f", part {place + 1}" if len(follow_ups) > 1 else ""),
-            trials=tables[place],
-            follow_ups=questions,
-            stopped=stopped,
-            terms=shared,
-        )
-        if pending.done and stopped is None:
+        key = (tables[place]["sha256"], questions["sha256"])
+        part = f", part {place + 1}" if len(follow_ups) > 1 else ""
+        pending = None if key in known else _submit(reading, label + part, tables[place], questions, stopped=stopped)
+        if pending is not None and pending.done and stopped is None:
             stopped = pending.outcome()["stopped"]
-        submitted.append((place, pending))
-    for place, pending in submitted:
-        yield place, pending.outcome()
+        submitted.append((place, key, pending))
+    for place, key, pending in submitted:
+        asked = known[key] if pending is None else pending.outcome()
+        if asked["stopped"] is None:
+            known[key] = asked
+        yield place, asked
+
+
+def _submit(reading: Reading, label: str, trials: Table, questions: Table, *, stopped: str | None) -> Submitted[Asked]:
+    return reading.run.workers.submit(
+        ask_about,
+        label=f"{questions['rows']:,} {label}",
+        trials=trials,
+        follow_ups=questions,
+        stopped=stopped,
+        terms=reading.terms,
+    )
 
 
 def _named(run: Run, warnings: Mapping[str, str]) -> dict[str, str]:

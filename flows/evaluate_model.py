@@ -10,6 +10,7 @@ from contrapose.flows.orchestration.form import Form
 from contrapose.flows.orchestration.verdict_state import FailFlow, ended
 from contrapose.flows.reporting import Published, report
 from contrapose.flows.steps import (
+    asked_cases,
     evaluate,
     infer,
     judge,
@@ -50,6 +51,7 @@ def evaluate_model(config: Form, resumed: str | None = None, fail_flow: FailFlow
         cases = perturb(run, samples)
         checked = validate_cases(run, samples, cases)
         trials = infer(run, cases)
+        cases = asked_cases(cases, trials)
         checked += validate_completions(run, cases, trials)
         results = evaluate(run, trials)
         checked += validate_results(run, cases, results)

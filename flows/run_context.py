@@ -23,8 +23,10 @@ from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.evaluate.embeddings import located
 from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.infer.budget import Limits, open_budget
+from contrapose.tasks.infer.looks import Look
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.report.evidence import THE_MODEL
+from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.tables.table import Table
 
 if TYPE_CHECKING:
@@ -145,6 +147,17 @@ class Trials:
     """What people should know of the asking."""
     of_model: dict[str, str] = field(default_factory=dict)
     """What they should know of how the model answers, by its kind: a run tells each kind once."""
+    looks: tuple[Look, ...] = ()
+    """After which cases one looked whether the test is decided; empty where that was not to be seen before the end."""
+    whole: int = 0
+    """How many cases would have been judged at the last look there is; 0 where nobody looked."""
+    saved: int = 0
+    """Questions that were not asked, since the test was decided without them."""
+
+    @property
+    def evidence(self) -> Looks:
+        """When the evidence was looked at."""
+        return Looks(shares=tuple(look.judged / self.whole for look in self.looks)) if self.looks else ONE_LOOK
 
 
 def terms(run: Run) -> Terms:

@@ -16,11 +16,13 @@ from contrapose.flows.gate import admit
 from contrapose.flows.orchestration.at_work import at_work
 from contrapose.flows.orchestration.progress import watched
 from contrapose.flows.run_context import Run, Trials, terms
+from contrapose.flows.stopping import Gradual, ask_until_decided
 from contrapose.flows.teamwork import cases_of, portion_size, results_of, together
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.policy import call
 from contrapose.tasks.core.records import Case
+from contrapose.tasks.core.stopping import Stopping, stopped_early
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.evaluate.gate import corrected, rules
 from contrapose.tasks.evaluate.task import judge as judge_task
@@ -28,11 +30,11 @@ from contrapose.tasks.infer.chunks import chunks, questions_in
 from contrapose.tasks.infer.task import Asked, Terms
 from contrapose.tasks.infer.task import infer as infer_task
 from contrapose.tasks.load.samples import content_sha256
-from contrapose.tasks.load.task import Samples
+from contrapose.tasks.load.task import Samples, arrange
 from contrapose.tasks.load.task import load as load_task
 from contrapose.tasks.perturb.cases import refuse_guessable
 from contrapose.tasks.report.artifacts import artifact_key
-from contrapose.tasks.tables.table import Table, read_rows
+from contrapose.tasks.tables.table import Table, first_rows, read_rows
 from contrapose.tasks.text.wording import spent
 from contrapose.tasks.validate.task import validate_cases as validate_cases_task
 from contrapose.tasks.validate.task import validate_completions as validate_completions_task
@@ -76,6 +78,9 @@ def _loaded(run: Run, plan: Plan) -> Samples:
         limit=plan.limit,
         seed=run.config.seed,
     )
+    if run.config.stop == "early":
+        table = call(arrange, run.config.refresh, test=plan.test, samples=samples["table"], seed=run.config.seed)
+        samples = {**samples, "table": table}
     if plan.limited_by is None or samples["table"]["rows"] == samples["data"]["rows"]:
         return samples
     return {**samples, "data": {**samples["data"], "limited_by": plan.limited_by}}
@@ -141,18 +146,41 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     """Trials of every test, chunk by chunk. The response store keeps each answer as it comes."""
     if run.config.batch_api:
         _answer_by_batch(run, cases)
-    answered = {plan.test: Trials(tables=[], asked=0, unasked=0, stopped=None, notes={}) for plan in run.plans}
-    stopped = None
     total, title = sum(map(questions_in, cases.values())), f"asking {run.config.model}"
     key = f"{artifact_key(run.config.suite, run.config.model)}-progress"
-    with (
-        watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key) as meter,
-        together(run, terms(run), meter) as shared,
-    ):
-        for test, asked in _asked(run, cases, shared):
-            stopped = stopped or asked["stopped"]
-            answered[test] = _add(answered[test], asked)
+    with watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key) as meter:
+        if run.config.stop == "early":
+            return {test.plan.test: _until_decided(test) for test in ask_until_decided(run, cases, meter, _add)}
+        with together(run, terms(run), meter) as shared:
+            answered, stopped = _all_asked(run, cases, shared)
     return ask_back(run, {test: _warn_of_silence(test, trials) for test, trials in answered.items()}, stopped=stopped)
+
+
+def _all_asked(run: Run, cases: Mapping[str, Table], shared: Terms) -> tuple[dict[str, Trials], str | None]:
+    """Trials of every test, all of whose cases are asked, and why asking was stopped, if it was."""
+    answered = {plan.test: Trials(tables=[], asked=0, unasked=0, stopped=None, notes={}) for plan in run.plans}
+    stopped = None
+    for test, asked in _asked(run, cases, shared):
+        stopped = stopped or asked["stopped"]
+        answered[test] = _add(answered[test], asked)
+    return answered, stopped
+
+
+def _until_decided(test: Gradual) -> Trials:
+    """The trials of a test that was asked until it was decided."""
+    trials = _warn_of_silence(test.plan.test, test.trials)
+    if not test.looks:
+        return trials
+    saved = questions_in(test.cases) - questions_in(test.asked_cases)
+    return replace(trials, looks=tuple(test.looks[: test.taken]), whole=test.looks[-1].judged, saved=saved)
+
+
+def asked_cases(cases: Mapping[str, Table], trials: Mapping[str, Trials]) -> dict[str, Table]:
+    """The cases of every test that were asked, in order, and those among them that are skipped."""
+    return {
+        test: first_rows(table, trials[test].looks[-1].end) if trials[test].looks else table
+        for test, table in cases.items()
+    }
 
 
 def _asked(run: Run, cases: Mapping[str, Table], shared: Terms) -> Iterator[tuple[str, Asked]]:
@@ -193,7 +221,9 @@ def _warn_of_silence(test: str, trials: Trials) -> Trials:
     """The trials of a test, with a warning where replies are empty: no verdict says by itself why it is none."""
     if not trials.silent:
         return trials
-    return replace(trials, warnings=[SILENT.format(test=test, silent=trials.silent, replies=2 * trials.asked)])
+    return replace(
+        trials, warnings=[*trials.warnings, SILENT.format(test=test, silent=trials.silent, replies=2 * trials.asked)]
+    )
 
 
 def _add(trials: Trials, asked: Asked) -> Trials:
@@ -232,13 +262,23 @@ def judge(
                 cases=cases[plan.test],
                 results=results[plan.test],
                 data=samples[plan.test]["data"],
-                rules=rules(run.config, plan, tests=len(run.plans)),
+                rules=rules(run.config, plan, tests=len(run.plans), looks=trials[plan.test].evidence),
             ),
             trials[plan.test],
         )
         for plan in run.plans
     ]
-    return corrected(outcomes)
+    return [_stopping(outcome, trials[outcome["test_type"]]) for outcome in corrected(outcomes)]
+
+
+def _stopping(outcome: Outcome, trials: Trials) -> Outcome:
+    """The outcome, and how far a test was asked that may stop early."""
+    if not trials.looks:
+        return outcome
+    judged = trials.looks[-1].judged
+    stopping = Stopping(cases=trials.whole, judged=judged, looks=len(trials.looks), saved=trials.saved)
+    early = f" {stopped_early(stopping)}" if judged < trials.whole else ""
+    return {**outcome, "reason": outcome["reason"] + early, "stopping": stopping}
 
 
 def stopped(outcome: Outcome, trials: Trials) -> Outcome:

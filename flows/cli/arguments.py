@@ -76,6 +76,11 @@ def add_changes(command: argparse.ArgumentParser, *, test: str | None = None, da
         "for its bundled samples)",
     )
     command.add_argument(
+        "--stop",
+        choices=("all", "early"),
+        help="early: ask a test no further once its verdict is certain enough (default: all)",
+    )
+    command.add_argument(
         "--skip-bad-rows", action="store_true", help="leave out rows that cannot be used, and list them in the report"
     )
     command.add_argument(

@@ -50,7 +50,7 @@ def watched(total: int, *, title: str, ended: Callable[[], str], key: str | None
         over = Event()
 
         def note(words: str) -> None:
-            share = min(100.0, 100 * meter.done / total)
+            share = min(100.0, 100 * meter.done / max(total - meter.saved, 1))
             told_now = escape(f"{title}: {words}")
             # What is shown is not worth a run: answers are kept and go on while a server is slow or away.
             with suppress(Exception):
@@ -156,29 +156,36 @@ class ProgressLine:
         shown = "  ".join(words)
         title = _end(self.title, room - cell_len(shown))
         bar = max(min(options.max_width - 2 - cell_len(title) - cell_len(shown), BAR), 1)
-        done, total = min(self.meter.done, self.pace.total), self.pace.total
+        total = self.total
+        done = min(self.meter.done, total)
         grid = Table.grid(padding=(0, 1))
         grid.add_row(Text(title), ProgressBar(total=total, completed=done, width=bar), Text(shown, no_wrap=True))
         yield grid
 
+    @property
+    def total(self) -> int:
+        """How many questions there are, without those that need not be asked any more."""
+        return self.pace.total - self.meter.saved
+
     def words(self) -> list[str]:
         """What there is to tell, the most needed first."""
-        meter, pace = self.meter, self.pace
-        words = [f"{meter.done:,}/{pace.total:,}"]
+        meter, pace, total = self.meter, self.pace, self.total
+        words = [f"{meter.done:,}/{total:,}"]
         if meter.doing:
             words.append(f"{meter.doing}, {clock(self.seconds)}")
-        elif meter.done >= pace.total:
+        elif meter.done >= total:
             words.append(f"in {clock(self.seconds)}")
         elif pace.left is not None:
             words.append(f"{clock(pace.left)} left")
         else:
             # Something has to change while a long batch is computed.
             words.append(f"{clock(self.seconds)} so far")
-        rate = meter.done / self.seconds if meter.done >= pace.total and self.seconds else pace.rate
+        rate = meter.done / self.seconds if meter.done >= total and self.seconds else pace.rate
         words += [f"{rate:,.1f}/s"] if rate is not None else []
         words += [dollars(meter.cost)] if meter.cost else []
         words += [f"{meter.failed:,} failed"] if meter.failed else []
         words += [f"{meter.from_store:,} cached"] if meter.from_store else []
+        words += [f"{meter.saved:,} saved"] if meter.saved else []
         return words
 
 

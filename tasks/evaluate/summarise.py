@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,14 +25,14 @@ from contrapose.tasks.core.outcome import (
     Slice,
 )
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.evaluate.gate import Counts, Rate, Rules, decide, rated
+from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rate, Rules, decide, rated
 from contrapose.tasks.evaluate.passages import passage_summary
 from contrapose.tasks.language.replies.known_errors import any_read_by
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
-from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
+from contrapose.tasks.statistics.shares import LEVEL, Interval, Share, clustered, unequal, wilson
 from contrapose.tasks.tables.passages import COMPARED, tells_of_passages
 from contrapose.tasks.tables.results import figure_columns, settled
 from contrapose.tasks.tables.table import Table, batches, column_names
@@ -46,6 +47,33 @@ MOST_REASONS = 10
 """Reasons told one by one, since a probe of another package may word one for each row."""
 
 
+class Judged(NamedTuple):
+    """The cases of a test, counted and held against its gates."""
+
+    counts: Counts
+    rates: list[Rate]
+    """The pass rate first."""
+
+
+def judged(results: pd.DataFrame, plan: Plan, rules: Rules) -> Judged:
+    """The counts and rates that the verdict on one test follows from."""
+    cases = _counted(results)[~results["control"].astype(bool)]
+    rates = [_pass_rate(cases, plan, rules), *_criteria(results, plan, rules)]
+    return Judged(count(cases), [rate for rate in rates if rate is not None])
+
+
+def verdict_now(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision | None:
+    """What can be said of one test before all of it is asked; None where that is nothing yet."""
+    counts, rates = judged(results, plan, rules)
+    claims = [max(rate.reached_now for rate in rates), min(rate.missed_now for rate in rates)] if rates else []
+    # The p values over all looks take longer, and are never smaller.
+    return decide(counts, rates, rules) if claims and min(claims) <= rules.looks.level(LEVEL) else None
+
+
+def _counted(results: pd.DataFrame) -> pd.DataFrame:
+    return results[[name for name in COUNTED if name in results]]
+
+
 def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data: DataSummary, rules: Rules) -> Outcome:
     """Count, rate and judge one test; its controls are counted apart.
 
@@ -53,12 +81,10 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
     asked `sample_id` and `skip_reason` are needed.
     """
     control = results["control"].astype(bool)
-    counted = results[[name for name in COUNTED if name in results]]
+    counted = _counted(results)
     controls, cases = counted[control], counted[~control]
-    counts, share = count(cases), passed(cases)
-    chosen = probe(plan.test)
-    gated = [_pass_rate(cases, plan), *_criteria(results, plan)]
-    rates = [rate for rate in gated if rate is not None]
+    share, chosen = passed(cases), probe(plan.test)
+    counts, rates = judged(results, plan, rules)
     verdict, reason, gates, reached, missed = decide(counts, rates, rules)
     answered = results if results["error"].isna().all() else results[results["error"].isna()]
     measures = chosen.measures(answered)
@@ -111,7 +137,7 @@ def _with_passages(outcome: Outcome, results: pd.DataFrame, chosen: Probe) -> Ou
     return {**outcome, "passages": passage_summary(results, clusters_of(results), chosen)}
 
 
-def _pass_rate(cases: pd.DataFrame, plan: Plan) -> Rate | None:
+def _pass_rate(cases: pd.DataFrame, plan: Plan, rules: Rules) -> Rate | None:
     """The documents' pass rate over all asked cases, with those open that say nothing.
 
     Its chance is that over the cases in which something can be guessed.
@@ -119,14 +145,16 @@ def _pass_rate(cases: pd.DataFrame, plan: Plan) -> Rate | None:
     met = np.where(settled(cases), numbers(cases["pass"]), np.nan)
     guessed = cases["chance"].dropna()
     chance = float(guessed.mean()) if len(guessed) else None
-    return rated("pass_rate", met, clusters_of(cases), wanted=plan.min_pass_rate, chance=chance)
+    wanted, looks = plan.min_pass_rate, rules.looks
+    return rated("pass_rate", met, clusters_of(cases), wanted=wanted, chance=chance, looks=looks)
 
 
-def _criteria(results: pd.DataFrame, plan: Plan) -> Iterator[Rate | None]:
+def _criteria(results: pd.DataFrame, plan: Plan, rules: Rules) -> Iterator[Rate | None]:
     """What else the test asks for."""
     for criterion in probe(plan.test).criteria(results, plan.probe_settings):
         met, cluster = criterion.met[criterion.applies], clusters_of(results[criterion.applies])
-        yield rated(criterion.name, met, cluster, wanted=criterion.wanted, chance=criterion.chance)
+        wanted, chance = criterion.wanted, criterion.chance
+        yield rated(criterion.name, met, cluster, wanted=wanted, chance=chance, looks=rules.looks)
 
 
 def passed(rows: pd.DataFrame) -> Share | None:
@@ -236,12 +264,16 @@ def plain(figures: Mapping[str, float | int | None]) -> dict[str, float | int | 
     return {name: None if value is None or not math.isfinite(value) else value for name, value in figures.items()}
 
 
-def scored(results: Table, test: str) -> pd.DataFrame:
+def figures_in(results: Table, test: str) -> pa.Table:
     """The results of a test without texts and names; reasons only where replies leave open whether they passed."""
     passages = COMPARED if tells_of_passages(column_names(results)) else ()
     parts = batches(results, columns=[*figure_columns(probe(test)), "reason", *passages])
-    whole = pa.concat_tables(map(_without_reasons, parts))
-    return pd.DataFrame(whole.to_pandas(split_blocks=True, self_destruct=True))
+    return pa.concat_tables(map(_without_reasons, parts))
+
+
+def scored(results: Table, test: str) -> pd.DataFrame:
+    """The same as a frame, for one look at them."""
+    return pd.DataFrame(figures_in(results, test).to_pandas(split_blocks=True, self_destruct=True))
 
 
 def skipped(cases: Table) -> pd.DataFrame:

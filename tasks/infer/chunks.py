@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import ceil
@@ -26,18 +27,25 @@ class Chunk:
     """Place after the last one."""
 
 
-def chunks(test: str, cases: Table, size: int) -> Iterator[Chunk]:
+def chunks(test: str, cases: Table, size: int, *, ends: Sequence[int] = ()) -> Iterator[Chunk]:
     """The cases that are not skipped, in order, in portions of `size`, or larger ones where these would be too many.
 
     The cases of one sample stay together, so that the prompt they share is sent once; a sample with
     more than `size` of them is a portion of its own.
+
+    Args:
+        test: name of the probe.
+        cases: of the test.
+        size: cases of a portion.
+        ends: places that no portion reaches across, ascending, each between two samples.
     """
     total = read_arrow(cases, columns=["skip_reason"])["skip_reason"].null_count
-    number = 1
-    for portion in portions(_places(cases), max(size, ceil(total / MOST_CHUNKS))):
-        last = number + len(portion) - 1
-        yield Chunk(label=f"{test} {number}-{last} of {total}", first=portion[0], end=portion[-1] + 1)
-        number = last + 1
+    number, size = 1, max(size, ceil(total / MOST_CHUNKS))
+    for _, places in groupby(_places(cases), key=lambda place: bisect_right(ends, place[1])):
+        for portion in portions(places, size):
+            last = number + len(portion) - 1
+            yield Chunk(label=f"{test} {number}-{last} of {total}", first=portion[0], end=portion[-1] + 1)
+            number = last + 1
 
 
 def _places(cases: Table) -> Iterator[tuple[str, int]]:

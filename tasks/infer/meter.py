@@ -22,8 +22,16 @@ class Meter:
     """Requests made, the failed ones too."""
     cost: float | None = None
     """US dollars that the run has spent; None where the price is unknown."""
+    saved: int = 0
+    """Questions that need not be asked any more, since what they are about is decided."""
     doing: str = ""
     """What is done before questions can be asked; empty where they are."""
+
+    def take(self, other: Meter) -> None:
+        """Count what another meter has counted, too."""
+        self.done, self.from_store = self.done + other.done, self.from_store + other.from_store
+        self.failed, self.requests = self.failed + other.failed, self.requests + other.requests
+        self.cost = self.cost if other.cost is None else other.cost
 
 
 _current: ContextVar[Meter | None] = ContextVar("meter", default=None)

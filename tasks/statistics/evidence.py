@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from contrapose.tasks.statistics.shares import Interval, Share, exact
+from contrapose.tasks.statistics.shares import LEVEL, Interval, Share, exact
 
 
 class Evidence(NamedTuple):
     """How a share lies to a gate."""
 
     bounds: Interval
-    """One-sided 95 % bounds: the rate is at least `low`; separately, it is at most `high`."""
+    """One-sided bounds, 95 % unless told otherwise: the rate is at least `low`; separately, it is at most `high`."""
     reached: float
     """p value of a rate this high or higher, if the true one lay at the gate."""
     missed: float
     """p value of a rate this low or lower, if the true one lay at the gate."""
 
 
-def evidence(share: Share, gate: float) -> Evidence:
-    """One-sided bounds and p values of a share against a gate between 0 and 1.
+def evidence(share: Share, gate: float, *, level: float = LEVEL) -> Evidence:
+    """One-sided bounds and p values of a share against a gate between 0 and 1; the bounds leave out `level`.
 
     Exact by the binomial distribution: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413. Wilson's bound lets
     a gate at its boundary pass too often: 9 of 10 against 0.65 occur in 8.6 %, and of 100 to 400 rows a gate of 0.95
-    is passed in up to 6.2 % and failed in up to 8.4 %. A bound reaches the gate where the p value is 5 %.
+    is passed in up to 6.2 % and failed in up to 8.4 %. A bound reaches the gate where the p value is the level.
 
     In clusters the evidence is never stronger than if only the worst cluster had false rows, or none had. Of 20
     clusters of 5 rows, 98 true ones would otherwise tell more about a gate of 0.9 than 100, whose clusters may be
@@ -31,7 +31,7 @@ def evidence(share: Share, gate: float) -> Evidence:
     """
     up, down = (share, *share.better), (share, *share.worse)
     return Evidence(
-        bounds=Interval(min(exact(one).low for one in up), max(exact(one).high for one in down)),
+        bounds=Interval(min(exact(one, level).low for one in up), max(exact(one, level).high for one in down)),
         reached=max(_reached(one, gate) for one in up),
         missed=max(_missed(one, gate) for one in down),
     )

@@ -135,12 +135,14 @@ def wilson(share: Share, *, confidence: float = CONFIDENCE) -> Interval:
     return _interval(share, 1 - confidence, "wilson")
 
 
-def exact(share: Share) -> Interval:
-    """One-sided 95 % bounds on the effective rows: the rate is at least `low`; separately, it is at most `high`.
+def exact(share: Share, level: float = LEVEL) -> Interval:
+    """One-sided bounds on the effective rows: the rate is at least `low`; separately, it is at most `high`.
+
+    Each is wrong at most as often as the level says, 5 % unless told otherwise.
 
     Source: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413, as in statsmodels' proportion_confint.
     """
-    return _interval(share, 2 * LEVEL, "beta")
+    return _interval(share, 2 * level, "beta")
 
 
 def unequal(first: Share, second: Share) -> float:

@@ -233,6 +233,12 @@ def neighbours(table: Table, first: int, end: int, *, columns: Sequence[str] | N
     return part.slice(first - groups.start * ROWS, end - first)
 
 
+def first_rows(table: Table, count: int) -> Table:
+    """The rows with which a table begins."""
+    part = neighbours(table, 0, count)
+    return write_arrow([part], part.schema)
+
+
 def take(table: Table, places: Sequence[int]) -> pa.Table:
     """Some of the rows behind a reference, by ascending places; only the row groups that hold them are read."""
     with _checked(table) as path, pq.ParquetFile(path) as file:
