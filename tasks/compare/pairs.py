@@ -19,14 +19,18 @@ from contrapose.tasks.core.comparison import (
     Verdict,
 )
 from contrapose.tasks.statistics.families import holm, mcnemar, over
+from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.means import SEED, difference, mean, pooled
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, clustered, wilson
 
 
-def pairs_of(rows: Rows, names: Sequence[str], *, margin: float) -> list[Pair]:
-    """All pairs of models in one test, those with the baseline first, which is the first of the rows and the names."""
+def pairs_of(rows: Rows, names: Sequence[str], *, margin: float, looks: Looks = ONE_LOOK) -> list[Pair]:
+    """All pairs of models in one test, those with the baseline first, which is the first of the rows and the names.
+
+    Of models that were asked side by side the looks tell when each pair might have been decided.
+    """
     places = list(combinations(range(len(names)), 2))
-    pairs = _corrected([_pair(rows, (names[other], names[one]), (other, one)) for one, other in places])
+    pairs = _corrected([_pair(rows, (names[other], names[one]), (other, one), looks) for one, other in places])
     return [decide(pair, margin) if one == 0 else pair for (one, _), pair in zip(places, pairs, strict=True)]
 
 
@@ -53,7 +57,7 @@ def rate(passed: np.ndarray, cluster: np.ndarray) -> ComparedRate | None:
     return ComparedRate(value=estimate.value, interval=estimate.interval) if estimate else None
 
 
-def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -> Pair:
+def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int], looks: Looks) -> Pair:
     first, second = (rows.passed[place] for place in places)
     scored = [np.isfinite(first), np.isfinite(second)]
     both, asked = scored[0] & scored[1], rows.asked[list(places)].any(axis=0)
@@ -67,7 +71,7 @@ def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -> Pair:
         only_second=int((scored[1] & ~scored[0]).sum()),
         neither=int((asked & ~scored[0] & ~scored[1]).sum()),
         rates=None if rates[0] is None or rates[1] is None else (rates[0], rates[1]),
-        difference=paired(first[both], second[both], rows.cluster[both]) if both.any() else None,
+        difference=paired(first[both], second[both], rows.cluster[both], looks=looks) if both.any() else None,
         extremes=_extremes(first[asked], second[asked]),
         verdict=None,
         reason="",
@@ -93,13 +97,14 @@ MCNEMAR = "exact McNemar test"
 SIGN_FLIPS = "sign flips of clusters"
 
 
-def paired(first: np.ndarray, second: np.ndarray, cluster: np.ndarray) -> Difference:
+def paired(first: np.ndarray, second: np.ndarray, cluster: np.ndarray, *, looks: Looks = ONE_LOOK) -> Difference:
     """The difference over cases that both models scored; at least one.
 
     Args:
         first: (cases,) of 0 and 1, or of shares where a case was repeated.
         second: (cases,), likewise.
         cluster: (cases,) of codes.
+        looks: when it might have been decided; interval, bounds and p value count them all.
 
     Independent cases that are 0 or 1 have the exact McNemar test; all others one that flips the signs of the clusters'
     differences, as exchanging the two models in a cluster does. McNemar's test is the same with one case a cluster:
@@ -107,17 +112,26 @@ def paired(first: np.ndarray, second: np.ndarray, cluster: np.ndarray) -> Differ
     """
     plain = bool(np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all())
     independent = plain and len(np.unique(cluster)) == len(cluster)
+    several = looks != ONE_LOOK
+    p = mcnemar(first == 1, second == 1).p if independent else _sign_flips(first - second, cluster)
+    sides = [1 - 2 * looks.level(level) for level in (LEVEL / 2, LEVEL)] if several else [CONFIDENCE, ONE_SIDED]
     return Difference(
         value=float(np.mean(first - second)),
-        interval=_interval(first, second, cluster, CONFIDENCE),
-        bounds=_interval(first, second, cluster, ONE_SIDED),
-        p=mcnemar(first == 1, second == 1).p if independent else _sign_flips(first - second, cluster),
+        interval=_interval(first, second, cluster, sides[0]),
+        bounds=_interval(first, second, cluster, sides[1]),
+        p=min(1.0, 2 * looks.overall(p / 2)) if several and p is not None else p,
         adjusted=None,
         method=MCNEMAR if independent else SIGN_FLIPS,
     )
 
 
+SUREST = 1 - 1e-5
+"""Confidence beyond which no resamples tell an interval: a look that decides so seldom says nothing."""
+
+
 def _interval(first: np.ndarray, second: np.ndarray, cluster: np.ndarray, confidence: float) -> Interval | None:
+    if confidence > SUREST:
+        return Interval(-1.0, 1.0)
     estimate = difference(first, second, cluster, share=True, confidence=confidence)
     return estimate.interval if estimate else None
 

@@ -18,6 +18,7 @@ from contrapose.tasks.compare.runs import FinishedRun, unlike
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.tables.results import COMMON, schema_of_columns
+from contrapose.tasks.tables.table import Table, read_arrow
 
 NEEDED = ("case_id", "sample_id", "cluster", "scorer", "pass", "undecided", "error", "repeat")
 COLUMNS = schema_of_columns({name: COMMON[name] for name in NEEDED})
@@ -59,12 +60,30 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
         ComparisonError: a table cannot be read.
     """
     tables = [_read(run, test) for run in runs]
+    rows, codes = _aligned(tables)
+    differing, why = _scored_otherwise(runs, test, codes, _scorers(runs, test, tables), rows.ids)
+    if why and differing.all():
+        raise why
+    return Rows(
+        passed=rows.passed[:, ~differing],
+        asked=rows.asked[:, ~differing],
+        cluster=rows.cluster[~differing],
+        ids=rows.ids[~differing],
+        left_out=why,
+    )
+
+
+def rows_in(tables: Sequence[Sequence[Table]]) -> Rows:
+    """The cases of one test, of which each run has some results in tables, as far as they are asked."""
+    parts = [[read_arrow(part, columns=[*NEEDED, "control"]) for part in own] for own in tables]
+    return _aligned([pa.concat_tables(own).filter(~pc.field("control")) for own in parts])[0]
+
+
+def _aligned(tables: Sequence[pa.Table]) -> tuple[Rows, list[np.ndarray]]:
+    """The cases that runs have results of, and for each run which of them its rows are about."""
     codes, ids = _coded([_case(table) for table in tables])
     groups, _ = _coded([table["cluster"] for table in tables])
     samples, _ = _coded([table["sample_id"] for table in tables])
-    differing, why = _scored_otherwise(runs, test, codes, _scorers(runs, test, tables), ids)
-    if why and differing.all():
-        raise why
     scored = [
         _mean(own, table["pass"], known=_known(table), cases=len(ids)) for own, table in zip(codes, tables, strict=True)
     ]
@@ -73,13 +92,7 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
         # A case without a cluster is its sample's; a cluster may be named as a sample of another one is.
         cluster[own] = np.where(group >= 0, group, -1 - sample)
     asked = np.stack([np.bincount(own, minlength=len(ids)) > 0 for own in codes])
-    return Rows(
-        passed=np.stack(scored)[:, ~differing],
-        asked=asked[:, ~differing],
-        cluster=cluster[~differing],
-        ids=np.asarray(ids, dtype=object)[~differing],
-        left_out=why,
-    )
+    return Rows(passed=np.stack(scored), asked=asked, cluster=cluster, ids=np.asarray(ids, dtype=object)), codes
 
 
 def _known(table: pa.Table) -> Any:

