@@ -121,9 +121,10 @@ def test_stored_answers_tell_the_same_as_paid_ones() -> None:
 
 def test_each_test_stops_by_itself_with_stricter_evidence_among_several() -> None:
     several = ("--model", "mock", "--set", "runner_args.portion=8", "--test", "order_bias", "--test", "add_negation")
-    _, alone, _ = evaluated(*MOCK)
+    close = ("--set", "tests.factuality.order_bias.min_pass_rate=0.45")
+    _, alone, _ = evaluated(*MOCK, *close)
     negation = "tests.sensitivity.add_negation={data: negation, min_pass_rate: 0.5}"
-    _, both, _ = evaluated(*several, "--set", negation)
+    _, both, _ = evaluated(*several, "--set", negation, *close)
     by_name = {one["test_type"]: one["stopping"] for one in both["tests"]}
     assert len(by_name) == 2
     assert len({one["judged"] for one in by_name.values()}) == 2
