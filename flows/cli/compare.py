@@ -69,4 +69,4 @@ def _page_of(folder: Place) -> str:
     return f"Page: {folder / 'comparison.html'}"
 
 
-VERB = Verb(options=_options, act=_compare, exits=COMPARED)
+VERB = Verb(options=_options, act=_compare, example="compare RUN OTHER_RUN", exits=COMPARED)
