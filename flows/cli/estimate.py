@@ -393,4 +393,4 @@ def _estimate(arguments: argparse.Namespace) -> int:
     return print_lines([as_json(run)] if arguments.json else as_text(run, console=Console(highlight=False)))
 
 
-VERB = Verb(options=_options, act=_estimate)
+VERB = Verb(options=_options, act=_estimate, example="estimate --suite suite.yaml --model openai/gpt-4.1-mini")

@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from contrapose.flows.cli import COMMONEST
 from contrapose.flows.cli.arguments import Verb, add_changes, add_model, add_suite, add_toxic, config_of
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -287,4 +288,4 @@ def _preview(arguments: argparse.Namespace) -> int:
     )
 
 
-VERB = Verb(options=_options, act=_preview)
+VERB = Verb(options=_options, act=_preview, example=COMMONEST["preview"])

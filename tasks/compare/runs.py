@@ -45,7 +45,7 @@ class FinishedRun:
     reader: Mapping[str, str]
     """What the provider found the run's reader to be; empty where none was asked."""
     tests: Mapping[str, Mapping[str, object]]
-    """For each test its data, probe version, limit and settings, likewise."""
+    """For each test its data, version, limit and settings, likewise."""
     gates: Mapping[str, float | None]
     """For each test the least pass rate that was asked for, which may differ; None where that is not told."""
 
@@ -132,7 +132,7 @@ def _facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, o
     return {
         "data": outcome["data"]["sha256"],
         **_named("data", data.model_dump(mode="json", exclude=PLACE)),
-        "probe version": outcome["probe_version"],
+        "version of the test": outcome["probe_version"],
         "limit": own.get("limit") or _limit(outcome, config),
         **_named("settings", outcome["settings"]),
     }
@@ -168,7 +168,7 @@ LONGEST = 60
 
 REMEDIES = {
     "data": "Evaluate both models on the same rows.",
-    "probe version": "Evaluate the model of the older run again with this version of Contrapose.",
+    "version of the test": "Evaluate the model of the older run again with this version of Contrapose.",
 }
 
 
