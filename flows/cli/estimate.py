@@ -102,7 +102,7 @@ def estimate(config: RunConfig) -> RunEstimate:
     counter = Counter(look_up=look_up, form=form, longest_reply=longest)
     groups, counts, size = {preview.plan.test: Groups() for preview in tests}, {}, config.runner_args.portion
     for preview in tests:
-        test, parts = preview.plan.test, _between_looks(preview, size or LEAST) if early else portions(preview)
+        test, parts = preview.plan.test, between_looks(preview, size or LEAST) if early else portions(preview)
         counts[test] = counter.add(test, groups[test].counting(parts), asks_back=_asks_back(preview))
     predict = partial(forecast, spec=config.model_spec(), past=experience_of(config), price=budget.price)
     courses = {test: Course(groups=own, counts=counts[test], size=size) for test, own in groups.items()}
@@ -168,7 +168,7 @@ def portions(preview: Preview) -> Iterator[list[Case]]:
     yield portion
 
 
-def _between_looks(preview: Preview, size: int) -> Iterator[list[Case]]:
+def between_looks(preview: Preview, size: int) -> Iterator[list[Case]]:
     """The cases of a test in whole clusters, with so many judged ones or a few more at a time."""
     portion: list[Case] = []
     for _, samples in groupby(preview.cases(), key=lambda own: cluster_of(own[0])):

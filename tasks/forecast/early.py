@@ -52,7 +52,7 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Stretch:
     """What is asked between two looks."""
 
     samples: np.ndarray
@@ -83,14 +83,14 @@ class Course:
         return looks_between([ClusterRows(size, size) for size in self.groups.clusters.values()], size=self.size)
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[Stretch]:
         """What comes before each look."""
         samples = np.array(list(self.groups.samples.values()))
         ends = np.cumsum(samples)
         begins = np.searchsorted(ends, np.cumsum([0, *self.groups.clusters.values()])[:-1], side="right")
         places = [0, *(np.searchsorted(ends, [look.judged for look in self.looks]) + 1).tolist()]
         return [
-            Part(samples=samples[first:end], begins=begins[(begins >= first) & (begins < end)] - first)
+            Stretch(samples=samples[first:end], begins=begins[(begins >= first) & (begins < end)] - first)
             for first, end in pairwise(places)
         ]
 
@@ -155,7 +155,7 @@ def expected(
 
 
 def _ended(
-    parts: Sequence[Part], rate: float, *, gate: float, levels: Sequence[float], runs: int, rng: np.random.Generator
+    parts: Sequence[Stretch], rate: float, *, gate: float, levels: Sequence[float], runs: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """The verdict of each run, 1 for pass, -1 for fail and 0 for none, and the look at which it ended."""
     verdicts, ends = np.zeros(runs, dtype=int), np.full(runs, len(parts) - 1)
@@ -171,7 +171,7 @@ def _ended(
     return verdicts, ends
 
 
-def _passed(part: Part, rate: float, *, runs: int, rng: np.random.Generator) -> np.ndarray:
+def _passed(part: Stretch, rate: float, *, runs: int, rng: np.random.Generator) -> np.ndarray:
     """(runs, clusters): cases that pass, which are as much alike within samples and clusters as is assumed."""
     if rate in (0, 1):
         return np.tile(part.clusters * int(rate), (runs, 1))
