@@ -32,7 +32,7 @@ from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
-from contrapose.tasks.statistics.shares import LEVEL, Interval, Share, clustered, unequal, wilson
+from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
 from contrapose.tasks.tables.passages import COMPARED, tells_of_passages
 from contrapose.tasks.tables.results import figure_columns, settled
 from contrapose.tasks.tables.table import Table, batches, column_names
@@ -65,9 +65,8 @@ def judged(results: pd.DataFrame, plan: Plan, rules: Rules) -> Judged:
 def verdict_now(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision | None:
     """What can be said of one test before all of it is asked; None where that is nothing yet."""
     counts, rates = judged(results, plan, rules)
-    claims = [max(rate.reached_now for rate in rates), min(rate.missed_now for rate in rates)] if rates else []
-    # The p values over all looks take longer, and are never smaller.
-    return decide(counts, rates, rules) if claims and min(claims) <= rules.looks.level(LEVEL) else None
+    claims = (bool(rates) and all(rate.may_be_reached for rate in rates)) or any(rate.may_be_missed for rate in rates)
+    return decide(counts, rates, rules) if claims else None
 
 
 def _counted(results: pd.DataFrame) -> pd.DataFrame:
