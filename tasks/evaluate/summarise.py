@@ -47,7 +47,7 @@ MOST_REASONS = 10
 """Reasons told one by one, since a probe of another package may word one for each row."""
 
 
-class Judged(NamedTuple):
+class GatedRates(NamedTuple):
     """The cases of a test, counted and held against its gates."""
 
     counts: Counts
@@ -55,11 +55,11 @@ class Judged(NamedTuple):
     """The pass rate first."""
 
 
-def judged(results: pd.DataFrame, plan: Plan, rules: Rules) -> Judged:
+def judged(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
     """The counts and rates that the verdict on one test follows from."""
     cases = _counted(results)[~results["control"].astype(bool)]
     rates = [_pass_rate(cases, plan, rules), *_criteria(results, plan, rules)]
-    return Judged(count(cases), [rate for rate in rates if rate is not None])
+    return GatedRates(count(cases), [rate for rate in rates if rate is not None])
 
 
 def verdict_now(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision | None:
