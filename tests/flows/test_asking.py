@@ -15,7 +15,7 @@ def test_an_answer_belongs_to_one_decision(monkeypatch: pytest.MonkeyPatch) -> N
 
     def pause(*, key: str, **_: Any) -> ApprovalReply:
         keys.append(raise_on_name_alphanumeric_dashes_only(key))
-        return ApprovalReply(decision="approve", reason="Seen by hand.")
+        return ApprovalReply(approve=True, reason="Seen by hand.")
 
     monkeypatch.setattr("contrapose.flows.retraining.approval.pause_flow_run", pause)
     monkeypatch.setattr("contrapose.flows.retraining.approval.render", lambda _: b"")
