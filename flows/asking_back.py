@@ -81,12 +81,12 @@ def ask_back(
         together(run, reading_terms(run), meter) as shared,
     ):
         for test, portions in unread.items():
-            reading = BackAsking(run, shared, heard)
+            reading = Asking(run, shared, heard)
             asked[test], stopped = _ask(reading, test, trials[test], portions, checks[test], stopped=stopped)
     return asked
 
 
-class BackAsking(NamedTuple):
+class Asking(NamedTuple):
     """Who is asked, and what is known already."""
 
     run: Run
@@ -95,7 +95,7 @@ class BackAsking(NamedTuple):
 
 
 def _ask(
-    reading: BackAsking,
+    reading: Asking,
     test: str,
     trials: Trials,
     unread: list[Unread],
@@ -143,7 +143,7 @@ def _checks(unread: list[Unread]) -> list[Table]:
 
 
 def _about(
-    reading: BackAsking, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None
+    reading: Asking, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None
 ) -> AskedBack:
     """The trials of one test with the answers."""
     run = reading.run
@@ -159,7 +159,7 @@ def _about(
 
 
 def _asked_about(
-    reading: BackAsking, label: str, tables: list[Table], follow_ups: list[Table], *, stopped: str | None
+    reading: Asking, label: str, tables: list[Table], follow_ups: list[Table], *, stopped: str | None
 ) -> Iterator[tuple[int, Asked]]:
     """What came of the questions about the replies in each table of trials that has some, with its place."""
     known, submitted = reading.heard.asked, []
@@ -180,7 +180,7 @@ def _asked_about(
 
 
 def _submit(
-    reading: BackAsking, label: str, trials: Table, questions: Table, *, stopped: str | None
+    reading: Asking, label: str, trials: Table, questions: Table, *, stopped: str | None
 ) -> Submitted[Asked]:
     return reading.run.workers.submit(
         ask_about,
