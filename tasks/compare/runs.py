@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from contrapose.tasks.config.data_settings import PLACE, data_of
@@ -14,6 +14,7 @@ from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import answering
+from contrapose.tasks.core.stopping import Stopping, early_stop
 
 GENERAL: Mapping[str, object] = {
     "seed": 0,
@@ -48,6 +49,8 @@ class FinishedRun:
     """For each test its data, probe version, limit and settings, likewise."""
     gates: Mapping[str, float | None]
     """For each test the least pass rate that was asked for, which may differ; None where that is not told."""
+    early: Mapping[str, Stopping] = field(default_factory=dict)
+    """How far the tests were asked that were stopped early."""
 
 
 def finished_run(name: str, runs: Place) -> FinishedRun:
@@ -117,6 +120,7 @@ def _run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, Any])
         reader=manifest.get("reader", {}),
         tests={str(outcome["test_type"]): _facts(outcome, config) for outcome in summary["tests"]},
         gates={str(outcome["test_type"]): outcome.get("min_pass_rate") for outcome in summary["tests"]},
+        early={str(outcome["test_type"]): stop for outcome in summary["tests"] if (stop := early_stop(outcome))},
     )
 
 
