@@ -133,8 +133,9 @@ def _ask_all(models: Sequence[Contestant], going: Sequence[str], meter: Meter) -
 def _is_over(models: Sequence[Contestant], name: str, margin: float, decide: Decide) -> bool:
     own = [model.tests[name] for model in models]
     names, looks = [model.run.id for model in models], own[0].schedule.up_to(own[0].taken)
-    rows = rows_in([results_now(model.run, test) for model, test in zip(models, own, strict=True)])
-    pairs = pairs_of(rows, names, margin=margin, looks=Looks(shares=looks.shares))
+    results = [results_now(model.run, test) for model, test in zip(models, own, strict=True)]
+    rows = rows_in(results, Looks(shares=looks.shares))
+    pairs = pairs_of(rows, names, margin=margin)
     tests = len(models[0].tests)
     return decide(
         Midway(

@@ -7,7 +7,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from rich import box
 from rich.console import Console
@@ -17,7 +17,8 @@ from rich.text import Text
 from contrapose.flows.cli.arguments import Verb, add_history
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.history_records import Change, PastRun
+from contrapose.tasks.core.history_records import Change, PastRun, PastTest
+from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.history.dataset import place
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded
@@ -28,9 +29,12 @@ from contrapose.tasks.text.cleaning import cut, one_line
 from contrapose.tasks.text.masking import Show, shower
 from contrapose.tasks.text.wording import percent
 
+FAR: tuple[Literal["cases", "judged", "looks", "saved"], ...] = ("cases", "judged", "looks", "saved")
+"""Columns that say how far a test was asked that might stop early; others leave them empty."""
+
 RATED = (
     *("suite", "model", "test_type", "run_id", "started", "verdict"),
-    *("pass_rate", "low", "high", "min_pass_rate", "scored", "changed"),
+    *("pass_rate", "low", "high", "min_pass_rate", "scored", *FAR, "changed"),
 )
 """Columns of the history."""
 
@@ -93,7 +97,9 @@ def _rows(histories: Sequence[Series]) -> Iterator[dict[str, Any]]:
             low, high = test["interval"] or (None, None)
             own = (history.suite, history.model, history.test, run["run_id"], run["started"], test["verdict"])
             rate = (test["pass_rate"], low, high, test["min_pass_rate"], test["scored"])
-            yield dict(zip(RATED, (*own, *rate, list(changed)), strict=True))
+            stopping = test.get("stopping")
+            far = [stopping[name] if stopping else None for name in FAR]
+            yield dict(zip(RATED, (*own, *rate, *far, list(changed)), strict=True))
 
 
 def _change_rows(comparisons: Sequence[SincePrevious]) -> Iterator[dict[str, Any]]:
@@ -145,6 +151,8 @@ def _print_series(histories: Sequence[Series], console: Console) -> None:
         console.print(_line(f"{history.test} · {history.model} · {history.suite}", console))
         console.print(_line(trend(history.points, console), console))
         console.print(_table(history.points, console))
+        if history.caution:
+            console.print(_line(history.caution, console))
 
 
 def trend(points: Sequence[Point], console: Console) -> str:
@@ -205,10 +213,16 @@ def _cells(point: Point, console: Console) -> tuple[Text, ...]:
         _line(percent(test["pass_rate"]), console),
         Text("-" if ends is None else f"{100 * ends[0]:.1f}-{100 * ends[1]:.1f}%"),
         Text(percent(test["min_pass_rate"])),
-        Text(str(test["scored"])),
+        Text(_scored(test)),
         Text(one_line(test["verdict"]).upper(), style=STYLES.get(test["verdict"], "bold")),
         _line(" ".join(point.changed), console),
     )
+
+
+def _scored(test: PastTest) -> str:
+    """How many cases were scored, and of how many, where it was stopped early."""
+    early = early_stop(test)
+    return f"{test['scored']}/{early['cases']}" if early else str(test["scored"])
 
 
 def _line(text: str, console: Console) -> Text:

@@ -14,6 +14,7 @@ from prefect.states import Completed, Failed
 from contrapose.flows.serve.temporary_server import is_kept
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
+from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.text.masking import shower
 from contrapose.tasks.text.wording import distinct_percentages
 
@@ -111,4 +112,6 @@ def _figures(test: Outcome) -> str:
         label = "" if gate["name"] == "pass_rate" else f"{gate['name']} "
         rates.append(f"{label}{share} {'<' if rate < gate['wanted'] else '≥'} {wanted}")
     unsure = ", not sure" if test["verdict"] == "inconclusive" else ""
-    return f"{test['test_type']} {', '.join(rates)}{unsure}"
+    early = early_stop(test)
+    after = f" after {early['judged']:,} of {early['cases']:,} cases" if early else ""
+    return f"{test['test_type']} {', '.join(rates)}{unsure}{after}"

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from contrapose.tasks.compare.pairs import leaderboard, pairs_of, standings
-from contrapose.tasks.compare.rows import OtherScorerError, Rows, refuse_other_cases, rows_of
+from contrapose.tasks.compare.rows import (
+    OtherScorerError,
+    Rows,
+    TooFewSharedError,
+    refuse_few_shared,
+    refuse_other_cases,
+    rows_of,
+)
 from contrapose.tasks.compare.runs import FinishedRun, contenders, finished_run, names_of, refuse_unlike, run_folder
 from contrapose.tasks.core.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, judged
 from contrapose.tasks.core.errors import ComparisonError, ConfigError, together
@@ -73,27 +80,46 @@ def _baseline_first(names: Sequence[str], baseline: str | None, runs: Place) -> 
 
 
 def _each_test(runs: Sequence[FinishedRun], names: Sequence[str], *, margin: float) -> tuple[list[Contest], list[str]]:
-    """Every test that was scored alike, and what is to be said of others, and of cases that were left out.
+    """Every test that can be compared, and what is to be said of others, and of cases that were left out.
 
     Raises:
-        ComparisonError: no test was scored alike, or runs have other cases.
+        ComparisonError: no test was scored alike over enough cases, or runs have other cases.
     """
-    tests, notes, refused = list[Contest](), list[str](), list[OtherScorerError]()
+    tests, notes, refused = list[Contest](), list[str](), list[ComparisonError]()
     for test in names_of(runs):
         refuse_other_cases(runs, test)
         try:
             rows = rows_of(runs, test)
-        except OtherScorerError as error:
+            refuse_few_shared(rows, runs, test)
+        except (OtherScorerError, TooFewSharedError) as error:
             refused.append(error)
             notes.append(f"{test} is not compared: {error.found}. {error.remedy}")
             continue
         if rows.left_out:
             alike = f"the {counted('cases', rows.asked.shape[1])} that were scored alike"
             notes.append(f"{test} is compared over {alike}: {rows.left_out.found}. {rows.left_out.remedy}")
+        if rows.early:
+            notes.append(_asked_in_part(rows, test, runs, names))
         tests.append(_compared(rows, test, runs, names, margin=margin))
     if not tests:
         raise together(refused)
     return tests, notes
+
+
+def _asked_in_part(rows: Rows, test: str, runs: Sequence[FinishedRun], names: Sequence[str]) -> str:
+    """How many cases of a test each run was asked, of which some stopped early, and what that leaves to compare."""
+    asked, whole, shared = rows.asked.sum(axis=1), rows.asked.shape[1], int(rows.asked.all(axis=0).sum())
+    cases = max([whole, *(run.early[test]["cases"] for run in runs if test in run.early)])
+    parts = [
+        f"{name} {'was asked ' if not place else ''}{asked[place]:,} of {cases:,}"
+        + (" cases" if not place else "")
+        + (" (stopped early)" if rows.early[place] else "")
+        for place, name in enumerate(names)
+    ]
+    return (
+        f"{test}: {', '.join(parts)}; {shared:,} are shared. Where one of two stopped early, only the cases that "
+        "both were asked are compared, and nothing is claimed: its own result chose them."
+    )
 
 
 def _compared(rows: Rows, test: str, runs: Sequence[FinishedRun], names: Sequence[str], *, margin: float) -> Contest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -22,22 +23,24 @@ from contrapose.tasks.statistics.families import holm, mcnemar, over
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.means import SEED, difference, mean, pooled
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, clustered, wilson
+from contrapose.tasks.text.wording import counted
 
 
-def pairs_of(rows: Rows, names: Sequence[str], *, margin: float, looks: Looks = ONE_LOOK) -> list[Pair]:
-    """All pairs of models in one test, those with the baseline first, which is the first of the rows and the names.
-
-    Of models that were asked side by side the looks tell when each pair might have been decided.
-    """
+def pairs_of(rows: Rows, names: Sequence[str], *, margin: float) -> list[Pair]:
+    """All pairs of models in one test, those with the baseline first, which is the first of the rows and the names."""
     places = list(combinations(range(len(names)), 2))
-    pairs = _corrected([_pair(rows, (names[other], names[one]), (other, one), looks) for one, other in places])
+    pairs = _corrected([_pair(rows, (names[other], names[one]), (other, one)) for one, other in places])
     return [decide(pair, margin) if one == 0 else pair for (one, _), pair in zip(places, pairs, strict=True)]
 
 
 def _corrected(pairs: list[Pair]) -> list[Pair]:
-    """The pairs with Holm's correction over all of them."""
-    tested = [pair["difference"]["p"] for pair in pairs if pair["difference"]]
-    adjusted = iter(holm([p for p in tested if p is not None]))
+    """The pairs with Holm's correction over all of them.
+
+    Which pairs may claim something hangs on results where runs stop early: those that may not count all the same.
+    """
+    tested = [pair["difference"]["p"] for pair in pairs if pair["difference"] and "stopped" not in pair]
+    silent = sum("stopped" in pair for pair in pairs)
+    adjusted = iter(holm([*(p for p in tested if p is not None), *[1.0] * silent]))
     return [
         {**pair, "difference": {**pair["difference"], "adjusted": next(adjusted)}}
         if pair["difference"] and pair["difference"]["p"] is not None
@@ -46,10 +49,15 @@ def _corrected(pairs: list[Pair]) -> list[Pair]:
     ]
 
 
-def rate(passed: np.ndarray, cluster: np.ndarray) -> ComparedRate | None:
-    """Pass rate of cases that were all scored, with its interval; None where there are none."""
+def rate(passed: np.ndarray, cluster: np.ndarray, *, chosen: bool = False) -> ComparedRate | None:
+    """Pass rate of cases that were all scored, with its interval; None where there are none.
+
+    No interval is told where the cases are chosen, by a run that stopped when its own result let it.
+    """
     if not len(passed):
         return None
+    if chosen:
+        return ComparedRate(value=float(passed.mean()), interval=None)
     if np.isin(passed, (0, 1)).all():
         share = clustered(passed == 1, cluster)
         return ComparedRate(value=share.rate, interval=wilson(share))
@@ -57,25 +65,29 @@ def rate(passed: np.ndarray, cluster: np.ndarray) -> ComparedRate | None:
     return ComparedRate(value=estimate.value, interval=estimate.interval) if estimate else None
 
 
-def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int], looks: Looks) -> Pair:
+def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -> Pair:
     first, second = (rows.passed[place] for place in places)
     scored = [np.isfinite(first), np.isfinite(second)]
-    both, asked = scored[0] & scored[1], rows.asked[list(places)].any(axis=0)
-    rates = [rate(passed[both], rows.cluster[both]) for passed in (first, second)]
-    return Pair(
+    stopped = [name for name, place in zip(names, places, strict=True) if rows.early and rows.early[place]]
+    asked = rows.asked[list(places)].all(axis=0) if stopped else rows.asked[list(places)].any(axis=0)
+    both = scored[0] & scored[1]
+    rates = [rate(passed[both], rows.cluster[both], chosen=bool(stopped)) for passed in (first, second)]
+    differing = described if stopped else partial(paired, looks=rows.looks)
+    pair = Pair(
         first=names[0],
         second=names[1],
         cases=int(both.sum()),
         clusters=len(np.unique(rows.cluster[both])),
-        only_first=int((scored[0] & ~scored[1]).sum()),
-        only_second=int((scored[1] & ~scored[0]).sum()),
+        only_first=int((asked & scored[0] & ~scored[1]).sum()),
+        only_second=int((asked & scored[1] & ~scored[0]).sum()),
         neither=int((asked & ~scored[0] & ~scored[1]).sum()),
         rates=None if rates[0] is None or rates[1] is None else (rates[0], rates[1]),
-        difference=paired(first[both], second[both], rows.cluster[both], looks=looks) if both.any() else None,
+        difference=differing(first[both], second[both], rows.cluster[both]) if both.any() else None,
         extremes=_extremes(first[asked], second[asked]),
         verdict=None,
         reason="",
     )
+    return {**pair, "stopped": stopped} if stopped else pair
 
 
 def _extremes(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
@@ -95,6 +107,18 @@ PORTION = 500
 
 MCNEMAR = "exact McNemar test"
 SIGN_FLIPS = "sign flips of clusters"
+UNTESTED = "none: an early stop chose the cases"
+
+
+def described(first: np.ndarray, second: np.ndarray, cluster: np.ndarray) -> Difference:
+    """The difference over cases that both models were asked, one of which stopped early: its value alone.
+
+    A run stops where its own rate lies far from its gate, by chance too. So the cases up to there are chosen by one of
+    the two that are compared, and p values and intervals for samples of fixed size err too often over them. What
+    several looks may claim needs looks at the difference itself, at both models side by side.
+    """
+    value = float(np.mean(first - second))
+    return Difference(value=value, interval=None, bounds=None, p=None, adjusted=None, method=UNTESTED)
 
 
 def paired(first: np.ndarray, second: np.ndarray, cluster: np.ndarray, *, looks: Looks = ONE_LOOK) -> Difference:
@@ -165,11 +189,22 @@ def decide(pair: Pair, margin: float) -> Pair:
     their number. It is a test of non-inferiority: G. Piaggio and others, JAMA 308 (2012) 2594-2604.
     """
     estimate, asked = pair["difference"], _asked(pair)
+    if "stopped" in pair:
+        return {**pair, "verdict": "cannot tell", "reason": _no_claim(pair["stopped"], asked)}
     if estimate is None or not _covered(pair):
         reason = f"Only {pair['cases']:,} of {asked:,} cases could be scored for both; {MIN_COVERAGE:.0%} are needed."
         return {**pair, "verdict": "cannot tell", "reason": reason}
     verdict = _verdict(estimate, direction(pair), margin)
     return {**pair, "verdict": verdict, "reason": _reason(verdict, estimate, margin)}
+
+
+def _no_claim(stopped: Sequence[str], shared: int) -> str:
+    alone = len(stopped) == 1
+    whose, who = ("its own result", "it is") if alone else ("their own results", "they are")
+    return (
+        f"No claim: {' and '.join(stopped)} stopped early, by {whose}, which so chose the {counted('cases', shared)} "
+        f"that both were asked. With --stop all {who} asked only what is missing."
+    )
 
 
 def direction(pair: Pair) -> int:
@@ -241,7 +276,7 @@ def standings(
             rank=1 + losers.count(name),
             asked=int(rows.asked[place].sum()),
             scored=int(scored[place].sum()),
-            rate=rate(rows.passed[place][rows.common], rows.cluster[rows.common]),
+            rate=rate(rows.passed[place][rows.common], rows.cluster[rows.common], chosen=bool(rows.early)),
             gate=gates[place],
         )
         for place, name in enumerate(names)

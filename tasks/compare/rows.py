@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from contrapose.tasks.compare.runs import FinishedRun, unlike
+from contrapose.tasks.compare.runs import FinishedRun, asked_side_by_side, unlike
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.places import Place
+from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.tables.results import COMMON, schema_of_columns
 from contrapose.tasks.tables.table import Table, read_arrow
+from contrapose.tasks.text.wording import counted
 
 NEEDED = ("case_id", "sample_id", "cluster", "scorer", "pass", "undecided", "error", "repeat")
 COLUMNS = schema_of_columns({name: COMMON[name] for name in NEEDED})
@@ -28,6 +30,10 @@ UNKNOWN = -1
 
 class OtherScorerError(ComparisonError):
     """Cases of one test were scored in different ways: that test is left out, or those cases are."""
+
+
+class TooFewSharedError(ComparisonError):
+    """A run stopped so early that a test has too few cases which all were asked: that test is left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +50,10 @@ class Rows:
     """(cases,) of their ids."""
     left_out: OtherScorerError | None = None
     """Why others are not among them: they were scored in different ways."""
+    early: tuple[bool, ...] = ()
+    """Of each run whether it stopped by itself before all cases were asked; empty where none did."""
+    looks: Looks = ONE_LOOK
+    """Of runs that were asked side by side, when all of them might have been stopped."""
 
     @property
     def common(self) -> np.ndarray:
@@ -64,19 +74,23 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
     differing, why = _scored_otherwise(runs, test, codes, _scorers(runs, test, tables), rows.ids)
     if why and differing.all():
         raise why
+    together = asked_side_by_side(runs, test)
+    early = () if together else tuple(test in run.early for run in runs)
     return Rows(
         passed=rows.passed[:, ~differing],
         asked=rows.asked[:, ~differing],
         cluster=rows.cluster[~differing],
         ids=rows.ids[~differing],
         left_out=why,
+        early=early if any(early) else (),
+        looks=together or ONE_LOOK,
     )
 
 
-def rows_in(tables: Sequence[Sequence[Table]]) -> Rows:
-    """The cases of one test, of which each run has some results in tables, as far as they are asked."""
+def rows_in(tables: Sequence[Sequence[Table]], looks: Looks) -> Rows:
+    """The cases of one test, of which each run has some results in tables, as far as they are asked side by side."""
     parts = [[read_arrow(part, columns=[*NEEDED, "control"]) for part in own] for own in tables]
-    return _aligned([pa.concat_tables(own).filter(~pc.field("control")) for own in parts])[0]
+    return replace(_aligned([pa.concat_tables(own).filter(~pc.field("control")) for own in parts])[0], looks=looks)
 
 
 def _aligned(tables: Sequence[pa.Table]) -> tuple[Rows, list[np.ndarray]]:
@@ -196,11 +210,34 @@ def _as_read(scorers: Any, setting: str) -> Any:
 CASE_COLUMNS = pa.schema([(name, pa.string()) for name in ("id", "sample_id", "skip_reason")])
 
 
+LEAST_SHARED = 30
+"""Cases that all runs were asked, where one stopped early: of fewer, chance alone moves a difference by 13 points."""
+
+
+def refuse_few_shared(rows: Rows, runs: Sequence[FinishedRun], test: str) -> None:
+    """Refuse a test that hardly has cases which all were asked, since runs stopped early.
+
+    Raises:
+        TooFewSharedError: with the number of cases, and the runs that stopped.
+    """
+    shared = int(rows.asked.all(axis=0).sum())
+    if not rows.early or shared >= LEAST_SHARED:
+        return
+    asked = f"{counted('cases', shared)} {'was' if shared == 1 else 'were'} asked in all runs"
+    raise TooFewSharedError(
+        f"{asked}, since {', '.join(run.folder.name for run in runs if test in run.early)} stopped early",
+        expected=f"at least {LEAST_SHARED}",
+        remedy="Evaluate with --stop all, which asks only what is missing.",
+        where=test,
+    )
+
+
 def refuse_other_cases(runs: Sequence[FinishedRun], test: str) -> None:
     """Refuse runs of which one has a case that the other has not.
 
     What one of them could not perturb may lack in it, or have other cases in the other: some models are asked in ways
-    that others cannot be. Such cases are counted, and no reason to refuse.
+    that others cannot be. Such cases are counted, and no reason to refuse; nor are samples that a run was not asked
+    since it stopped early.
 
     Raises:
         ComparisonError: with the first case that is missing.
@@ -211,7 +248,7 @@ def refuse_other_cases(runs: Sequence[FinishedRun], test: str) -> None:
         if first["id"].equals(other["id"]):
             continue
         for one, two, missing in ((first, other, (runs[0], run)), (other, first, (run, runs[0]))):
-            lacking = _lacking(one, two)
+            lacking = _lacking(one, two, early=test in missing[1].early)
             if len(lacking):
                 raise _missing(lacking[0].as_py(), *missing, test=test, count=len(lacking))
 
@@ -222,13 +259,14 @@ def _cases(run: FinishedRun, test: str) -> pa.Table:
     return read_columns(run.folder / "cases.parquet", CASE_COLUMNS, rows=rows)
 
 
-def _lacking(one: pa.Table, other: pa.Table) -> Any:
-    """Ids of the first that the second should have, too."""
+def _lacking(one: pa.Table, other: pa.Table, *, early: bool) -> Any:
+    """Ids of the first that the second should have, too; the second may have stopped early."""
     alone = one.filter(pc.invert(pc.is_in(one["id"], other["id"])))
     skipped = other.filter(other["skip_reason"].is_valid())["sample_id"]
     excused = pc.or_(alone["skip_reason"].is_valid(), pc.is_in(alone["sample_id"], skipped))
     known = pc.is_in(alone["sample_id"], other["sample_id"])
-    return alone.filter(pc.invert(pc.and_(excused, known)))["id"]
+    unasked = pc.and_(pc.invert(known), early)
+    return alone.filter(pc.invert(pc.or_(pc.and_(excused, known), unasked)))["id"]
 
 
 def _missing(case: str, one: FinishedRun, other: FinishedRun, *, test: str, count: int) -> ComparisonError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from contrapose.tasks.config.data_settings import PLACE, data_of
@@ -14,6 +14,8 @@ from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import answering
+from contrapose.tasks.core.stopping import Stopping
+from contrapose.tasks.statistics.looks import Looks
 
 GENERAL: Mapping[str, object] = {
     "seed": 0,
@@ -48,6 +50,13 @@ class FinishedRun:
     """For each test its data, version, limit and settings, likewise."""
     gates: Mapping[str, float | None]
     """For each test the least pass rate that was asked for, which may differ; None where that is not told."""
+    stopping: Mapping[str, Stopping] = field(default_factory=dict)
+    """How far the tests were asked that could stop early."""
+
+    @property
+    def early(self) -> Mapping[str, Stopping]:
+        """How far those were asked that did."""
+        return {test: stop for test, stop in self.stopping.items() if stop["judged"] < stop["cases"]}
 
 
 def finished_run(name: str, runs: Place) -> FinishedRun:
@@ -76,6 +85,15 @@ def run_folder(name: str, runs: Place) -> Place | None:
         folder = existing_folder(str(place.path))
         return None if folder is None else Place(str(folder.resolve()))
     return place if (place / "manifest.json").exists() else None
+
+
+def asked_side_by_side(runs: Sequence[FinishedRun], test: str) -> Looks | None:
+    """When runs might have been stopped that were asked the same cases of a test side by side; None for any others."""
+    own = [run.stopping.get(test) for run in runs]
+    schedules = [(stop.get("beside", []), stop.get("shares", [])) if stop else ([], []) for stop in own]
+    beside, shares = schedules[0]
+    alike = len(beside) >= len(runs) and all(schedule == schedules[0] for schedule in schedules)
+    return Looks(shares=tuple(shares)) if alike and shares else None
 
 
 def contenders(runs: Sequence[FinishedRun]) -> list[Contender]:
@@ -117,6 +135,9 @@ def _run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, Any])
         reader=manifest.get("reader", {}),
         tests={str(outcome["test_type"]): _facts(outcome, config) for outcome in summary["tests"]},
         gates={str(outcome["test_type"]): outcome.get("min_pass_rate") for outcome in summary["tests"]},
+        stopping={
+            str(outcome["test_type"]): outcome["stopping"] for outcome in summary["tests"] if outcome.get("stopping")
+        },
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypedDict
+from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 Verdict = Literal["better", "not worse", "worse", "cannot tell"]
 
@@ -14,7 +14,8 @@ DEFINITIONS: dict[Verdict, str] = {
     "worse": "neither of these; the 95 % interval lies below zero, and Holm's p value is at most 0.05.",
     "cannot tell": "none of these.",
 }
-"""What a verdict means: the first that applies. Where too few cases were scored for both, it is `cannot tell`."""
+"""What a verdict means: the first that applies. Where too few cases were scored for both, or one of the two stopped
+early, it is `cannot tell`."""
 
 MIN_COVERAGE = 0.8
 """Share of the cases asked of either model that both must have scored for a verdict."""
@@ -41,7 +42,7 @@ class ComparedRate(TypedDict):
 
     value: float
     interval: tuple[float, float] | None
-    """95 %; None where one cluster tells nothing about it."""
+    """95 %; None where one cluster tells nothing about it, or an early stop chose the cases."""
 
 
 class Difference(TypedDict):
@@ -50,7 +51,8 @@ class Difference(TypedDict):
     value: float
     """Pass rate of the first minus that of the second."""
     interval: tuple[float, float] | None
-    """95 %, two-sided; None where one cluster tells nothing about it, as for what follows."""
+    """95 %, two-sided; None where one cluster tells nothing about it, or an early stop chose the cases, as for what
+    follows."""
     bounds: tuple[float, float] | None
     """The difference is at least the first, with 95 % confidence; separately, it is at most the second."""
     p: float | None
@@ -86,6 +88,9 @@ class Pair(TypedDict):
     """On the first; None where the second is not the baseline."""
     reason: str
     """One sentence; empty where there is no verdict."""
+    stopped: NotRequired[list[str]]
+    """Which of the two stopped early, each by its own result: the cases are those that both were asked, and nothing is
+    claimed. Absent where neither did."""
 
 
 class Standing(TypedDict):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from contrapose.tasks.core.outcome import Verdict
+from contrapose.tasks.core.stopping import Stopping
 
 Facet = Literal["model", "data", "prompt", "scorer", "library"]
 """What a run is made of, as far as it can change a result."""
@@ -21,6 +22,8 @@ class PastTest(TypedDict):
     """95 %, as in the summary."""
     min_pass_rate: float
     scored: int
+    stopping: NotRequired[Stopping]
+    """How far it was asked; absent where all cases were to be asked before anything is judged."""
 
 
 class PastRun(TypedDict):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 # pydantic, which makes the schema of summary.json, reads no other before Python 3.12.
 from typing_extensions import TypedDict
@@ -23,6 +24,28 @@ class Stopping(TypedDict):
     """Questions that were not asked, since the test was decided without them."""
     beside: list[str]
     """Ids of the runs that were asked the same cases side by side, this one too; empty where it was asked alone."""
+
+
+OF_DIFFERENT_SAMPLES = (
+    "rates over different samples may be compared, each with its interval, but one at which a test stopped lies "
+    "slightly too far from its gate"
+)
+"""What stands beside rates of which some were stopped early."""
+
+
+def early_stop(test: Mapping[str, object]) -> Stopping | None:
+    """How far a test was asked that was decided before all of it was; None for any other test.
+
+    Args:
+        test: its outcome, or what the history keeps of it.
+    """
+    stopping = cast(Stopping | None, test.get("stopping"))
+    return stopping if stopping and stopping["judged"] < stopping["cases"] else None
+
+
+def asked_of(early: Stopping) -> str:
+    """How many of its cases a test was asked that was stopped early: `33 of 370 cases, stopped early`."""
+    return f"{early['judged']:,} of {early['cases']:,} cases, stopped early"
 
 
 def stopped_early(stopping: Stopping) -> str:

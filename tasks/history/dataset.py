@@ -97,7 +97,7 @@ def past_run(summary: Summary, made_of: dict[Facet, dict[str, str]]) -> PastRun:
 
 def _past_test(outcome: Outcome) -> PastTest:
     interval = outcome["interval"]
-    return PastTest(
+    test = PastTest(
         test_type=outcome["test_type"],
         verdict=outcome["verdict"],
         pass_rate=outcome["pass_rate"],
@@ -105,6 +105,7 @@ def _past_test(outcome: Outcome) -> PastTest:
         min_pass_rate=outcome["min_pass_rate"],
         scored=outcome["scored"],
     )
+    return {**test, "stopping": outcome["stopping"]} if "stopping" in outcome else test
 
 
 def record_of(name: str, run: PastRun) -> dict[str, Any]:

@@ -82,6 +82,7 @@ def _prompt(config: RunConfig, tests: Sequence[Outcome], plans: Sequence[Plan], 
         "apply_chat_template": config.apply_chat_template,
         "chat_template": identity.get("chat_template"),
         **{f"gen_kwargs.{name}": value for name, value in config.gen_kwargs.model_dump(mode="json").items()},
+        **({"stop": "early", "runner_args.portion": config.runner_args.portion} if config.stop == "early" else {}),
     }
     for plan in plans:
         facts |= {f"{plan.test}.limit": plan.limit, f"{plan.test}.control": plan.control}

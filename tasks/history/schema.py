@@ -22,6 +22,14 @@ def _field(name: str, kind: pa.DataType, description: str) -> pa.Field:
     return pa.field(name, kind, metadata={"description": description})
 
 
+STOPPING = pa.struct(
+    [
+        _field("cases", pa.int64(), "Cases that would have been judged had none been decided early."),
+        _field("judged", pa.int64(), "Cases that were."),
+        _field("looks", pa.int64(), "How often the evidence was held against the gate."),
+        _field("saved", pa.int64(), "Questions that were not asked, since the test was decided without them."),
+    ]
+)
 TESTS = pa.list_(
     pa.struct(
         [
@@ -34,6 +42,7 @@ TESTS = pa.list_(
             _field("high", pa.float64(), "Upper end of its 95 % interval."),
             _field("min_pass_rate", pa.float64(), "The gate, 0 to 1."),
             _field("scored", pa.int64(), "Cases that were scored."),
+            _field("stopping", STOPPING, "How far it was asked; missing where it was not to stop early."),
         ]
     )
 )
@@ -64,18 +73,20 @@ def to_table(run: PastRun) -> pa.Table:
 
 def from_row(row: Mapping[str, Any]) -> PastRun:
     """A run from its row."""
-    tests = [
-        PastTest(
-            test_type=test["test_type"],
-            verdict=test["verdict"],
-            pass_rate=test["pass_rate"],
-            interval=None if test["low"] is None or test["high"] is None else (test["low"], test["high"]),
-            min_pass_rate=test["min_pass_rate"],
-            scored=test["scored"],
-        )
-        for test in row["tests"]
-    ]
+    tests = [_past_test(test) for test in row["tests"]]
     return cast(PastRun, {**row, "tests": tests, "made_of": json.loads(row["made_of"])})
+
+
+def _past_test(test: Mapping[str, Any]) -> PastTest:
+    kept = PastTest(
+        test_type=test["test_type"],
+        verdict=test["verdict"],
+        pass_rate=test["pass_rate"],
+        interval=None if test["low"] is None or test["high"] is None else (test["low"], test["high"]),
+        min_pass_rate=test["min_pass_rate"],
+        scored=test["scored"],
+    )
+    return kept if test["stopping"] is None else {**kept, "stopping": test["stopping"]}
 
 
 def recognised(table: pa.Table) -> pa.Table:
@@ -119,4 +130,10 @@ def _sound_test(test: Mapping[str, Any] | None) -> bool:
         and test["verdict"] in SEVERITY
         and test["min_pass_rate"] is not None
         and all(test[name] is None or 0 <= test[name] <= 1 for name in ("pass_rate", "low", "high", "min_pass_rate"))
+        and (test["stopping"] is None or _sound_stopping(test["stopping"]))
     )
+
+
+def _sound_stopping(stopping: Mapping[str, Any]) -> bool:
+    cases, judged, looks, saved = (stopping[name] for name in ("cases", "judged", "looks", "saved"))
+    return None not in (cases, judged, looks, saved) and 0 <= judged <= cases and looks > 0 and saved >= 0

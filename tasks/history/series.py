@@ -8,6 +8,8 @@ from itertools import groupby
 from operator import itemgetter
 
 from contrapose.tasks.core.history_records import Change, Facet, PastRun, PastTest
+from contrapose.tasks.core.stopping import OF_DIFFERENT_SAMPLES, early_stop
+from contrapose.tasks.text.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,14 @@ class Series:
     test: str
     points: tuple[Point, ...]
     """The oldest first; at least one."""
+
+    @property
+    def caution(self) -> str:
+        """That some of the runs stopped early, and what that means for their rates; empty where none did."""
+        early = sum(early_stop(point.test) is not None for point in self.points)
+        return (
+            f"{early:,} of {counted('runs', len(self.points))} stopped early: {OF_DIFFERENT_SAMPLES}." if early else ""
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

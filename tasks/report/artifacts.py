@@ -15,7 +15,7 @@ from contrapose.tasks.text.masking import shower
 def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float | None]:
     """One test as plain Python values: the Prefect UI breaks on anything else."""
     low, high = outcome["interval"] or (None, None)
-    control = outcome["control"]
+    control, stopping = outcome["control"], outcome.get("stopping")
     return {
         "test": name_of(outcome["test_type"]),
         "model": name_of(model),
@@ -28,6 +28,7 @@ def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float 
         **({"noise": _rounded(control["noise"])} if control else {}),
         "scored": outcome["scored"],
         "cases": outcome["cases"],
+        **({"of": stopping["cases"], "looks": stopping["looks"], "saved": stopping["saved"]} if stopping else {}),
         "errors": outcome["errors"],
         "reason": shower(show_toxic=False)(outcome["reason"]),
     }

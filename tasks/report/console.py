@@ -12,12 +12,23 @@ from rich.table import Table
 from rich.text import Text
 
 from contrapose.tasks.core.outcome import GateSummary, Outcome, Summary
-from contrapose.tasks.report.evidence import dependent, effect, ended, guessing, missing, unread
+from contrapose.tasks.report.evidence import dependent, effect, ended, guessing, looked, missing, unread
 from contrapose.tasks.report.passages import main_sentences
 from contrapose.tasks.report.rows import left_out, not_all, taken_by
 from contrapose.tasks.text.cleaning import cut, one_line, visible
 from contrapose.tasks.text.masking import masked
-from contrapose.tasks.text.wording import asked, because, ends, interval, noise, percent, reasons, span, unscored
+from contrapose.tasks.text.wording import (
+    asked,
+    because,
+    ends,
+    interval,
+    noise,
+    percent,
+    reasons,
+    saved_by,
+    span,
+    unscored,
+)
 
 STYLES = {
     **dict.fromkeys(("pass", "better", "not worse"), "bold green"),
@@ -86,7 +97,8 @@ def print_summary(
     for warning in summary["warnings"]:
         console.print(Text("Warning:", style="yellow"), line(warning))
     console.print()
-    console.print(line(f"{asked(summary['usage'])}; {span(summary['seconds'] if seconds is None else seconds)}"))
+    usage = asked(summary["usage"], saved=saved_by(summary))
+    console.print(line(f"{usage}; {span(summary['seconds'] if seconds is None else seconds)}"))
     console.print(_encodable(f"Report: {visible(folder)}/report.html", console), soft_wrap=True)
 
 
@@ -123,6 +135,7 @@ def _notes(outcome: Outcome) -> Iterator[str]:
     """What there is to tell of a test; empty texts where there is nothing."""
     if outcome["verdict"] != "pass":
         yield outcome["reason"]
+    yield from looked(outcome)
     if outcome["control"]:
         yield noise(outcome["control"])
     # The first is the test's own; the report has all.

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Slice, Summary
 from contrapose.tasks.core.registry import names, probe
+from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.language.replies.known_errors import READ_BY, step_shares
 from contrapose.tasks.language.replies.known_errors import UNREAD as UNREAD_REPLIES
 from contrapose.tasks.probes import in_words as words
@@ -73,6 +74,36 @@ def dependent(outcome: Outcome) -> str:
         return ""
     groups = f"{gate['clusters']:,} groups of cases that belong together"
     return f"{gate['rows']:,} cases in {groups} tell as much as {gate['effective']:,.0f} independent ones"
+
+
+def looks(outcome: Outcome) -> str:
+    """How many looks an interval counts, such as `over 3 looks`; empty where there was only the one at the end."""
+    stopping = outcome.get("stopping")
+    if stopping is None or (stopping["looks"] == 1 and not early_stop(outcome)):
+        return ""
+    return f"over {counted('looks', stopping['looks'])}"
+
+
+LEAN = {"pass": "optimistic", "fail": "pessimistic"}
+"""How a rate is off at which a test was stopped, by the verdict."""
+
+
+def looked(outcome: Outcome) -> Iterator[str]:
+    """What several looks, and a stop before the last of them, mean for the figures; nothing where there was one."""
+    over, early = looks(outcome).removeprefix("over "), early_stop(outcome)
+    if not over or outcome["verdict"] == "incomplete":
+        return
+    counting = f"verdict and 95 % intervals of what has a gate count {over}"
+    if early is None:
+        yield f"{counting}, none of which decided it before all cases were asked"
+        return
+    yield f"{counting}; other intervals are as if so many cases had been meant to be asked from the start"
+    if outcome["verdict"] in LEAN:
+        lean = LEAN[outcome["verdict"]]
+        yield (
+            f"the rate that decided is slightly {lean}, since a test stops where its rate lies far from the gate, by "
+            "chance too; verdict and interval hold"
+        )
 
 
 def held(gate: GateSummary) -> str:

@@ -15,7 +15,9 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome, Summary
+from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.evidence import ended, looked, looks
 from contrapose.tasks.report.rows import ReportRow, RowOutcome, name_of, outcomes, read_rows, tested
 from contrapose.tasks.text.cleaning import cut
 from contrapose.tasks.text.diff import Segments, mark
@@ -106,14 +108,20 @@ def _properties(outcome: Outcome, summary: Summary) -> Iterator[tuple[str, str]]
     low, high = outcome["interval"] or (None, None)
     yield "low_95", str(low)
     yield "high_95", str(high)
+    if stopping := outcome.get("stopping"):
+        yield "stopped_early", "true" if early_stop(outcome) else "false"
+        yield "looks", str(stopping["looks"])
+        yield "not_asked", str(stopping["cases"] - stopping["judged"])
+        yield "saved", str(stopping["saved"])
 
 
 def _gate(outcome: Outcome, show: Show) -> TestCase | None:
     if outcome["verdict"] == "pass":
         return None
-    rate = f"Pass rate {percent(outcome['pass_rate'])} ({interval(outcome)}), gate {percent(outcome['min_pass_rate'])}."
+    sure = ", ".join(filter(None, (interval(outcome), looks(outcome))))
+    rate = f"Pass rate {percent(outcome['pass_rate'])} ({sure}), gate {percent(outcome['min_pass_rate'])}."
     reason = show(outcome["reason"])
-    body = "\n".join((reason, rate, f"{sums(outcome)}."))
+    body = "\n".join((reason, rate, *map(ended, looked(outcome)), f"{sums(outcome)}."))
     return TestCase(_KINDS[outcome["verdict"]], outcome["verdict"], reason, body)
 
 

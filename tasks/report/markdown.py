@@ -32,6 +32,7 @@ from contrapose.tasks.text.wording import (
     noise,
     percent,
     reasons,
+    saved_by,
     span,
     spent,
     sums,
@@ -67,7 +68,7 @@ def _head(report: Report, show: Show) -> Iterator[str]:
     facts = (summary["model"]["id"], f"suite {summary['suite']}", moment(summary["started"]), span(summary["seconds"]))
     yield "## Contrapose report"
     yield " · ".join(escape(name_of(text)) for text in facts)
-    yield escape(f"{spent(summary['usage'])}.")
+    yield escape(f"{spent(summary['usage'], saved=saved_by(summary))}.")
 
 
 def _tests(tests: list[Outcome]) -> str:
@@ -113,6 +114,7 @@ def _since(report: Report, show: Show) -> Iterator[str]:
     yield f"### {escape(past.title)}\n\n{escape(past.held_against)}"
     steps = ((step.name, step.before, step.after, step.change) for step in past.steps)
     yield table(("test", "then", "now", "change"), steps, numbers=(1, 2, 3))
+    yield from map(escape, past.samples)
     differences = [(change["facet"], change["name"], change["before"], change["after"]) for change in past.differences]
     if not differences:
         yield escape(past.nothing)
@@ -179,6 +181,7 @@ def _folded(title: str, parts: Sequence[str]) -> str:
 
 
 def _notes(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
+    yield from _sentences(*evidence.looked(outcome))
     yield from _sentences(evidence.guessing(outcome).capitalize(), evidence.dependent(outcome))
     if outcome["control"]:
         yield noise(outcome["control"]).capitalize() + "."

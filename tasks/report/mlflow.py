@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 from contrapose.tasks.core.optional_packages import require
 from contrapose.tasks.core.outcome import Outcome, Summary
+from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.text.cleaning import visible
+from contrapose.tasks.text.wording import saved_by
 
 FILES = ("report.html", "report.md", "summary.json", "junit.xml")
 """What is kept with the run; the raw results stay in its folder."""
@@ -85,12 +87,15 @@ def logged(summary: Summary) -> Logged:
     params |= {f"reader.{name}": str(value) for name, value in summary.get("reader", {}).items()}
     metrics: dict[str, float | None] = {"seconds": summary["seconds"], "cost": summary["usage"]["cost"]}
     metrics |= {name: summary["usage"][name] for name in ("calls", "from_store", "prompt_tokens", "completion_tokens")}
+    metrics |= {"saved": saved_by(summary)} if any("stopping" in outcome for outcome in summary["tests"]) else {}
     tags = {"verdict": summary["verdict"], "run_id": summary["run_id"]}
     for outcome in summary["tests"]:
         test = _ODD.sub("_", outcome["test_type"][:100])
         params |= {f"{test}.{name}": value for name, value in _params(outcome)}
         metrics |= {f"{test}.{name}": value for name, value in _metrics(outcome)}
         tags[f"{test}.verdict"] = outcome["verdict"]
+        if "stopping" in outcome:
+            tags[f"{test}.stopped_early"] = "true" if early_stop(outcome) else "false"
     return Logged(
         params={name: visible(value)[:LONGEST] for name, value in params.items()},
         metrics={name: value for name, value in metrics.items() if value is not None},
@@ -113,6 +118,9 @@ def _metrics(outcome: Outcome) -> Iterator[tuple[str, float | None]]:
     yield "high", high
     yield "n", outcome["scored"]
     yield "errors", outcome["errors"]
+    if stopping := outcome.get("stopping"):
+        yield "looks", stopping["looks"]
+        yield "not_asked", stopping["cases"] - stopping["judged"]
 
 
 @contextmanager

@@ -9,9 +9,10 @@ from typing import Any
 from contrapose.tasks.core.comparison import ComparedRate, Comparison, Contest, Standing
 from contrapose.tasks.core.outcome import GateSummary, Outcome, Summary
 from contrapose.tasks.report import comparison_markdown as markdown
+from contrapose.tasks.report.evidence import ended, looked
 from contrapose.tasks.report.templates import template
 from contrapose.tasks.text.masking import Show, shower
-from contrapose.tasks.text.wording import asked, because, ends, interval, percent, span
+from contrapose.tasks.text.wording import asked, because, ends, interval, percent, saved_by, span
 
 COLOURS: Mapping[str, str] = {
     **dict.fromkeys(("pass", "better", "not worse"), "#17693f"),
@@ -46,6 +47,7 @@ def run_html(summary: Summary, *, folder: str, show_toxic: bool) -> str:
     """
     show = shower(show_toxic=show_toxic)
     model, suite = summary["model"]["id"], summary["suite"]
+    usage = asked(summary["usage"], saved=saved_by(summary))
     return _page(
         show,
         verdict=summary["verdict"],
@@ -53,9 +55,12 @@ def run_html(summary: Summary, *, folder: str, show_toxic: bool) -> str:
         title=f"{model} on {suite}",
         head=HEAD,
         lines=[line for outcome in summary["tests"] for line in _of_test(outcome)],
-        notes=[f"{outcome['test_type']}: {outcome['reason']}" for outcome in summary["tests"]],
+        notes=[
+            " ".join((f"{outcome['test_type']}: {outcome['reason']}", *map(ended, looked(outcome))))
+            for outcome in summary["tests"]
+        ],
         warnings=summary["warnings"],
-        foot=f"{asked(summary['usage'])}; {span(summary['seconds'])}. Report: {folder}/report.html",
+        foot=f"{usage}; {span(summary['seconds'])}. Report: {folder}/report.html",
     )
 
 

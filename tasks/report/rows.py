@@ -9,6 +9,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from contrapose.tasks.core.outcome import DataSummary, LeftOut, LimitedBy, Outcome, Summary
+from contrapose.tasks.core.stopping import asked_of, early_stop
 from contrapose.tasks.report.passages import passage_details
 from contrapose.tasks.text.cleaning import visible
 from contrapose.tasks.text.masking import Show
@@ -168,20 +169,30 @@ def taken(samples: int, rows: int, *, limited_by: LimitedBy | None, left_out: Le
 
 
 def taken_by(outcome: Outcome) -> str:
-    """How many rows a test took; empty where that is not known, or none were there."""
+    """How many rows a test took, or cases where it was stopped early; empty where that is not known."""
     data = outcome["data"]
     if not data["rows"]:
         return ""
+    if early := early_stop(outcome):
+        return asked_of(early) + _cut(data)
     return taken(outcome["samples"], data["rows"], limited_by=data.get("limited_by"), left_out=data.get("left_out"))
 
 
+def _cut(data: DataSummary) -> str:
+    """What had cut the rows before: ` (10,000 rows; limit of the suite)`; empty where nothing had."""
+    bad = data["left_out"]["count"] if "left_out" in data else 0
+    why = [LIMITS[data["limited_by"]]] if "limited_by" in data else []
+    why += [f"{bad:,} left out"] if bad else []
+    return f" ({'; '.join([counted('rows', data['rows'] + bad), *why])})" if why else ""
+
+
 def in_part(outcome: Outcome) -> bool:
-    """Whether a test did not take all rows of its source."""
-    return bool({"limited_by", "left_out"} & {*outcome["data"]})
+    """Whether a test did not take all rows of its source, or was stopped early."""
+    return bool({"limited_by", "left_out"} & {*outcome["data"]}) or early_stop(outcome) is not None
 
 
 def not_all(summary: Summary) -> str:
-    """The tests that did not take all rows, in one sentence; empty where each did."""
+    """The tests that did not take all rows, or were stopped early, in one sentence; empty where there are none."""
     cut = filter(in_part, summary["tests"])
     text = ", ".join(f"{outcome['test_type']} {taken_by(outcome)}" for outcome in cut)
     return f"Judged: {text}." if text else ""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from contrapose.tasks.core.history_records import Change, History, PastRun
 from contrapose.tasks.core.outcome import Outcome, Summary
+from contrapose.tasks.core.stopping import OF_DIFFERENT_SAMPLES, asked_of, early_stop
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import moment, percent
@@ -30,6 +32,8 @@ class Since:
     held_against: str
     """Which run that is."""
     steps: tuple[Step, ...]
+    samples: tuple[str, ...]
+    """Of each test that was stopped early in one of the two, how far both were asked, in a sentence."""
     differences: tuple[Change, ...]
     nothing: str
     """What it means when nothing differs."""
@@ -46,6 +50,7 @@ def since(summary: Summary, history: History, show: Show) -> Since | None:
             f"Held against {before['run_id']} of {moment(before['started'])}, which ended with: {before['verdict']}."
         ),
         steps=tuple(_step(outcome, before) for outcome in summary["tests"]),
+        samples=tuple(text for outcome in summary["tests"] for text in _samples(outcome, before)),
         differences=tuple(
             Change(
                 facet=change["facet"],
@@ -57,6 +62,16 @@ def since(summary: Summary, history: History, show: Show) -> Since | None:
         ),
         nothing="Model, data, prompt, scorer and libraries are the same: what differs is chance.",
     )
+
+
+def _samples(outcome: Outcome, before: PastRun) -> Iterator[str]:
+    """How far a test was asked now and then; nothing where it was not stopped early in either."""
+    tests = (past for past in before["tests"] if past["test_type"] == outcome["test_type"])
+    for past in tests:
+        stops = [early_stop(outcome), early_stop(past)]
+        if any(stops):
+            now, then = (f"{asked_of(early)}," if early else "all its cases" for early in stops)
+            yield f"{name_of(outcome['test_type'])}: {now} now; {then} then: {OF_DIFFERENT_SAMPLES}."
 
 
 def _step(outcome: Outcome, before: PastRun) -> Step:

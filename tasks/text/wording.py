@@ -62,12 +62,18 @@ def noise(control: ControlSummary) -> str:
     return f"noise: {changed} changed under a control that keeps the meaning{more}"
 
 
-def asked(usage: UsageSummary) -> str:
-    """What the answers took: calls, what was in the store, what went wrong, tokens, latency and cost."""
+def saved_by(summary: Summary) -> int:
+    """Questions that were not asked, since tests were decided without them."""
+    return sum(outcome["stopping"]["saved"] for outcome in summary["tests"] if "stopping" in outcome)
+
+
+def asked(usage: UsageSummary, *, saved: int = 0) -> str:
+    """What the answers took: calls, those saved, what was in the store, what went wrong, tokens, latency and cost."""
     replayed = _replayed(usage)
     parts = [counted("recorded replies", replayed)] if replayed else []
     parts += [counted("model calls", usage["calls"] - replayed)] if usage["calls"] > replayed or not replayed else []
     parts += [_to_reader(usage["reader"])] if "reader" in usage and usage["reader"]["requests"] else []
+    parts += [f"{saved:,} saved by stopping early"] if saved else []
     parts += [f"{counted('answers', usage['from_store'])} from the store"] if usage["from_store"] else []
     again = usage["requests"] - usage["calls"] - usage["failures"]
     parts += [counted("repeated requests", again)] if again > 0 else []
@@ -94,9 +100,10 @@ def dollars(cost: float) -> str:
     return f"${cost:,.2f}" if cost >= 1 else f"${cost:.4f}"
 
 
-def spent(usage: UsageSummary) -> str:
+def spent(usage: UsageSummary, *, saved: int = 0) -> str:
     """What the answers took, latency included."""
-    return f"{asked(usage)}; latency {latencies(usage)}" if usage["latency"] else asked(usage)
+    text = asked(usage, saved=saved)
+    return f"{text}; latency {latencies(usage)}" if usage["latency"] else text
 
 
 def latencies(usage: UsageSummary) -> str:

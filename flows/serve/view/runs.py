@@ -15,6 +15,7 @@ from contrapose.flows.serve.guard import CLOSED
 from contrapose.flows.serve.report_server import ENCLOSED, HTML, TEXT, PageReply
 from contrapose.tasks.core.comparison import COLOURS, judged
 from contrapose.tasks.core.outcome import SEVERITY
+from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import moment, percent
 
@@ -66,7 +67,6 @@ def bare(name: str, verdict: str, reason: str, links: Links) -> Listed:
 def run_told(summary: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
     """A run: its tests with their pass rates."""
     verdict, started = str(summary["verdict"]), str(summary["started"])
-    rates = [(str(test["test_type"]), test["pass_rate"]) for test in summary["tests"]]
     return Listed(
         name=name,
         verdict=verdict if verdict in SEVERITY else "unknown",
@@ -76,9 +76,15 @@ def run_told(summary: Mapping[str, Any], name: str, show: Show, links: Links) ->
         started=show(started),
         moment=show(moment(started)),
         reason=show(str(summary["reason"])),
-        rates=tuple(f"{show(test)} {percent(None if rate is None else float(rate))}" for test, rate in rates),
+        rates=tuple(_rated(test, show) for test in summary["tests"]),
         links=links,
     )
+
+
+def _rated(test: Mapping[str, Any], show: Show) -> str:
+    """A test with its pass rate, and whether it was stopped early."""
+    rate, early = test["pass_rate"], ", stopped early" if early_stop(test) else ""
+    return f"{show(str(test['test_type']))} {percent(None if rate is None else float(rate))}{early}"
 
 
 def comparison_told(content: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:

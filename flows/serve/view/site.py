@@ -17,6 +17,7 @@ from contrapose.flows.serve.report_server import ENCLOSED, PageReply
 from contrapose.flows.serve.view.on_demand import compared_page, text_page
 from contrapose.flows.serve.view.runs import Listed, file_reply, listed, run_names
 from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.stopping import asked_of, early_stop
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded
 from contrapose.tasks.history.series import Point, Series, series
@@ -197,6 +198,7 @@ def _card(drawn_series: Series, show: Show) -> dict[str, Any]:
         "verdict": last.test["verdict"],
         "rate": percent(last.test["pass_rate"]),
         "chart": _drawn(json.dumps([_drawable(point) for point in drawn_series.points]), drawn_series.test),
+        "caution": drawn_series.caution,
         "points": [_row(point, show) for point in reversed(drawn_series.points)],
     }
 
@@ -213,12 +215,13 @@ def _drawn(runs: str, test: str) -> Markup | None:
 
 
 def _row(point: Point, show: Show) -> dict[str, Any]:
-    ends = point.test["interval"]
+    ends, early = point.test["interval"], early_stop(point.test)
     return {
         "started": show(point.run["started"]),
         "moment": show(moment(point.run["started"])),
         "verdict": point.test["verdict"],
         "rate": percent(point.test["pass_rate"]),
+        "asked": asked_of(early) if early else "",
         "interval": "–" if ends is None else f"{100 * ends[0]:.1f}–{100 * ends[1]:.1f}%",
         "gate": percent(point.test["min_pass_rate"]),
         "changed": ", ".join(point.changed) or "–",

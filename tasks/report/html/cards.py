@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.language.replies.known_errors import READ_BY, UNREAD, step_shares
 from contrapose.tasks.probes.panels import Panel
 from contrapose.tasks.report import evidence
@@ -129,6 +130,8 @@ class Card:
     """What decided."""
     rate: str
     interval: str
+    looks: str
+    """How many looks the interval counts; empty where there was only the one at the end."""
     meter: RateMeter
     counts: Pairs
     """What the cases became, with their numbers."""
@@ -187,8 +190,9 @@ def card(
         reason=show(outcome["reason"]),
         rate=percent(outcome["pass_rate"]),
         interval=interval(outcome),
+        looks=evidence.looks(outcome),
         meter=meter(outcome),
-        counts=tuple((terms.general(name), f"{outcome[name]:,}") for name in ("cases", "passed", *COUNTED)),  # type: ignore[literal-required]
+        counts=tuple(_counts(outcome, terms)),
         sums=sums(outcome),
         asked=_asked(outcome, results, skipped, show),
         notes=tuple(filter(None, map(evidence.ended, _notes(outcome, show_langtest=show_langtest, reader=reader)))),
@@ -206,6 +210,13 @@ def card(
         trend=trend(runs, test),
         settings=tuple(_settings(outcome, show, terms)),
     )
+
+
+def _counts(outcome: Outcome, terms: Glossary) -> Iterator[tuple[str, str]]:
+    for name in ("cases", "passed", *COUNTED):
+        yield terms.general(name), f"{outcome[name]:,}"  # type: ignore[literal-required]
+    if early := early_stop(outcome):
+        yield terms.general("not asked"), f"{early['cases'] - early['judged']:,}"
 
 
 def _gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
@@ -239,6 +250,7 @@ def _step(name: str, share: float, show: Show) -> Bar:
 
 
 def _notes(outcome: Outcome, *, show_langtest: bool, reader: str) -> Iterator[str]:
+    yield from evidence.looked(outcome)
     yield evidence.guessing(outcome)
     yield evidence.dependent(outcome)
     if outcome["control"]:

@@ -22,6 +22,12 @@ GENERAL: Mapping[str, str] = {
     "skipped": "Cases that could not be made, and were not put to the model.",
     "scored": "Cases whose replies say whether they passed.",
     "unscored": "Answered cases whose replies leave it open whether they passed. The verdict holds whatever they are.",
+    "not asked": "Cases that were left unasked, since the test was decided without them.",
+    "stopped early": "Tests whose verdict was certain enough before all of their cases were asked. Samples are asked "
+    "in a random order, so that every beginning is a fair sample of all.",
+    "looks": "Each time that the evidence was held against the gate, after a portion of the cases. A verdict that "
+    "could have fallen earlier needs more evidence: the intervals of all looks together hold with 95 % confidence, so "
+    "that each is wider than that of a sample of fixed size.",
     "errors": "Cases that the model gave no answer to. An error is never a pass.",
     "effect": "What the change did beyond its control, which changes the wording alone: the figure under the change "
     "minus that under the control, over the same samples. 0 is no effect.",

@@ -9,6 +9,7 @@ import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.core.records import Call, Calls
+from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.report.base import Results
 from contrapose.tasks.report.failures import ShownFailure, text_columns
 from contrapose.tasks.report.failures import asks as asked_by
@@ -17,7 +18,18 @@ from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.inline import elided
 from contrapose.tasks.text.masking import Show
-from contrapose.tasks.text.wording import asked, because, counted, dollars, latencies, moment, percent, span, totals
+from contrapose.tasks.text.wording import (
+    asked,
+    because,
+    counted,
+    dollars,
+    latencies,
+    moment,
+    percent,
+    saved_by,
+    span,
+    totals,
+)
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -80,7 +92,16 @@ def _counted(summary: Summary) -> str:
     rate = f" ({percent(counts['passed'] / counts['scored'])})" if counts["scored"] else ""
     rest = [counted(name, counts[name]) for name in ("skipped", "unscored", "errors") if counts[name]]
     also = f"; besides {', '.join(rest)}" if rest else ""
-    return f"{passed}{rate}{also}, out of {counts['cases']:,} cases."
+    return f"{passed}{rate}{also}, out of {counts['cases']:,} cases{_not_asked(summary)}."
+
+
+def _not_asked(summary: Summary) -> str:
+    """How many cases more there are, in tests that were stopped early."""
+    early = [stopping for outcome in summary["tests"] if (stopping := early_stop(outcome))]
+    more = sum(stopping["cases"] - stopping["judged"] for stopping in early)
+    return (
+        f"; {more:,} more {'was' if more == 1 else 'were'} not asked, since it was decided without them" if more else ""
+    )
 
 
 def _facts(summary: Summary) -> Pairs:
@@ -93,11 +114,21 @@ def _facts(summary: Summary) -> Pairs:
         ("precision", "" if model["dtype"] == "none" else f"{model['dtype']} on {model['device']}"),
         ("replies with letters", LETTERS.get(model.get("constrained", ""), "")),
         ("reader", f"{summary['reader']['id']} {summary['reader']['revision']}" if "reader" in summary else ""),
-        ("usage", asked(usage)),
+        ("usage", asked(usage, saved=saved_by(summary))),
+        ("stopped early", "; ".join(filter(None, map(_stopped, summary["tests"])))),
         ("latency", latencies(usage)),
         ("seed", str(summary["seed"])),
         ("contrapose", summary["contrapose"]),
     )
+
+
+def _stopped(outcome: Outcome) -> str:
+    """After how much of it a test was stopped early; empty where it was not."""
+    early = early_stop(outcome)
+    if early is None:
+        return ""
+    after = f"{early['judged']:,} of {counted('cases', early['cases'])}, in {counted('looks', early['looks'])}"
+    return f"{outcome['test_type']} after {after}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,187 @@
+"""A test that was decided early: every report says how far it was asked, what that saved, and what its figures are."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from typing import Any
+
+import pytest
+from factories import outcome, report, summary
+from jsonschema import Draft202012Validator
+from rich.console import Console
+from test_junit import suite
+
+from contrapose.flows.orchestration.verdict_state import headline
+from contrapose.flows.serve.view.runs import run_told
+from contrapose.tasks.core.outcome import DataSummary, Outcome, Summary
+from contrapose.tasks.core.stopping import Stopping, stopped_early
+from contrapose.tasks.report import html, markdown
+from contrapose.tasks.report import summary as plain
+from contrapose.tasks.report.artifacts import verdict_row
+from contrapose.tasks.report.console import print_summary, print_verdict
+from contrapose.tasks.report.evidence import looked
+from contrapose.tasks.report.mlflow import logged
+from contrapose.tasks.report.notebook import run_html
+from contrapose.tasks.report.schema import summary_schema
+
+EARLY = Stopping(cases=370, judged=36, looks=3, saved=675)
+WHOLE = Stopping(cases=36, judged=36, looks=2, saved=0)
+REASON = f"With 95 % confidence the pass rate is at most 59.7%; the gate is 70.0%. {stopped_early(EARLY)}"
+DATA = DataSummary(source="own.csv", sha256="3f" * 32, rows=373)
+JUDGED = "36 of 370 cases, stopped early"
+
+
+def stopped(**changes: Any) -> Outcome:
+    return outcome(**{"verdict": "fail", "reason": REASON, "data": DATA, "stopping": EARLY} | changes)
+
+
+def told(**changes: Any) -> Summary:
+    return summary(tests=[stopped(**changes)])
+
+
+def asked_to_the_end() -> Summary:
+    return told(stopping=WHOLE, reason="It cannot be told.", verdict="inconclusive")
+
+
+def printed(shown: Summary) -> str:
+    file = io.StringIO()
+    print_summary(shown, console=Console(file=file, width=80), folder="x")
+    return " ".join(file.getvalue().split())
+
+
+def page(shown: Summary) -> str:
+    text = re.sub(r"<(style|script).*?</\1>", "", b"".join(html.render(report(summary=shown))).decode(), flags=re.S)
+    return " ".join(re.sub(r"<[^>]+>", "", text).split())
+
+
+def comment(shown: Summary) -> str:
+    return markdown.render(report(summary=shown)).decode().replace("\\", "")
+
+
+def test_no_report_says_that_all_rows_were_asked() -> None:
+    for text in (printed(told()), page(told()), comment(told())):
+        assert JUDGED in text
+        assert "373 rows" not in text
+    assert f"add_negation: FAIL on {JUDGED} With" in printed(told())
+    assert f"| ❌ fail on {JUDGED} |" in comment(told())
+
+
+def test_a_limit_stands_beside_it() -> None:
+    cut = told(data=DataSummary(source="own.csv", sha256="3f" * 32, rows=10_000, limited_by="given"))
+    assert f"{JUDGED} (10,000 rows; limit given)" in printed(cut)
+
+
+def test_the_verdict_alone_says_it_too() -> None:
+    file = io.StringIO()
+    print_verdict(told(), console=Console(file=file, width=80))
+    assert f"Judged: add_negation {JUDGED}." in file.getvalue()
+
+
+@pytest.mark.parametrize("read", [printed, page, comment])
+def test_what_was_saved_stands_beside_what_was_asked(read: Any) -> None:
+    assert "196 model calls, 675 saved by stopping early, 40 answers from the store" in read(told())
+    assert "saved" not in read(summary())
+
+
+@pytest.mark.parametrize("read", [printed, page, comment])
+def test_the_interval_is_said_to_count_all_looks(read: Any) -> None:
+    assert "Verdict and 95 % intervals of what has a gate count 3 looks" in read(told())
+    assert "looks" not in read(summary())
+
+
+@pytest.mark.parametrize(("verdict", "word"), [("fail", "pessimistic"), ("pass", "optimistic")])
+def test_a_rate_that_stopped_a_test_is_said_to_be_a_little_off(verdict: str, word: str) -> None:
+    shown = told(verdict=verdict)
+    for text in (printed(shown), page(shown), comment(shown)):
+        assert text.count(f"slightly {word}") == 1
+        assert "verdict and interval hold" in text
+
+
+def test_a_test_that_no_look_decided_says_why_its_interval_is_wider() -> None:
+    for read in (printed, page, comment):
+        text = read(asked_to_the_end())
+        assert "count 2 looks, none of which decided it before all cases were asked" in text
+        assert "topped early" not in text
+        assert "istic" not in text
+
+
+@pytest.mark.parametrize("stopping", [Stopping(cases=36, judged=36, looks=1, saved=0), None])
+def test_a_single_look_at_the_end_is_no_news(stopping: Stopping | None) -> None:
+    changes = {} if stopping is None else {"stopping": stopping}
+    assert list(looked(outcome(**changes))) == []
+
+
+def test_what_is_incomplete_was_stopped_by_something_else() -> None:
+    assert list(looked(stopped(verdict="incomplete", stopping=WHOLE))) == []
+
+
+def test_the_page_explains_looks_and_what_was_not_asked() -> None:
+    text = page(told())
+    assert "over 3 looks" in text
+    assert "not asked334" in text
+    assert "stopped earlyadd_negation after 36 of 370 cases, in 3 looks" in text
+    whole = b"".join(html.render(report(summary=told()))).decode()
+    for name in ("over 3 looks", "not asked", "stopped early"):
+        assert re.search(rf'<button type="button" class="term" popovertarget="term-\d+"[^>]*>{name}<', whole), name
+
+
+def test_one_case_that_was_not_asked_is_one() -> None:
+    shown = told(stopping=Stopping(cases=37, judged=36, looks=1, saved=2))
+    assert "1 more was not asked" in page(shown)
+    assert "count 1 look" in page(shown)
+
+
+def test_a_test_view_is_told_it() -> None:
+    found = suite(stopped())
+    properties = {item.get("name"): item.get("value") for item in found.iter("property")}
+    assert {name: properties[name] for name in ("stopped_early", "looks", "not_asked", "saved")} == {
+        "stopped_early": "true",
+        "looks": "3",
+        "not_asked": "334",
+        "saved": "675",
+    }
+    body = found.findall("testcase")[0][0].text or ""
+    assert "over 3 looks" in body
+    assert "slightly pessimistic" in body
+    assert "stopped_early" not in {item.get("name") for item in suite(outcome()).iter("property")}
+
+
+def test_a_notebook_shows_it() -> None:
+    text = run_html(told(), folder="x", show_toxic=False)
+    assert "Stopped early: decided after 36 of 370 cases, in 3 looks." in text
+    assert "count 3 looks" in text
+    assert "675 saved by stopping early" in text
+
+
+def test_the_table_in_prefect_tells_it() -> None:
+    row = verdict_row(stopped(), model="mock")
+    assert (row["of"], row["looks"], row["saved"]) == (370, 3, 675)
+    assert "looks" not in verdict_row(outcome(), model="mock")
+
+
+def test_the_state_of_the_flow_run_tells_it() -> None:
+    assert headline(told()) == "add_negation 75.0% ≥ 70.0% after 36 of 370 cases"
+    assert "after" not in headline(asked_to_the_end())
+
+
+def test_mlflow_is_told_it() -> None:
+    found = logged(told())
+    assert (found.metrics["saved"], found.metrics["add_negation.looks"]) == (675, 3)
+    assert found.metrics["add_negation.not_asked"] == 334
+    assert found.tags["contrapose.add_negation.stopped_early"] == "true"
+    untouched = logged(summary())
+    assert not {"saved", "add_negation.looks"} & {*untouched.metrics}
+    assert logged(asked_to_the_end()).tags["contrapose.add_negation.stopped_early"] == "false"
+
+
+def test_the_list_of_runs_tells_it() -> None:
+    listed = run_told(told(), "x", str, ())
+    assert listed.rates == ("add_negation 75%, stopped early",)
+    assert run_told(asked_to_the_end(), "x", str, ()).rates == ("add_negation 75%",)
+
+
+def test_the_schema_describes_it() -> None:
+    Draft202012Validator(summary_schema()).validate(json.loads(plain.to_json(told())))
+    assert summary_schema()["$defs"]["Stopping"]["properties"].keys() == EARLY.keys()
