@@ -334,7 +334,7 @@ def test_further_cases_for_a_miss_are_counted_with_open_cases_passed() -> None:
     found = rate(60, 35, open_=5)
     assert needed(found, tests=1) == further(found.best, 0.7, level=LEVEL, looks=found.looks)
     above = rate(75, 20, open_=5)
-    assert needed(above, tests=1) == further(above.worst, 0.7, level=LEVEL)
+    assert needed(above, tests=1) == further(above.worst, 0.7, level=LEVEL, looks=above.looks)
 
 
 @pytest.mark.parametrize(
