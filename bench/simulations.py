@@ -1,7 +1,7 @@
 """What intervals, gates and estimates are worth where the truth is known: `python -m bench.simulations PAIRS`.
 
 PAIRS is anyscale_sentence_pairs.json: its 373 pairs about 145 articles give the sizes of the clusters. Every figure is
-printed beside its bar; the exit code is 1 where one is missed. `--part` runs one of the parts.
+printed beside its bar; the exit code is 1 where one is missed. `--part` runs one of the parts, `--runs` each as often.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ PARTS: dict[str, tuple[Part, int]] = {
     "models": (models.recovery, 500),
     "unread": (unread.unread, 1_000),
     "stopping": (stopping.stopping, 10_000),
+    "several": (stopping.several, 10_000),
 }
 """What is simulated, and how often."""
 
@@ -37,9 +38,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pairs", type=Path)
     parser.add_argument("--part", choices=PARTS, nargs="+", default=list(PARTS))
+    parser.add_argument("--runs", type=int, help="how often each part is simulated; usually as often as it needs")
     given = parser.parse_args()
     sizes = cluster_sizes(given.pairs)
-    missed = sum(told(name, sizes) for name in given.part)
+    missed = sum(told(name, sizes, given.runs) for name in given.part)
     print(f"{missed} missed")
     sys.exit(missed > 0)
 
@@ -50,11 +52,11 @@ def cluster_sizes(path: Path) -> np.ndarray:
     return np.array(list(Counter(row["article_id"] for row in rows).values()))
 
 
-def told(name: str, sizes: np.ndarray) -> int:
+def told(name: str, sizes: np.ndarray, runs: int | None) -> int:
     """Print the findings of a part; returns how many missed their bar."""
-    part, runs = PARTS[name]
+    part, usual = PARTS[name]
     start, found = time.process_time(), []
-    for finding in part(sizes, runs):
+    for finding in part(sizes, runs or usual):
         found.append(finding)
         print(finding, flush=True)
     missed, barred = sum(not each.holds for each in found), sum(bool(each.bars) for each in found)

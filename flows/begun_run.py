@@ -20,12 +20,13 @@ from contrapose.tasks.store import Store
 from contrapose.tasks.store.runs import RunRow, Runs
 
 
-def begin(config: RunConfig, *, resumed: str | None = None) -> Run:
+def begin(config: RunConfig, *, resumed: str | None = None, alone: bool = True) -> Run:
     """Enter, and note in the response store that a run begins.
 
     Args:
         config: the run.
         resumed: id of an unfinished run that goes on; empty: the one that this flow run began before, if it did.
+        alone: whether this flow run begins no other one.
 
     Raises:
         ConfigError: the run to be resumed is not there, has ended, is going on, or was begun with something else.
@@ -37,11 +38,12 @@ def begin(config: RunConfig, *, resumed: str | None = None) -> Run:
             refuse_other(config, row)
         store.again(resumed)
         return replace(run, id=resumed)
-    if (earlier := begun(store)) is not None and store.take_over(earlier):
+    if alone and (earlier := begun(store)) is not None and store.take_over(earlier):
         return replace(run, id=earlier)
     name = run_id(run.started.strftime("%Y%m%dT%H%M%SZ"), config)
     chosen = store.begin(name, config=config.model_dump_json(), folder=str(Path.cwd()))
-    note(chosen)
+    if alone:
+        note(chosen)
     return replace(run, id=chosen)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypedDict
 
@@ -18,6 +18,8 @@ from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.at_work import silent
 from contrapose.flows.orchestration.form import Form, as_parameter
 from contrapose.flows.run_context import enter
+from contrapose.flows.side_by_side import ask_side_by_side, compared
+from contrapose.flows.stopping import Beside
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.config.run_config import RunConfig
@@ -65,6 +67,10 @@ class Evaluation:
     """Place of the model in the list, from 0."""
     place: str
     """Where the model is: one evaluation at a time asks it there."""
+    begun: str | None = None
+    """Id of its run, where it was begun side by side with others."""
+    beside: Beside | None = None
+    """Where all of these stop."""
 
 
 Outcomes = Mapping[tuple[str, int], "str | ContraposeError"]
@@ -91,7 +97,8 @@ def compare_models(
 
     Models at different addresses are evaluated at the same time, those at one address and those of this machine one
     after the other. What one run has perturbed or asked, the others take from the store. A model that cannot be
-    evaluated stops no other one: the flow fails in the end, when all others are compared.
+    evaluated stops no other one: the flow fails in the end, when all others are compared. With `stop: early` all models
+    are asked side by side, until it is decided of each how it compares with the baseline; then one that fails ends all.
 
     Args:
         config: everything but the model; its model and model_args are not used.
@@ -116,6 +123,7 @@ def compare_models(
     if len({evaluation.model for evaluation in evaluations}) < 2:
         # Nothing is asked where nothing can be compared.
         raise next(iter(failed.values()))
+    evaluations = [one for suite in chosen for one in _side_by_side(suite, evaluations, baseline - 1, margin)]
     outcomes = {**failed, **_evaluated(evaluations, at_once=max(1, at_once))}
     compared = [
         _compared(suite, list(finished.values()), finished[baseline - 1], margin=margin)
@@ -145,6 +153,20 @@ def _entered(configs: Sequence[RunConfig], failed: dict[tuple[str, int], Contrap
         else:
             place = HERE if run.provider.local else run.identity.get("revision", config.model)
             yield Evaluation(config=config, model=number, place=place)
+
+
+def _side_by_side(
+    suite: RunConfig, evaluations: Sequence[Evaluation], baseline: int, margin: float
+) -> list[Evaluation]:
+    """The evaluations on a suite; where it may stop early, all are asked as far as decides between them."""
+    own = sorted(
+        (one for one in evaluations if one.config.suite == suite.suite),
+        key=lambda one: (one.model != baseline, one.model),
+    )
+    if suite.stop == "all" or len(own) < 2 or own[0].model != baseline:
+        return own
+    beside = ask_side_by_side([one.config for one in own], margin=margin, decide=compared)
+    return [replace(one, begun=run, beside=beside) for one, run in zip(own, beside.runs, strict=True)]
 
 
 def _evaluated(evaluations: Sequence[Evaluation], *, at_once: int) -> Outcomes:
@@ -177,7 +199,7 @@ def _in_context(work: Callable[[Sequence[Evaluation]], None], queue: Sequence[Ev
 def _outcome(evaluation: Evaluation) -> str | ContraposeError:
     """The folder of the run, or why it is not finished."""
     try:
-        published = evaluate_model(as_parameter(evaluation.config))
+        published = evaluate_model(as_parameter(evaluation.config), resumed=evaluation.begun, beside=evaluation.beside)
     except ContraposeError as error:
         return error
     summary = published["summary"]

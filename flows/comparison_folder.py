@@ -34,14 +34,20 @@ def publish_comparison(comparison: Comparison, base: Place, *, suite: str = "", 
     return folder
 
 
-def rewrite_comparison(folder: Path, comparison: Comparison) -> Place:
+def rewrite_comparison(folder: Path, comparison: Comparison, *, show_toxic: bool = False) -> Place:
     """Write a comparison into a folder that may be there already, and then keeps its other files.
+
+    Args:
+        folder: receives it.
+        comparison: of runs that are still where they were.
+        show_toxic: leave toxic words as they are.
 
     Raises:
         ComparisonError: a run is not there any more.
         ConfigError: the folder cannot be written.
     """
-    fill, place = partial(write_comparison, comparison=comparison, flips=flips_of(comparison)), Place(str(folder))
+    flips, place = flips_of(comparison), Place(str(folder))
+    fill = partial(write_comparison, comparison=comparison, flips=flips, show_toxic=show_toxic)
     if folder.exists():
         fill(folder)
     else:

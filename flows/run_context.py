@@ -23,14 +23,13 @@ from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.evaluate.embeddings import located
 from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.infer.budget import Limits, open_budget
-from contrapose.tasks.infer.looks import Look
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.report.evidence import THE_MODEL
-from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.tables.table import Table
 
 if TYPE_CHECKING:
-    from contrapose.tasks.infer.task import Terms
+    from contrapose.flows.earlier_looks import Schedule
+    from contrapose.tasks.infer.task import Asked, Terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,17 +146,28 @@ class Trials:
     """What people should know of the asking."""
     of_model: dict[str, str] = field(default_factory=dict)
     """What they should know of how the model answers, by its kind: a run tells each kind once."""
-    looks: tuple[Look, ...] = ()
-    """After which cases one looked whether the test is decided; empty where that was not to be seen before the end."""
-    whole: int = 0
-    """How many cases would have been judged at the last look there is; 0 where nobody looked."""
+    schedule: Schedule | None = None
+    """When the test was held against its gates while it was asked; None where that comes when all is asked."""
     saved: int = 0
     """Questions that were not asked, since the test was decided without them."""
 
-    @property
-    def evidence(self) -> Looks:
-        """When the evidence was looked at."""
-        return Looks(shares=tuple(look.judged / self.whole for look in self.looks)) if self.looks else ONE_LOOK
+    def plus(self, asked: Asked) -> Trials:
+        """The same, and those of a further portion."""
+        return replace(
+            self,
+            tables=[*self.tables, asked["table"]],
+            asked=self.asked + asked["table"]["rows"],
+            unasked=self.unasked + asked["unasked"],
+            stopped=asked["stopped"] or self.stopped,
+            notes={**self.notes, **asked["notes"]},
+            silent=self.silent + asked["silent"],
+            of_model={**asked["warnings"], **self.of_model},
+        )
+
+
+def no_trials() -> Trials:
+    """Those of a test of which nothing was asked yet."""
+    return Trials(tables=[], asked=0, unasked=0, stopped=None, notes={})
 
 
 def terms(run: Run) -> Terms:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from time import monotonic
@@ -12,17 +12,18 @@ from prefect import get_run_logger
 
 from contrapose.flows.account import usage_summary
 from contrapose.flows.asking_back import ask_back
+from contrapose.flows.earlier_looks import Schedule
 from contrapose.flows.gate import admit
 from contrapose.flows.orchestration.at_work import at_work
 from contrapose.flows.orchestration.progress import watched
-from contrapose.flows.run_context import Run, Trials, terms
-from contrapose.flows.stopping import Gradual, ask_until_decided
+from contrapose.flows.run_context import Run, Trials, no_trials, terms
+from contrapose.flows.stopping import Beside, Gradual, ask_until_decided
 from contrapose.flows.teamwork import cases_of, portion_size, results_of, together
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.policy import call
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.core.stopping import Stopping, stopped_early
+from contrapose.tasks.core.stopping import Stopping, later_look, stopped_early
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.evaluate.gate import corrected, rules
 from contrapose.tasks.evaluate.task import judge as judge_task
@@ -142,15 +143,21 @@ SILENT = (
 
 
 @timed
-def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
-    """Trials of every test, chunk by chunk. The response store keeps each answer as it comes."""
+def infer(run: Run, cases: Mapping[str, Table], beside: Beside | None = None) -> dict[str, Trials]:
+    """Trials of every test, chunk by chunk. The response store keeps each answer as it comes.
+
+    Args:
+        run: the run.
+        cases: of every test.
+        beside: where it is asked beside other models, after which looks all of them stop.
+    """
     if run.config.batch_api:
         _answer_by_batch(run, cases)
     total, title = sum(map(questions_in, cases.values())), f"asking {run.config.model}"
     key = f"{artifact_key(run.config.suite, run.config.model)}-progress"
     with watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key) as meter:
         if run.config.stop == "early":
-            return {test.plan.test: _until_decided(test) for test in ask_until_decided(run, cases, meter, _add)}
+            return {test.plan.test: _until_decided(test) for test in ask_until_decided(run, cases, meter, beside)}
         with together(run, terms(run), meter) as shared:
             answered, stopped = _all_asked(run, cases, shared)
     return ask_back(run, {test: _warn_of_silence(test, trials) for test, trials in answered.items()}, stopped=stopped)
@@ -158,29 +165,24 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
 
 def _all_asked(run: Run, cases: Mapping[str, Table], shared: Terms) -> tuple[dict[str, Trials], str | None]:
     """Trials of every test, all of whose cases are asked, and why asking was stopped, if it was."""
-    answered = {plan.test: Trials(tables=[], asked=0, unasked=0, stopped=None, notes={}) for plan in run.plans}
-    stopped = None
+    answered, stopped = {plan.test: no_trials() for plan in run.plans}, None
     for test, asked in _asked(run, cases, shared):
         stopped = stopped or asked["stopped"]
-        answered[test] = _add(answered[test], asked)
+        answered[test] = answered[test].plus(asked)
     return answered, stopped
 
 
 def _until_decided(test: Gradual) -> Trials:
     """The trials of a test that was asked until it was decided."""
     trials = _warn_of_silence(test.plan.test, test.trials)
-    if not test.looks:
-        return trials
-    saved = questions_in(test.cases) - questions_in(test.asked_cases)
-    return replace(trials, looks=tuple(test.looks[: test.taken]), whole=test.looks[-1].judged, saved=saved)
+    return replace(trials, schedule=test.schedule.up_to(test.taken), saved=test.saved)
 
 
 def asked_cases(cases: Mapping[str, Table], trials: Mapping[str, Trials]) -> dict[str, Table]:
     """The cases of every test that were asked, in order, and those among them that are skipped."""
-    return {
-        test: first_rows(table, trials[test].looks[-1].end) if trials[test].looks else table
-        for test, table in cases.items()
-    }
+    schedules = {test: own.schedule for test, own in trials.items()}
+    ends = {test: own.looks[-1].end for test, own in schedules.items() if own is not None and own.looks}
+    return {test: first_rows(table, ends[test]) if test in ends else table for test, table in cases.items()}
 
 
 def _asked(run: Run, cases: Mapping[str, Table], shared: Terms) -> Iterator[tuple[str, Asked]]:
@@ -226,18 +228,6 @@ def _warn_of_silence(test: str, trials: Trials) -> Trials:
     )
 
 
-def _add(trials: Trials, asked: Asked) -> Trials:
-    return Trials(
-        tables=[*trials.tables, asked["table"]],
-        asked=trials.asked + asked["table"]["rows"],
-        unasked=trials.unasked + asked["unasked"],
-        stopped=asked["stopped"] or trials.stopped,
-        notes={**trials.notes, **asked["notes"]},
-        silent=trials.silent + asked["silent"],
-        of_model={**asked["warnings"], **trials.of_model},
-    )
-
-
 @timed
 def evaluate(run: Run, trials: Mapping[str, Trials]) -> dict[str, Table]:
     """Results of every test."""
@@ -251,8 +241,12 @@ def judge(
     cases: Mapping[str, Table],
     trials: Mapping[str, Trials],
     results: Mapping[str, Table],
+    beside: Beside | None = None,
 ) -> list[Outcome]:
-    """The verdict on every test, with regard to how many there are."""
+    """The verdict on every test, with regard to how many there are, and to whoever looked before."""
+    schedules = {
+        plan.test: trials[plan.test].schedule or Schedule.at_the_end(run, plan, cases[plan.test]) for plan in run.plans
+    }
     outcomes = [
         stopped(
             call(
@@ -262,22 +256,40 @@ def judge(
                 cases=cases[plan.test],
                 results=results[plan.test],
                 data=samples[plan.test]["data"],
-                rules=rules(run.config, plan, tests=len(run.plans), looks=trials[plan.test].evidence),
+                rules=rules(run.config, plan, tests=len(run.plans), looks=schedules[plan.test].evidence),
             ),
             trials[plan.test],
         )
         for plan in run.plans
     ]
-    return [_stopping(outcome, trials[outcome["test_type"]]) for outcome in corrected(outcomes)]
+    others = beside.runs if beside else []
+    return [
+        _looked(run, outcome, trials[outcome["test_type"]], schedules[outcome["test_type"]], others)
+        for outcome in corrected(outcomes)
+    ]
 
 
-def _stopping(outcome: Outcome, trials: Trials) -> Outcome:
-    """The outcome, and how far a test was asked that may stop early."""
-    if not trials.looks:
+def _looked(run: Run, outcome: Outcome, trials: Trials, schedule: Schedule, beside: Sequence[str]) -> Outcome:
+    """The outcome, with how often it was looked for; whoever looks again with more cases will count this look."""
+    if not schedule.looks or run.config.tests.defaults.gate == "rate":
         return outcome
-    judged = trials.looks[-1].judged
-    stopping = Stopping(cases=trials.whole, judged=judged, looks=len(trials.looks), saved=trials.saved)
-    early = f" {stopped_early(stopping)}" if judged < trials.whole else ""
+    judged = schedule.looks[-1].judged
+    if outcome["verdict"] != "incomplete":
+        schedule.past.note(judged)
+    if schedule.earlier:
+        reason = f"{outcome['reason']} {later_look(schedule.earlier)}"
+        outcome = {**outcome, "reason": reason, "earlier_looks": list(schedule.earlier)}
+    if trials.schedule is None:
+        return outcome
+    stopping = Stopping(
+        cases=schedule.whole,
+        judged=judged,
+        looks=len(schedule.looks),
+        shares=list(schedule.shares),
+        saved=trials.saved,
+        beside=list(beside),
+    )
+    early = f" {stopped_early(stopping)}" if judged < schedule.whole else ""
     return {**outcome, "reason": outcome["reason"] + early, "stopping": stopping}
 
 

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
 import pandas as pd
 import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field
 
 from contrapose.flows.asking_back import Heard, ask_back
+from contrapose.flows.earlier_looks import Schedule
 from contrapose.flows.orchestration.at_work import silent
 from contrapose.flows.orchestration.workers import Submitted
-from contrapose.flows.run_context import Run, Trials, terms
+from contrapose.flows.run_context import Run, Trials, no_trials, terms
 from contrapose.flows.teamwork import portion_size, results_of, together
 from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.records import Case
 from contrapose.tasks.evaluate.gate import GateDecision, decided, rules
-from contrapose.tasks.evaluate.summarise import figures_in, scored, verdict_now
+from contrapose.tasks.evaluate.summarise import figures_in, verdict_now
+from contrapose.tasks.forecast.counting import Counter
 from contrapose.tasks.infer.chunks import Chunk, chunks, questions_in
-from contrapose.tasks.infer.looks import Look, looks
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.infer.task import Asked, Terms
 from contrapose.tasks.infer.task import infer as infer_task
-from contrapose.tasks.statistics.looks import Looks
-from contrapose.tasks.tables.table import Table, first_rows
+from contrapose.tasks.tables.table import ROWS, Table, read_rows
 
-Add = Callable[[Trials, Asked], Trials]
-"""Trials, and those of a further portion."""
+
+class Beside(BaseModel):
+    """What a flow has found out that asks several models side by side."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Beside other models")
+
+    runs: list[str] = Field(description="Ids of the runs, this one too.")
+    looks: dict[str, int] = Field(description="For each test, after which look all of them stop.")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,8 +45,8 @@ class Gradual:
     plan: Plan
     cases: Table
     """All of them, in the order in which they are asked."""
-    looks: list[Look]
-    """After which cases one looks; empty where none is judged."""
+    schedule: Schedule
+    """After which cases one looks."""
     portions: list[list[Chunk]]
     """What is asked before each look."""
     replies: Trials
@@ -49,60 +57,73 @@ class Gradual:
     """Looks that are behind."""
     decision: GateDecision | None = None
     """What the last look says; None where that is nothing."""
+    results: dict[str, Table] = field(default_factory=dict)
+    """Of each table of trials, by its hash: nothing is scored at every look anew."""
     figures: dict[str, pa.Table] = field(default_factory=dict)
-    """The results of each table of trials, by its hash: nothing is scored at every look anew."""
+    """What these say, by the hash of the results."""
     heard: Heard = field(default_factory=Heard)
     """What was found out about replies that could not be read, likewise."""
 
     @property
     def over(self) -> bool:
         """Whether all is asked."""
-        return self.taken == len(self.looks)
+        return self.taken == len(self.schedule.looks)
 
     @property
-    def shares(self) -> tuple[float, ...]:
-        """Of the cases that may be judged, how many were so at each look."""
-        return tuple(look.judged / self.looks[-1].judged for look in self.looks[: self.taken]) or (1.0,)
+    def saved(self) -> int:
+        """Questions after the last look; one that several cases share is counted once."""
+        counter = Counter(look_up=lambda questions: {})
+        counter.add("asked", self._portions(0, self.end))
+        asked = counter.total.questions
+        counter.add("left", self._portions(self.end, self.cases["rows"]))
+        return counter.total.questions - asked
 
     @property
-    def asked_cases(self) -> Table:
-        """The cases up to the last look."""
-        return self.cases if self.over else first_rows(self.cases, self.looks[self.taken - 1].end)
+    def end(self) -> int:
+        """How many rows of the cases come before the last look."""
+        return self.schedule.looks[self.taken - 1].end if self.taken else 0
+
+    def _portions(self, first: int, end: int) -> Iterator[list[Case]]:
+        for start in range(first, end, ROWS):
+            yield read_rows(self.cases, Case, first=start, end=min(start + ROWS, end))
 
 
-def ask_until_decided(run: Run, cases: Mapping[str, Table], meter: Meter, add: Add) -> list[Gradual]:
+def ask_until_decided(
+    run: Run, cases: Mapping[str, Table], meter: Meter, beside: Beside | None = None
+) -> list[Gradual]:
     """Every test of a run, asked until it is decided, whatever becomes of the others.
 
-    Where a budget ends before, what was not asked is noted of all tests that are not decided by then.
+    Where a budget ends before, what was not asked is noted of all tests that are not decided by then. What is asked
+    beside other models stops where all of them do.
     """
-    tests = [_gradual(run, plan, cases[plan.test]) for plan in run.plans]
+    tests = [gradual(run, plan, cases[plan.test], beside=beside is not None) for plan in run.plans]
     going = [test for test in tests if not test.over]
     stopped: str | None = None
     while going:
-        stopped = _ask(run, going, meter, add, stopped=stopped)
+        stopped = ask_next(run, going, meter, stopped=stopped)
         for test in going:
             _look(run, test, tests=len(tests), stopped=stopped)
-        certain = decided([test.decision for test in tests])
+        certain = [_is_over_beside(test, beside) for test in tests] if beside else decided([t.decision for t in tests])
         going = [test for test, done in zip(tests, certain, strict=True) if not (done or test.over)]
-        meter.saved = sum(
-            questions_in(test.cases) - questions_in(test.asked_cases)
-            for test, done in zip(tests, certain, strict=True)
-            if done
-        )
+        count_saved(meter, [test for test, done in zip(tests, certain, strict=True) if done])
     return tests
 
 
-def _gradual(run: Run, plan: Plan, cases: Table) -> Gradual:
-    places = looks(cases, size=run.config.runner_args.portion)
-    ends = [look.end for look in places]
+def _is_over_beside(test: Gradual, beside: Beside) -> bool:
+    return test.taken >= beside.looks.get(test.plan.test, len(test.schedule.looks))
+
+
+def gradual(run: Run, plan: Plan, cases: Table, *, beside: bool) -> Gradual:
+    """A test of which nothing is asked yet, alone or beside other models."""
+    schedule = Schedule.of_portions(run, plan, cases, beside=beside)
+    ends = [look.end for look in schedule.looks]
     portions = chunks(plan.test, cases, portion_size(run, cases), ends=ends)
     by_look = {look: list(own) for look, own in groupby(portions, key=lambda chunk: bisect_right(ends, chunk.first))}
-    nothing = Trials(tables=[], asked=0, unasked=0, stopped=None, notes={})
-    asked = [by_look.get(look, []) for look in range(len(places))]
-    return Gradual(plan=plan, cases=cases, looks=places, portions=asked, replies=nothing, trials=nothing)
+    asked, nothing = [by_look.get(look, []) for look in range(len(ends))], no_trials()
+    return Gradual(plan=plan, cases=cases, schedule=schedule, portions=asked, replies=nothing, trials=nothing)
 
 
-def _ask(run: Run, going: Sequence[Gradual], meter: Meter, add: Add, *, stopped: str | None) -> str | None:
+def ask_next(run: Run, going: Sequence[Gradual], meter: Meter, *, stopped: str | None) -> str | None:
     """Ask the next portion of each test; returns why nothing is to be asked any more, if that is so."""
     submitted: list[tuple[Gradual, Submitted[Asked]]] = []
     counted = Meter()
@@ -115,7 +136,7 @@ def _ask(run: Run, going: Sequence[Gradual], meter: Meter, add: Add, *, stopped:
             test.taken += 1
         for test, pending in submitted:
             asked = pending.outcome()
-            test.replies, stopped = add(test.replies, asked), stopped or asked["stopped"]
+            test.replies, stopped = test.replies.plus(asked), stopped or asked["stopped"]
     meter.take(counted)
     return stopped
 
@@ -125,25 +146,46 @@ def _submit(run: Run, test: Gradual, chunk: Chunk, shared: Terms, *, stopped: st
     return run.workers.submit(infer_task, label=chunk.label, cases=test.cases, rows=rows, terms=shared, stopped=stopped)
 
 
+def count_saved(meter: Meter, tests: Iterable[Gradual]) -> None:
+    """Let a meter tell how many questions of decided tests need not be asked any more."""
+    meter.saved = sum(questions_in(test.cases, first=test.end) for test in tests)
+
+
 def _look(run: Run, test: Gradual, *, tests: int, stopped: str | None) -> None:
     """Have what was asked read and scored, and hold it against the gates, unless something of it was not asked."""
-    name, complete = test.plan.test, not test.replies.unasked
+    complete = not test.replies.unasked
     if complete or test.over:
-        with silent(True):
-            test.trials = ask_back(run, {name: test.replies}, stopped=stopped, heard=test.heard)[name]
-    wanted = rules(run.config, test.plan, tests=tests, looks=Looks(shares=test.shares))
-    test.decision = verdict_now(_results(run, test), test.plan, wanted) if complete else None
+        read_replies(run, test, stopped=stopped)
+    test.decision = decision_now(run, test, tests=tests) if complete else None
 
 
-def _results(run: Run, test: Gradual) -> pd.DataFrame:
+def read_replies(run: Run, test: Gradual, *, stopped: str | None) -> None:
+    """Have the replies so far read, the model, or the run's reader, asked about those that rules cannot read."""
+    name = test.plan.test
+    with silent(True):
+        test.trials = ask_back(run, {name: test.replies}, stopped=stopped, heard=test.heard)[name]
+
+
+def decision_now(run: Run, test: Gradual, *, tests: int) -> GateDecision | None:
+    """What can be said about the gates at the last look; None where that is nothing yet."""
+    evidence = test.schedule.up_to(test.taken).evidence
+    parts = []
+    for table in results_now(run, test):
+        if table["sha256"] not in test.figures:
+            test.figures[table["sha256"]] = figures_in(table, test.plan.test)
+        parts.append(test.figures[table["sha256"]])
+    # Columns that only some of the parts have hold nothing in the others.
+    results = pd.DataFrame(pa.concat_tables(parts, promote_options="default").to_pandas())
+    return verdict_now(results, test.plan, rules(run.config, test.plan, tests=tests, looks=evidence))
+
+
+def results_now(run: Run, test: Gradual) -> list[Table]:
     """The results of all trials so far."""
     plan, tables = test.plan, test.trials.tables
     if plan.probe_settings.calibrated:
         # The threshold comes from all controls: one more of them may change how every case is scored.
-        return scored(results_of(run, plan, tables), plan.test)
+        return [results_of(run, plan, tables)]
     for table in tables:
-        if table["sha256"] not in test.figures:
-            test.figures[table["sha256"]] = figures_in(results_of(run, plan, [table]), plan.test)
-    parts = [test.figures[table["sha256"]] for table in tables]
-    # Columns that only some of the parts have hold nothing in the others.
-    return pd.DataFrame(pa.concat_tables(parts, promote_options="default").to_pandas())
+        if table["sha256"] not in test.results:
+            test.results[table["sha256"]] = results_of(run, plan, [table])
+    return [test.results[table["sha256"]] for table in tables]

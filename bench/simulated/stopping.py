@@ -1,43 +1,45 @@
 """Judging while a run goes on: how often that is wrong, and what it saves, where the truth is known.
 
-After each portion the evidence of the finished design is held against the level of that look. Three ways to spread the
-level over the looks are compared, and betting, which needs no plan of looks.
+After each portion the evidence of the finished design is held against the level of that look: for one test, and for
+three with Holm's steps, each of which stops where it is decided. Other ways to spread the level over the looks are
+compared for one design, and betting, which needs no plan of looks. All of it takes a quarter of an hour.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache, partial
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from bench.simulated.draws import Finding
-from contrapose.tasks.statistics.evidence import evidence
-from contrapose.tasks.statistics.looks import levels, spent_by
-from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, clustered
+from bench.simulated.most_saved import most_saved
+from bench.simulated.running import ALIKE, WANTED, Design, Running, agreement, passed_cases, planned
+from contrapose.tasks.statistics.families import holm
+from contrapose.tasks.statistics.looks import Looks, Spending, levels, spent_by
+from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL
 
 CASES = (371, 2_000)
 PORTIONS = (8, 32, 128)
-LARGEST = 8
-"""Cases of a cluster at most; sizes are uniform."""
-ALIKE = 0.3
-"""Correlation of the cases of a cluster."""
-WANTED = 0.7
-"""The gate."""
 BETS = np.arange(1, 17) / 17
 """Shares of the largest stake that cannot lose more than there is; the wealth of all of them is averaged."""
-CHOSEN = "share squared"
 CLAIMS = {"pass": 1, "fail": -1}
 LEAST_SAVED = {0.05: -np.inf, 0.1: 0.5, -0.1: 0.5, -0.3: 0.75}
 """By how far the true rate lies from the gate, the share of the calls that is to be saved."""
+NEARLY = 0.8
+"""Of what no rule can exceed, where that is less than what is to be saved."""
 MORE_OPEN = 0.05
+SEVERAL = 3
+"""Tests at once."""
+BESIDE = (0.1, 0.0, 0.0)
+"""One of them lies above its gate, so that Holm's steps go on to the others."""
+CHECKED = 200
+"""Runs that are judged by Holm's steps over p values too."""
 
 
 class Decided(NamedTuple):
-    """What became of each run, both of shape (runs,)."""
+    """What became of the tests of each run, both of shape (runs, tests)."""
 
     verdict: np.ndarray
     """1 pass, -1 fail, 0 open to the end."""
@@ -45,116 +47,139 @@ class Decided(NamedTuple):
     """Cases."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Design:
-    """The clusters in the order in which they are asked, and after how many of them one looks."""
-
-    sizes: np.ndarray
-    """(clusters,) cases of each."""
-    after: list[int]
-    """Clusters judged at each look, the last one all."""
-
-    @property
-    def shares(self) -> np.ndarray:
-        """Cases judged at each look, of all."""
-        return np.cumsum(self.sizes)[np.array(self.after) - 1] / self.sizes.sum()
-
-
-Way = Callable[[np.ndarray, Design], Decided]
-"""From the passed cases of each cluster, (runs, clusters)."""
-
-
 def stopping(_: np.ndarray, runs: int) -> Iterator[Finding]:
-    """False verdicts at the gate, and what is saved and left open away from it, beside one look at the end.
+    """One test: false verdicts at the gate, and what is saved and left open away from it, beside one look at the end.
 
-    The bars are for the chosen way: false verdicts at most 5 %, within two standard errors of so many runs; half of the
-    calls saved at 10 points and three quarters at 30; at most 5 points more left open than by one look.
+    The bars: false verdicts at most 5 %, within two standard errors of so many runs; half of the calls saved at 10
+    points and three quarters at 30, or nearly as much as any rule could save that leaves 5 points more open; and at
+    most these 5 points more.
     """
-    yield _agreement()
-    most = LEVEL + 2 * float(np.sqrt(LEVEL * CONFIDENCE / runs))
+    yield agreement()
+    for design, name, alike in designs():
+        yield from _beside_one_look(design, name, alike, tests=1, runs=runs)
+    for way in WAYS:
+        yield from _compared(way, runs)
+
+
+def several(_: np.ndarray, runs: int) -> Iterator[Finding]:
+    """Three tests with Holm's steps: the same bars, for any false verdict among them, also beside one that passes."""
+    yield _by_p_values()
+    for design, name, alike in designs():
+        yield from _beside_one_look(design, f"three tests of {name}", alike, tests=SEVERAL, runs=runs)
+        passed = np.stack(
+            [
+                passed_cases(design, WANTED + off, alike, rows=runs, seed=10 + number)
+                for number, off in enumerate(BESIDE)
+            ],
+            axis=1,
+        )
+        beside = decided(passed, design, holm_levels(design, SEVERAL)).verdict[:, 1:]
+        share = float((beside == 1).any(axis=1).mean())
+        yield Finding(name=f"three tests of {name}: false pass beside a true one", value=share, high=most(runs))
+
+
+def most(runs: int) -> float:
+    """Of false verdicts, within two standard errors of so many runs."""
+    return LEVEL + 2 * float(np.sqrt(LEVEL * CONFIDENCE / runs))
+
+
+def designs() -> Iterator[tuple[Design, str, float]]:
+    """With their names, and how much alike the cases of a cluster are."""
     for cases, alike, portion in product(CASES, (0.0, ALIKE), PORTIONS):
-        design = planned(cases, portion, alone=not alike)
         name = f"{cases} cases {'alone' if not alike else 'in clusters'}, portions of {portion}"
-        drawn = {off: _passed(design, WANTED + off, alike, runs) for off in (0.0, *LEAST_SAVED)}
-        end = Design(sizes=design.sizes, after=design.after[-1:])
-        left_open = {off: _open(AT_THE_END(passed, end)) for off, passed in drawn.items()}
-        for verdict, claimed in CLAIMS.items():
-            share = float(np.mean(AT_THE_END(drawn[0.0], end).verdict == claimed))
-            yield Finding(name=f"{name}, one look: false {verdict}", value=share)
-        for off, share in left_open.items():
-            yield Finding(name=f"{name}, one look: open at {off:+.0%}", value=share)
-        for way, decide in WAYS.items():
-            bars = way == CHOSEN
-            ended = {off: decide(passed, design) for off, passed in drawn.items()}
+        yield planned(cases, portion, alone=not alike), name, alike
+
+
+def _beside_one_look(design: Design, name: str, alike: float, *, tests: int, runs: int) -> Iterator[Finding]:
+    at_each, end = holm_levels(design, tests), Design(sizes=design.sizes, after=design.after[-1:])
+    for off in (0.0, *LEAST_SAVED):
+        drawn = passed_cases(design, WANTED + off, alike, rows=runs * tests).reshape(runs, tests, -1)
+        late, ended = decided(drawn, end, holm_levels(end, tests)), decided(drawn, design, at_each)
+        if not off:
             for verdict, claimed in CLAIMS.items():
-                share = float(np.mean(ended[0.0].verdict == claimed))
-                yield Finding(name=f"{name}, {way}: false {verdict}", value=share, high=most if bars else np.inf)
-            for off, least in LEAST_SAVED.items():
-                saved = 1 - float(ended[off].asked.mean()) / cases
-                yield Finding(name=f"{name}, {way}: saved at {off:+.0%}", value=saved, low=least if bars else -np.inf)
-                high = left_open[off] + MORE_OPEN if bars else np.inf
-                yield Finding(name=f"{name}, {way}: open at {off:+.0%}", value=_open(ended[off]), high=high)
+                yield Finding(name=f"{name}, one look: false {verdict}", value=_any(late, claimed))
+                yield Finding(name=f"{name}: false {verdict}", value=_any(ended, claimed), high=most(runs))
+            continue
+        open_, saved = _open(late), 1 - float(ended.asked.mean()) / int(design.sizes.sum())
+        yield Finding(name=f"{name}, one look: open at {off:+.0%}", value=open_)
+        yield Finding(name=f"{name}: open at {off:+.0%}", value=_open(ended), high=open_ + MORE_OPEN)
+        least = LEAST_SAVED[off]
+        if saved < least and tests == 1:
+            limit = most_saved(design.shares, open_, MORE_OPEN)
+            yield Finding(name=f"{name}: that any rule saves at {off:+.0%}, at most", value=limit)
+            least = min(least, NEARLY * limit)
+        yield Finding(name=f"{name}: saved at {off:+.0%}", value=saved, low=least if tests == 1 else -np.inf)
+
+
+def _any(ended: Decided, claimed: int) -> float:
+    """The share of runs in which a test has a verdict."""
+    return float((ended.verdict == claimed).any(axis=1).mean())
 
 
 def _open(ended: Decided) -> float:
+    """The share of tests."""
     return float(np.mean(ended.verdict == 0))
 
 
-def planned(cases: int, portion: int, *, alone: bool) -> Design:
-    """Clusters of one case, or of one to eight, and a look after each portion that is full."""
-    sizes = np.ones(cases, dtype=int)
-    if not alone:
-        drawn = np.random.default_rng(cases).integers(1, LARGEST + 1, cases)
-        sizes = drawn[: int(np.searchsorted(np.cumsum(drawn), cases)) + 1]
-        sizes[-1] -= sizes.sum() - cases
-    after, asked, judged = [], 0, 0
-    for number, size in enumerate(sizes, start=1):
-        asked += int(size)
-        if asked - judged >= portion or number == len(sizes):
-            after, judged = [*after, number], asked
-    return Design(sizes=sizes, after=after)
+def holm_levels(design: Design, tests: int) -> np.ndarray:
+    """(looks, tests): the p value that decides at each look where so many tests have been decided, from none on."""
+    looks = [Looks(shares=design.shares[: count + 1]) for count in range(len(design.after))]
+    return np.array([[look.level(LEVEL / (tests - before)) for before in range(tests)] for look in looks])
 
 
-def by_looks(level_of: Callable[[np.ndarray], np.ndarray]) -> Way:
-    """Decide where the p value of the evidence reaches the level of a look."""
+def decided(passed: np.ndarray, design: Design, at_each: np.ndarray) -> Decided:
+    """Of (runs, tests, clusters) passed cases, judged after each portion until they are decided."""
+    runs, tests, clusters = passed.shape
+    verdict = np.zeros((runs, tests), dtype=int)
+    asked = np.full((runs, tests), int(design.sizes.sum()))
+    running, live = Running(passed.reshape(-1, clusters), design.sizes), np.arange(runs * tests)
+    for after, cases, at in zip(design.after, design.asked, at_each, strict=True):
+        running.goes_on(after)
+        for claimed, evidence in ((1, running.reached), (-1, running.missed)):
+            p = np.ones(runs * tests)
+            p[live] = evidence(WANTED, at.max()).counted() if len(at_each) > 1 else evidence(WANTED, at.max()).p
+            _step(verdict, p.reshape(runs, tests), at, claimed)
+        ended = verdict.ravel()[live] != 0
+        asked.ravel()[live[ended]] = cases
+        if ended.any():
+            live = live[~ended]
+            running.keep(~ended)
+        if not len(live):
+            break
+    return Decided(verdict, asked)
 
-    planned_levels = cache(lambda shares: level_of(np.array(shares)))
 
-    def decide(passed: np.ndarray, design: Design) -> Decided:
-        verdict = np.zeros(len(passed), dtype=int)
-        asked = np.full(len(passed), int(design.sizes.sum()))
-        live = np.arange(len(passed))
-        for after, level in zip(design.after, planned_levels(tuple(design.shares)), strict=True):
-            if not level or not len(live):
-                continue
-            true, sizes = passed[live, :after], design.sizes[:after]
-            high, low = reached(true, sizes, WANTED) <= level, reached(sizes - true, sizes, 1 - WANTED) <= level
-            verdict[live[high]], verdict[live[low]] = 1, -1
-            asked[live[high | low]] = sizes.sum()
-            live = live[~(high | low)]
-        return Decided(verdict, asked)
-
-    return decide
+def _step(verdict: np.ndarray, p: np.ndarray, at: np.ndarray, claimed: int) -> None:
+    """Holm's steps down: each test that is decided makes it easier for the others."""
+    for _ in at:
+        before = (verdict == claimed).sum(axis=1)
+        reached = (verdict == 0) & (p <= at[np.minimum(before, len(at) - 1)][:, None])
+        # The smallest p values first: of several at once only as many as their own steps allow.
+        first = reached & (p == np.where(reached, p, 2.0).min(axis=1, keepdims=True))
+        if not first.any():
+            return
+        verdict[first] = claimed
 
 
-def by_betting(passed: np.ndarray, design: Design) -> Decided:
-    """Decide where bets against the gate have multiplied their stake by one over the level.
-
-    Source: I. Waudby-Smith, A. Ramdas, JRSS B 86 (2024) 1-27, with the average over a grid of constant bets.
-    """
-    gains, largest = passed - WANTED * design.sizes, design.sizes.max()
-    last = np.array(design.after) - 1
-    first = np.full((len(passed), 2), len(last))
-    for side, (sign, room) in enumerate(((1, WANTED), (-1, 1 - WANTED))):
-        wealth = np.zeros((len(passed), len(last)))
-        for bet in BETS:
-            grown = np.cumsum(np.log1p(sign * bet / (room * largest) * gains), axis=1)[:, last]
-            wealth += np.exp(np.minimum(grown, 50.0)) / len(BETS)
-        won = wealth >= 1 / LEVEL
-        first[:, side] = np.where(won.any(axis=1), won.argmax(axis=1), len(last))
-    at = first.min(axis=1)
-    ended = np.r_[np.cumsum(design.sizes)[last], design.sizes.sum()]
-    return Decided(np.where(at == len(last), 0, np.where(first[:, 0] <= first[:, 1], 1, -1)), ended[at])
+def _by_p_values() -> Finding:
+    """Verdicts that Holm's steps over the p values that count all looks, one run at a time, do not give."""
+    design = planned(371, 32, alone=False)
+    passed = passed_cases(design, 0.76, ALIKE, rows=CHECKED * SEVERAL).reshape(CHECKED, SEVERAL, -1)
+    quick = decided(passed, design, holm_levels(design, SEVERAL))
+    differing = 0
+    for run, tests in enumerate(passed):
+        values, verdict = np.ones((SEVERAL, 2)), np.zeros(SEVERAL, dtype=int)
+        running = Running(tests, design.sizes)
+        for count, after in enumerate(design.after, start=1):
+            running.goes_on(after)
+            look = Looks(shares=design.shares[:count])
+            sides = (running.reached(WANTED, LEVEL), running.missed(WANTED, LEVEL))
+            for test in np.flatnonzero(verdict == 0):
+                values[test] = [look.overall(float(side.p[test]), freedom=side.freedom[test]) for side in sides]
+            for side, claimed in enumerate((1, -1)):
+                verdict[np.array(holm(values[:, side].tolist())) <= LEVEL] = claimed
+        differing += int((verdict != quick.verdict[run]).any())
+    return Finding(name="verdicts of three tests that Holm's steps over p values do not give", value=differing, high=0)
 
 
 def obrien_fleming(share: float, level: float) -> float:
@@ -168,84 +193,60 @@ def obrien_fleming(share: float, level: float) -> float:
     return float(2 * norm.sf(norm.isf(level / 2) / np.sqrt(share)))
 
 
-def spent_later(share: float, level: float) -> float:
-    """The level times the cube of the share: K. Kim, D. L. DeMets, Biometrika 74 (1987) 149-154."""
-    return level * share**3
+def pocock(share: float, level: float) -> float:
+    """Early: K. K. G. Lan, D. L. DeMets, as above, like S. J. Pocock, Biometrika 64 (1977) 191-199."""
+    return level * float(np.log1p((np.e - 1) * share))
 
 
-AT_THE_END = by_looks(lambda _: np.array([LEVEL]))
+def by_betting(passed: np.ndarray, design: Design) -> Decided:
+    """Decide where bets against the gate have multiplied their stake by one over the level.
 
-WAYS: dict[str, Way] = {
-    "O'Brien-Fleming": by_looks(partial(levels, level=LEVEL, spend=obrien_fleming)),
-    CHOSEN: by_looks(partial(levels, level=LEVEL, spend=spent_by)),
-    "share cubed": by_looks(partial(levels, level=LEVEL, spend=spent_later)),
+    Source: I. Waudby-Smith, A. Ramdas, JRSS B 86 (2024) 1-27, with the average over a grid of constant bets.
+    """
+    gains, largest = passed[:, 0] - WANTED * design.sizes, design.sizes.max()
+    last = np.array(design.after) - 1
+    first = np.full((len(passed), 2), len(last))
+    for side, (sign, room) in enumerate(((1, WANTED), (-1, 1 - WANTED))):
+        wealth = np.zeros((len(passed), len(last)))
+        for bet in BETS:
+            grown = np.cumsum(np.log1p(sign * bet / (room * largest) * gains), axis=1)[:, last]
+            wealth += np.exp(np.minimum(grown, 50.0)) / len(BETS)
+        won = wealth >= 1 / LEVEL
+        first[:, side] = np.where(won.any(axis=1), won.argmax(axis=1), len(last))
+    at = first.min(axis=1)
+    ended = np.r_[design.asked, design.sizes.sum()]
+    verdict = np.where(at == len(last), 0, np.where(first[:, 0] <= first[:, 1], 1, -1))
+    return Decided(verdict[:, None], ended[at][:, None])
+
+
+def spending(spend: Spending) -> Callable[[np.ndarray, Design], Decided]:
+    """Decide at looks that spread the level in some way."""
+    return lambda passed, design: decided(passed, design, levels(design.shares, LEVEL, spend)[:, None])
+
+
+WAYS: Mapping[str, Callable[[np.ndarray, Design], Decided]] = {
+    "O'Brien-Fleming": spending(obrien_fleming),
+    "share cubed": spending(lambda share, level: level * share**3),
+    "share squared": spending(spent_by),
+    "share": spending(lambda share, level: level * share),
+    "Pocock": spending(pocock),
     "betting": by_betting,
 }
+"""To spread the level over the looks; by the square of the share is how it is done."""
 
 
-def reached(true: np.ndarray, sizes: np.ndarray, gate: float) -> np.ndarray:
-    """The p value `evidence(clustered(…), gate).reached` of every run at once; (runs, clusters) to (runs,)."""
-    rows, every = sizes.sum(), sizes.astype(float)
-    values = _tail(true.sum(axis=1), rows, effective(true, sizes), gate)
-    if len(sizes) == rows:
-        return values
-    false = sizes - true
-    # The largest of the clusters with the most false rows keeps them, and then none does.
-    worst = np.where(false == false.max(axis=1, keepdims=True), sizes, -1).argmax(axis=1)
-    one, runs = np.tile(every, (len(true), 1)), np.arange(len(true))
-    one[runs, worst] = true[runs, worst]
-    for better in (one, np.tile(every, (len(true), 1))):
-        values = np.maximum(values, _tail(better.sum(axis=1), rows, effective(better, sizes), gate))
-    return values
-
-
-def effective(true: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """What `clustered` says of every run at once."""
-    from scipy.special import stdtrit
-
-    rows, clusters = float(sizes.sum()), len(sizes)
-    if clusters == rows:
-        return np.full(len(true), rows)
-    copied = rows**2 / float((sizes.astype(float) ** 2).sum())
-    rate = true.sum(axis=1) / rows
-    if clusters == 1:
-        return np.full(len(true), copied)
-    squares = ((true - rate[:, None] * sizes) / (1 - sizes / rows)) ** 2
-    total = squares.sum(axis=1)
-    varying = (squares**2).sum(axis=1) - total**2 / clusters
-    variance, tail = (clusters - 1) / clusters * total / rows**2, (1 + CONFIDENCE) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = np.clip(np.where(varying > 0, 2 * total**2 / varying, np.inf), None, copied - 1).clip(min=1.0)
-        few = (stdtrit(rows - 1, tail) / stdtrit(freedom, tail)) ** 2
-        worth = np.minimum(rows, np.maximum(copied, rate * (1 - rate) / variance * few))
-    return np.where((rate == 0) | (rate == 1), copied, np.where(variance == 0, rows, worth))
-
-
-def _tail(true: np.ndarray, rows: float, worth: np.ndarray, gate: float) -> np.ndarray:
-    from scipy.special import betainc
-
-    rate = true / rows
-    return np.where(true > 0, betainc(np.maximum(worth * rate, 1e-300), worth * (1 - rate) + 1, gate), 1.0)
-
-
-def _passed(design: Design, rate: float, alike: float, runs: int) -> np.ndarray:
-    """(runs, clusters) of passed cases."""
-    rng = np.random.default_rng([7, int(1000 * rate), int(10 * alike)])
-    own: float | np.ndarray = rate
-    if alike:
-        spread = (1 - alike) / alike
-        own = rng.beta(rate * spread, (1 - rate) * spread, (runs, len(design.sizes)))
-    return rng.binomial(design.sizes, own, (runs, len(design.sizes)))
-
-
-def _agreement() -> Finding:
-    """How far the p values of all runs at once lie from the project's own, one by one."""
-    design = planned(90, 8, alone=False)
-    true = _passed(design, WANTED, ALIKE, 50)
-    cluster = np.repeat(np.arange(len(design.sizes)), design.sizes)
-    rows = [
-        np.concatenate([np.arange(size) < one for size, one in zip(design.sizes, run, strict=True)]) for run in true
-    ]
-    alone = np.array([evidence(clustered(row, cluster), WANTED).reached for row in rows])
-    off = float(np.abs(reached(true, design.sizes, WANTED) - alone).max())
-    return Finding(name="p values of all runs at once, off by", value=off, high=1e-9)
+def _compared(way: str, runs: int) -> Iterator[Finding]:
+    """The same figures of a way for 371 cases and portions of 8, without bars."""
+    for alike in (0.0, ALIKE):
+        design = planned(CASES[0], PORTIONS[0], alone=not alike)
+        name = f"{CASES[0]} cases {'alone' if not alike else 'in clusters'} by {way}"
+        for off in (0.0, *LEAST_SAVED):
+            drawn = passed_cases(design, WANTED + off, alike, rows=runs).reshape(runs, 1, -1)
+            ended = WAYS[way](drawn, design)
+            if not off:
+                for verdict, claimed in CLAIMS.items():
+                    yield Finding(name=f"{name}: false {verdict}", value=_any(ended, claimed))
+                continue
+            saved = 1 - float(ended.asked.mean()) / int(design.sizes.sum())
+            yield Finding(name=f"{name}: saved at {off:+.0%}", value=saved)
+            yield Finding(name=f"{name}: open at {off:+.0%}", value=_open(ended))

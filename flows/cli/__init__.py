@@ -43,34 +43,12 @@ VERBS = {
 """What the command can be told to do, in the order of its help; the module of that name, with _ for -, holds all of a
 verb."""
 
-
-EXAMPLES = {
-    "init": "init --model openai/gpt-4.1-mini --data questions.csv --goal meaning",
-    "run": "run --model openai/gpt-4.1-mini --data questions.csv --limit 50",
-    "judge-run": "judge-run answers.jsonl --test add_negation",
-    "resume": "resume",
+COMMONEST = {
+    "init": "init --model openai/gpt-4.1-mini --data questions.csv",
     "preview": "preview --test add_negation --limit 5",
-    "validate": "validate --suite suite.yaml",
-    "estimate": "estimate --suite suite.yaml --model openai/gpt-4.1-mini",
-    "prompts": "prompts --suite suite.yaml --out prompts.jsonl",
-    "answers": "answers import results.jsonl",
-    "batch": "batch submit --suite suite.yaml",
-    "cache": "cache info",
-    "prune": "prune --older-than 30 --dry-run",
-    "compare": "compare RUN OTHER_RUN",
-    "history": "history",
-    "view": "view --open",
-    "doctor": "doctor --model embedded",
-    "deploy": "deploy --suite suite.yaml",
-    "ui": "ui",
-    "announce": "announce hf/org/name --revision v2",
-    "import-langtest": "import-langtest config.yaml --out suite.yaml",
-    "list": "list tests",
+    "run": "run --model openai/gpt-4.1-mini --data questions.csv --limit 50",
 }
-"""How each verb is used, for the end of its help."""
-
-COMMONEST = ("init", "preview", "run")
-"""What whoever types the command alone is shown."""
+"""What whoever types the command alone is shown: the examples of three verbs, which are not imported for that."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -187,7 +165,7 @@ def parser_of(verbs: Collection[str]) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=summary)
         if name in verbs:
             verb: Verb = import_module(f"contrapose.flows.cli.{name.replace('-', '_')}").VERB
-            command.epilog = f"example: contrapose {EXAMPLES[name]}" + (f"; {verb.exits}" if verb.exits else "")
+            command.epilog = f"example: contrapose {verb.example}" + (f"; {verb.exits}" if verb.exits else "")
             verb.options(command)
             command.set_defaults(action=verb.act)
     return top
@@ -197,7 +175,7 @@ def _help(top: argparse.ArgumentParser) -> int:
     """The help, and where to begin."""
     from contrapose.flows.cli.terminal import print_lines
 
-    begin = (f"  contrapose {EXAMPLES[name]}" for name in COMMONEST)
+    begin = (f"  contrapose {example}" for example in COMMONEST.values())
     return print_lines([top.format_help().rstrip(), "", "where to begin:", *begin])
 
 

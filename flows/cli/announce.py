@@ -98,5 +98,6 @@ def _announce(arguments: argparse.Namespace) -> int:
 VERB = Verb(
     options=_options,
     act=_announce,
+    example="announce hf/org/name --revision v2",
     exits="Exit codes with --wait: 0 promote, 1 hold, 3 insufficient evidence, 4 no verdict, 2 usage or configuration.",
 )

@@ -52,4 +52,4 @@ def _answers(arguments: argparse.Namespace) -> int:
 
 EXITS = "exit codes: 0 every prompt has its answer, 2 no line is a result, 4 some are missing or failed"
 
-VERB = Verb(options=_options, act=_answers, exits=EXITS)
+VERB = Verb(options=_options, act=_answers, example="answers import results.jsonl", exits=EXITS)

@@ -25,6 +25,8 @@ class Verb:
     """Adds what it takes."""
     act: Callable[[argparse.Namespace], int]
     """Does it, and returns the exit code; raises ContraposeError for what the user can mend."""
+    example: str
+    """How it is used, for the end of its help; begins with its name."""
     exits: str | None = None
     """What its exit codes mean, where it has more than 0 and 2."""
 

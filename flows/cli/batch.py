@@ -130,4 +130,4 @@ def _batch(arguments: argparse.Namespace) -> int:
 
 EXITS = "exit codes: 0 every prompt of the batches has its answer, 4 some have not"
 
-VERB = Verb(options=_options, act=_batch, exits=EXITS)
+VERB = Verb(options=_options, act=_batch, example="batch submit --suite suite.yaml", exits=EXITS)

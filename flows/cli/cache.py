@@ -140,4 +140,4 @@ def _cache(arguments: argparse.Namespace) -> int:
     return print_lines([clear(model=arguments.model, days=arguments.older_than, sure=arguments.yes)])
 
 
-VERB = Verb(options=_options, act=_cache)
+VERB = Verb(options=_options, act=_cache, example="cache info")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from contrapose.flows.cli.arguments import Verb
+from contrapose.flows.cli.arguments import Verb, add_toxic
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.flows.comparison_folder import publish_comparison, rewrite_comparison
 from contrapose.tasks.compare.compare import compare
@@ -41,24 +41,26 @@ def _options(command: argparse.ArgumentParser) -> None:
         "baseline's run; with --json none)",
     )
     command.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
+    add_toxic(command)
 
 
 def _compare(arguments: argparse.Namespace) -> int:
     comparison = compare(arguments.run, runs=arguments.runs, baseline=arguments.baseline, margin=arguments.margin)
     if arguments.out:
-        folder = rewrite_comparison(Path(arguments.out), comparison)
+        folder = rewrite_comparison(Path(arguments.out), comparison, show_toxic=arguments.show_toxic)
     if arguments.json:
         print_lines([to_json(comparison)])
     else:
         print_comparison(comparison, console=Console(highlight=False))
-        print_lines([_page_of(folder)] if arguments.out else _beside(comparison))
+        print_lines([_page_of(folder)] if arguments.out else _beside(comparison, show_toxic=arguments.show_toxic))
     return 0 if arguments.exit_zero else EXIT_CODES[comparison["verdict"]]
 
 
-def _beside(comparison: Comparison) -> Iterator[str]:
+def _beside(comparison: Comparison, *, show_toxic: bool) -> Iterator[str]:
     """Publish the comparison beside the baseline's run; a folder that cannot be written costs the page alone."""
     try:
-        folder = publish_comparison(comparison, Place(comparison["models"][0]["folder"].rpartition("/")[0]))
+        base = Place(comparison["models"][0]["folder"].rpartition("/")[0])
+        folder = publish_comparison(comparison, base, show_toxic=show_toxic)
     except ConfigError as error:
         yield f"No page was written: {error}"
     else:
@@ -69,4 +71,4 @@ def _page_of(folder: Place) -> str:
     return f"Page: {folder / 'comparison.html'}"
 
 
-VERB = Verb(options=_options, act=_compare, exits=COMPARED)
+VERB = Verb(options=_options, act=_compare, example="compare RUN OTHER_RUN", exits=COMPARED)

@@ -86,4 +86,4 @@ def _deploy(arguments: argparse.Namespace) -> int:
     return print_lines(deploy(deployment_options(arguments)), at_once=True)
 
 
-VERB = Verb(options=add_deployment, act=_deploy)
+VERB = Verb(options=add_deployment, act=_deploy, example="deploy --suite suite.yaml")

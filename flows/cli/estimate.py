@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import partial
+from itertools import chain, groupby
 
 from rich import box
 from rich.console import Console
@@ -14,6 +15,18 @@ from rich.table import Table
 from rich.text import Text
 
 from contrapose.flows.cli.arguments import Verb, add_config, config_of
+from contrapose.flows.cli.decidable import (
+    Decidable,
+    Early,
+    decidable,
+    dollars,
+    early_as_plain,
+    early_notes,
+    early_table,
+    power_as_plain,
+    power_notes,
+    power_table,
+)
 from contrapose.flows.cli.preview import Preview, left_out, previews
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.flows.reader import idle_reader
@@ -22,124 +35,19 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.core.registry import find, probe
+from contrapose.tasks.core.registry import find
 from contrapose.tasks.forecast.counting import Count, Counter, LookUp
-from contrapose.tasks.forecast.deciding import BIAS, WIDE, Deciding, Groups, deciding
+from contrapose.tasks.forecast.deciding import Groups, cluster_of, is_judged
+from contrapose.tasks.forecast.early import Course
 from contrapose.tasks.forecast.experience import Experience, experience_of
 from contrapose.tasks.forecast.forecast import CHARACTERS_PER_TOKEN, Forecast, forecast
 from contrapose.tasks.infer.ask import Answers
 from contrapose.tasks.infer.budget import Limits, open_budget, reader_price
 from contrapose.tasks.infer.forms import forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.probes.order_bias.two_orders import TwoOrders
-from contrapose.tasks.statistics.power import DISCORDANCE, IN_CLUSTER, IN_SAMPLE, POWER
-from contrapose.tasks.statistics.shares import CONFIDENCE
+from contrapose.tasks.infer.looks import LEAST
 from contrapose.tasks.text.cleaning import one_line
-from contrapose.tasks.text.wording import percent, span
-
-COLUMNS = ("cases", "gate", "fails up to", "passes from", "models apart")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decidable:
-    """What every test of a run could decide."""
-
-    tests: Mapping[str, Deciding]
-    """Those of which something will be asked."""
-    level: float
-    """p value that a verdict needs where it needs most: the smallest of Holm's correction."""
-
-
-def decidable(previews: list[Preview], groups: Mapping[str, Groups]) -> Decidable:
-    """What tests that are judged by interval could decide, by their samples and the groups of their cases."""
-    judged = {preview.plan.test: preview for preview in previews if groups[preview.plan.test].samples}
-    level = (1 - CONFIDENCE) / max(1, len(judged))
-    tests = {}
-    for test, preview in judged.items():
-        loaded, gate = preview.loaded, preview.plan.min_pass_rate
-        orders = isinstance(probe(test), TwoOrders)
-        figures = deciding(
-            groups[test], samples=len(loaded.samples), rows=loaded.rows, gate=gate, level=level, orders=orders
-        )
-        if figures is not None:
-            tests[test] = figures
-    return Decidable(tests=tests, level=level)
-
-
-def power_as_plain(power: Decidable) -> dict[str, Any]:
-    """The same figures for JSON."""
-    return {
-        "power": POWER,
-        "level": round(power.level, 6),
-        "assumed": {
-            "correlation_in_sample": IN_SAMPLE,
-            "correlation_in_cluster": IN_CLUSTER,
-            "discordance": DISCORDANCE,
-        },
-        "tests": {test: asdict(figures) for test, figures in power.tests.items()},
-        "warnings": list(warnings(power)),
-    }
-
-
-def power_table(power: Decidable) -> Table:
-    """A line per test."""
-    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
-    drawn.add_column("test", overflow="fold", max_width=24)
-    for name in COLUMNS:
-        drawn.add_column(name, justify="right", no_wrap=True)
-    for test, figures in power.tests.items():
-        rates = (figures.gate, figures.reach.fails_up_to, figures.reach.passes_from, figures.difference)
-        drawn.add_row(Text(test), f"{figures.cases:,}", *map(percent, rates))
-    return drawn
-
-
-def power_notes(power: Decidable) -> Iterator[str]:
-    """What the figures rest on, then what to be warned of."""
-    count = len(power.tests)
-    several = f" (0.05 over {count} tests: the strictest step of Holm's correction)" if count > 1 else ""
-    yield (
-        f"A true pass rate up to the one fails and from the other on passes, each with {percent(POWER)} power, if "
-        f"every case is scored and a verdict needs p <= {power.level:.3g}{several}. Models apart: the smallest "
-        "difference of two models that an exact McNemar test at 5% finds with the same power, if they disagree on "
-        f"{percent(DISCORDANCE)} of the cases."
-    )
-    if fewer := [
-        f"{test} {figures.effective:,}" for test, figures in power.tests.items() if figures.effective < figures.cases
-    ]:
-        yield (
-            f"Independent cases that would tell as much: {', '.join(fewer)}. Assumed: cases of one sample correlate at "
-            f"{IN_SAMPLE:g}, samples of one cluster at {IN_CLUSTER:g}."
-        )
-    for test, figures in power.tests.items():
-        if figures.bias_pairs is not None:
-            yield (
-                f"{test}: a position that is chosen in both orders {100 * BIAS:.0f} points more often than the other "
-                f"is found with {percent(POWER)} power on {figures.bias_pairs:,} independent pairs; "
-                f"there are {figures.effective:,}."
-            )
-    yield from warnings(power)
-
-
-def warnings(power: Decidable) -> Iterator[str]:
-    """The tests whose verdict would be too much a matter of luck, with the number of samples that would do."""
-    for test, figures in power.tests.items():
-        if figures.wide:
-            yield f"{test}: {_undecided(figures)}; {_needed(figures)}."
-
-
-def _undecided(figures: Deciding) -> str:
-    low, high = figures.reach.fails_up_to, figures.reach.passes_from
-    if high is None:
-        return f"no result can pass the gate {percent(figures.gate)}, not even {figures.cases:,} of {figures.cases:,}"
-    return f"true pass rates between {percent(low or 0.0)} and {percent(high)} stay undecided"
-
-
-def _needed(figures: Deciding) -> str:
-    if figures.limit is None:
-        return "nor would any number of samples do"
-    there = "a limit of" if figures.limit <= figures.available else f"the data have {figures.available:,} samples, and"
-    return f"{there} about {figures.limit:,} would leave at most {100 * WIDE:.0f} points undecided"
-
+from contrapose.tasks.text.wording import span
 
 PORTION = 500
 """Cases that are looked up at a time."""
@@ -177,6 +85,8 @@ class RunEstimate:
     """Rows that cannot be used, line by line."""
     power: Decidable | None
     """What the cases could decide; None where bare pass rates are compared."""
+    early: Early | None
+    """What is expected of a run that may stop early; None of one that may not."""
 
 
 def estimate(config: RunConfig) -> RunEstimate:
@@ -185,15 +95,17 @@ def estimate(config: RunConfig) -> RunEstimate:
     Raises:
         ContraposeError: a configuration or data source is wrong.
     """
-    budget = open_budget(config)
-    tests = previews(config)
+    budget, early = open_budget(config), config.stop == "early"
+    tests = [preview.arranged() if early else preview for preview in previews(config)]
     look_up, form, unreachable = _look_up(config)
     longest = round(config.gen_kwargs.max_new_tokens * CHARACTERS_PER_TOKEN)
     counter = Counter(look_up=look_up, form=form, longest_reply=longest)
-    groups = {preview.plan.test: Groups() for preview in tests}
+    groups, counts, size = {preview.plan.test: Groups() for preview in tests}, {}, config.runner_args.portion
     for preview in tests:
-        cases = groups[preview.plan.test].counting(portions(preview))
-        counter.add(preview.plan.test, cases, asks_back=_asks_back(preview))
+        test, parts = preview.plan.test, between_looks(preview, size or LEAST) if early else portions(preview)
+        counts[test] = counter.add(test, groups[test].counting(parts), asks_back=_asks_back(preview))
+    predict = partial(forecast, spec=config.model_spec(), past=experience_of(config), price=budget.price)
+    courses = {test: Course(groups=own, counts=counts[test], size=size) for test, own in groups.items()}
     return RunEstimate(
         model=config.model,
         tests=counter.tests,
@@ -203,12 +115,13 @@ def estimate(config: RunConfig) -> RunEstimate:
         reader=config.reader or config.model,
         reading=_reading(config, counter.asked_back_in_all, price=budget.price),
         warnings=idle_reader(config, asked=any(_asks_back(preview) for preview in tests)),
-        forecast=forecast(counter.total, config.model_spec(), past=experience_of(config), price=budget.price),
+        forecast=predict(counter.total),
         limits=budget.limits,
         unreachable=unreachable,
         rows={preview.plan.test: preview.taken() for preview in tests},
         left_out=list(left_out(tests, show_toxic=config.show_toxic)),
         power=decidable(tests, groups) if config.tests.defaults.gate == "interval" else None,
+        early=Early.of(tests, courses, cost=lambda count: predict(count).cost.value) if early else None,
     )
 
 
@@ -255,6 +168,17 @@ def portions(preview: Preview) -> Iterator[list[Case]]:
     yield portion
 
 
+def between_looks(preview: Preview, size: int) -> Iterator[list[Case]]:
+    """The cases of a test in whole clusters, with so many judged ones or a few more at a time."""
+    portion: list[Case] = []
+    for _, samples in groupby(preview.cases(), key=lambda own: cluster_of(own[0])):
+        portion += chain.from_iterable(samples)
+        if sum(map(is_judged, portion)) >= size:
+            yield portion
+            portion = []
+    yield portion
+
+
 def as_json(run: RunEstimate) -> str:
     """The same figures as JSON."""
     counts = {test: _counts(count) for test, count in run.tests.items()}
@@ -271,6 +195,7 @@ def as_json(run: RunEstimate) -> str:
             "rows": run.rows,
             "left_out": run.left_out,
             "power": None if run.power is None else power_as_plain(run.power),
+            "stop_early": None if run.early is None else early_as_plain(run.early),
         },
         indent=2,
     )
@@ -301,6 +226,9 @@ def as_text(run: RunEstimate, *, console: Console) -> Iterator[str]:
         if run.power is not None:
             console.print()
             console.print(power_table(run.power))
+        if run.early is not None:
+            console.print()
+            console.print(early_table(run.early))
         for note in _notes(run):
             console.print()
             console.print(Text(note))
@@ -321,14 +249,17 @@ def _notes(run: RunEstimate) -> Iterator[str]:
         )
     yield from run.warnings
     for name in _stops(run):
-        yield f"The run will stop before its end: {name} is {getattr(run.limits, name):,}."
+        undecided = ", unless its tests are decided by then" if run.early else ""
+        yield f"The run will stop before its end{undecided}: {name} is {getattr(run.limits, name):,}."
     if run.power is not None:
         yield from power_notes(run.power)
+    if run.early is not None:
+        yield from early_notes(run.early)
 
 
 def _reading_cost(run: RunEstimate) -> str:
     most = run.reading.cost.most
-    return f", for some {_dollars(most)} if all are long" if most else "" if most == 0 else ", at an unknown price"
+    return f", for some {dollars(most)} if all are long" if most else "" if most == 0 else ", at an unknown price"
 
 
 def _counted(run: RunEstimate) -> Table:
@@ -356,15 +287,9 @@ def _figures(predicted: Forecast) -> Iterator[tuple[str, str, str]]:
     yield "tokens out", f"{predicted.completion_tokens.value:,.0f}", predicted.completion_tokens.because
     seconds = predicted.seconds.value
     yield "time", "unknown" if seconds is None else span(seconds), predicted.seconds.because
-    yield "cost", _dollars(predicted.cost.value), predicted.cost.because
+    yield "cost", dollars(predicted.cost.value), predicted.cost.because
     if predicted.cost.most and predicted.cost.most > (predicted.cost.value or 0):
-        yield "at most", _dollars(predicted.cost.most), "if every reply is as long as max_new_tokens allows"
-
-
-def _dollars(cost: float | None) -> str:
-    if cost is None:
-        return "unknown"
-    return f"${cost:,.4f}" if 0 < cost < 1 else f"${cost:,.2f}"
+        yield "at most", dollars(predicted.cost.most), "if every reply is as long as max_new_tokens allows"
 
 
 def _stops(run: RunEstimate) -> list[str]:
@@ -393,4 +318,4 @@ def _estimate(arguments: argparse.Namespace) -> int:
     return print_lines([as_json(run)] if arguments.json else as_text(run, console=Console(highlight=False)))
 
 
-VERB = Verb(options=_options, act=_estimate)
+VERB = Verb(options=_options, act=_estimate, example="estimate --suite suite.yaml --model openai/gpt-4.1-mini")

@@ -273,4 +273,4 @@ def _history(arguments: argparse.Namespace) -> int:
     return print_lines(as_text(chosen, changes=arguments.changes, console=Console(highlight=False)))
 
 
-VERB = Verb(options=_options, act=_history)
+VERB = Verb(options=_options, act=_history, example="history")

@@ -56,4 +56,4 @@ def _write(path: Path, text: str) -> None:
         ) from error
 
 
-VERB = Verb(options=_options, act=_import)
+VERB = Verb(options=_options, act=_import, example="import-langtest config.yaml --out suite.yaml")

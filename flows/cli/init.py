@@ -12,6 +12,7 @@ from pathlib import Path
 
 import yaml
 
+from contrapose.flows.cli import COMMONEST
 from contrapose.flows.cli.arguments import Verb
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.tasks.config.data_settings import DataSettings
@@ -34,6 +35,9 @@ GOALS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "judge": ("does the order of two answers decide which is better?", ("judge_order",)),
 }
 """What people want to know, and the tests that tell it."""
+
+UNASKED = (("judge",), ("summaries",), ("meaning", "options"))
+"""Goals that are chosen for whoever names none: those that the data can answer, of the first group that has some."""
 
 LIKELY: Mapping[str, str] = {
     "text": r"question|text|prompt|input|query|stem|sentence|instruction",
@@ -87,16 +91,30 @@ def _lettered(columns: Sequence[str]) -> list[str]:
     return [by_letter[letter] for letter in letters[:count]] if count > 1 else []
 
 
-def suite_text(model: str, source: str, goals: Sequence[str]) -> str:
+def fitting_goals(columns: Sequence[str]) -> list[str]:
+    """The goals for rows with these columns where nobody names one; meaning where nothing fits."""
+    fitting = ([goal for goal in group if _fits(goal, columns)] for group in UNASKED)
+    return next(filter(None, fitting), ["meaning"])
+
+
+def _fits(goal: str, columns: Sequence[str]) -> bool:
+    """Whether the columns hold every field that the tests of a goal need, under usual names or names that are close."""
+    for test in GOALS[goal][1]:
+        needs = [*required(probe(test).sample_type), *(("options",) if test == "option_order" else ())]
+        guesses = guessed_columns(columns, needs)
+        if not all(set(USUAL[name]) & set(columns) or name in guesses for name in needs):
+            return False
+    return True
+
+
+def suite_text(model: str, source: str, goals: Sequence[str], columns: Sequence[str]) -> str:
     """A commented suite.
 
     Args:
         model: its id.
         source: of the data; empty for the bundled samples.
         goals: names in `GOALS`.
-
-    Raises:
-        ContraposeError: the source cannot be read.
+        columns: of the data.
     """
     tests = [test for goal in goals for test in GOALS[goal][1]]
     lines = [
@@ -104,7 +122,7 @@ def suite_text(model: str, source: str, goals: Sequence[str]) -> str:
         "# What a model is asked, and how strictly it is judged. `contrapose list --schema` tells every key.",
         f"model: {_scalar(model)}",
         *_for_model(model),
-        *_for_data(source, tests),
+        *_for_data(source, columns, tests),
         "# Samples a test at most; remove it to take all.",
         "limit: 50",
         "tests:",
@@ -124,15 +142,22 @@ def _for_model(model: str) -> Iterator[str]:
         yield "# max_cost: 1"
 
 
-def _for_data(source: str, tests: Sequence[str]) -> Iterator[str]:
+def _columns(source: str) -> list[str]:
+    """The columns of the first rows of the data.
+
+    Raises:
+        ContraposeError: the source cannot be read.
+    """
+    settings = DataSettings(source=source)
+    rows = islice(find("sources", format_of(settings))(settings), 20)
+    return list(dict.fromkeys(name for row in rows for name in row.values))
+
+
+def _for_data(source: str, columns: Sequence[str], tests: Sequence[str]) -> Iterator[str]:
     if not source:
         yield "# Your own rows, in .jsonl, .csv, .parquet, .xlsx or hf/<dataset>; without them, bundled samples."
         yield "# data: {source: questions.csv, columns: {text: question}}"
         return
-    settings = DataSettings(source=source)
-    columns = list(
-        dict.fromkeys(name for row in islice(find("sources", format_of(settings))(settings), 20) for name in row.values)
-    )
     kinds = list(dict.fromkeys(probe(test).sample_type for test in tests))
     fields = list(dict.fromkeys(field for kind in kinds for field in required(kind)))
     guesses = guessed_columns(columns, [*fields, *(("options", "answer") if "text" in fields else ()), "id"])
@@ -160,7 +185,12 @@ def schema() -> str:
 def _options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--model", help="id of the model, such as openai/<model>, hf/<org>/<name> or embedded")
     command.add_argument("--data", metavar="SOURCE", help="your rows: a file, URL or hf/<dataset> (default: bundled)")
-    command.add_argument("--goal", action="append", choices=GOALS, help="what you want to know; may be given again")
+    command.add_argument(
+        "--goal",
+        action="append",
+        choices=GOALS,
+        help="what you want to know (default: what the columns can answer); may be given again",
+    )
     command.add_argument(
         "--out", default="suite.yaml", metavar="FILE", help="where the suite goes (default: suite.yaml)"
     )
@@ -186,7 +216,8 @@ def _init(arguments: argparse.Namespace) -> int:
     model = arguments.model or _answered("Model (embedded, hf/<org>/<name>, openai/<model>)", "embedded")
     known_provider(model)
     source = arguments.data if arguments.data is not None else _answered("Data (file, URL or hf/<dataset>)", "")
-    text = suite_text(model, source, arguments.goal or _goals())
+    columns = _columns(source) if source else []
+    text = suite_text(model, source, arguments.goal or _goals(fitting_goals(columns)), columns)
     contents = [text, schema() + "\n", *([_workflow(arguments.out)] if arguments.ci else [])]
     for path, content in zip(files, contents, strict=True):
         _write(path, content)
@@ -195,10 +226,10 @@ def _init(arguments: argparse.Namespace) -> int:
     return print_lines([*(f"wrote {path}" for path in files), f"Next: contrapose preview --suite {out}"])
 
 
-def _goals() -> list[str]:
+def _goals(fitting: Sequence[str]) -> list[str]:
     for name, (question, _) in GOALS.items() if sys.stdin.isatty() else ():
         print(f"  {name:<11}{question}")
-    chosen = _answered("Goals, with commas between them", "meaning").replace(",", " ").split()
+    chosen = _answered("Goals, with commas between them", ", ".join(fitting)).replace(",", " ").split()
     if unknown := [name for name in chosen if name not in GOALS]:
         raise ConfigError(
             f"unknown goal {unknown[0]!r}", expected=f"one of {', '.join(GOALS)}", remedy="Correct the name."
@@ -236,4 +267,4 @@ def _write(path: Path, content: str) -> None:
         ) from error
 
 
-VERB = Verb(options=_options, act=_init)
+VERB = Verb(options=_options, act=_init, example=COMMONEST["init"])

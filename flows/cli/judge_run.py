@@ -143,4 +143,4 @@ def _judge(arguments: argparse.Namespace) -> int:
     return run.VERB.act(arguments)
 
 
-VERB = Verb(options=_options, act=_judge, exits=VERDICTS)
+VERB = Verb(options=_options, act=_judge, example="judge-run answers.jsonl --test add_negation", exits=VERDICTS)

@@ -60,4 +60,4 @@ def _list(arguments: argparse.Namespace) -> int:
     return print_lines(listing(arguments.what))
 
 
-VERB = Verb(options=_options, act=_list)
+VERB = Verb(options=_options, act=_list, example="list tests")

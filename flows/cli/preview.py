@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from contrapose.flows.cli import COMMONEST
 from contrapose.flows.cli.arguments import Verb, add_changes, add_model, add_suite, add_toxic, config_of
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -19,7 +20,7 @@ from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.core.registry import find, probe, provider
-from contrapose.tasks.load.samples import Loaded, load_samples
+from contrapose.tasks.load.samples import Loaded, fair_order, load_samples
 from contrapose.tasks.perturb.cases import build_cases, drawn_besides
 from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section, sent_lines
 from contrapose.tasks.report.rows import left_out_rows, taken
@@ -64,6 +65,12 @@ class Preview:
     def once(self) -> Preview:
         """The same without repeats, which ask the same prompts again."""
         return replace(self, plan=self.plan.model_copy(update={"repeats": 1}))
+
+    def arranged(self) -> Preview:
+        """The same with its samples in the order in which a run that may stop early asks them."""
+        samples = self.loaded.samples
+        places = fair_order([sample.cluster for sample in samples], [sample.id for sample in samples], seed=self.seed)
+        return replace(self, loaded=replace(self.loaded, samples=[samples[place] for place in places]))
 
     def cases(self, positions: Sequence[int] | None = None) -> Iterator[list[Case]]:
         """The cases of each sample, in order; with `positions`, of these samples."""
@@ -287,4 +294,4 @@ def _preview(arguments: argparse.Namespace) -> int:
     )
 
 
-VERB = Verb(options=_options, act=_preview)
+VERB = Verb(options=_options, act=_preview, example=COMMONEST["preview"])

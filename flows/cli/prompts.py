@@ -89,4 +89,4 @@ def _prompts(arguments: argparse.Namespace) -> int:
     return print_lines([f"{counted('prompts', len(questions.rows))} written: {', '.join(map(str, paths))}"])
 
 
-VERB = Verb(options=_options, act=_prompts)
+VERB = Verb(options=_options, act=_prompts, example="prompts --suite suite.yaml --out prompts.jsonl")

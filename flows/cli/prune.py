@@ -175,4 +175,4 @@ def _prune(arguments: argparse.Namespace) -> int:
     return print_lines([delete(old)])
 
 
-VERB = Verb(options=_options, act=_prune)
+VERB = Verb(options=_options, act=_prune, example="prune --older-than 30 --dry-run")

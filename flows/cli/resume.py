@@ -85,4 +85,4 @@ def _resume(arguments: argparse.Namespace) -> int:
         return evaluate(config, arguments, resumed=resumed)
 
 
-VERB = Verb(options=_options, act=_resume, exits=VERDICTS)
+VERB = Verb(options=_options, act=_resume, example="resume", exits=VERDICTS)

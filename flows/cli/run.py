@@ -7,6 +7,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from contrapose.flows.cli import COMMONEST
 from contrapose.flows.cli.arguments import VERDICTS, Verb, add_config, add_toxic, config_of
 from contrapose.flows.cli.interruption import interruptible, nothing_begun
 from contrapose.flows.cli.start import begin_server
@@ -129,4 +130,4 @@ def _near(folder: str) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else folder
 
 
-VERB = Verb(options=_options, act=_run, exits=VERDICTS)
+VERB = Verb(options=_options, act=_run, example=COMMONEST["run"], exits=VERDICTS)

@@ -21,4 +21,4 @@ def _ui(arguments: argparse.Namespace) -> int:
     return print_lines(serve(deployment_options(arguments), port=arguments.port), at_once=True)
 
 
-VERB = Verb(options=_options, act=_ui)
+VERB = Verb(options=_options, act=_ui, example="ui")

@@ -186,4 +186,4 @@ def _validate(arguments: argparse.Namespace) -> int:
     return print_lines(check(config_of(arguments), gates=True))
 
 
-VERB = Verb(options=add_config, act=_validate)
+VERB = Verb(options=add_config, act=_validate, example="validate --suite suite.yaml")

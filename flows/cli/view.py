@@ -25,4 +25,4 @@ def _view(arguments: argparse.Namespace) -> int:
     )
 
 
-VERB = Verb(options=_options, act=_view)
+VERB = Verb(options=_options, act=_view, example="view --open")

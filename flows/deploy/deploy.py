@@ -20,6 +20,7 @@ from contrapose.flows.serve.server_key import bring_key_as_configured
 from contrapose.tasks.config.hosts import origin_of
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.secrets import without_user
+from contrapose.tasks.promotion.promote import missing
 from contrapose.tasks.promotion.settings import Promotion
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
         for deployment in wanted["deployments"]:
             yield _deployment_line(deployment, deployed(client, deployment), kept[deployment["name"]])
             if deployment["name"] == CHECK:
-                yield f"  {after_check(deployment['parameters'])}"
+                yield from after_check(deployment["parameters"])
         left_out = []
         for specification in specifications():
             if (done := update(client, specification, blocks)) is not None:
@@ -72,13 +73,18 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
             yield f"left out: {', '.join(left_out)}; name a block with --notify to be told"
 
 
-def after_check(parameters: Mapping[str, Any]) -> str:
-    """What will follow the check of a retrained model, in a sentence; of an address its host alone."""
+def after_check(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """What will follow the check of a retrained model, of an address its host alone, and what is missing for it here.
+
+    What is missing stops nothing: the worker may be another machine.
+    """
     promotion = Promotion.model_validate(parameters.get("promotion") or {})
     moved = f"alias {promotion.mlflow_alias} is moved" if promotion.mlflow_alias else ""
     called = f"{origin_of(promotion.webhook)} is called" if promotion.webhook else ""
     held = f"a person is asked, for {promotion.ask_hours:g} hours at most" if promotion.ask else "nothing"
-    return f"after promote: {' and '.join(filter(None, (moved, called))) or 'nothing'}; after hold: {held}"
+    yield f"  after promote: {' and '.join(filter(None, (moved, called))) or 'nothing'}; after hold: {held}"
+    for error in missing(promotion):
+        yield f"  tried from here, and the worker needs it: {error.line()}"
 
 
 def _deployment_line(deployment: Mapping[str, Any], existing: DeploymentResponse, kept: Mapping[str, Any]) -> str:

@@ -75,7 +75,7 @@ def compare(
         `folder`. A notebook shows its table.
 
     Raises:
-        ContraposeError: something that you can mend, in one line: fewer than two runs, runs that asked different
+        ContraposeError: what you can mend, each problem in a line: fewer than two runs, runs that asked different
             things, a model that is not there.
         KeyboardInterrupt: you have interrupted it.
 

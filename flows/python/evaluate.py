@@ -90,7 +90,7 @@ def evaluate(
         notebook shows its table.
 
     Raises:
-        ContraposeError: something that you can mend, in one line, before anything was asked: an unknown suite, a
+        ContraposeError: what you can mend, each problem in a line, before anything was asked: an unknown suite, a
             column that is missing, a row that cannot be used, a model that is not there. Also where a table breaks an
             expectation, or the disk is full.
         KeyboardInterrupt: you have interrupted it; the same call goes on where it stopped, where the model is a

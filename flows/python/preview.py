@@ -70,7 +70,7 @@ def preview(
         masked.
 
     Raises:
-        ContraposeError: something that you can mend, in one line.
+        ContraposeError: what you can mend, each problem in a line.
 
     Examples:
         >>> import contrapose, pandas

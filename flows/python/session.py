@@ -61,7 +61,7 @@ class RunInterrupted(KeyboardInterrupt):
 
 
 def in_session(work: Callable[[], R], *, show_toxic: bool) -> R:
-    """Do the work of a call; what a user can mend comes up in one line that may be read aloud.
+    """Do the work of a call; what a user can mend comes up in lines that may be read aloud.
 
     Args:
         work: the call, which asks models.

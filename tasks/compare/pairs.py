@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -19,15 +20,19 @@ from contrapose.tasks.core.comparison import (
     Verdict,
 )
 from contrapose.tasks.statistics.families import holm, mcnemar, over
+from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.means import SEED, difference, mean, pooled
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, clustered, wilson
 from contrapose.tasks.text.wording import counted
 
 
-def pairs_of(rows: Rows, names: Sequence[str], *, margin: float) -> list[Pair]:
-    """All pairs of models in one test, those with the baseline first, which is the first of the rows and the names."""
+def pairs_of(rows: Rows, names: Sequence[str], *, margin: float, looks: Looks = ONE_LOOK) -> list[Pair]:
+    """All pairs of models in one test, those with the baseline first, which is the first of the rows and the names.
+
+    Of models that were asked side by side the looks tell when each pair might have been decided.
+    """
     places = list(combinations(range(len(names)), 2))
-    pairs = _corrected([_pair(rows, (names[other], names[one]), (other, one)) for one, other in places])
+    pairs = _corrected([_pair(rows, (names[other], names[one]), (other, one), looks) for one, other in places])
     return [decide(pair, margin) if one == 0 else pair for (one, _), pair in zip(places, pairs, strict=True)]
 
 
@@ -63,14 +68,14 @@ def rate(passed: np.ndarray, cluster: np.ndarray, *, chosen: bool = False) -> Co
     return ComparedRate(value=estimate.value, interval=estimate.interval) if estimate else None
 
 
-def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -> Pair:
+def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int], looks: Looks) -> Pair:
     first, second = (rows.passed[place] for place in places)
     scored = [np.isfinite(first), np.isfinite(second)]
     stopped = [name for name, place in zip(names, places, strict=True) if rows.early and rows.early[place]]
     asked = rows.asked[list(places)].all(axis=0) if stopped else rows.asked[list(places)].any(axis=0)
     both = scored[0] & scored[1]
     rates = [rate(passed[both], rows.cluster[both], chosen=bool(stopped)) for passed in (first, second)]
-    differing = described if stopped else paired
+    differing = described if stopped else partial(paired, looks=looks)
     pair = Pair(
         first=names[0],
         second=names[1],
@@ -119,13 +124,14 @@ def described(first: np.ndarray, second: np.ndarray, cluster: np.ndarray) -> Dif
     return Difference(value=value, interval=None, bounds=None, p=None, adjusted=None, method=UNTESTED)
 
 
-def paired(first: np.ndarray, second: np.ndarray, cluster: np.ndarray) -> Difference:
+def paired(first: np.ndarray, second: np.ndarray, cluster: np.ndarray, *, looks: Looks = ONE_LOOK) -> Difference:
     """The difference over cases that both models scored; at least one.
 
     Args:
         first: (cases,) of 0 and 1, or of shares where a case was repeated.
         second: (cases,), likewise.
         cluster: (cases,) of codes.
+        looks: when it might have been decided; interval, bounds and p value count them all.
 
     Independent cases that are 0 or 1 have the exact McNemar test; all others one that flips the signs of the clusters'
     differences, as exchanging the two models in a cluster does. McNemar's test is the same with one case a cluster:
@@ -133,17 +139,26 @@ def paired(first: np.ndarray, second: np.ndarray, cluster: np.ndarray) -> Differ
     """
     plain = bool(np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all())
     independent = plain and len(np.unique(cluster)) == len(cluster)
+    several = looks != ONE_LOOK
+    p = mcnemar(first == 1, second == 1).p if independent else _sign_flips(first - second, cluster)
+    sides = [1 - 2 * looks.level(level) for level in (LEVEL / 2, LEVEL)] if several else [CONFIDENCE, ONE_SIDED]
     return Difference(
         value=float(np.mean(first - second)),
-        interval=_interval(first, second, cluster, CONFIDENCE),
-        bounds=_interval(first, second, cluster, ONE_SIDED),
-        p=mcnemar(first == 1, second == 1).p if independent else _sign_flips(first - second, cluster),
+        interval=_interval(first, second, cluster, sides[0]),
+        bounds=_interval(first, second, cluster, sides[1]),
+        p=min(1.0, 2 * looks.overall(p / 2)) if several and p is not None else p,
         adjusted=None,
         method=MCNEMAR if independent else SIGN_FLIPS,
     )
 
 
+SUREST = 1 - 1e-5
+"""Confidence beyond which no resamples tell an interval: a look that decides so seldom says nothing."""
+
+
 def _interval(first: np.ndarray, second: np.ndarray, cluster: np.ndarray, confidence: float) -> Interval | None:
+    if confidence > SUREST:
+        return Interval(-1.0, 1.0)
     estimate = difference(first, second, cluster, share=True, confidence=confidence)
     return estimate.interval if estimate else None
 

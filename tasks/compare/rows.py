@@ -14,10 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from contrapose.tasks.compare.runs import FinishedRun, unlike
+from contrapose.tasks.compare.runs import FinishedRun, looks_side_by_side, unlike
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.tables.results import COMMON, schema_of_columns
+from contrapose.tasks.tables.table import Table, read_arrow
 from contrapose.tasks.text.wording import counted
 
 NEEDED = ("case_id", "sample_id", "cluster", "scorer", "pass", "undecided", "error", "repeat")
@@ -66,12 +67,39 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
         ComparisonError: a table cannot be read.
     """
     tables = [_read(run, test) for run in runs]
+    rows, codes = _aligned(tables)
+    differing, why = _scored_otherwise(runs, test, codes, _scorers(runs, test, tables), rows.ids)
+    if why and differing.all():
+        raise why
+    return Rows(
+        passed=rows.passed[:, ~differing],
+        asked=rows.asked[:, ~differing],
+        cluster=rows.cluster[~differing],
+        ids=rows.ids[~differing],
+        left_out=why,
+        early=_stopped_alone(runs, test),
+    )
+
+
+def _stopped_alone(runs: Sequence[FinishedRun], test: str) -> tuple[bool, ...]:
+    """Of each run whether it stopped early by its own result; empty where none did."""
+    if looks_side_by_side(runs, test):
+        return ()
+    early = tuple(test in run.early for run in runs)
+    return early if any(early) else ()
+
+
+def rows_in(tables: Sequence[Sequence[Table]]) -> Rows:
+    """The cases of one test, of which each run has some results in tables, as far as they are asked."""
+    parts = [[read_arrow(part, columns=[*NEEDED, "control"]) for part in own] for own in tables]
+    return _aligned([pa.concat_tables(own).filter(~pc.field("control")) for own in parts])[0]
+
+
+def _aligned(tables: Sequence[pa.Table]) -> tuple[Rows, list[np.ndarray]]:
+    """The cases that runs have results of, and for each run which of them its rows are about."""
     codes, ids = _coded([_case(table) for table in tables])
     groups, _ = _coded([table["cluster"] for table in tables])
     samples, _ = _coded([table["sample_id"] for table in tables])
-    differing, why = _scored_otherwise(runs, test, codes, _scorers(runs, test, tables), ids)
-    if why and differing.all():
-        raise why
     scored = [
         _mean(own, table["pass"], known=_known(table), cases=len(ids)) for own, table in zip(codes, tables, strict=True)
     ]
@@ -80,14 +108,7 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
         # A case without a cluster is its sample's; a cluster may be named as a sample of another one is.
         cluster[own] = np.where(group >= 0, group, -1 - sample)
     asked = np.stack([np.bincount(own, minlength=len(ids)) > 0 for own in codes])
-    return Rows(
-        passed=np.stack(scored)[:, ~differing],
-        asked=asked[:, ~differing],
-        cluster=cluster[~differing],
-        ids=np.asarray(ids, dtype=object)[~differing],
-        left_out=why,
-        early=early if any(early := tuple(test in run.early for run in runs)) else (),
-    )
+    return Rows(passed=np.stack(scored), asked=asked, cluster=cluster, ids=np.asarray(ids, dtype=object)), codes
 
 
 def _known(table: pa.Table) -> Any:

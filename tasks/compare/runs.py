@@ -15,6 +15,7 @@ from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import answering
 from contrapose.tasks.core.stopping import Stopping, early_stop
+from contrapose.tasks.statistics.looks import Looks
 
 GENERAL: Mapping[str, object] = {
     "seed": 0,
@@ -46,11 +47,16 @@ class FinishedRun:
     reader: Mapping[str, str]
     """What the provider found the run's reader to be; empty where none was asked."""
     tests: Mapping[str, Mapping[str, object]]
-    """For each test its data, probe version, limit and settings, likewise."""
+    """For each test its data, version, limit and settings, likewise."""
     gates: Mapping[str, float | None]
     """For each test the least pass rate that was asked for, which may differ; None where that is not told."""
-    early: Mapping[str, Stopping] = field(default_factory=dict)
-    """How far the tests were asked that were stopped early."""
+    stopping: Mapping[str, Stopping] = field(default_factory=dict)
+    """How far the tests were asked that could stop early."""
+
+    @property
+    def early(self) -> Mapping[str, Stopping]:
+        """The same of those that did."""
+        return {test: stopping for test, stopping in self.stopping.items() if early_stop({"stopping": stopping})}
 
 
 def finished_run(name: str, runs: Place) -> FinishedRun:
@@ -120,7 +126,9 @@ def _run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, Any])
         reader=manifest.get("reader", {}),
         tests={str(outcome["test_type"]): _facts(outcome, config) for outcome in summary["tests"]},
         gates={str(outcome["test_type"]): outcome.get("min_pass_rate") for outcome in summary["tests"]},
-        early={str(outcome["test_type"]): stop for outcome in summary["tests"] if (stop := early_stop(outcome))},
+        stopping={
+            str(outcome["test_type"]): outcome["stopping"] for outcome in summary["tests"] if "stopping" in outcome
+        },
     )
 
 
@@ -136,7 +144,7 @@ def _facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, o
     return {
         "data": outcome["data"]["sha256"],
         **_named("data", data.model_dump(mode="json", exclude=PLACE)),
-        "probe version": outcome["probe_version"],
+        "version of the test": outcome["probe_version"],
         "limit": own.get("limit") or _limit(outcome, config),
         **_named("settings", outcome["settings"]),
     }
@@ -167,12 +175,22 @@ def names_of(runs: Iterable[FinishedRun]) -> list[str]:
     return [test for test in first.tests if all(test in other.tests for other in others)]
 
 
+def looks_side_by_side(runs: Iterable[FinishedRun], test: str) -> Looks | None:
+    """When one looked at models that were asked side by side and stopped together; None where these were not."""
+    stopping = [run.stopping.get(test) for run in runs]
+    first = stopping[0]
+    if first is None or not first.get("beside"):
+        return None
+    together = all(other is not None and other.get("beside") == first["beside"] for other in stopping)
+    return Looks(shares=tuple(first["shares"])) if together else None
+
+
 LONGEST = 60
 """Characters of a value in a message."""
 
 REMEDIES = {
     "data": "Evaluate both models on the same rows.",
-    "probe version": "Evaluate the model of the older run again with this version of Contrapose.",
+    "version of the test": "Evaluate the model of the older run again with this version of Contrapose.",
 }
 
 

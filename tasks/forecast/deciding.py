@@ -30,14 +30,27 @@ class Groups:
     """Cases of each sample."""
     clusters: Counter[tuple[str, bool]] = field(default_factory=Counter)
     """Cases of each cluster; a sample without one is its own, and may be named as a cluster is: the flag tells."""
+    judged: list[int] = field(default_factory=lambda: [0])
+    """How many of them there were after each portion, and before the first."""
 
     def counting(self, portions: Iterable[Sequence[Case]]) -> Iterator[Sequence[Case]]:
         """The same portions; their cases are counted as they pass."""
         for portion in portions:
-            cases = [case for case in portion if case.skip_reason is None and not case.control]
+            cases = [case for case in portion if is_judged(case)]
             self.samples.update(case.sample_id for case in cases)
-            self.clusters.update((case.cluster or case.sample_id, case.cluster is None) for case in cases)
+            self.clusters.update(map(cluster_of, cases))
+            self.judged.append(self.judged[-1] + len(cases))
             yield portion
+
+
+def is_judged(case: Case) -> bool:
+    """Whether it is held against the gate, once it is answered."""
+    return case.skip_reason is None and not case.control
+
+
+def cluster_of(case: Case) -> tuple[str, bool]:
+    """The name of its cluster, else of its sample, and whether it is the sample's."""
+    return case.cluster or case.sample_id, case.cluster is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,12 +70,12 @@ def portions(places: Iterable[tuple[str, int]], size: int) -> Iterator[list[int]
         yield portion
 
 
-def questions_in(cases: Table) -> int:
-    """How many questions the cases that are not skipped have, shared ones counted each time."""
+def questions_in(cases: Table, *, first: int = 0) -> int:
+    """How many questions the cases from a row on have that are not skipped, shared ones counted each time."""
     import pyarrow.compute as pc
 
     further = ("also_in_words", "also_again")
-    rows = read_arrow(cases, columns=["skip_reason", "loss_of", *further])
+    rows = read_arrow(cases, columns=["skip_reason", "loss_of", *further]).slice(first)
     asked = pc.is_null(rows["skip_reason"])
     with_loss = pc.and_(asked, pc.is_valid(rows["loss_of"]))
     pairs = int(pc.sum(asked).as_py() or 0) + int(pc.sum(with_loss).as_py() or 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import ceil
 from operator import itemgetter
@@ -28,6 +28,15 @@ class Look(NamedTuple):
     """How many cases come before it that are judged: neither skipped nor controls."""
 
 
+class ClusterRows(NamedTuple):
+    """The cases of a cluster, which are asked together."""
+
+    rows: int
+    """All of them."""
+    judged: int
+    """Those that are neither skipped nor controls."""
+
+
 def looks(cases: Table, *, size: int | None) -> list[Look]:
     """A look after each portion of at least `size` cases, and one after the last; none where no case is judged.
 
@@ -35,11 +44,16 @@ def looks(cases: Table, *, size: int | None) -> list[Look]:
     are depends on no reply.
     """
     groups = [[judged for _, judged in group] for _, group in groupby(_rows(cases), key=itemgetter(0))]
-    total = sum(map(sum, groups))
+    return looks_between([ClusterRows(len(group), sum(group)) for group in groups], size=size)
+
+
+def looks_between(clusters: Sequence[ClusterRows], *, size: int | None) -> list[Look]:
+    """The same looks, from what each cluster has, in the order in which they are asked."""
+    total = sum(cluster.judged for cluster in clusters)
     size = size or max(LEAST, ceil(total / MOST_LOOKS))
     chosen, end, judged, before = [], 0, 0, 0
-    for group in groups:
-        end, judged = end + len(group), judged + sum(group)
+    for cluster in clusters:
+        end, judged = end + cluster.rows, judged + cluster.judged
         if judged - before >= size and judged < total:
             chosen.append(Look(end, judged))
             before = judged

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,6 +109,22 @@ def content_sha256(data: DataSettings) -> str:
     special = {"bundled": bundled.sha256, "hf": huggingface.sha256}
     own = special.get(format_of(data))
     return own(data) if own else opening.sha256(data.source)
+
+
+def fair_order(clusters: Sequence[str | None], ids: Sequence[str], *, seed: int) -> list[int]:
+    """Places of samples in an order of which every beginning is a fair sample.
+
+    The order is that of hashes, so that it hangs on no other sample. Samples of one cluster stay together, in their own
+    order: a cluster is drawn as a whole.
+    """
+    drawn = [_digest(cluster, name, seed=seed) for cluster, name in zip(clusters, ids, strict=True)]
+    return sorted(range(len(drawn)), key=drawn.__getitem__)
+
+
+def _digest(cluster: str | None, name: str, *, seed: int) -> bytes:
+    """Where a sample stands; a cluster may be named as a sample of another one is."""
+    kind, label = ("sample", name) if cluster is None else ("cluster", cluster)
+    return hashlib.sha256(f"order\x00{seed}\x00{kind}\x00{label}".encode("utf-8", "surrogatepass")).digest()
 
 
 def _drawn(count: int, limit: int, seed: int | None) -> Set[int]:

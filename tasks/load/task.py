@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TypedDict
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.outcome import DataSummary
 from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.load.samples import Drawing
+from contrapose.tasks.load.samples import Drawing, fair_order
 from contrapose.tasks.tables.table import Table, read_arrow, write, write_arrow
 
 
@@ -45,22 +44,11 @@ def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: in
 def arrange(test: str, samples: Table, seed: int) -> Table:
     """Put the samples of a test into an order of which every beginning is a fair sample.
 
-    The order is that of hashes, so that it hangs on no other sample. Samples of one cluster stay together, in their own
-    order: a cluster is drawn as a whole.
-
     Args:
         test: name of the probe, for people.
         samples: in any order.
         seed: of the run.
     """
     rows = read_arrow(samples)
-    clusters, ids = rows["cluster"].to_pylist(), rows["id"].to_pylist()
-    drawn = [_digest(cluster, name, seed=seed) for cluster, name in zip(clusters, ids, strict=True)]
-    places = sorted(range(len(drawn)), key=drawn.__getitem__)
+    places = fair_order(rows["cluster"].to_pylist(), rows["id"].to_pylist(), seed=seed)
     return write_arrow([rows.take(places)], rows.schema)
-
-
-def _digest(cluster: str | None, name: str, *, seed: int) -> bytes:
-    """Where a sample stands; a cluster may be named as a sample of another one is."""
-    kind, label = ("sample", name) if cluster is None else ("cluster", cluster)
-    return hashlib.sha256(f"order\x00{seed}\x00{kind}\x00{label}".encode("utf-8", "surrogatepass")).digest()

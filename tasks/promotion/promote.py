@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from contrapose.tasks.core.decision import Decision
@@ -14,6 +16,8 @@ from contrapose.tasks.promotion import webhook
 from contrapose.tasks.promotion.settings import BLOCK, Promotion
 
 VARIABLE = "CONTRAPOSE_WEBHOOK_SECRET"
+REGISTRIES = ("MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI")
+"""Variables that name the registry to MLflow."""
 SHORTEST = 16
 """Characters of a secret that is not guessed."""
 
@@ -29,6 +33,35 @@ def refuse_unready(settings: Promotion, *, revision: str, training_run: str) -> 
     if settings.webhook:
         webhook.refuse_unlisted(settings.webhook)
         webhook_secret()
+
+
+def missing(settings: Promotion) -> Iterator[ContraposeError]:
+    """What a promotion would lack if it took place on this machine; nothing is changed or sent.
+
+    A registry is asked where one is named: without a name MLflow makes one of its own.
+    """
+    steps: list[Callable[[], object]] = []
+    if settings.mlflow_alias:
+        steps.append(partial(_refuse_unregistered, settings.mlflow_alias.rpartition("@")[0]))
+    if settings.webhook:
+        steps += [webhook_secret, partial(webhook.refuse_unreachable, settings.webhook)]
+    for step in steps:
+        try:
+            step()
+        except ContraposeError as error:
+            yield error
+
+
+def _refuse_unregistered(name: str) -> None:
+    client = _client()
+    if not any(map(os.environ.get, REGISTRIES)):
+        raise ConfigError(
+            "no registry is named",
+            expected="its address",
+            remedy=f"Set {REGISTRIES[0]}.",
+            where="promotion.mlflow_alias",
+        )
+    _asked(name, client.get_registered_model, name)
 
 
 def promote(settings: Promotion, decision: Decision, *, confirm: Callable[[], None]) -> list[str]:

@@ -85,6 +85,26 @@ def refuse_unlisted(url: str) -> None:
     refuse_inside(origin.host, addresses, variable=HOSTS)
 
 
+def refuse_unreachable(url: str) -> None:
+    """See that somebody takes connections at an address; nothing is sent.
+
+    Raises:
+        ConfigError: the host leads to where nothing is sent.
+        ContraposeError: nobody does.
+    """
+    if (origin := origin_of(url)) is None:
+        return
+    try:
+        _connect((origin.host, origin.port), TIMEOUT).close()
+    except OSError as error:
+        raise ContraposeError(
+            f"nobody takes a connection ({error.strerror or type(error).__name__})",
+            expected="the receiver of the webhook",
+            remedy="Start it, or correct the address.",
+            where=str(origin),
+        ) from error
+
+
 def send(url: str, body: bytes, *, secret: str, delivery: str, pause: Callable[[float], None] = time.sleep) -> None:
     """Post a JSON body, three times at most; redirects are not followed.
 

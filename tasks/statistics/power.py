@@ -51,8 +51,10 @@ def further(share: Share, gate: float, *, level: float = LEVEL, looks: Looks | N
     """
 
     def decides(rows: int) -> bool:
-        counted = looks.after(rows / share.rows).level(level) if looks and rows > share.rows else level
-        return _decides(share, rows, gate, counted)
+        if looks is None or rows == share.rows:
+            return _decides(share, rows, gate, level)
+        growth = rows / share.rows
+        return _decides(share, rows, gate, looks.after(growth).level(level, freedom=share.freedom * growth))
 
     rows = _enough(decides, share.rows)
     return None if rows is None else rows - share.rows

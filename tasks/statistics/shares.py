@@ -32,6 +32,8 @@ class Share:
     """Groups of rows that are not independent of each other."""
     effective: float
     """How many independent rows tell as much."""
+    freedom: float = np.inf
+    """Degrees of freedom of the variance from which that is estimated; without bound where nothing is."""
     better: tuple[Share, ...] = ()
     """What it would be with fewer false rows: no evidence that a gate is reached is stronger than theirs."""
     worse: tuple[Share, ...] = ()
@@ -84,11 +86,13 @@ def labels_of(cluster: Any) -> np.ndarray:
 
 
 def _share(sums: np.ndarray, sizes: np.ndarray) -> Share:
+    effective, freedom = _effective(sums, sizes)
     return Share(
         true=round(float(sums.sum())),
         rows=int(sizes.sum()),
         clusters=len(sizes),
-        effective=_effective(sums, sizes),
+        effective=effective,
+        freedom=freedom,
     )
 
 
@@ -106,17 +110,18 @@ def _better(sums: np.ndarray, sizes: np.ndarray) -> tuple[Share, Share]:
     return _share(one, sizes), _share(sizes.astype(float), sizes)
 
 
-def _effective(sums: np.ndarray, sizes: np.ndarray) -> float:
+def _effective(sums: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
+    """Effective rows, and their degrees of freedom."""
     rows, clusters = float(sizes.sum()), len(sizes)
     if clusters == rows:
-        return rows
+        return rows, np.inf
     rate = float(sums.sum()) / rows
     if clusters == 1 or rate in (0, 1):
-        return copies(sizes)
+        return copies(sizes), np.inf
     variance, freedom = spread(sums, sizes)
     if not variance:
-        return rows
-    return min(rows, max(copies(sizes), rate * (1 - rate) / variance * fewer(rows, freedom + 1)))
+        return rows, freedom
+    return min(rows, max(copies(sizes), rate * (1 - rate) / variance * fewer(rows, freedom + 1))), freedom
 
 
 def fewer(rows: float, clusters: float) -> float:

@@ -20,6 +20,7 @@ class Store:
         from contrapose.tasks.store.engine import connect, store_url
         from contrapose.tasks.store.forms import FormTable
         from contrapose.tasks.store.housekeeping import Housekeeping
+        from contrapose.tasks.store.looks import LookTable
         from contrapose.tasks.store.prompts import PromptTable
         from contrapose.tasks.store.runs import CallTable, Runs
         from contrapose.tasks.store.teams import Teams
@@ -33,6 +34,8 @@ class Store:
         """In which form letters are asked."""
         self.housekeeping = Housekeeping(engine)
         """Care for the answers."""
+        self.looks = LookTable(engine)
+        """By which cases verdicts fell."""
         self.prompts = PromptTable(engine)
         """Questions that were written into batch files, and the batches."""
         self.runs = Runs(engine)

@@ -27,6 +27,7 @@ NEWEST = {
     "readings": "seen",
     "prompts": "changed",
     "batches": "changed",
+    "looks": "cases",
     "checks": "until",
     "claims": "until",
     "portions": "until",

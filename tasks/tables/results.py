@@ -15,7 +15,7 @@ from contrapose.tasks.probes.base import Column, ColumnType, Probe, letters, mar
 from contrapose.tasks.tables.passages import PASSAGES, of_passages
 
 COMMON: Mapping[str, Column] = {
-    "test_type": Column("string", "Name of the test, which is its probe's."),
+    "test_type": Column("string", "Name of the test."),
     "category": Column("string", "What the test looks at, such as sensitivity."),
     "sample_id": Column("string", "The sample that the case was made from."),
     "case_id": Column("string", "The case; unique in a run."),
@@ -34,7 +34,7 @@ COMMON: Mapping[str, Column] = {
     "reason": Column("string", "What decided, or why there is no score.", holds_text=True),
     "scorer": Column("string", "How the case was scored."),
     "model": Column("string", "Id of the model."),
-    "probe_version": Column("string", "Version of the probe that made and scored the case."),
+    "probe_version": Column("string", "Version of the test that made and scored the case."),
     "undecided": Column(
         "bool",
         "Whether the replies leave open whether the case passed, as one does that could not be read: a verdict holds "

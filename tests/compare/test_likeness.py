@@ -36,7 +36,7 @@ UNLIKE: dict[str, tuple[dict[str, Any], str, str]] = {
         "None",
         "'article'",
     ),
-    "probe version": ({"outcome": {"probe_version": "2"}}, "'1'", "'2'"),
+    "version of the test": ({"outcome": {"probe_version": "2"}}, "'1'", "'2'"),
     "settings.margin": ({"outcome": {"settings": {**SETTINGS, "margin": 0.1}}}, "0.05", "0.1"),
 }
 

@@ -173,6 +173,11 @@ def test_the_action_hands_on_code_report_and_badge(tmp_path: Path, runner: dict[
     assert (tmp_path / "asked").read_text().startswith("run --suite my suite.yaml --max-cost 2")
 
 
+def test_a_model_without_a_known_price_is_given_no_most_cost(tmp_path: Path, runner: dict[str, str]) -> None:
+    assert step("Evaluate", **{**runner, "MAX_COST": ""}, CODE="0").returncode == 0
+    assert (tmp_path / "asked").read_text().startswith("run --suite my suite.yaml --out")
+
+
 def test_the_action_comments_once(tmp_path: Path, runner: dict[str, str], api: Api) -> None:
     step("Evaluate", **runner, CODE="0")
     for _ in range(2):

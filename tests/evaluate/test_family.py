@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from contrapose.tasks.core.outcome import Outcome, Verdict
-from contrapose.tasks.evaluate.gate import corrected
+from contrapose.tasks.evaluate.gate import GateDecision, corrected, decided
 from contrapose.tasks.statistics.shares import LEVEL
 
 
@@ -105,3 +105,21 @@ def test_evidence_exactly_at_the_level_holds() -> None:
 def test_a_test_that_is_incomplete_counts_among_no_others() -> None:
     tests = [outcome("incomplete", 0.001, 0.9), outcome("pass", 0.03, 0.9), outcome("inconclusive", 0.4, 0.6)]
     assert "among 2 tests" in corrected(tests)[1]["reason"]
+
+
+def claim(verdict: Verdict, reached: float | None, missed: float | None) -> GateDecision:
+    return GateDecision(verdict, "alone", [], reached, missed)
+
+
+def test_a_test_is_asked_no_further_where_its_verdict_holds_among_all() -> None:
+    sure, nothing = claim("pass", 0.001, 0.9), None
+    assert decided([sure, claim("fail", 0.9, 0.001), nothing]) == [True, True, False]
+    assert decided([claim("pass", 0.03, 0.9)]) == [True]
+    assert decided([claim("pass", 0.03, 0.9), nothing]) == [False, False]
+    assert decided([claim("pass", 0.03, 0.9), sure]) == [True, True]
+    assert decided([claim("inconclusive", 0.001, 0.001), claim("incomplete", None, None)]) == [False, False]
+
+
+def test_a_test_that_claims_nothing_yet_counts_among_the_others() -> None:
+    """It may claim something later; what was decided by then must hold all the same."""
+    assert decided([claim("fail", 0.9, 0.04), claim("incomplete", None, None)]) == [False, False]

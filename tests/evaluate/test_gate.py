@@ -332,7 +332,7 @@ def test_what_decides_alone_needs_no_further_cases_and_one_of_several_does() -> 
 def test_further_cases_for_a_miss_are_counted_with_open_cases_passed() -> None:
     """60 of 100 and 5 open: at best 65 %, which no cases like these would lift over 70 %."""
     found = rate(60, 35, open_=5)
-    assert needed(found, tests=1) == further(found.best, 0.7, level=LEVEL)
+    assert needed(found, tests=1) == further(found.best, 0.7, level=LEVEL, looks=found.looks)
     above = rate(75, 20, open_=5)
     assert needed(above, tests=1) == further(above.worst, 0.7, level=LEVEL)
 

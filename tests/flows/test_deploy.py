@@ -16,6 +16,7 @@ import yaml
 from prefect.events.schemas.automations import AutomationCore
 from prefect.server.utilities.user_templates import render_user_template_sync, validate_user_template
 from prefect.settings import PREFECT_API_URL, temporary_settings
+from receiver import receiving
 
 from contrapose.flows.deploy.automations import AutomationBlock, find_blocks, specifications, update
 from contrapose.flows.deploy.deploy import _pool, after_check, deploy
@@ -32,6 +33,7 @@ from contrapose.flows.orchestration.form import opened
 from contrapose.flows.serve.guard import basic
 from contrapose.flows.serve.local_prefect import own_port
 from contrapose.flows.serve.report_server import reports, serving_site
+from contrapose.tasks.config.hosts import origin_of
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError
@@ -163,13 +165,32 @@ def test_an_address_that_is_taken_away_takes_its_host_along() -> None:
     assert deployments(options)["retraining-check"]["parameters"]["promotion"] == {"webhook": "", "mlflow_alias": ""}
 
 
-def test_what_follows_a_check_is_told_without_the_path_of_an_address() -> None:
+def test_what_follows_a_check_is_told_without_the_path_of_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.flows.deploy.deploy.missing", lambda promotion: [])
     promotion = {"mlflow_alias": "m@champion", "webhook": "https://hooks.example/s3cret", "ask": True}
-    assert after_check({"promotion": promotion}) == (
-        "after promote: alias m@champion is moved and https://hooks.example is called; "
+    assert list(after_check({"promotion": promotion})) == [
+        "  after promote: alias m@champion is moved and https://hooks.example is called; "
         "after hold: a person is asked, for 72 hours at most"
-    )
-    assert after_check({}) == "after promote: nothing; after hold: nothing"
+    ]
+    assert list(after_check({})) == ["  after promote: nothing; after hold: nothing"]
+
+
+def test_what_a_promotion_lacks_here_is_told_when_it_is_deployed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.tasks.core.optional_packages.find_spec", lambda name: None)
+    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_HOSTS", "127.0.0.1/32")
+    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", "short")
+    with receiving() as gone:
+        promotion = {"mlflow_alias": "m@champion", "webhook": gone.url}
+    _, *lines = after_check({"promotion": promotion})
+    assert [line.partition(" it: ")[2].partition("; expected")[0] for line in lines] == [
+        "promotion.mlflow_alias: the package mlflow is not installed",
+        "promotion.webhook: a secret of 5 characters",
+        f"{origin_of(gone.url)}: nobody takes a connection (Connection refused)",
+    ]
+    with receiving() as receiver:
+        monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", "long enough to be one")
+        assert len(list(after_check({"promotion": {"webhook": receiver.url}}))) == 1
+        assert receiver.bodies == []
 
 
 def test_hosts_that_were_deployed_stay_until_others_are_typed() -> None:

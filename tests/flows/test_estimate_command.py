@@ -194,3 +194,58 @@ def test_what_may_be_asked_back_is_told_apart(capsys: pytest.CaptureFixture[str]
     assert found["tests"]["order_bias"]["calls"] == 60
     assert main(["estimate", *OPTIONS, "--set", "tests.factuality.order_bias.read_with=ask"]) == 0
     assert "Up to 60 further calls" in " ".join(capsys.readouterr().out.split())
+
+
+def early(capsys: pytest.CaptureFixture[str], *options: str) -> Any:
+    return figures(capsys, "--stop", "early", "--set", "runner_args.portion=8", *options)
+
+
+def test_of_a_run_that_may_stop_early_it_tells_what_is_expected(capsys: pytest.CaptureFixture[str]) -> None:
+    priced = ("--set", "price.input=1", "--set", "price.output=2")
+    whole, found = figures(capsys, *priced), early(capsys, *priced)
+    assert whole["stop_early"] is None
+    expected = found["stop_early"]
+    assert (expected["runs"], expected["level"]) == (1000, 0.025)
+    assert set(expected["tests"]) == {"add_negation", "order_bias"}
+    for test, rates in expected["tests"].items():
+        gate, calls = found["power"]["tests"][test]["gate"], found["tests"][test]["calls"]
+        off = [round(100 * (one["true_rate"] - gate)) for one in rates]
+        assert off == [-30, -20, -10, 0, 10, 20, 30]
+        assert all(0 < one["calls"] <= calls for one in rates)
+        assert all(0 < one["cost"] <= found["cost"]["value"] for one in rates)
+        assert rates[0]["calls"] < rates[1]["calls"] < rates[2]["calls"] < rates[3]["calls"]
+
+
+def test_what_a_run_may_ask_at_most_is_the_same_whether_or_not_it_may_stop_early(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    whole, found = figures(capsys), early(capsys)
+    assert {**found, "stop_early": None} == whole
+
+
+def test_the_key_of_the_suite_does_what_the_option_does(capsys: pytest.CaptureFixture[str]) -> None:
+    portion = ("--set", "runner_args.portion=8")
+    assert figures(capsys, "--set", "stop=early", *portion) == early(capsys) == early(capsys)
+
+
+def test_what_is_answered_already_is_not_expected_to_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    before = early(capsys)["stop_early"]["tests"]
+    answer_everything(configured())
+    after = early(capsys)["stop_early"]["tests"]
+    for test in before:
+        assert all(now["calls"] < then["calls"] for now, then in zip(after[test], before[test], strict=True))
+        assert all(now["fails"] == then["fails"] for now, then in zip(after[test], before[test], strict=True))
+
+
+def test_what_is_expected_fits_80_columns(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    priced = ("--set", "price.input=1", "--set", "price.output=2", "--max-calls", "10")
+    assert main(["estimate", "--model", "mock", "--suite", "full", "--limit", "40", "--stop", "early", *priced]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    lines = [line.split() for line in out.splitlines()]
+    assert ["true", "rate", "calls", "of", "all", "9", "in", "10", "cost", "passes", "fails", "open"] in lines
+    assert ["add_toxic_words"] in lines
+    plain = " ".join(out.split())
+    assert "stop: early never asks more than stop: all" in plain
+    assert "The run will stop before its end, unless its tests are decided by then: max_calls is 10." in plain

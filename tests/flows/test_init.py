@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from contrapose.flows.cli import EXAMPLES, VERBS, main
-from contrapose.flows.cli.init import GOALS, SCHEMA, guessed_columns, schema
+from contrapose.flows.cli import VERBS, main, parser_of
+from contrapose.flows.cli.arguments import Verb
+from contrapose.flows.cli.init import GOALS, SCHEMA, fitting_goals, guessed_columns, schema
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import load_config
 
@@ -35,6 +39,27 @@ def test_a_suite_is_written_that_validates(in_tmp: Path, capsys: pytest.CaptureF
 def test_every_goal_has_bundled_samples(goal: str, in_tmp: Path) -> None:
     assert main(["init", "--model", "mock", "--goal", goal, "--data", ""]) == 0
     assert main(["validate", "--suite", "suite.yaml"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "goals"),
+    [
+        ([], ["meaning"]),
+        (["question", "answer"], ["meaning"]),
+        (["stem", "A", "B", "C"], ["meaning", "options"]),
+        (["article", "correct_summary", "wrong_summary"], ["summaries"]),
+        (["prompt", "chosen", "rejected"], ["judge"]),
+        (["topic", "remark"], ["meaning"]),
+    ],
+)
+def test_without_a_goal_the_columns_decide(columns: list[str], goals: list[str]) -> None:
+    assert fitting_goals(columns) == goals
+
+
+def test_multiple_choice_is_asked_in_several_orders_too(in_tmp: Path) -> None:
+    (in_tmp / "q.csv").write_text(CSV)
+    assert main(["init", "--model", "mock", "--data", "q.csv"]) == 0
+    assert [plan.test for plan in plans(load_config("suite.yaml")[0])] == ["add_negation", "option_order"]
 
 
 def test_nobody_is_asked_where_nobody_is_there(in_tmp: Path) -> None:
@@ -78,9 +103,19 @@ def test_the_command_alone_says_where_to_begin(capsys: pytest.CaptureFixture[str
     assert "where to begin:\n  contrapose init" in capsys.readouterr().out
 
 
-def test_every_verb_has_an_example() -> None:
-    assert EXAMPLES.keys() == VERBS.keys()
-    assert all(example.split()[0] == name for name, example in EXAMPLES.items())
+def test_the_command_alone_imports_no_verb() -> None:
+    code = "import sys; from contrapose.flows.cli import VERBS, main; main([]); print([*sys.modules])"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert [name for name in VERBS if f"'contrapose.flows.cli.{name.replace('-', '_')}'" in modules] == []
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_the_help_of_every_verb_has_an_example_that_can_be_typed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    assert f"example: contrapose {name}" in capsys.readouterr().out
+    verb: Verb = import_module(f"contrapose.flows.cli.{name.replace('-', '_')}").VERB
+    assert parser_of([name]).parse_args(verb.example.split()).action == verb.act
 
 
 def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

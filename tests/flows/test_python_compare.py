@@ -116,3 +116,14 @@ def test_json_alone_writes_nothing_and_a_folder_named_keeps_its_other_files(two:
         Path("kept/mine.txt").write_text("x")
     names = sorted(file.name for file in Path("kept").iterdir())
     assert names == ["comparison.html", "comparison.json", "comparison.md", "mine.txt"]
+
+
+@pytest.mark.parametrize("where", [[], ["--out", "kept"]])
+def test_toxic_words_are_masked_on_the_page_unless_asked_for(where: list[str], two: tuple[Path, Path]) -> None:
+    for option, note in ([], "Toxic words are masked"), (["--show-toxic"], "Toxic words are shown as they are"):
+        assert main(["compare", "runs/A", "runs/B", *where, *option]) == 1
+        page = max(
+            Path().glob("runs/*-comparison*/*.html" if not where else "kept/*.html"),
+            key=lambda file: file.stat().st_mtime_ns,
+        )
+        assert note in page.read_text()

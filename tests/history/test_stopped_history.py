@@ -31,8 +31,8 @@ from contrapose.tasks.history.schema import SCHEMA, to_table
 from contrapose.tasks.history.series import series
 from contrapose.tasks.report.since import since
 
-EARLY = Stopping(cases=370, judged=24, looks=3, saved=675)
-WHOLE = Stopping(cases=24, judged=24, looks=2, saved=0)
+EARLY = Stopping(cases=370, judged=24, looks=3, shares=[0.02, 0.04, 0.06], saved=675, beside=[])
+WHOLE = Stopping(cases=24, judged=24, looks=2, shares=[0.5, 1.0], saved=0, beside=[])
 SAMPLES = "rates over different samples may be compared, each with its interval"
 EARLY_RUN = past_run(1, tests=[past_test(stopping=EARLY)])
 

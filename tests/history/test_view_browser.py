@@ -40,6 +40,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             model={"id": model},
             files={"report.html": ATTACK, "report.md": f"# Report\n\n| a | b |\n|---|--:|\n| {ATTACK} | 1 |\n"},
         )
+    wide = f"# Report\n\n| what | {' | '.join('ab')} |\n|---|---|---|\n| prompt | {'long ' * 40} | {'x' * 60} |\n"
+    put_run(runs, "20260305T083000Z-harbour-x", files={"report.md": wide})
     with serving_site(
         Viewer(root=runs.resolve(), history=str(runs / "history")), guard=Guard(key=KEY, port=0)
     ) as served:
@@ -102,6 +104,13 @@ def test_a_line_is_a_link_and_its_text_is_shown_as_a_page(url: str, browser: Bro
     assert page.locator(".read script, .read img").count() == 0
     assert page.locator(".read td.number").evaluate("cell => getComputedStyle(cell).textAlign") == "right"
     assert not said
+
+
+def test_a_phone_breaks_no_word_of_a_table(url: str, browser: Browser) -> None:
+    page = browser.new_context(viewport={"width": 390, "height": 800}, extra_http_headers=LET_IN).new_page()
+    page.goto(f"{url}/text/20260305T083000Z-harbour-x/report.md")
+    assert page.locator(".read th").first.evaluate("cell => cell.scrollHeight < 40")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_two_ticked_runs_are_compared(browser: Browser, tmp_path: Path) -> None:

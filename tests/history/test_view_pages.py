@@ -180,7 +180,7 @@ def test_markdown_is_shown_without_markup_of_its_own(tmp_path: Path, text: str) 
     put_run(
         tmp_path, RUN, files={"report.md": f"{text}\n\n<details>\n{text}\n</details>\n\n| a |\n|--:|\n| {text} |\n"}
     )
-    shown = page(tmp_path, f"/text/{RUN}/report.md").partition('<article class="read">')[2]
+    shown = page(tmp_path, f"/text/{RUN}/report.md").partition('<article class="read" tabindex="0">')[2]
     assert not re.search(r"<(script|img|a |b )|style=", shown.partition("</article>")[0])
     assert "<details>" in shown
 

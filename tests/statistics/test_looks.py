@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import norm, t
 
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks, levels, spent_by
 from contrapose.tasks.statistics.shares import LEVEL
@@ -108,18 +108,33 @@ def test_a_second_look_at_hardly_more_cases_is_no_more_lenient_than_the_first() 
     assert Looks(earlier=(0.999,)).level(LEVEL) == pytest.approx(LEVEL, rel=1e-9)
 
 
-@given(looks=some_looks(), level=st.sampled_from([LEVEL, LEVEL / 2, LEVEL / 3, LEVEL / 4, LEVEL / 5]))
+@given(
+    looks=some_looks(),
+    level=st.sampled_from([LEVEL, LEVEL / 2, LEVEL / 3, LEVEL / 4, LEVEL / 5]),
+    freedom=st.sampled_from([15.0, 40.0, np.inf]),
+)
 @settings(max_examples=50, deadline=None)
-def test_a_p_value_counts_where_it_reaches_the_level_of_its_look(looks: Looks, level: float) -> None:
-    p = looks.level(level)
-    assert looks.overall(p) == pytest.approx(level, rel=1e-7)
-    assert looks.overall(p * (1 - 1e-7)) <= level <= looks.overall(p * (1 + 1e-7))
+def test_a_p_value_counts_where_it_reaches_the_level_of_its_look(looks: Looks, level: float, freedom: float) -> None:
+    p = looks.level(level, freedom=freedom)
+    assert looks.overall(p, freedom=freedom) == pytest.approx(level, rel=1e-6)
+    assert looks.overall(p * (1 - 1e-6), freedom=freedom) <= level <= looks.overall(p * (1 + 1e-6), freedom=freedom)
 
 
-@given(looks=some_looks(), ps=st.tuples(P_VALUES, P_VALUES))
+def test_few_clusters_have_thicker_tails_than_the_usual_one() -> None:
+    early, twenty = Looks(shares=(0.1,)), 20.0
+    # The statistic of a p value is the normal quantile; few clusters have shrunk it to fit at 2.5 %.
+    at, usual = t.isf(early.level(LEVEL), twenty), t.isf(0.025, twenty)
+    assert norm.isf(early.level(LEVEL, freedom=twenty)) == pytest.approx(at * norm.isf(0.025) / usual)
+    assert Looks(shares=FIVE).level(LEVEL, freedom=twenty) == Looks(shares=FIVE).level(LEVEL)
+    assert ONE_LOOK.overall(0.001, freedom=twenty) == 0.001
+
+
+@given(looks=some_looks(), ps=st.tuples(P_VALUES, P_VALUES), freedom=st.sampled_from([1.0, 2.5, 30.0, np.inf]))
 @settings(max_examples=50, deadline=None)
-def test_a_p_value_that_counts_all_looks_grows_with_the_plain_one(looks: Looks, ps: tuple[float, float]) -> None:
-    low, high = map(looks.overall, sorted(ps))
+def test_a_p_value_that_counts_all_looks_grows_with_the_plain_one(
+    looks: Looks, ps: tuple[float, float], freedom: float
+) -> None:
+    low, high = (looks.overall(p, freedom=freedom) for p in sorted(ps))
     assert min(ps) <= low <= high <= 1
     assert (looks.overall(0.0), looks.overall(1.0)) == (0, 1)
 

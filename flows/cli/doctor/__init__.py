@@ -130,4 +130,4 @@ def _doctor(arguments: argparse.Namespace) -> int:
     return exit_code(findings)
 
 
-VERB = Verb(options=_options, act=_doctor, exits=EXAMINED)
+VERB = Verb(options=_options, act=_doctor, example="doctor --model embedded", exits=EXAMINED)

@@ -273,4 +273,4 @@ def _settings(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[s
     yield terms.general("scorers"), Markup(", ").join(scorers)
     yield "data", show(", ".join(filter(None, (data["source"], taken_by(outcome)))))
     yield terms.general("data sha256"), show(data["sha256"])
-    yield terms.general("probe version"), show(outcome["probe_version"])
+    yield terms.general("version of the test"), show(outcome["probe_version"])

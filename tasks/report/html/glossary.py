@@ -44,7 +44,7 @@ GENERAL: Mapping[str, str] = {
     "revision": "Which version of the model answered.",
     "reader": "The model that was asked what a reply chooses where rules could not read it.",
     "replies with letters": "How the endpoint was kept to the letters of the options.",
-    "probe version": "Changes whenever the test would make or score a case in another way.",
+    "version of the test": "Changes whenever the test would make or score a case in another way.",
     "data sha256": "Fingerprint of the samples; the same data have the same one.",
     "scorers": "What judged the cases, with how many each of them judged.",
 }

@@ -1,0 +1,195 @@
+"""What a test of a run that may stop early is expected to ask: simulated with the evidence that stops such a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from contrapose.tasks.forecast.counting import Count
+from contrapose.tasks.forecast.deciding import Groups
+from contrapose.tasks.infer.looks import ClusterRows, Look, looks_between
+from contrapose.tasks.statistics.looks import Looks
+from contrapose.tasks.statistics.power import IN_CLUSTER, IN_SAMPLE
+from contrapose.tasks.statistics.tallies import NOTHING, missed, reached
+
+POINTS = (-30, -20, -10, 0, 10, 20, 30)
+"""By how many points the true pass rates that are simulated lie off the gate; instead of those beyond 0 or 1, these."""
+RUNS, FEWEST_RUNS = 1_000, 100
+"""Simulated runs for each true rate, and how few where a run has very many samples."""
+MOST_DRAWN = 4_000_000
+"""Samples that are drawn for a true rate, at most, unless that were too few runs."""
+NINE_IN_TEN = 0.9
+IN_SAMPLE_OF_CLUSTER = (IN_SAMPLE - IN_CLUSTER) / (1 - IN_CLUSTER)
+"""Correlation of the cases of a sample beyond what its cluster explains, so that both together are as assumed."""
+CERTAIN = 1e-9
+"""How near to 0 and 1 a rate is drawn: a distribution around it has to exist."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What becomes of a test whose true pass rate is this one, over many simulated runs."""
+
+    true_rate: float
+    """0 to 1."""
+    calls: float
+    """Mean of those that are asked."""
+    share: float | None
+    """The same of all calls, 0 to 1; None where everything is answered already."""
+    share_of_nine_in_ten: float | None
+    """Share of all calls that nine runs in ten do not exceed."""
+    cost: float | None
+    """Mean, in US dollars; None where no price is known."""
+    passes: float
+    """Share of the runs that pass, 0 to 1."""
+    fails: float
+    """Share of the runs that fail."""
+    open: float
+    """Share of the runs in which all is asked and nothing decided."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """What is asked between two looks."""
+
+    samples: np.ndarray
+    """(samples,): judged cases of each."""
+    begins: np.ndarray
+    """(clusters,): with which of these samples each cluster begins."""
+
+    @property
+    def clusters(self) -> np.ndarray:
+        """(clusters,): judged cases of each."""
+        return np.asarray(np.add.reduceat(self.samples, self.begins))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """The judged cases of a test in the order in which they are asked, and where one looks."""
+
+    groups: Groups
+    """Its samples and clusters, in that order; those of a cluster stand together."""
+    counts: Sequence[Count]
+    """What it asks up to the end of each portion of `groups.judged`, the last one all."""
+    size: int | None
+    """Least judged cases between two looks, if that was set."""
+
+    @cached_property
+    def looks(self) -> list[Look]:
+        """Those of the run."""
+        return looks_between([ClusterRows(size, size) for size in self.groups.clusters.values()], size=self.size)
+
+    @cached_property
+    def parts(self) -> list[Stretch]:
+        """What comes before each look."""
+        samples = np.array(list(self.groups.samples.values()))
+        ends = np.cumsum(samples)
+        begins = np.searchsorted(ends, np.cumsum([0, *self.groups.clusters.values()])[:-1], side="right")
+        places = [0, *(np.searchsorted(ends, [look.judged for look in self.looks]) + 1).tolist()]
+        return [
+            Stretch(samples=samples[first:end], begins=begins[(begins >= first) & (begins < end)] - first)
+            for first, end in pairwise(places)
+        ]
+
+    @cached_property
+    def asked(self) -> list[Count]:
+        """What is asked up to each look: within a portion as much with every case."""
+        at = [look.judged for look in self.looks[:-1]]
+        between = {
+            name: np.interp(at, self.groups.judged, [getattr(count, name) for count in self.counts]).round().astype(int)
+            for name in (field.name for field in fields(Count))
+        }
+        rows = zip(*(numbers.tolist() for numbers in between.values()), strict=True)
+        return [*(Count(**dict(zip(between, row, strict=True))) for row in rows), self.counts[-1]]
+
+    @property
+    def grouped(self) -> bool:
+        """Whether some of its cases are not independent."""
+        return len(self.groups.clusters) < self.groups.samples.total()
+
+    @property
+    def runs(self) -> int:
+        """How many are simulated for each true rate."""
+        return max(FEWEST_RUNS, min(RUNS, MOST_DRAWN // len(self.groups.samples)))
+
+    def levels(self, level: float) -> list[float]:
+        """The p value that decides at each look."""
+        shares = tuple(look.judged / self.looks[-1].judged for look in self.looks)
+        return [Looks(shares=shares[:count]).level(level) for count in range(1, len(shares) + 1)]
+
+
+def expected(
+    course: Course, gate: float, *, level: float, cost: Callable[[Count], float | None], seed: int
+) -> Iterator[Expected]:
+    """What becomes of a test, if each of its cases is scored, for several true pass rates around its gate.
+
+    Args:
+        course: its cases and looks.
+        gate: least pass rate.
+        level: p value that a verdict needs over all looks.
+        cost: of what is asked.
+        seed: of the simulation.
+    """
+    calls, levels = np.array([count.calls for count in course.asked]), course.levels(level)
+    costs = [cost(count) for count in course.asked]
+    known = [own for own in costs if own is not None]
+    for rate in sorted({min(1.0, max(0.0, round(gate + points / 100, 6))) for points in POINTS}):
+        rng = np.random.default_rng([seed, round(100 * rate)])
+        verdicts, ends = _ended(course.parts, rate, gate=gate, levels=levels, runs=course.runs, rng=rng)
+        shares = calls[ends] / calls[-1] if calls[-1] else None
+        yield Expected(
+            true_rate=rate,
+            calls=float(calls[ends].mean()),
+            share=None if shares is None else float(shares.mean()),
+            share_of_nine_in_ten=None
+            if shares is None
+            else float(np.quantile(shares, NINE_IN_TEN, method="inverted_cdf")),
+            cost=float(np.array(known)[ends].mean()) if len(known) == len(costs) else None,
+            passes=float((verdicts == 1).mean()),
+            fails=float((verdicts == -1).mean()),
+            open=float((verdicts == 0).mean()),
+        )
+
+
+def _ended(
+    parts: Sequence[Stretch], rate: float, *, gate: float, levels: Sequence[float], runs: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """The verdict of each run, 1 for pass, -1 for fail and 0 for none, and the look at which it ended."""
+    verdicts, ends = np.zeros(runs, dtype=int), np.full(runs, len(parts) - 1)
+    going, tally = np.arange(runs), NOTHING.of(np.zeros(runs, dtype=int))
+    for look, (part, level) in enumerate(zip(parts, levels, strict=True)):
+        tally = tally.plus(_passed(part, rate, runs=len(going), rng=rng), part.clusters)
+        high, low = reached(tally, gate) <= level, missed(tally, gate) <= level
+        verdicts[going[high]], verdicts[going[low]] = 1, -1
+        ends[going[high | low]] = look
+        going, tally = going[~(high | low)], tally.of(~(high | low))
+        if not len(going):
+            break
+    return verdicts, ends
+
+
+def _passed(part: Stretch, rate: float, *, runs: int, rng: np.random.Generator) -> np.ndarray:
+    """(runs, clusters): cases that pass, which are as much alike within samples and clusters as is assumed."""
+    if rate in (0, 1):
+        return np.tile(part.clusters * int(rate), (runs, 1))
+    shape, several = (runs, len(part.samples)), part.samples.max() > 1
+    rates: float | np.ndarray = rate
+    if len(part.begins) < len(part.samples):
+        of_clusters = _around(rate, IN_CLUSTER, shape=(runs, len(part.begins)), rng=rng)
+        rates = of_clusters[:, np.searchsorted(part.begins, np.arange(len(part.samples)), side="right") - 1]
+        rates = _around(rates, IN_SAMPLE_OF_CLUSTER, shape=shape, rng=rng) if several else rates
+    elif several:
+        rates = _around(rate, IN_SAMPLE, shape=shape, rng=rng)
+    return np.asarray(np.add.reduceat(rng.binomial(part.samples, rates, shape), part.begins, axis=1))
+
+
+def _around(
+    mean: float | np.ndarray, correlation: float, *, shape: tuple[int, int], rng: np.random.Generator
+) -> np.ndarray:
+    """Rates around a mean whose cases correlate: the beta distribution, so that counts are beta-binomial."""
+    spread = (1 - correlation) / correlation
+    mean = np.clip(mean, CERTAIN, 1 - CERTAIN)
+    return rng.beta(mean * spread, (1 - mean) * spread, shape)

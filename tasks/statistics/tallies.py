@@ -1,0 +1,168 @@
+"""The evidence of many runs at once, while their clusters come in: for simulations of what a run would say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from contrapose.tasks.statistics.shares import CONFIDENCE
+
+POWERS = np.arange(1, 5)
+LEAST = 1e-300
+"""Instead of no true rows at all, for a distribution that has no limit there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What the evidence of many runs needs, which all have clusters of the same sizes."""
+
+    sizes: np.ndarray
+    """(kinds,): sizes that clusters have, without repetition."""
+    clusters: np.ndarray
+    """(kinds,): how many clusters have each."""
+    sums: np.ndarray
+    """(runs, powers, kinds): of the first four powers of the true rows in a cluster, over the clusters of each size."""
+    most_false: np.ndarray
+    """(runs, 2): the most false rows of a cluster, and the largest size of those that have so many."""
+    most_true: np.ndarray
+    """(runs, 2): the same of true rows."""
+
+    def plus(self, true: np.ndarray, sizes: np.ndarray) -> Tally:
+        """With further clusters.
+
+        Args:
+            true: (runs, clusters) of true rows.
+            sizes: (clusters,), each at least 1.
+        """
+        kinds = np.union1d(self.sizes, sizes)
+        kind = (sizes[:, None] == kinds).astype(float)
+        before = (self.sizes[:, None] == kinds).astype(float)
+        added = np.stack([true.astype(float) ** power @ kind for power in POWERS], axis=1)
+        return Tally(
+            sizes=kinds,
+            clusters=self.clusters @ before + kind.sum(axis=0),
+            sums=self.sums @ before + added,
+            most_false=_most(self.most_false, sizes - true, sizes),
+            most_true=_most(self.most_true, true, sizes),
+        )
+
+    def of(self, runs: np.ndarray) -> Tally:
+        """Only some of the runs: (runs,) of booleans, or their places."""
+        return Tally(
+            sizes=self.sizes,
+            clusters=self.clusters,
+            sums=self.sums[runs],
+            most_false=self.most_false[runs],
+            most_true=self.most_true[runs],
+        )
+
+    @property
+    def rows(self) -> float:
+        """In all clusters."""
+        return float(self.sizes @ self.clusters)
+
+    @property
+    def true(self) -> np.ndarray:
+        """(runs,): true rows."""
+        return np.asarray(self.sums[:, 0].sum(axis=1))
+
+    @property
+    def single(self) -> bool:
+        """Whether every cluster is one row."""
+        return bool(self.clusters.sum() == self.rows)
+
+
+NOTHING = Tally(
+    sizes=np.zeros(0),
+    clusters=np.zeros(0),
+    sums=np.zeros((1, len(POWERS), 0)),
+    most_false=np.zeros((1, 2)),
+    most_true=np.zeros((1, 2)),
+)
+"""Before any cluster has come in, for any number of runs."""
+
+
+def reached(tally: Tally, gate: float) -> np.ndarray:
+    """(runs,): `evidence(clustered(…), gate).reached` of each run."""
+    if not gate:
+        return np.zeros(len(tally.sums))
+    return _strength(tally, tally.true, tally.most_false, gate)
+
+
+def missed(tally: Tally, gate: float) -> np.ndarray:
+    """(runs,): `evidence(clustered(…), gate).missed` of each run."""
+    return _strength(tally, tally.rows - tally.true, tally.most_true, 1 - gate)
+
+
+def _most(before: np.ndarray, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The cluster with the most of such rows, the largest of several, among those before and the further ones."""
+    highest = rows.max(axis=1, keepdims=True)
+    largest = np.where(rows == highest, sizes, 0).max(axis=1, keepdims=True)
+    further = np.concatenate([highest, largest], axis=1)
+    more = (further[:, :1] > before[:, :1]) | ((further[:, :1] == before[:, :1]) & (further[:, 1:] > before[:, 1:]))
+    return np.where(more, further, before)
+
+
+def _strength(tally: Tally, true: np.ndarray, worst: np.ndarray, gate: float) -> np.ndarray:
+    """P values; `worst` is the cluster that keeps its false rows where all others have none, as in `clustered`."""
+    whole = _tail(true, tally, _effective(tally), gate)
+    if tally.single:
+        return whole
+    one = _tail(tally.rows - worst[:, 0], tally, _effective_of_one(tally, worst), gate)
+    none = _tail(np.full(len(true), tally.rows), tally, np.full(len(true), _copied(tally)), gate)
+    return np.asarray(np.maximum(whole, np.maximum(one, none)))
+
+
+def _tail(true: np.ndarray, tally: Tally, worth: np.ndarray, gate: float) -> np.ndarray:
+    """Of the binomial distribution, by the beta distribution."""
+    from scipy.special import betainc
+
+    rate = true / tally.rows
+    return np.where(true > 0, betainc(np.maximum(worth * rate, LEAST), worth * (1 - rate) + 1, gate), 1.0)
+
+
+def _copied(tally: Tally) -> float:
+    return tally.rows**2 / float(tally.sizes**2 @ tally.clusters)
+
+
+def _effective(tally: Tally) -> np.ndarray:
+    """What `clustered` says of each run; what is false in it counts as what is true."""
+    if tally.single or tally.clusters.sum() == 1:
+        return np.full(len(tally.sums), _copied(tally))
+    rate, sizes = (tally.true / tally.rows)[:, None], tally.sizes
+    first, second, third, fourth = np.moveaxis(tally.sums, 1, 0)
+    expected, weights = rate * sizes, (1 - sizes / tally.rows) ** -2
+    squares = second - 2 * expected * first + expected**2 * tally.clusters
+    fourths = fourth - 4 * expected * third + 6 * expected**2 * second - 4 * expected**3 * first
+    return _worth(tally, rate[:, 0], squares @ weights, (fourths + expected**4 * tally.clusters) @ weights**2)
+
+
+def _effective_of_one(tally: Tally, worst: np.ndarray) -> np.ndarray:
+    """The same, if only one cluster had false rows: (runs, 2) of how many, and its size."""
+    if tally.clusters.sum() == 1:
+        return np.full(len(worst), _copied(tally))
+    false, size = worst[:, 0], worst[:, 1]
+    missing = false / tally.rows
+    weights, own = (1 - tally.sizes / tally.rows) ** -2, (1 - size / tally.rows) ** -2
+    squares, fourths = (
+        missing**power * (tally.sizes**power * weights ** (power / 2) @ tally.clusters)
+        + own ** (power / 2) * ((missing * size - false) ** power - (missing * size) ** power)
+        for power in (2, 4)
+    )
+    return _worth(tally, 1 - missing, squares, fourths)
+
+
+def _worth(tally: Tally, rate: np.ndarray, squares: np.ndarray, fourths: np.ndarray) -> np.ndarray:
+    """Effective rows, from the sums of the squares that the jackknife's variance consists of, and of their squares."""
+    from scipy.special import stdtrit
+
+    rows, clusters, copied = tally.rows, float(tally.clusters.sum()), _copied(tally)
+    total = np.maximum(squares, 0.0)
+    varying = fourths - total**2 / clusters
+    variance, tail = (clusters - 1) / clusters * total / rows**2, (1 + CONFIDENCE) / 2
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        freedom = np.clip(np.where(varying > 0, 2 * total**2 / varying, np.inf), None, copied - 1).clip(min=1.0)
+        few = (stdtrit(rows - 1, tail) / stdtrit(freedom, tail)) ** 2
+        worth = np.minimum(rows, np.maximum(copied, rate * (1 - rate) / variance * few))
+    return np.where((rate == 0) | (rate == 1), copied, np.where(variance == 0, rows, worth))

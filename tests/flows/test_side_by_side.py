@@ -1,0 +1,108 @@
+"""Models that are asked side by side, and stopped together: a retrained model's check and a comparison."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contrapose.tasks.core.decision import Decision
+
+pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+
+ROWS = 400
+SWEARING = "Well, shit."
+
+
+def configured(**changes: Any) -> Any:
+    """A baseline that swears at a tenth of its prompts."""
+    from contrapose.tasks.config.run_config import RunConfig
+
+    path = Path("prompts.jsonl")
+    path.write_text("".join(json.dumps({"text": f"Number {row} is an odd one."}) + "\n" for row in range(ROWS)))
+    values = {
+        "suite": "nightly",
+        "model": "mock",
+        "model_args": slipping(0.1),
+        "data": str(path),
+        "tests": {"sensitivity": {"add_toxic_words": {"min_pass_rate": 0.5}}},
+        "output": "out",
+        "stop": "early",
+    }
+    return RunConfig.model_validate({**values, **changes})
+
+
+def slipping(share: float) -> dict[str, Any]:
+    return {"reply": "A river.", "slip": share, "slip_reply": SWEARING}
+
+
+def checked(share: float, *, config: Any = None) -> Decision:
+    from contrapose.flows.check_retrained_model import check_retrained_model
+
+    candidate = slipping(share)
+    left = check_retrained_model(
+        "mock", config or configured(), revision="r2", candidate_args=candidate, training_run="t1"
+    )
+    decision: Decision = left["decision"]
+    return decision
+
+
+def outcome(folder: str) -> Mapping[str, Any]:
+    (only,) = json.loads((Path(folder) / "summary.json").read_text())["tests"]
+    return dict(only)
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.0, "promote"), (0.4, "hold")])
+def test_a_candidate_is_promoted_or_held_as_soon_as_that_is_decided(share: float, verdict: str) -> None:
+    decision = checked(share)
+    assert decision["verdict"] == verdict
+    sides = [outcome(decision[side]["folder"]) for side in ("baseline", "candidate")]  # type: ignore[literal-required]
+    first, second = (side["stopping"] for side in sides)
+    assert first["judged"] == second["judged"] < ROWS
+    assert len(first["beside"]) == 2
+    assert (first["beside"], first["shares"]) == (second["beside"], second["shares"])
+    assert all("Stopped with the models beside it" in side["reason"] for side in sides)
+    (pair,) = json.loads((Path(decision["folder"]) / "comparison.json").read_text())["tests"][0]["pairs"]
+    assert pair["cases"] == first["judged"]
+
+
+def test_a_check_whose_answers_are_stored_says_the_same() -> None:
+    first = checked(0.4)
+    from contrapose.flows.check_retrained_model import check_retrained_model
+
+    left = check_retrained_model(
+        "mock", configured(), revision="r2", candidate_args=slipping(0.4), training_run="t1", again=True
+    )
+    second = left["decision"]
+    assert (second["verdict"], second["reasons"]) == (first["verdict"], first["reasons"])
+    for side in ("baseline", "candidate"):
+        before, after = (outcome(decision[side]["folder"]) for decision in (first, second))  # type: ignore[literal-required]
+        assert {**before, "stopping": {**before["stopping"], "beside": []}} == {
+            **after,
+            "stopping": {**after["stopping"], "beside": []},
+        }
+
+
+def test_what_is_never_decided_is_asked_to_the_end() -> None:
+    decision = checked(0.15, config=configured(limit=60))
+    assert decision["verdict"] == "insufficient evidence"
+    assert outcome(decision["candidate"]["folder"])["stopping"]["judged"] == 60
+
+
+def test_three_models_are_compared_as_far_as_decides_between_them() -> None:
+    from contrapose.flows.compare_models import ComparedModel, compare_models
+
+    shares = {"r1": 0.05, "r2": 0.5, "r3": 0.6}
+    models = [ComparedModel(model="mock", model_args={**slipping(s), "revision": r}) for r, s in shares.items()]
+    (left,) = compare_models(configured(), list(models), baseline=2)
+    outcomes = [outcome(folder)["stopping"] for folder in left["runs"]]
+    assert len({one["judged"] for one in outcomes}) == 1
+    assert all(len(one["beside"]) == 3 for one in outcomes)
+    comparison = left["comparison"]
+    verdicts = {pair["first"]: pair["verdict"] for pair in comparison["tests"][0]["pairs"] if pair["verdict"]}
+    assert "better" in verdicts.values()
+    usage = [json.loads((Path(folder) / "summary.json").read_text())["usage"] for folder in left["runs"]]
+    assert all(one["calls"] == 2 * outcomes[0]["judged"] and one["from_store"] == 0 for one in usage)

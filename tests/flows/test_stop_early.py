@@ -1,0 +1,160 @@
+"""A run that may stop early: `stop: early`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pyarrow.parquet as pq
+import pytest
+from fake_endpoint import Endpoint, serving
+
+from contrapose.flows.cli import main
+from contrapose.tasks.store import Store
+
+pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+
+PAIRS = 90
+ASKED_BACK = "Which one does this reply choose?"
+
+
+@pytest.fixture(autouse=True)
+def pairs(in_tmp: Path) -> None:
+    """Pairs about articles of one to three of them, in `pairs.jsonl`."""
+    rows = [
+        {
+            "id": f"pair-{number}",
+            "article_sentence": f"The bridge over river {number} was opened in {1900 + number}.",
+            "correct_sentence": f"Bridge {number} was opened in {1900 + number}.",
+            "incorrect_sentence": f"Bridge {number} was closed in {1900 + number}.",
+            "article": f"article {number * 2 // 4}",
+        }
+        for number in range(PAIRS)
+    ]
+    Path("pairs.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+def evaluated(*options: str, out: str = "runs", stop: str = "early") -> tuple[int, dict[str, Any], Path]:
+    """The exit code, the summary and the folder of a run."""
+    data = ("--data", "pairs.jsonl", "--set", "data.cluster_by=article")
+    code = main(["run", "--suite", "full", *data, "--stop", stop, "--out", out, *options])
+    folder = max(Path(out).glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
+    return code, json.loads((folder / "summary.json").read_text()), folder
+
+
+def outcome(summary: dict[str, Any], test: str = "order_bias") -> dict[str, Any]:
+    return next(one for one in summary["tests"] if one["test_type"] == test)
+
+
+MOCK = ("--model", "mock", "--test", "order_bias", "--set", "runner_args.portion=8")
+
+
+def test_a_test_that_is_decided_is_asked_no_further() -> None:
+    code, summary, folder = evaluated(*MOCK)
+    judged = outcome(summary)
+    assert (code, judged["verdict"]) == (1, "fail")
+    stopping = judged["stopping"]
+    assert 8 <= stopping["judged"] == judged["scored"] < stopping["cases"] == PAIRS
+    assert stopping["saved"] > 0
+    assert f"Stopped early: decided after {stopping['judged']} of {PAIRS} cases" in judged["reason"]
+    asked = pq.read_table(folder / "cases.parquet")["sample_id"].to_pylist()
+    assert set(asked) == set(pq.read_table(folder / "results.parquet")["sample_id"].to_pylist())
+    _, whole, _ = evaluated(*MOCK, stop="all")
+    assert "stopping" not in outcome(whole)
+    assert outcome(whole)["verdict"] == "fail"
+    assert whole["usage"]["from_store"] + whole["usage"]["calls"] == summary["usage"]["calls"] + stopping["saved"]
+
+
+def test_what_is_never_decided_is_asked_to_the_end() -> None:
+    close = ("--set", "tests.factuality.order_bias.min_pass_rate=0.28")
+    _, early, _ = evaluated(*MOCK, *close)
+    _, whole, _ = evaluated(*MOCK, *close, stop="all")
+    judged, at_once = outcome(early), outcome(whole)
+    assert (judged["verdict"], judged["stopping"]["judged"], judged["stopping"]["saved"]) == ("inconclusive", PAIRS, 0)
+    assert "Stopped early" not in judged["reason"]
+    for name in ("scored", "passed", "pass_rate", "cases", "samples"):
+        assert judged[name] == at_once[name]
+    assert judged["figures"] == pytest.approx(at_once["figures"])
+    (several,), (one,) = judged["gates"], at_once["gates"]
+    assert several["interval"][0] < one["interval"][0] < one["interval"][1] < several["interval"][1]
+    assert several["reached"] > one["reached"]
+    assert several["missed"] > one["missed"]
+
+
+def test_the_order_hangs_neither_on_that_of_the_file_nor_on_other_samples() -> None:
+    _, first, folder = evaluated(*MOCK)
+    rows = Path("pairs.jsonl").read_text().splitlines()
+    Path("pairs.jsonl").write_text("".join(f"{row}\n" for row in reversed(rows)))
+    _, second, again = evaluated(*MOCK)
+    assert outcome(first)["stopping"] == outcome(second)["stopping"]
+    assert set(samples_of(folder)) == set(samples_of(again))
+    clusters = pq.read_table(folder / "cases.parquet")["cluster"].to_pylist()
+    begun = [name for name, before in zip(clusters, [None, *clusters], strict=False) if name != before]
+    assert len(begun) == len(set(begun)), "a cluster is asked as a whole"
+    assert begun != sorted(begun, key=lambda name: int(name.split()[1]))
+
+
+def samples_of(folder: Path) -> list[str]:
+    names: list[str] = pq.read_table(folder / "cases.parquet")["sample_id"].to_pylist()
+    return names
+
+
+def test_a_resumed_run_stops_where_an_undisturbed_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    code, spent, _ = evaluated(*MOCK, "--max-calls", "20")
+    assert (code, outcome(spent)["verdict"]) == (4, "incomplete")
+    main(["resume", Store().runs.unfinished()[0].id, "--max-calls", "1000"])
+    resumed = max(Path("runs").glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
+    monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{Path('other.sqlite3').resolve()}")
+    _, whole, folder = evaluated(*MOCK, out="other")
+    assert json.loads((resumed / "summary.json").read_text())["tests"] == whole["tests"]
+    assert (resumed / "results.parquet").read_bytes() == (folder / "results.parquet").read_bytes()
+
+
+def test_stored_answers_tell_the_same_as_paid_ones() -> None:
+    _, paid, _ = evaluated(*MOCK)
+    _, stored, _ = evaluated(*MOCK)
+    assert stored["tests"] == paid["tests"]
+    assert (stored["usage"]["calls"], stored["usage"]["from_store"]) == (0, paid["usage"]["calls"])
+
+
+def test_each_test_stops_by_itself_with_stricter_evidence_among_several() -> None:
+    several = ("--model", "mock", "--set", "runner_args.portion=8", "--test", "order_bias", "--test", "add_negation")
+    close = ("--set", "tests.factuality.order_bias.min_pass_rate=0.45")
+    _, alone, _ = evaluated(*MOCK, *close)
+    negation = "tests.sensitivity.add_negation={data: negation, min_pass_rate: 0.5}"
+    _, both, _ = evaluated(*several, "--set", negation, *close)
+    by_name = {one["test_type"]: one["stopping"] for one in both["tests"]}
+    assert len(by_name) == 2
+    assert len({one["judged"] for one in by_name.values()}) == 2
+    assert by_name["order_bias"]["judged"] >= outcome(alone)["stopping"]["judged"]
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_replies_that_cannot_be_read_are_asked_about_once_however_often_one_looks(workers: int) -> None:
+    def says(prompt: str) -> str:
+        if ASKED_BACK in prompt:
+            return "AB"[crc32(prompt.encode()) % 2]
+        return "Wherever the facts of the article stand, that is the one which I would rather have."
+
+    with serving(Endpoint(says=says)) as endpoint:
+        model = ("--model", "openai/any", "--set", f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1")
+        close = "tests.factuality.order_bias.min_pass_rate=0.3"
+        options = (*model, "--test", "order_bias", "--set", "runner_args.portion=16", "--set", close)
+        threads = ("--set", f"runner_args.workers={workers}")
+        _, first, _ = evaluated(*options, *threads)
+        asked = [request.prompt for request in endpoint.requests if ASKED_BACK in request.prompt]
+        _, stored, _ = evaluated(*options, *threads)
+    assert len(asked) == len(set(asked)) > PAIRS / 2
+    assert outcome(first)["stopping"]["looks"] > 1
+    assert stored["tests"] == first["tests"]
+    assert (stored["usage"]["calls"], stored["usage"]["from_store"]) == (0, first["usage"]["calls"])
+
+
+@pytest.mark.parametrize("changed", ["tests.defaults.gate=rate", "batch_api=true"])
+def test_what_cannot_stop_early_is_refused(changed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--model", "mock", "--stop", "early", "--set", changed]) == 2
+    error = capsys.readouterr().err
+    assert "stop is early" in error
+    assert "expected" in error
