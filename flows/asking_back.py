@@ -81,12 +81,12 @@ def ask_back(
         together(run, reading_terms(run), meter) as shared,
     ):
         for test, portions in unread.items():
-            reading = Reading(run, shared, heard)
+            reading = Asking(run, shared, heard)
             asked[test], stopped = _ask(reading, test, trials[test], portions, checks[test], stopped=stopped)
     return asked
 
 
-class Reading(NamedTuple):
+class Asking(NamedTuple):
     """Who is asked, and what is known already."""
 
     run: Run
@@ -95,7 +95,7 @@ class Reading(NamedTuple):
 
 
 def _ask(
-    reading: Reading,
+    reading: Asking,
     test: str,
     trials: Trials,
     unread: list[Unread],
@@ -142,7 +142,7 @@ def _checks(unread: list[Unread]) -> list[Table]:
     return [write((check for check in table if (check.case_id, check.side) in chosen), FollowUp) for table in known]
 
 
-def _about(reading: Reading, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None) -> AskedBack:
+def _about(reading: Asking, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None) -> AskedBack:
     """The trials of one test with the answers."""
     run = reading.run
     tables, of_model, missing, agreed, compared = list(trials.tables), dict(trials.of_model), 0, 0, 0
@@ -157,7 +157,7 @@ def _about(reading: Reading, label: str, trials: Trials, follow_ups: list[Table]
 
 
 def _asked_about(
-    reading: Reading, label: str, tables: list[Table], follow_ups: list[Table], *, stopped: str | None
+    reading: Asking, label: str, tables: list[Table], follow_ups: list[Table], *, stopped: str | None
 ) -> Iterator[tuple[int, Asked]]:
     """What came of the questions about the replies in each table of trials that has some, with its place."""
     known, submitted = reading.heard.asked, []
@@ -177,7 +177,7 @@ def _asked_about(
         yield place, asked
 
 
-def _submit(reading: Reading, label: str, trials: Table, questions: Table, *, stopped: str | None) -> Submitted[Asked]:
+def _submit(reading: Asking, label: str, trials: Table, questions: Table, *, stopped: str | None) -> Submitted[Asked]:
     return reading.run.workers.submit(
         ask_about,
         label=f"{questions['rows']:,} {label}",

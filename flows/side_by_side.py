@@ -34,7 +34,7 @@ from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.store import Store
 from contrapose.tasks.text.wording import counted
 
-Decide = Callable[["Standing"], bool]
+Decide = Callable[["Midway"], bool]
 """Whether a test needs no further case."""
 
 
@@ -47,7 +47,7 @@ class Contestant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Midway:
     """What is known of one test after a look."""
 
     pairs: list[Pair]
@@ -133,11 +133,12 @@ def _ask_all(models: Sequence[Contestant], going: Sequence[str], meter: Meter) -
 def _is_over(models: Sequence[Contestant], name: str, margin: float, decide: Decide) -> bool:
     own = [model.tests[name] for model in models]
     names, looks = [model.run.id for model in models], own[0].schedule.up_to(own[0].taken)
-    rows = rows_in([results_now(model.run, test) for model, test in zip(models, own, strict=True)])
-    pairs = pairs_of(rows, names, margin=margin, looks=Looks(shares=looks.shares))
+    results = [results_now(model.run, test) for model, test in zip(models, own, strict=True)]
+    rows = rows_in(results, Looks(shares=looks.shares))
+    pairs = pairs_of(rows, names, margin=margin)
     tests = len(models[0].tests)
     return decide(
-        Standing(
+        Midway(
             pairs=[pair for pair in pairs if pair["second"] == names[0]],
             gates=[decision_now(model.run, test, tests=tests) for model, test in zip(models, own, strict=True)],
             rates=[float(np.nanmean(passed)) if np.isfinite(passed).any() else 0.0 for passed in rows.passed],
@@ -147,12 +148,12 @@ def _is_over(models: Sequence[Contestant], name: str, margin: float, decide: Dec
     )
 
 
-def compared(standing: Standing) -> bool:
+def compared(standing: Midway) -> bool:
     """Whether all that a comparison claims is clear: of each model whether it is better, not worse or worse."""
     return all(pair["verdict"] != "cannot tell" for pair in standing.pairs)
 
 
-def decided_on_candidate(standing: Standing) -> bool:
+def decided_on_candidate(standing: Midway) -> bool:
     """Whether it is clear that a candidate, the last of the models, is to be held, or may be promoted.
 
     One that is not worse, and yet seems to miss its own gate, is asked further: it may fail.

@@ -85,7 +85,7 @@ def _take_approval(page: Page, address: str, pictures: Path, folder: Path) -> No
     page.get_by_role("link", name="mock v2 17", exact=True).first.click(timeout=PATIENCE)
     resume = page.get_by_role("button", name="Resume", exact=True)
     resume.first.click(timeout=PATIENCE)
-    expect(page.get_by_text("Approve promotes the candidate.")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Promotes the candidate; otherwise it is held.")).to_be_visible(timeout=PATIENCE)
     _keep(page, pictures / "approval.png", folder, part=".p-modal__card")
 
 

@@ -226,7 +226,7 @@ def as_text(run: RunEstimate, *, console: Console) -> Iterator[str]:
         if run.power is not None:
             console.print()
             console.print(power_table(run.power))
-        if run.early is not None:
+        if run.early and run.early.tests:
             console.print()
             console.print(early_table(run.early))
         for note in _notes(run):
@@ -253,7 +253,7 @@ def _notes(run: RunEstimate) -> Iterator[str]:
         yield f"The run will stop before its end{undecided}: {name} is {getattr(run.limits, name):,}."
     if run.power is not None:
         yield from power_notes(run.power)
-    if run.early is not None:
+    if run.early and run.early.tests:
         yield from early_notes(run.early)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from prefect.exceptions import FlowPauseTimeout
 from prefect.flow_runs import pause_flow_run, suspend_flow_run
@@ -20,7 +19,8 @@ POLL_SECONDS = 5
 class ApprovalReply(RunInput):
     """What the form asks."""
 
-    decision: Literal["reject", "approve"] = Field(default="reject", description="Approve promotes the candidate.")
+    # No list to choose from: in the older interface a list inside a dialog closes as soon as a mouse opens it.
+    approve: bool = Field(default=False, description="Promotes the candidate; otherwise it is held.")
     reason: str = Field(min_length=1, max_length=500, description="Why; it is kept with the verdict.")
 
 
@@ -40,4 +40,4 @@ def ask(decision: Decision, *, hours: float) -> PersonsAnswer | None:
             reply = pause_flow_run(wait_for_input=form, timeout=seconds, poll_interval=POLL_SECONDS, key=key)
     except FlowPauseTimeout:
         return None
-    return PersonsAnswer(approved=reply.decision == "approve", reason=reply.reason)
+    return PersonsAnswer(approved=reply.approve, reason=reply.reason)

@@ -17,7 +17,6 @@ from contrapose.tasks.compare.runs import (
     FinishedRun,
     contenders,
     finished_run,
-    looks_side_by_side,
     names_of,
     refuse_unlike,
     run_folder,
@@ -25,7 +24,8 @@ from contrapose.tasks.compare.runs import (
 from contrapose.tasks.core.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, judged
 from contrapose.tasks.core.errors import ComparisonError, ConfigError, together
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
+from contrapose.tasks.core.stopping import Stopping
+from contrapose.tasks.statistics.looks import ONE_LOOK
 from contrapose.tasks.text.wording import counted
 
 
@@ -109,8 +109,8 @@ def _each_test(runs: Sequence[FinishedRun], names: Sequence[str], *, margin: flo
             notes.append(f"{test} is compared over {alike}: {rows.left_out.found}. {rows.left_out.remedy}")
         if rows.early:
             notes.append(_asked_in_part(rows, test, runs, names))
-        if looks := looks_side_by_side(runs, test):
-            notes.append(_stopped_together(test, runs[0], looks))
+        if rows.looks != ONE_LOOK:
+            notes.append(_stopped_together(rows, runs[0].stopping[test], test))
         tests.append(_compared(rows, test, runs, names, margin=margin))
     if not tests:
         raise together(refused)
@@ -133,12 +133,13 @@ def _asked_in_part(rows: Rows, test: str, runs: Sequence[FinishedRun], names: Se
     )
 
 
-def _stopped_together(test: str, run: FinishedRun, looks: Looks) -> str:
+def _stopped_together(rows: Rows, stopping: Stopping, test: str) -> str:
     """How far models were asked side by side, and what that means for what is claimed of them."""
-    stopping, several = run.stopping[test], counted("looks", len(looks.shares))
+    end = f"stopped together after {stopping['judged']:,} of {counted('cases', stopping['cases'])}"
+    how = end if stopping["judged"] < stopping["cases"] else "to the end"
+    several = counted("looks", len(rows.looks.shares))
     return (
-        f"{test}: the models were asked side by side, and stopped together after {stopping['judged']:,} of "
-        f"{counted('cases', stopping['cases'])}; differences, their intervals and p values count {several}."
+        f"{test}: the models were asked side by side, {how}; differences, their intervals and p values count {several}."
     )
 
 
@@ -150,7 +151,7 @@ def _compared(rows: Rows, test: str, runs: Sequence[FinishedRun], names: Sequenc
             remedy="Choose other data, or other settings of the test.",
             where=test,
         )
-    pairs = pairs_of(rows, names, margin=margin, looks=looks_side_by_side(runs, test) or ONE_LOOK)
+    pairs = pairs_of(rows, names, margin=margin)
     return Contest(
         test_type=test,
         cases=rows.asked.shape[1],

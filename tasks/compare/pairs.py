@@ -26,13 +26,10 @@ from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, clus
 from contrapose.tasks.text.wording import counted
 
 
-def pairs_of(rows: Rows, names: Sequence[str], *, margin: float, looks: Looks = ONE_LOOK) -> list[Pair]:
-    """All pairs of models in one test, those with the baseline first, which is the first of the rows and the names.
-
-    Of models that were asked side by side the looks tell when each pair might have been decided.
-    """
+def pairs_of(rows: Rows, names: Sequence[str], *, margin: float) -> list[Pair]:
+    """All pairs of models in one test, those with the baseline first, which is the first of the rows and the names."""
     places = list(combinations(range(len(names)), 2))
-    pairs = _corrected([_pair(rows, (names[other], names[one]), (other, one), looks) for one, other in places])
+    pairs = _corrected([_pair(rows, (names[other], names[one]), (other, one)) for one, other in places])
     return [decide(pair, margin) if one == 0 else pair for (one, _), pair in zip(places, pairs, strict=True)]
 
 
@@ -68,14 +65,14 @@ def rate(passed: np.ndarray, cluster: np.ndarray, *, chosen: bool = False) -> Co
     return ComparedRate(value=estimate.value, interval=estimate.interval) if estimate else None
 
 
-def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int], looks: Looks) -> Pair:
+def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -> Pair:
     first, second = (rows.passed[place] for place in places)
     scored = [np.isfinite(first), np.isfinite(second)]
     stopped = [name for name, place in zip(names, places, strict=True) if rows.early and rows.early[place]]
     asked = rows.asked[list(places)].all(axis=0) if stopped else rows.asked[list(places)].any(axis=0)
     both = scored[0] & scored[1]
     rates = [rate(passed[both], rows.cluster[both], chosen=bool(stopped)) for passed in (first, second)]
-    differing = described if stopped else partial(paired, looks=looks)
+    differing = described if stopped else partial(paired, looks=rows.looks)
     pair = Pair(
         first=names[0],
         second=names[1],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from contrapose.tasks.compare.runs import FinishedRun, looks_side_by_side, unlike
+from contrapose.tasks.compare.runs import FinishedRun, asked_side_by_side, unlike
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.places import Place
+from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.tables.results import COMMON, schema_of_columns
 from contrapose.tasks.tables.table import Table, read_arrow
 from contrapose.tasks.text.wording import counted
@@ -50,7 +51,9 @@ class Rows:
     left_out: OtherScorerError | None = None
     """Why others are not among them: they were scored in different ways."""
     early: tuple[bool, ...] = ()
-    """Of each run whether it stopped before all cases were asked; empty where none did."""
+    """Of each run whether it stopped by itself before all cases were asked; empty where none did."""
+    looks: Looks = ONE_LOOK
+    """Of runs that were asked side by side, when all of them might have been stopped."""
 
     @property
     def common(self) -> np.ndarray:
@@ -71,28 +74,23 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
     differing, why = _scored_otherwise(runs, test, codes, _scorers(runs, test, tables), rows.ids)
     if why and differing.all():
         raise why
+    together = asked_side_by_side(runs, test)
+    early = () if together else tuple(test in run.early for run in runs)
     return Rows(
         passed=rows.passed[:, ~differing],
         asked=rows.asked[:, ~differing],
         cluster=rows.cluster[~differing],
         ids=rows.ids[~differing],
         left_out=why,
-        early=_stopped_alone(runs, test),
+        early=early if any(early) else (),
+        looks=together or ONE_LOOK,
     )
 
 
-def _stopped_alone(runs: Sequence[FinishedRun], test: str) -> tuple[bool, ...]:
-    """Of each run whether it stopped early by its own result; empty where none did."""
-    if looks_side_by_side(runs, test):
-        return ()
-    early = tuple(test in run.early for run in runs)
-    return early if any(early) else ()
-
-
-def rows_in(tables: Sequence[Sequence[Table]]) -> Rows:
-    """The cases of one test, of which each run has some results in tables, as far as they are asked."""
+def rows_in(tables: Sequence[Sequence[Table]], looks: Looks) -> Rows:
+    """The cases of one test, of which each run has some results in tables, as far as they are asked side by side."""
     parts = [[read_arrow(part, columns=[*NEEDED, "control"]) for part in own] for own in tables]
-    return _aligned([pa.concat_tables(own).filter(~pc.field("control")) for own in parts])[0]
+    return replace(_aligned([pa.concat_tables(own).filter(~pc.field("control")) for own in parts])[0], looks=looks)
 
 
 def _aligned(tables: Sequence[pa.Table]) -> tuple[Rows, list[np.ndarray]]:

@@ -14,7 +14,7 @@ from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import answering
-from contrapose.tasks.core.stopping import Stopping, early_stop
+from contrapose.tasks.core.stopping import Stopping
 from contrapose.tasks.statistics.looks import Looks
 
 GENERAL: Mapping[str, object] = {
@@ -55,8 +55,8 @@ class FinishedRun:
 
     @property
     def early(self) -> Mapping[str, Stopping]:
-        """The same of those that did."""
-        return {test: stopping for test, stopping in self.stopping.items() if early_stop({"stopping": stopping})}
+        """How far those were asked that did."""
+        return {test: stop for test, stop in self.stopping.items() if stop["judged"] < stop["cases"]}
 
 
 def finished_run(name: str, runs: Place) -> FinishedRun:
@@ -85,6 +85,15 @@ def run_folder(name: str, runs: Place) -> Place | None:
         folder = existing_folder(str(place.path))
         return None if folder is None else Place(str(folder.resolve()))
     return place if (place / "manifest.json").exists() else None
+
+
+def asked_side_by_side(runs: Sequence[FinishedRun], test: str) -> Looks | None:
+    """When runs might have been stopped that were asked the same cases of a test side by side; None for any others."""
+    own = [run.stopping.get(test) for run in runs]
+    schedules = [(stop.get("beside", []), stop.get("shares", [])) if stop else ([], []) for stop in own]
+    beside, shares = schedules[0]
+    alike = len(beside) >= len(runs) and all(schedule == schedules[0] for schedule in schedules)
+    return Looks(shares=tuple(shares)) if alike and shares else None
 
 
 def contenders(runs: Sequence[FinishedRun]) -> list[Contender]:
@@ -127,7 +136,7 @@ def _run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, Any])
         tests={str(outcome["test_type"]): _facts(outcome, config) for outcome in summary["tests"]},
         gates={str(outcome["test_type"]): outcome.get("min_pass_rate") for outcome in summary["tests"]},
         stopping={
-            str(outcome["test_type"]): outcome["stopping"] for outcome in summary["tests"] if "stopping" in outcome
+            str(outcome["test_type"]): outcome["stopping"] for outcome in summary["tests"] if outcome.get("stopping")
         },
     )
 
@@ -173,16 +182,6 @@ def names_of(runs: Iterable[FinishedRun]) -> list[str]:
     """Tests that every run has, in the order of the first run."""
     first, *others = runs
     return [test for test in first.tests if all(test in other.tests for other in others)]
-
-
-def looks_side_by_side(runs: Iterable[FinishedRun], test: str) -> Looks | None:
-    """When one looked at models that were asked side by side and stopped together; None where these were not."""
-    stopping = [run.stopping.get(test) for run in runs]
-    first = stopping[0]
-    if first is None or not first.get("beside"):
-        return None
-    together = all(other is not None and other.get("beside") == first["beside"] for other in stopping)
-    return Looks(shares=tuple(first["shares"])) if together else None
 
 
 LONGEST = 60

@@ -104,35 +104,43 @@ class Rate:
         With several looks all their intervals together are right in 95 %: C. Jennison, B. W. Turnbull, JRSS B 51
         (1989) 305-361.
         """
-        sure = CONFIDENCE if self.looks == ONE_LOOK else 1 - 2 * self.looks.level(LEVEL / 2)
-        return Interval(wilson(self.worst, confidence=sure).low, wilson(self.best, confidence=sure).high)
+        low, high = (wilson(share, confidence=self._confidence(share)) for share in (self.worst, self.best))
+        return Interval(low.low, high.high)
+
+    def _confidence(self, share: Share) -> float:
+        """Of a two-sided interval of this look."""
+        one_look = self.looks == ONE_LOOK
+        return CONFIDENCE if one_look else 1 - 2 * self.looks.level(LEVEL / 2, freedom=share.freedom)
 
     @property
     def bounds(self) -> Interval:
         """One-sided 95 % bounds over all looks: the rate is at least `low`; separately, it is at most `high`."""
-        level = self.looks.level(LEVEL)
-        worst, best = (evidence(share, self.wanted, level=level).bounds for share in (self.worst, self.best))
-        return Interval(worst.low, best.high)
+        low, high = (
+            evidence(share, self.wanted, level=self.looks.level(LEVEL, freedom=share.freedom)).bounds
+            for share in (self.worst, self.best)
+        )
+        return Interval(low.low, high.high)
 
     @property
     def reached(self) -> float:
         """P value, over all looks, of a rate this high or higher, if the true one lay at the gate."""
-        return self.looks.overall(self.reached_now)
+        return self.looks.overall(evidence(self.worst, self.wanted).reached, freedom=self.worst.freedom)
 
     @property
     def missed(self) -> float:
         """P value, over all looks, of a rate this low or lower, if the true one lay at the gate."""
-        return self.looks.overall(self.missed_now)
+        return self.looks.overall(evidence(self.best, self.wanted).missed, freedom=self.best.freedom)
 
     @property
-    def reached_now(self) -> float:
-        """P value of a rate this high or higher, as if this were the only look."""
-        return evidence(self.worst, self.wanted).reached
+    def may_be_reached(self) -> bool:
+        """Whether it is certain enough by itself; the p value over all looks takes longer to tell."""
+        level = self.looks.level(LEVEL, freedom=self.worst.freedom)
+        return evidence(self.worst, self.wanted).reached <= level
 
     @property
-    def missed_now(self) -> float:
-        """P value of a rate this low or lower, as if this were the only look."""
-        return evidence(self.best, self.wanted).missed
+    def may_be_missed(self) -> bool:
+        """Whether the opposite is, likewise."""
+        return evidence(self.best, self.wanted).missed <= self.looks.level(LEVEL, freedom=self.best.freedom)
 
     @property
     def guessed(self) -> bool:

@@ -32,7 +32,7 @@ from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
-from contrapose.tasks.statistics.shares import LEVEL, Interval, Share, clustered, unequal, wilson
+from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
 from contrapose.tasks.tables.passages import COMPARED, tells_of_passages
 from contrapose.tasks.tables.results import figure_columns, settled
 from contrapose.tasks.tables.table import Table, batches, column_names
@@ -47,7 +47,7 @@ MOST_REASONS = 10
 """Reasons told one by one, since a probe of another package may word one for each row."""
 
 
-class Judged(NamedTuple):
+class GatedRates(NamedTuple):
     """The cases of a test, counted and held against its gates."""
 
     counts: Counts
@@ -55,19 +55,18 @@ class Judged(NamedTuple):
     """The pass rate first."""
 
 
-def judged(results: pd.DataFrame, plan: Plan, rules: Rules) -> Judged:
+def judged(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
     """The counts and rates that the verdict on one test follows from."""
     cases = _counted(results)[~results["control"].astype(bool)]
     rates = [_pass_rate(cases, plan, rules), *_criteria(results, plan, rules)]
-    return Judged(count(cases), [rate for rate in rates if rate is not None])
+    return GatedRates(count(cases), [rate for rate in rates if rate is not None])
 
 
 def verdict_now(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision | None:
     """What can be said of one test before all of it is asked; None where that is nothing yet."""
     counts, rates = judged(results, plan, rules)
-    claims = [max(rate.reached_now for rate in rates), min(rate.missed_now for rate in rates)] if rates else []
-    # The p values over all looks take longer, and are never smaller.
-    return decide(counts, rates, rules) if claims and min(claims) <= rules.looks.level(LEVEL) else None
+    claims = (bool(rates) and all(rate.may_be_reached for rate in rates)) or any(rate.may_be_missed for rate in rates)
+    return decide(counts, rates, rules) if claims else None
 
 
 def _counted(results: pd.DataFrame) -> pd.DataFrame:

@@ -179,7 +179,7 @@ def test_models_that_were_stopped_together_are_compared_with_all_looks_counted(t
     assert two["difference"]["value"] == one["difference"]["value"]
     (warning,) = twice["warnings"]
     assert warning == (
-        "order_bias: the models were asked side by side, and stopped together after 40 of 100 cases; differences, "
+        "order_bias: the models were asked side by side, stopped together after 40 of 100 cases; differences, "
         "their intervals and p values count 2 looks."
     )
 

@@ -187,7 +187,7 @@ def test_a_person_is_asked_while_no_process_waits(house: House) -> None:
     run = house.api.post(f"/deployments/{deployment}/create_flow_run", json={"parameters": wanted}).json()["id"]
     until(lambda: house.states(training_run="asked")["PAUSED"])
     assert [each["verdict"] for each in until(lambda: house.verdicts(training_run="asked"))] == ["hold"]
-    answered = {"run_input": {"decision": "approve", "reason": "Seen by hand."}}
+    answered = {"run_input": {"approve": True, "reason": "Seen by hand."}}
     house.api.post(f"/flow_runs/{run}/resume", json=answered).raise_for_status()
     until(lambda: house.states(training_run="asked")["COMPLETED"])
     (row,) = house.checks(training_run="asked")

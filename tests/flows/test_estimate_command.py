@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -249,3 +250,12 @@ def test_what_is_expected_fits_80_columns(monkeypatch: pytest.MonkeyPatch, capsy
     plain = " ".join(out.split())
     assert "stop: early never asks more than stop: all" in plain
     assert "The run will stop before its end, unless its tests are decided by then: max_calls is 10." in plain
+
+
+def test_where_nothing_is_judged_nothing_is_expected(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (in_tmp / "texts.jsonl").write_text(json.dumps({"id": "one", "text": "Never say that this is not so."}))
+    options = ("--model", "mock", "--test", "add_negation", "--data", "texts.jsonl", "--stop", "early")
+    assert main(["estimate", *options]) == 0
+    assert "stop: early" not in capsys.readouterr().out
+    assert main(["estimate", *options, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["stop_early"]["tests"] == {}
