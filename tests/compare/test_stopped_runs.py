@@ -89,6 +89,10 @@ def test_every_page_says_it(stopped: Comparison) -> None:
         assert "No claim: bad stopped early" in " ".join(text.split())
 
 
+def test_a_rate_without_an_interval_has_no_band(stopped: Comparison) -> None:
+    assert 'class="band" x="10.0" y="20" width="0.0"' in comparison_page.render(stopped, flips_of(stopped)).decode()
+
+
 def test_flips_are_those_of_shared_cases(stopped: Comparison) -> None:
     assert flips_of(stopped).counts == {(TEST, "bad"): FlipCount(lost=40, gained=0)}
 

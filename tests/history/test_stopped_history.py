@@ -71,8 +71,9 @@ def test_a_series_says_which_runs_stopped_early() -> None:
     (mixed,) = series([past_run(0), EARLY_RUN, past_run(2, tests=[past_test(stopping=WHOLE)])])
     assert mixed.caution.startswith("1 of 3 runs stopped early: ")
     assert SAMPLES in mixed.caution
-    (untouched,) = series([past_run(0), past_run(1)])
-    assert untouched.caution == ""
+    for others in ([past_run(0), past_run(1)], [EARLY_RUN]):
+        (untouched,) = series(others)
+        assert untouched.caution == ""
 
 
 def test_the_table_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +98,8 @@ def test_the_page_tells_it(tmp_path: Path) -> None:
     for number, run in enumerate([past_run(0), EARLY_RUN]):
         append(str(tmp_path), run, key=f"{number}")
     text = re.sub(r"<[^>]+>", "", page(tmp_path, "/history", history=tmp_path))
-    assert "24 of 370 cases, stopped early" in text
+    assert "pass rate of the last run: 24 of 370 cases, stopped early" in text
+    assert text.count("24 of 370 cases, stopped early") == 2
     assert "1 of 2 runs stopped early" in text
 
 
