@@ -13,10 +13,19 @@ from contrapose.tasks.compare.rows import (
     refuse_other_cases,
     rows_of,
 )
-from contrapose.tasks.compare.runs import FinishedRun, contenders, finished_run, names_of, refuse_unlike, run_folder
+from contrapose.tasks.compare.runs import (
+    FinishedRun,
+    contenders,
+    finished_run,
+    names_of,
+    refuse_unlike,
+    run_folder,
+)
 from contrapose.tasks.core.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, judged
 from contrapose.tasks.core.errors import ComparisonError, ConfigError, together
 from contrapose.tasks.core.places import Place
+from contrapose.tasks.core.stopping import Stopping
+from contrapose.tasks.statistics.looks import ONE_LOOK
 from contrapose.tasks.text.wording import counted
 
 
@@ -100,6 +109,8 @@ def _each_test(runs: Sequence[FinishedRun], names: Sequence[str], *, margin: flo
             notes.append(f"{test} is compared over {alike}: {rows.left_out.found}. {rows.left_out.remedy}")
         if rows.early:
             notes.append(_asked_in_part(rows, test, runs, names))
+        if rows.looks != ONE_LOOK:
+            notes.append(_stopped_together(rows, runs[0].stopping[test], test))
         tests.append(_compared(rows, test, runs, names, margin=margin))
     if not tests:
         raise together(refused)
@@ -119,6 +130,16 @@ def _asked_in_part(rows: Rows, test: str, runs: Sequence[FinishedRun], names: Se
     return (
         f"{test}: {', '.join(parts)}; {shared:,} are shared. Where one of two stopped early, only the cases that "
         "both were asked are compared, and nothing is claimed: its own result chose them."
+    )
+
+
+def _stopped_together(rows: Rows, stopping: Stopping, test: str) -> str:
+    """How far models were asked side by side, and what that means for what is claimed of them."""
+    end = f"stopped together after {stopping['judged']:,} of {counted('cases', stopping['cases'])}"
+    how = end if stopping["judged"] < stopping["cases"] else "to the end"
+    several = counted("looks", len(rows.looks.shares))
+    return (
+        f"{test}: the models were asked side by side, {how}; differences, their intervals and p values count {several}."
     )
 
 

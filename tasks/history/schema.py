@@ -27,7 +27,9 @@ STOPPING = pa.struct(
         _field("cases", pa.int64(), "Cases that would have been judged had none been decided early."),
         _field("judged", pa.int64(), "Cases that were."),
         _field("looks", pa.int64(), "How often the evidence was held against the gate."),
+        _field("shares", pa.list_(pa.float64()), "Of all these cases, how many were judged at each look."),
         _field("saved", pa.int64(), "Questions that were not asked, since the test was decided without them."),
+        _field("beside", pa.list_(pa.string()), "Runs that were asked side by side; empty where it was asked alone."),
     ]
 )
 TESTS = pa.list_(
@@ -135,5 +137,6 @@ def _sound_test(test: Mapping[str, Any] | None) -> bool:
 
 
 def _sound_stopping(stopping: Mapping[str, Any]) -> bool:
-    cases, judged, looks, saved = (stopping[name] for name in ("cases", "judged", "looks", "saved"))
-    return None not in (cases, judged, looks, saved) and 0 <= judged <= cases and looks > 0 and saved >= 0
+    if any(value is None for value in stopping.values()):
+        return False
+    return bool(0 <= stopping["judged"] <= stopping["cases"] and stopping["looks"] > 0 and stopping["saved"] >= 0)

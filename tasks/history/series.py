@@ -9,7 +9,6 @@ from operator import itemgetter
 
 from contrapose.tasks.core.history_records import Change, Facet, PastRun, PastTest
 from contrapose.tasks.core.stopping import OF_DIFFERENT_SAMPLES, early_stop
-from contrapose.tasks.text.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +33,11 @@ class Series:
 
     @property
     def caution(self) -> str:
-        """That some of the runs stopped early, and what that means for their rates; empty where none did."""
+        """That some of several runs stopped early, and what that means for their rates; empty where none did."""
         early = sum(early_stop(point.test) is not None for point in self.points)
-        return (
-            f"{early:,} of {counted('runs', len(self.points))} stopped early: {OF_DIFFERENT_SAMPLES}." if early else ""
-        )
+        if not early or len(self.points) == 1:
+            return ""
+        return f"{early:,} of {len(self.points):,} runs stopped early: {OF_DIFFERENT_SAMPLES}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

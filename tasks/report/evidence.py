@@ -78,14 +78,16 @@ def dependent(outcome: Outcome) -> str:
 
 def looks(outcome: Outcome) -> str:
     """How many looks an interval counts, such as `over 3 looks`; empty where there was only the one at the end."""
-    stopping = outcome.get("stopping")
-    if stopping is None or (stopping["looks"] == 1 and not early_stop(outcome)):
+    stopping, earlier = outcome.get("stopping"), len(outcome.get("earlier_looks", []))
+    own = stopping["looks"] if stopping else 1
+    if own + earlier == 1 and not early_stop(outcome):
         return ""
-    return f"over {counted('looks', stopping['looks'])}"
+    return f"over {counted('looks', own + earlier)}" + (f", {earlier:,} of them by earlier runs" if earlier else "")
 
 
 LEAN = {"pass": "optimistic", "fail": "pessimistic"}
 """How a rate is off at which a test was stopped, by the verdict."""
+CHANCE_TOO = "by chance too; verdict and interval hold"
 
 
 def looked(outcome: Outcome) -> Iterator[str]:
@@ -95,15 +97,16 @@ def looked(outcome: Outcome) -> Iterator[str]:
         return
     counting = f"verdict and 95 % intervals of what has a gate count {over}"
     if early is None:
-        yield f"{counting}, none of which decided it before all cases were asked"
+        whole = "stopping" in outcome and not outcome.get("earlier_looks")
+        yield counting + (", none of which decided it before all cases were asked" if whole else "")
         return
     yield f"{counting}; other intervals are as if so many cases had been meant to be asked from the start"
-    if outcome["verdict"] in LEAN:
-        lean = LEAN[outcome["verdict"]]
-        yield (
-            f"the rate that decided is slightly {lean}, since a test stops where its rate lies far from the gate, by "
-            "chance too; verdict and interval hold"
-        )
+    if early["beside"]:
+        reason = "the difference to the models beside it lies slightly too far from zero, since it stopped them"
+        yield f"{reason}, {CHANCE_TOO}"
+    elif outcome["verdict"] in LEAN:
+        reason = "since a test stops where its rate lies far from the gate"
+        yield f"the rate that decided is slightly {LEAN[outcome['verdict']]}, {reason}, {CHANCE_TOO}"
 
 
 def held(gate: GateSummary) -> str:

@@ -22,13 +22,14 @@ from contrapose.tasks.report import comparison_markdown, comparison_page
 from contrapose.tasks.report.comparison_console import print_comparison
 from contrapose.tasks.report.notebook import comparison_html
 
+STOPPED = Stopping(cases=100, judged=40, looks=2, shares=[0.2, 0.4], saved=99, beside=[])
 GOOD, BAD = [True] * 95 + [False] * 5, [False] * 60 + [True] * 40
 
 
 def written(folder: Path, passed: list[bool], *, cases: int = 0, **changes: Any) -> str:
     """A run; of so many cases, where it stopped early or at least might have."""
     if cases:
-        changes["outcome"] = {"stopping": Stopping(cases=cases, judged=len(passed), looks=2, saved=99)}
+        changes["outcome"] = {"stopping": STOPPED | {"cases": cases, "judged": len(passed)}}
         changes["config"] = {"stop": "early"}
     return str(write_run(folder, rows_from(passed), model=folder.name, **changes))
 
@@ -88,6 +89,10 @@ def test_every_page_says_it(stopped: Comparison) -> None:
         assert "No claim: bad stopped early" in " ".join(text.split())
 
 
+def test_a_rate_without_an_interval_has_no_band(stopped: Comparison) -> None:
+    assert 'class="band" x="10.0" y="20" width="0.0"' in comparison_page.render(stopped, flips_of(stopped)).decode()
+
+
 def test_flips_are_those_of_shared_cases(stopped: Comparison) -> None:
     assert flips_of(stopped).counts == {(TEST, "bad"): FlipCount(lost=40, gained=0)}
 
@@ -122,7 +127,7 @@ def test_other_pairs_are_compared_over_all_cases_with_as_many_pairs_as_there_are
 
 
 def test_a_test_of_which_too_few_are_shared_is_left_out_alone(tmp_path: Path) -> None:
-    stopping = Stopping(cases=LEAST_SHARED, judged=LEAST_SHARED - 1, looks=1, saved=2)
+    stopping = STOPPED | {"cases": LEAST_SHARED, "judged": LEAST_SHARED - 1}
     one = with_second_test(Path(written(tmp_path / "one", GOOD)), rows_from([True] * LEAST_SHARED))
     two = with_second_test(Path(written(tmp_path / "two", GOOD)), rows_from([True] * (LEAST_SHARED - 1)))
     file = Path(two) / "summary.json"
@@ -153,7 +158,36 @@ def test_a_sample_in_which_a_case_lacks_is_refused_still(tmp_path: Path) -> None
         tmp_path / "two",
         rows[:41],
         model="two",
-        outcome={"stopping": Stopping(cases=100, judged=41, looks=1, saved=9)},
+        outcome={"stopping": STOPPED | {"judged": 41}},
     )
     with pytest.raises(ComparisonError, match=r"case 'order_bias/s20/1' is in one and not in two"):
         compare([str(one), str(two)])
+
+
+def beside(folder: Path, passed: list[bool], *, group: str = "a b") -> str:
+    stopping = STOPPED | {"judged": len(passed), "beside": group.split()}
+    return str(write_run(folder, rows_from(passed), model=folder.name, outcome={"stopping": stopping}))
+
+
+def test_models_that_were_stopped_together_are_compared_with_all_looks_counted(tmp_path: Path) -> None:
+    comparison = compare([beside(tmp_path / "good", GOOD[:40]), beside(tmp_path / "bad", BAD[:40])])
+    (pair,) = comparison["tests"][0]["pairs"]
+    assert (pair["verdict"], "stopped" in pair) == ("worse", False)
+    mixed = [GOOD[:40], [True] * 34 + [False] * 6]
+    once = compare([written(tmp_path / f"once{number}", own) for number, own in enumerate(mixed)])
+    twice = compare([beside(tmp_path / f"twice{number}", own) for number, own in enumerate(mixed)])
+    (one,), (two,) = (each["tests"][0]["pairs"] for each in (once, twice))
+    assert one["difference"] is not None
+    assert two["difference"] is not None
+    assert (one["difference"]["p"] or 1) < (two["difference"]["p"] or 1)
+    assert two["difference"]["value"] == one["difference"]["value"]
+    (warning,) = twice["warnings"]
+    assert warning == (
+        "order_bias: the models were asked side by side, stopped together after 40 of 100 cases; differences, "
+        "their intervals and p values count 2 looks."
+    )
+
+
+def test_two_that_were_stopped_with_others_were_not_stopped_together(tmp_path: Path) -> None:
+    names = [beside(tmp_path / name, GOOD[:40], group=group) for name, group in (("one", "a b"), ("two", "c d"))]
+    assert compare(names)["tests"][0]["pairs"][0]["verdict"] == "cannot tell"

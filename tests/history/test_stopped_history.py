@@ -31,8 +31,8 @@ from contrapose.tasks.history.schema import SCHEMA, to_table
 from contrapose.tasks.history.series import series
 from contrapose.tasks.report.since import since
 
-EARLY = Stopping(cases=370, judged=24, looks=3, saved=675)
-WHOLE = Stopping(cases=24, judged=24, looks=2, saved=0)
+EARLY = Stopping(cases=370, judged=24, looks=3, shares=[0.02, 0.04, 0.06], saved=675, beside=[])
+WHOLE = Stopping(cases=24, judged=24, looks=2, shares=[0.5, 1.0], saved=0, beside=[])
 SAMPLES = "rates over different samples may be compared, each with its interval"
 EARLY_RUN = past_run(1, tests=[past_test(stopping=EARLY)])
 
@@ -71,8 +71,9 @@ def test_a_series_says_which_runs_stopped_early() -> None:
     (mixed,) = series([past_run(0), EARLY_RUN, past_run(2, tests=[past_test(stopping=WHOLE)])])
     assert mixed.caution.startswith("1 of 3 runs stopped early: ")
     assert SAMPLES in mixed.caution
-    (untouched,) = series([past_run(0), past_run(1)])
-    assert untouched.caution == ""
+    for others in ([past_run(0), past_run(1)], [EARLY_RUN]):
+        (untouched,) = series(others)
+        assert untouched.caution == ""
 
 
 def test_the_table_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +98,8 @@ def test_the_page_tells_it(tmp_path: Path) -> None:
     for number, run in enumerate([past_run(0), EARLY_RUN]):
         append(str(tmp_path), run, key=f"{number}")
     text = re.sub(r"<[^>]+>", "", page(tmp_path, "/history", history=tmp_path))
-    assert "24 of 370 cases, stopped early" in text
+    assert "pass rate of the last run: 24 of 370 cases, stopped early" in text
+    assert text.count("24 of 370 cases, stopped early") == 2
     assert "1 of 2 runs stopped early" in text
 
 

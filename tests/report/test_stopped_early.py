@@ -26,8 +26,8 @@ from contrapose.tasks.report.mlflow import logged
 from contrapose.tasks.report.notebook import run_html
 from contrapose.tasks.report.schema import summary_schema
 
-EARLY = Stopping(cases=370, judged=36, looks=3, saved=675)
-WHOLE = Stopping(cases=36, judged=36, looks=2, saved=0)
+EARLY = Stopping(cases=370, judged=36, looks=3, shares=[0.03, 0.06, 0.1], saved=675, beside=[])
+WHOLE = Stopping(cases=36, judged=36, looks=2, shares=[0.5, 1.0], saved=0, beside=[])
 REASON = f"With 95 % confidence the pass rate is at most 59.7%; the gate is 70.0%. {stopped_early(EARLY)}"
 DATA = DataSummary(source="own.csv", sha256="3f" * 32, rows=373)
 JUDGED = "36 of 370 cases, stopped early"
@@ -107,10 +107,24 @@ def test_a_test_that_no_look_decided_says_why_its_interval_is_wider() -> None:
         assert "istic" not in text
 
 
-@pytest.mark.parametrize("stopping", [Stopping(cases=36, judged=36, looks=1, saved=0), None])
+@pytest.mark.parametrize("stopping", [Stopping(cases=36, judged=36, looks=1, shares=[1.0], saved=0, beside=[]), None])
 def test_a_single_look_at_the_end_is_no_news(stopping: Stopping | None) -> None:
     changes = {} if stopping is None else {"stopping": stopping}
     assert list(looked(outcome(**changes))) == []
+
+
+def test_looks_of_earlier_runs_are_counted() -> None:
+    again = outcome(earlier_looks=[20, 30])
+    assert list(looked(again)) == [
+        "verdict and 95 % intervals of what has a gate count 3 looks, 2 of them by earlier runs"
+    ]
+    assert "over 5 looks, 2 of them by earlier runs" in page(told(earlier_looks=[20, 30]))
+
+
+def test_what_stopped_with_others_says_what_stopped_it() -> None:
+    text = printed(told(stopping={**EARLY, "beside": ["a", "b"]}))
+    assert "The difference to the models beside it lies slightly too far from zero" in text
+    assert "istic" not in text
 
 
 def test_what_is_incomplete_was_stopped_by_something_else() -> None:
@@ -128,7 +142,7 @@ def test_the_page_explains_looks_and_what_was_not_asked() -> None:
 
 
 def test_one_case_that_was_not_asked_is_one() -> None:
-    shown = told(stopping=Stopping(cases=37, judged=36, looks=1, saved=2))
+    shown = told(stopping=Stopping(cases=37, judged=36, looks=1, shares=[0.97], saved=2, beside=[]))
     assert "1 more was not asked" in page(shown)
     assert "count 1 look" in page(shown)
 

@@ -198,6 +198,7 @@ def _card(drawn_series: Series, show: Show) -> dict[str, Any]:
         "verdict": last.test["verdict"],
         "rate": percent(last.test["pass_rate"]),
         "chart": _drawn(json.dumps([_drawable(point) for point in drawn_series.points]), drawn_series.test),
+        "asked": asked_of(early) if (early := early_stop(last.test)) else "",
         "caution": drawn_series.caution,
         "points": [_row(point, show) for point in reversed(drawn_series.points)],
     }

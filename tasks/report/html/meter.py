@@ -71,7 +71,7 @@ def rate_meter(
     return RateMeter(
         rate=None if rate is None else _x(rate),
         low=_x(low),
-        width=max(_x(high) - _x(low), 2.0) if rate is not None else 0.0,
+        width=0.0 if rate is None or bounds is None else max(_x(high) - _x(low), 2.0),
         gate=None if gate is None else _tick("gate", gate),
         chance=None if chance is None else _tick("chance", chance),
         words=f"{known}{''.join(marks)}.",
