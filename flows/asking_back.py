@@ -142,9 +142,7 @@ def _checks(unread: list[Unread]) -> list[Table]:
     return [write((check for check in table if (check.case_id, check.side) in chosen), FollowUp) for table in known]
 
 
-def _about(
-    reading: Asking, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None
-) -> AskedBack:
+def _about(reading: Asking, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None) -> AskedBack:
     """The trials of one test with the answers."""
     run = reading.run
     tables, of_model, missing, agreed, compared = list(trials.tables), dict(trials.of_model), 0, 0, 0
@@ -179,9 +177,7 @@ def _asked_about(
         yield place, asked
 
 
-def _submit(
-    reading: Asking, label: str, trials: Table, questions: Table, *, stopped: str | None
-) -> Submitted[Asked]:
+def _submit(reading: Asking, label: str, trials: Table, questions: Table, *, stopped: str | None) -> Submitted[Asked]:
     return reading.run.workers.submit(
         ask_about,
         label=f"{questions['rows']:,} {label}",
