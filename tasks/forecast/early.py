@@ -14,7 +14,7 @@ from contrapose.tasks.forecast.deciding import Groups
 from contrapose.tasks.infer.looks import ClusterRows, Look, looks_between
 from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.power import IN_CLUSTER, IN_SAMPLE
-from contrapose.tasks.statistics.tallies import NOTHING, missed, reached
+from contrapose.tasks.statistics.tallies import NOTHING, evidences
 
 POINTS = (-30, -20, -10, 0, 10, 20, 30)
 """By how many points the true pass rates that are simulated lie off the gate; instead of those beyond 0 or 1, these."""
@@ -116,7 +116,7 @@ class Course:
         return max(FEWEST_RUNS, min(RUNS, MOST_DRAWN // len(self.groups.samples)))
 
     def levels(self, level: float) -> list[float]:
-        """The p value that decides at each look."""
+        """The p value that decides at each look, of cases that are alone: clusters have theirs made thicker."""
         shares = tuple(look.judged / self.looks[-1].judged for look in self.looks)
         return [Looks(shares=shares[:count]).level(level) for count in range(1, len(shares) + 1)]
 
@@ -162,7 +162,9 @@ def _ended(
     going, tally = np.arange(runs), NOTHING.of(np.zeros(runs, dtype=int))
     for look, (part, level) in enumerate(zip(parts, levels, strict=True)):
         tally = tally.plus(_passed(part, rate, runs=len(going), rng=rng), part.clusters)
-        high, low = reached(tally, gate) <= level, missed(tally, gate) <= level
+        now = evidences(tally, gate)
+        up, down, _ = now.at_looks() if len(parts) > 1 else now
+        high, low = up <= level, down <= level
         verdicts[going[high]], verdicts[going[low]] = 1, -1
         ends[going[high | low]] = look
         going, tally = going[~(high | low)], tally.of(~(high | low))

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from contrapose.tasks.statistics.shares import CONFIDENCE
+from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL
 
 POWERS = np.arange(1, 5)
+TAIL = LEVEL / 2
+"""P values below it are those that clusters make thicker."""
+ROUNDING = 1e-12
+"""Of a sum of squares, what computing it may leave where nothing varies."""
 LEAST = 1e-300
 """Instead of no true rows at all, for a distribution that has no limit there."""
 
@@ -83,16 +88,36 @@ NOTHING = Tally(
 """Before any cluster has come in, for any number of runs."""
 
 
-def reached(tally: Tally, gate: float) -> np.ndarray:
-    """(runs,): `evidence(clustered(…), gate).reached` of each run."""
-    if not gate:
-        return np.zeros(len(tally.sums))
-    return _strength(tally, tally.true, tally.most_false, gate)
+class Evidences(NamedTuple):
+    """P values of many runs against a gate, each of shape (runs,)."""
+
+    reached: np.ndarray
+    """`evidence(clustered(…), gate).reached` of each run."""
+    missed: np.ndarray
+    """The other one."""
+    freedom: np.ndarray
+    """Degrees of freedom behind them, `clustered(…).freedom`."""
+
+    def at_looks(self) -> Evidences:
+        """As `Looks` counts them, for the level of a look among several that supposes no clusters."""
+        return Evidences(_thicker(self.reached, self.freedom), _thicker(self.missed, self.freedom), self.freedom)
 
 
-def missed(tally: Tally, gate: float) -> np.ndarray:
-    """(runs,): `evidence(clustered(…), gate).missed` of each run."""
-    return _strength(tally, tally.rows - tally.true, tally.most_true, 1 - gate)
+def evidences(tally: Tally, gate: float) -> Evidences:
+    """The evidence for and against a gate in each run."""
+    worth, freedom = _effective(tally)
+    up = _strength(tally, tally.true, worth, tally.most_false, gate) if gate else np.zeros(len(worth))
+    return Evidences(up, _strength(tally, tally.rows - tally.true, worth, tally.most_true, 1 - gate), freedom)
+
+
+def _thicker(values: np.ndarray, freedom: np.ndarray) -> np.ndarray:
+    """What `Looks` says of tails in clusters."""
+    from scipy.special import ndtri, stdtr, stdtrit
+
+    thicker, near = values.copy(), (values < TAIL) & np.isfinite(freedom)
+    own = freedom[near]
+    thicker[near] = stdtr(own, ndtri(values[near]) * stdtrit(own, TAIL) / ndtri(TAIL))
+    return thicker
 
 
 def _most(before: np.ndarray, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -104,9 +129,9 @@ def _most(before: np.ndarray, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray
     return np.where(more, further, before)
 
 
-def _strength(tally: Tally, true: np.ndarray, worst: np.ndarray, gate: float) -> np.ndarray:
+def _strength(tally: Tally, true: np.ndarray, worth: np.ndarray, worst: np.ndarray, gate: float) -> np.ndarray:
     """P values; `worst` is the cluster that keeps its false rows where all others have none, as in `clustered`."""
-    whole = _tail(true, tally, _effective(tally), gate)
+    whole = _tail(true, tally, worth, gate)
     if tally.single:
         return whole
     one = _tail(tally.rows - worst[:, 0], tally, _effective_of_one(tally, worst), gate)
@@ -126,10 +151,10 @@ def _copied(tally: Tally) -> float:
     return tally.rows**2 / float(tally.sizes**2 @ tally.clusters)
 
 
-def _effective(tally: Tally) -> np.ndarray:
-    """What `clustered` says of each run; what is false in it counts as what is true."""
+def _effective(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
+    """What `clustered` says of each run, and its freedom; what is false in it counts as what is true."""
     if tally.single or tally.clusters.sum() == 1:
-        return np.full(len(tally.sums), _copied(tally))
+        return np.full(len(tally.sums), _copied(tally)), np.full(len(tally.sums), np.inf)
     rate, sizes = (tally.true / tally.rows)[:, None], tally.sizes
     first, second, third, fourth = np.moveaxis(tally.sums, 1, 0)
     expected, weights = rate * sizes, (1 - sizes / tally.rows) ** -2
@@ -150,11 +175,11 @@ def _effective_of_one(tally: Tally, worst: np.ndarray) -> np.ndarray:
         + own ** (power / 2) * ((missing * size - false) ** power - (missing * size) ** power)
         for power in (2, 4)
     )
-    return _worth(tally, 1 - missing, squares, fourths)
+    return _worth(tally, 1 - missing, squares, fourths)[0]
 
 
-def _worth(tally: Tally, rate: np.ndarray, squares: np.ndarray, fourths: np.ndarray) -> np.ndarray:
-    """Effective rows, from the sums of the squares that the jackknife's variance consists of, and of their squares."""
+def _worth(tally: Tally, rate: np.ndarray, squares: np.ndarray, fourths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Effective rows and freedom, from the sums of the jackknife's squares and of their squares."""
     from scipy.special import stdtrit
 
     rows, clusters, copied = tally.rows, float(tally.clusters.sum()), _copied(tally)
@@ -162,7 +187,9 @@ def _worth(tally: Tally, rate: np.ndarray, squares: np.ndarray, fourths: np.ndar
     varying = fourths - total**2 / clusters
     variance, tail = (clusters - 1) / clusters * total / rows**2, (1 + CONFIDENCE) / 2
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        freedom = np.clip(np.where(varying > 0, 2 * total**2 / varying, np.inf), None, copied - 1).clip(min=1.0)
+        freedom = np.where(varying > ROUNDING * total**2, 2 * total**2 / varying, np.inf)
+        freedom = np.clip(freedom, None, copied - 1).clip(min=1.0)
         few = (stdtrit(rows - 1, tail) / stdtrit(freedom, tail)) ** 2
         worth = np.minimum(rows, np.maximum(copied, rate * (1 - rate) / variance * few))
-    return np.where((rate == 0) | (rate == 1), copied, np.where(variance == 0, rows, worth))
+    equal = (rate == 0) | (rate == 1)
+    return np.where(equal, copied, np.where(variance == 0, rows, worth)), np.where(equal, np.inf, freedom)

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contrapose.tasks.statistics.evidence import evidence
+from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.shares import clustered
-from contrapose.tasks.statistics.tallies import NOTHING, Tally, missed, reached
+from contrapose.tasks.statistics.tallies import NOTHING, Evidences, Tally, evidences
 
 RUNS = 20
 GATES = (0.0, 0.05, 0.65, 0.7, 0.95, 1.0)
@@ -23,14 +24,20 @@ def tallied(true: np.ndarray, sizes: np.ndarray, *, portion: int) -> Tally:
     return tally
 
 
-def alone(true: np.ndarray, sizes: np.ndarray, gate: float) -> tuple[list[float], list[float]]:
+def alone(true: np.ndarray, sizes: np.ndarray, gate: float) -> Evidences:
     """The same, one run after the other, by the functions that judge a run."""
     cluster = np.repeat(np.arange(len(sizes)), sizes)
     found = []
     for run in true:
         rows = np.concatenate([np.arange(size) < one for size, one in zip(sizes, run, strict=True)])
-        found.append(evidence(clustered(rows, cluster), gate))
-    return [one.reached for one in found], [one.missed for one in found]
+        share = clustered(rows, cluster)
+        found.append((*evidence(share, gate)[1:], share.freedom))
+    return Evidences(*np.array(found).T)
+
+
+def agree(once: Evidences, one_by_one: Evidences) -> None:
+    for all_at_once, single in zip(once, one_by_one, strict=True):
+        assert all_at_once == pytest.approx(single, rel=1e-8, abs=1e-12)
 
 
 def drawn(sizes: np.ndarray, rate: float, *, alike: bool) -> np.ndarray:
@@ -51,25 +58,29 @@ def test_each_run_has_the_evidence_that_it_has_by_itself(
     sizes: np.ndarray, rate: float, gate: float, portion: int, alike: bool
 ) -> None:
     true = drawn(sizes, rate, alike=alike)
-    tally = tallied(true, sizes, portion=portion)
-    for once, one_by_one in zip((reached(tally, gate), missed(tally, gate)), alone(true, sizes, gate), strict=True):
-        assert once == pytest.approx(np.array(one_by_one), rel=1e-9, abs=1e-12)
+    agree(evidences(tallied(true, sizes, portion=portion), gate), alone(true, sizes, gate))
 
 
 @pytest.mark.parametrize("sizes", [[1] * 40, [3] * 15, [500, 3, 3, 90, 1], [7]], ids=str)
 @pytest.mark.parametrize("share", [0.0, 1 / 3, 1.0])
 def test_runs_whose_clusters_are_all_alike_are_no_exception(sizes: list[int], share: float) -> None:
     true = np.round(share * np.tile(sizes, (2, 1))).astype(int)
-    tally = tallied(true, np.array(sizes), portion=4)
-    up, down = alone(true, np.array(sizes), 0.7)
-    assert reached(tally, 0.7) == pytest.approx(np.array(up), rel=1e-9, abs=1e-12)
-    assert missed(tally, 0.7) == pytest.approx(np.array(down), rel=1e-9, abs=1e-12)
+    agree(evidences(tallied(true, np.array(sizes), portion=4), 0.7), alone(true, np.array(sizes), 0.7))
 
 
 def test_runs_that_are_left_out_change_no_other() -> None:
     sizes = np.array([1, 4, 2, 2, 5])
     true = drawn(sizes, 0.6, alike=True)
     some = np.arange(RUNS) % 3 == 0
-    assert reached(tallied(true, sizes, portion=2).of(some), 0.5).tolist() == [
-        *reached(tallied(true[some], sizes, portion=2), 0.5)
-    ]
+    agree(evidences(tallied(true, sizes, portion=2).of(some), 0.5), alone(true[some], sizes, 0.5))
+
+
+@pytest.mark.parametrize("sizes", [[1] * 60, [1, 2, 3, 4] * 12, [20] * 5], ids=str)
+def test_a_look_among_several_decides_as_it_does_in_a_run(sizes: list[int]) -> None:
+    looks, one_by_one = Looks(shares=(0.3, 0.6)), alone(drawn(np.array(sizes), 0.9, alike=True), np.array(sizes), 0.6)
+    for value, thick, freedom in zip(
+        one_by_one.reached, one_by_one.at_looks().reached, one_by_one.freedom, strict=True
+    ):
+        assert looks.overall(float(value), freedom=float(freedom)) == pytest.approx(looks.overall(float(thick)))
+        for level in (0.05, 0.0125):
+            assert (value <= looks.level(level, freedom=float(freedom))) == (thick <= looks.level(level))
