@@ -9,8 +9,8 @@ import numpy as np
 
 from bench.simulated.draws import Finding
 from contrapose.tasks.statistics.evidence import evidence
-from contrapose.tasks.statistics.looks import Looks
-from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, clustered
+from contrapose.tasks.statistics.looks import SPARED, TAIL, Looks
+from contrapose.tasks.statistics.shares import CONFIDENCE, clustered
 
 LARGEST = 8
 """Cases of a cluster at most; sizes are uniform."""
@@ -82,11 +82,11 @@ class Evident(NamedTuple):
         """The p values that are held against the level of a look: as `Looks` thickens the tails."""
         from scipy.special import ndtri, stdtr, stdtrit
 
-        values, tail = self.p.copy(), LEVEL / 2
-        thick = np.flatnonzero((values < tail) & np.isfinite(self.freedom))
+        clusters = np.isfinite(self.freedom)
+        values, thick = self.p.copy(), np.flatnonzero((self.p < TAIL) & clusters)
         freedom = self.freedom[thick]
-        values[thick] = stdtr(freedom, ndtri(values[thick]) * stdtrit(freedom, tail) / ndtri(tail))
-        return values
+        values[thick] = stdtr(freedom, ndtri(values[thick]) * stdtrit(freedom, TAIL) / ndtri(TAIL))
+        return np.where(clusters, np.minimum(1.0, values / SPARED), values)
 
 
 class Running:
@@ -157,24 +157,31 @@ def _effective(sums: np.ndarray, clusters: np.ndarray, rate: np.ndarray) -> tupl
     """From the sums of powers of passed cases, (rows, sizes, powers), and the number of clusters of each size."""
     from scipy.special import stdtrit
 
-    many, rows, expected = int(clusters.sum()), float(clusters @ SIZES), rate[:, None] * SIZES
+    rows, tail = float(clusters @ SIZES), (1 + CONFIDENCE) / 2
     copied = rows**2 / float(clusters @ SIZES**2)
-    if many == 1:
+    if clusters.sum() == 1:
         return np.full(len(rate), copied), np.full(len(rate), np.inf)
-    left = 1 - SIZES / rows
+    variance, freedom = spread_of(sums, clusters, rate)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        few = (stdtrit(rows - 1, tail) / stdtrit(freedom, tail)) ** 2
+        worth = np.minimum(rows, np.maximum(copied, rate * (1 - rate) / variance * few))
+    all_equal = (rate == 0) | (rate == 1)
+    return np.where(all_equal, copied, np.where(variance == 0, rows, worth)), np.where(all_equal, np.inf, freedom)
+
+
+def spread_of(sums: np.ndarray, clusters: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The variance of each mean and its degrees of freedom, likewise."""
+    many, rows, expected = int(clusters.sum()), float(clusters @ SIZES), mean[:, None] * SIZES
+    left, most = 1 - SIZES / rows, max(1.0, rows**2 / float(clusters @ SIZES**2) - 1)
     first, second, third, fourth = (sums[:, :, power] for power in range(4))
     squares = second - 2 * expected * first + expected**2 * clusters
     fours = fourth - 4 * expected * third + 6 * expected**2 * second - 4 * expected**3 * first + expected**4 * clusters
     total = (squares / left**2).sum(axis=1)
+    total[total < NO_SPREAD] = 0.0
     varying = (fours / left**4).sum(axis=1) - total**2 / many
-    variance, tail = (many - 1) / many * total / rows**2, (1 + CONFIDENCE) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = np.where(varying > NO_SPREAD * total**2, 2 * total**2 / varying, np.inf)
-        freedom = np.clip(freedom, 1.0, max(1.0, copied - 1))
-        few = (stdtrit(rows - 1, tail) / stdtrit(freedom, tail)) ** 2
-        worth = np.minimum(rows, np.maximum(copied, rate * (1 - rate) / variance * few))
-    all_equal = (rate == 0) | (rate == 1)
-    return np.where(all_equal, copied, np.where(total < NO_SPREAD, rows, worth)), np.where(all_equal, np.inf, freedom)
+    return (many - 1) / many * total / rows**2, np.clip(freedom, 1.0, most)
 
 
 def _only_one_worse(sizes: np.ndarray, gate: float) -> np.ndarray:

@@ -51,10 +51,11 @@ def further(share: Share, gate: float, *, level: float = LEVEL, looks: Looks | N
     """
 
     def decides(rows: int) -> bool:
-        if looks is None or rows == share.rows:
+        if looks is None:
             return _decides(share, rows, gate, level)
         growth = rows / share.rows
-        return _decides(share, rows, gate, looks.after(growth).level(level, freedom=share.freedom * growth))
+        then = looks.after(growth) if rows > share.rows else looks
+        return _decides(share, rows, gate, then.level(level, freedom=share.freedom * growth))
 
     rows = _enough(decides, share.rows)
     return None if rows is None else rows - share.rows

@@ -98,6 +98,12 @@ def test_further_cases_keep_their_promise_at_a_later_look(true: int, rows: int, 
     assert 0.79 <= sum(binom.pmf(won, more, true / rows)) <= 0.9
 
 
+def test_what_one_look_would_decide_needs_further_cases_at_a_later_look() -> None:
+    share = independent(74, 100)
+    assert further(share, 0.65) == 0
+    assert (further(share, 0.65, looks=Looks(earlier=(0.5,))) or 0) > 0
+
+
 def test_copies_need_as_many_copies_more() -> None:
     copied = Share(true=140, rows=200, clusters=100, effective=100.0)
     assert further(copied, 0.65) == pytest.approx(2 * (further(independent(70, 100), 0.65) or 0), rel=0.1)

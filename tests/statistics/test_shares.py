@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.statistics.shares import Share, clustered, independent, unequal, wilson
+from contrapose.tasks.statistics.shares import Share, clustered, independent, spread, unequal, wilson
 
 
 def test_wilson_agrees_with_the_published_example() -> None:
@@ -64,3 +64,11 @@ def test_equal_shares_do_not_differ_and_far_ones_do() -> None:
 def test_a_design_effect_makes_a_difference_less_sure() -> None:
     weak = Share(true=90, rows=100, clusters=10, effective=10)
     assert unequal(weak, independent(50, 100)) > 0.01
+
+
+def test_a_share_knows_the_degrees_of_freedom_of_its_clusters() -> None:
+    true, cluster = np.arange(60) % 3 == 0, np.repeat(np.arange(12), 5)
+    share = clustered(true, cluster)
+    assert share.freedom == spread(np.bincount(cluster, weights=true), np.bincount(cluster)).freedom
+    assert clustered(true, np.arange(60)).freedom == np.inf
+    assert clustered(np.ones(60), cluster).freedom == np.inf
