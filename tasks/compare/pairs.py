@@ -21,7 +21,7 @@ from contrapose.tasks.core.comparison import (
 )
 from contrapose.tasks.statistics.families import holm, mcnemar, over
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
-from contrapose.tasks.statistics.means import SEED, difference, mean, pooled
+from contrapose.tasks.statistics.means import SEED, bounds_at, difference, mean, pooled
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, clustered, wilson
 from contrapose.tasks.text.wording import counted
 
@@ -97,9 +97,6 @@ def _extremes(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     return float(low.mean()), float(high.mean())
 
 
-ONE_SIDED = 2 * CONFIDENCE - 1
-"""Confidence of the two-sided interval whose ends are one-sided 95 % bounds."""
-
 FLIPS = 9_999
 """Ways to flip the signs that are tried, at random where there are more."""
 PORTION = 500
@@ -138,11 +135,11 @@ def paired(first: np.ndarray, second: np.ndarray, cluster: np.ndarray, *, looks:
     independent = plain and len(np.unique(cluster)) == len(cluster)
     several = looks != ONE_LOOK
     p = mcnemar(first == 1, second == 1).p if independent else _sign_flips(first - second, cluster)
-    sides = [1 - 2 * looks.level(level) for level in (LEVEL / 2, LEVEL)] if several else [CONFIDENCE, ONE_SIDED]
+    sure = 1 - 2 * looks.level(LEVEL / 2) if several else CONFIDENCE
     return Difference(
         value=float(np.mean(first - second)),
-        interval=_interval(first, second, cluster, sides[0]),
-        bounds=_interval(first, second, cluster, sides[1]),
+        interval=_interval(first, second, cluster, sure),
+        bounds=bounds_at(first, second, cluster, looks=looks),
         p=min(1.0, 2 * looks.overall(p / 2)) if several and p is not None else p,
         adjusted=None,
         method=MCNEMAR if independent else SIGN_FLIPS,

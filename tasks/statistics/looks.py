@@ -65,7 +65,7 @@ class Looks:
         """
         if self == ONE_LOOK or p in (0, 1):
             return p
-        plain = _thicker(p, freedom)
+        plain = float(in_clusters(p, freedom))
         return max(plain, _Table.of(self).level_for(plain))
 
     def level(self, level: float, *, freedom: float = np.inf) -> float:
@@ -100,8 +100,8 @@ class Looks:
 ONE_LOOK = Looks()
 
 
-def _thicker(p: float, freedom: float) -> float:
-    """The p value of a look in clusters.
+def in_clusters(p: float | np.ndarray, freedom: float | np.ndarray) -> np.ndarray:
+    """The p value of a look, of those of many runs, with the degrees of freedom that clusters have.
 
     What few clusters cost is counted once, by Student's quantile for the usual interval: `shares.fewer`. The far tails
     at which early looks decide are thicker than that, and a little thicker than Student's too, since clusters that pass
@@ -109,11 +109,9 @@ def _thicker(p: float, freedom: float) -> float:
     """
     from scipy.special import ndtri, stdtr, stdtrit
 
-    if not np.isfinite(freedom):
-        return p
-    if p < TAIL:
-        p = float(stdtr(freedom, float(ndtri(p) * stdtrit(freedom, TAIL) / ndtri(TAIL))))
-    return min(1.0, p / SPARED)
+    known = np.where(np.isfinite(freedom), freedom, 1.0)
+    far = stdtr(known, ndtri(np.minimum(p, TAIL)) * stdtrit(known, TAIL) / ndtri(TAIL))
+    return np.where(np.isfinite(freedom), np.minimum(1.0, np.where(np.less(p, TAIL), far, p) / SPARED), p)
 
 
 def _thinner(p: float, freedom: float) -> float:

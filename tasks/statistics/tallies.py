@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL
+from contrapose.tasks.statistics.looks import in_clusters
+from contrapose.tasks.statistics.shares import CONFIDENCE
 
 POWERS = np.arange(1, 5)
-TAIL = LEVEL / 2
-"""P values below it are those that clusters make thicker."""
 ROUNDING = 1e-12
 """Of a sum of squares, what computing it may leave where nothing varies."""
 LEAST = 1e-300
@@ -100,7 +99,8 @@ class Evidences(NamedTuple):
 
     def at_looks(self) -> Evidences:
         """As `Looks` counts them, for the level of a look among several that supposes no clusters."""
-        return Evidences(_thicker(self.reached, self.freedom), _thicker(self.missed, self.freedom), self.freedom)
+        reached, missed = (in_clusters(p, self.freedom) for p in (self.reached, self.missed))
+        return Evidences(reached, missed, self.freedom)
 
 
 def evidences(tally: Tally, gate: float) -> Evidences:
@@ -108,16 +108,6 @@ def evidences(tally: Tally, gate: float) -> Evidences:
     worth, freedom = _effective(tally)
     up = _strength(tally, tally.true, worth, tally.most_false, gate) if gate else np.zeros(len(worth))
     return Evidences(up, _strength(tally, tally.rows - tally.true, worth, tally.most_true, 1 - gate), freedom)
-
-
-def _thicker(values: np.ndarray, freedom: np.ndarray) -> np.ndarray:
-    """What `Looks` says of tails in clusters."""
-    from scipy.special import ndtri, stdtr, stdtrit
-
-    thicker, near = values.copy(), (values < TAIL) & np.isfinite(freedom)
-    own = freedom[near]
-    thicker[near] = stdtr(own, ndtri(values[near]) * stdtrit(own, TAIL) / ndtri(TAIL))
-    return thicker
 
 
 def _most(before: np.ndarray, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
