@@ -60,6 +60,7 @@ class Mock:
         """Its own version, and its arguments."""
         refuse_unknown(spec, self.arguments)
         _share(spec.args.get("slip", 0))
+        _refuse_other_than_text(spec, ("reply", "slip_reply"))
         arguments = {name: str(spec.args[name]) for name in self.arguments if name in spec.args}
         return {"dtype": "none", "device": "none", "revision": "mock-2"} | arguments
 
@@ -134,6 +135,19 @@ def _likeliest(letters: Sequence[str], rng: random.Random) -> tuple[str, tuple[f
     """The letter with the greatest log-likelihood of those that are drawn, and all of them."""
     scores = tuple(rng.uniform(-4, -0.1) for _ in letters)
     return max(zip(scores, letters, strict=True))[1], scores
+
+
+def _refuse_other_than_text(spec: ModelSpec, names: Sequence[str]) -> None:
+    """YAML reads some words as something else: `yes` is true."""
+    for name in names:
+        value = spec.args.get(name)
+        if value is not None and not isinstance(value, str):
+            raise ModelError(
+                f"{value!r}",
+                expected="a text",
+                remedy="Write it in quotes, as YAML wants it: yes alone is true, and 1 a number.",
+                where=f"model_args.{name}",
+            )
 
 
 def _share(value: object) -> float:

@@ -47,3 +47,9 @@ def test_every_argument_is_part_of_its_identity() -> None:
 def test_a_slip_that_is_no_share_is_refused(share: object) -> None:
     with pytest.raises(ModelError, match=r"model_args\.slip"):
         Mock().identity(ModelSpec(id="mock", args={"slip": share}))
+
+
+@pytest.mark.parametrize("name", ["reply", "slip_reply"])
+def test_a_reply_that_yaml_reads_as_something_else_is_refused(name: str) -> None:
+    with pytest.raises(ModelError, match=rf"model_args\.{name}: True; expected a text"):
+        Mock().identity(ModelSpec(id="mock", args={name: True}))
