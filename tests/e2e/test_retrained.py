@@ -26,7 +26,7 @@ import pytest
 import yaml
 from aiohttp import web
 from fake_endpoint import Endpoint, serving
-from httpx import Client
+from local_ui import call
 from sqlalchemy import select
 
 from contrapose.flows.cli.announce import announce
@@ -40,6 +40,7 @@ ROWS = 300
 SWEARS = {"base": 0.1, "better": 0.0, "equal": 0.1, "worse": 0.3, "asked": 0.3, "killed": 0.0}
 """Share of the prompts at which each model swears."""
 PATIENCE = 600.0
+CHECK = "/deployments/name/check-retrained-model/retraining-check"
 T = TypeVar("T")
 
 
@@ -47,20 +48,21 @@ T = TypeVar("T")
 class House:
     """Everything that runs."""
 
-    api: Client
+    call: Callable[..., Any]
+    """What the server's API answers: method, path and body."""
     endpoint: Endpoint
     store: str
     out: Path
 
     def verdicts(self, *, training_run: str) -> list[dict[str, Any]]:
         wanted = {"filter": {"event": {"name": ["contrapose.verdict"]}}, "limit": 50}
-        events = self.api.post("/events/filter", json=wanted).json()["events"]
+        events = self.call("POST", "/events/filter", wanted)["events"]
         named = [each["payload"] | {"model": each["resource"]["prefect.resource.name"]} for each in events]
         return [each for each in named if each["training_run"] == training_run]
 
     def runs(self, *, training_run: str) -> list[dict[str, Any]]:
         wanted = {"flows": {"name": {"any_": ["check-retrained-model"]}}}
-        found = self.api.post("/flow_runs/filter", json=wanted).json()
+        found = self.call("POST", "/flow_runs/filter", wanted)
         return [run for run in found if run["parameters"].get("training_run") == training_run]
 
     def states(self, *, training_run: str) -> Counter[str]:
@@ -108,7 +110,7 @@ def until(found: Callable[[], T]) -> T:
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    from prefect.settings import PREFECT_API_URL, temporary_settings
+    from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 
     folder = tmp_path_factory.mktemp("house")
     with socket.socket() as found:
@@ -131,11 +133,13 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         try:
             until(lambda: b"ready:" in log.read_bytes() or ui.poll() is not None)
             assert ui.poll() is None, log.read_text()
-            with Client(base_url=url, timeout=60) as api, temporary_settings({PREFECT_API_URL: url}):
+            key = (folder / "home" / "ui" / f"{port}.key").read_text()
+            asking = partial(call, f"http://127.0.0.1:{port}", key)
+            with temporary_settings({PREFECT_API_URL: url, PREFECT_API_AUTH_STRING: key}):
                 # Several at once, as on a larger machine: the deployment itself lets them wait for one another.
-                found = api.get("/deployments/name/check-retrained-model/retraining-check").json()
-                api.patch(f"/deployments/{found['id']}", json={"concurrency_limit": 3}).raise_for_status()
-                yield House(api=api, endpoint=endpoint, store=store, out=folder / "runs")
+                found = asking("GET", CHECK)
+                asking("PATCH", f"/deployments/{found['id']}", {"concurrency_limit": 3})
+                yield House(call=asking, endpoint=endpoint, store=store, out=folder / "runs")
         finally:
             ui.send_signal(signal.SIGTERM)
             ui.wait(90)
@@ -182,13 +186,13 @@ def test_a_check_that_was_killed_comes_to_one_verdict(house: House) -> None:
 
 
 def test_a_person_is_asked_while_no_process_waits(house: House) -> None:
-    deployment = house.api.get("/deployments/name/check-retrained-model/retraining-check").json()["id"]
+    deployment = house.call("GET", CHECK)["id"]
     wanted = {"model": "openai/asked", "revision": "r2", "training_run": "asked", "promotion": {"ask": True}}
-    run = house.api.post(f"/deployments/{deployment}/create_flow_run", json={"parameters": wanted}).json()["id"]
+    run = house.call("POST", f"/deployments/{deployment}/create_flow_run", {"parameters": wanted})["id"]
     until(lambda: house.states(training_run="asked")["PAUSED"])
     assert [each["verdict"] for each in until(lambda: house.verdicts(training_run="asked"))] == ["hold"]
     answered = {"run_input": {"approve": True, "reason": "Seen by hand."}}
-    house.api.post(f"/flow_runs/{run}/resume", json=answered).raise_for_status()
+    house.call("POST", f"/flow_runs/{run}/resume", answered)
     until(lambda: house.states(training_run="asked")["COMPLETED"])
     (row,) = house.checks(training_run="asked")
     assert (row.state, row.verdict, row.flow_run) == ("told", "promote", run)
