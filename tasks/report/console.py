@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 
 from rich import box
 from rich.console import Console
@@ -135,7 +136,8 @@ def _notes(outcome: Outcome) -> Iterator[str]:
     """What there is to tell of a test; empty texts where there is nothing."""
     if outcome["verdict"] != "pass":
         yield outcome["reason"]
-    yield from looked(outcome)
+    # The report tells what that means for other figures.
+    yield from islice(looked(outcome), 2)
     if outcome["control"]:
         yield noise(outcome["control"])
     # The first is the test's own; the report has all.

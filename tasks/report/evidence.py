@@ -91,7 +91,10 @@ CHANCE_TOO = "by chance too; verdict and interval hold"
 
 
 def looked(outcome: Outcome) -> Iterator[str]:
-    """What several looks, and a stop before the last of them, mean for the figures; nothing where there was one."""
+    """What several looks, and a stop before the last of them, mean for the figures; nothing where there was one.
+
+    First what counts the looks, then how what decided is off, last what is told of other figures.
+    """
     over, early = looks(outcome).removeprefix("over "), early_stop(outcome)
     if not over or outcome["verdict"] == "incomplete":
         return
@@ -100,13 +103,14 @@ def looked(outcome: Outcome) -> Iterator[str]:
         whole = "stopping" in outcome and not outcome.get("earlier_looks")
         yield counting + (", none of which decided it before all cases were asked" if whole else "")
         return
-    yield f"{counting}; other intervals are as if so many cases had been meant to be asked from the start"
+    yield counting
     if early["beside"]:
         reason = "the difference to the models beside it lies slightly too far from zero, since it stopped them"
         yield f"{reason}, {CHANCE_TOO}"
     elif outcome["verdict"] in LEAN:
         reason = "since a test stops where its rate lies far from the gate"
         yield f"the rate that decided is slightly {LEAN[outcome['verdict']]}, {reason}, {CHANCE_TOO}"
+    yield "other intervals, of slices, effects and means, are as if so many cases had been meant to be asked all along"
 
 
 def held(gate: GateSummary) -> str:

@@ -99,6 +99,14 @@ def test_a_rate_that_stopped_a_test_is_said_to_be_a_little_off(verdict: str, wor
         assert "verdict and interval hold" in text
 
 
+def test_the_reports_say_how_to_take_other_intervals() -> None:
+    words = (
+        "Other intervals, of slices, effects and means, are as if so many cases had been meant to be asked all along."
+    )
+    assert all(words in read(told()) for read in (page, comment))
+    assert words not in printed(told())
+
+
 def test_a_test_that_no_look_decided_says_why_its_interval_is_wider() -> None:
     for read in (printed, page, comment):
         text = read(asked_to_the_end())
