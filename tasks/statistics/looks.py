@@ -20,20 +20,19 @@ TAIL = LEVEL / 2
 """Of the usual interval, on one side."""
 SPARED = 0.95
 """Of the level of a look in clusters, what it uses."""
-REACH = 6.0
+REACH = 5.5
 """Standard deviations that the grid spans below zero."""
-FINE = 1.3
+FINE = 1.25
 """Points of a grid by as many widths of a step as it has; pi/2 where they are furthest apart is one a step."""
 COARSE, MOST_POINTS = 16, 768
 """Points of a grid come in multiples of the one, and are at most the other."""
 NEGLIGIBLE = 1e-12
 """A look that may spend less than this decides nothing."""
 PRECISE = 1e-12
-KEPT = 256
-"""States from which a further look goes on."""
+KEPT, DEEP = 256, 100
+"""States from which a further look goes on, and looks that may be followed in one call."""
 KNOTS = np.array(
-    [LEVEL / among for among in (1e6, 1e5, 1e4, 1e3, 300, 100, 50, 20, 10, 6, 5, 4, 3, 2, 1)]
-    + [0.07, 0.1, 0.17, 0.3, 0.5, 0.65, 0.8]
+    [LEVEL / among for among in (1e6, 1e5, 1e4, 1e3, 100, 30, 10, 6, 5, 4, 3, 2, 1)] + [0.08, 0.15, 0.3, 0.5, 0.8]
 )
 """Levels for which the bounds are followed; between them one interpolates."""
 
@@ -232,7 +231,7 @@ def _bound(
 
 @lru_cache(maxsize=KEPT)
 def _followed(spent: tuple[tuple[float, float], ...]) -> _State:
-    """The state after all these looks for every knot; the looks before the last have been followed already."""
+    """The state after all these looks for every knot."""
     from scipy.special import ndtri
 
     before = _followed(spent[:-1]) if len(spent) > 1 else START
@@ -249,9 +248,12 @@ class _Table(NamedTuple):
 
     @classmethod
     def of(cls, looks: Looks) -> _Table:
-        """Of the present look; a run that looks again pays for one look."""
+        """Of the present look; a run that looks again pays for one look.
+
+        Where no state is kept, those at every hundredth look are made first, lest too many calls stand in each other.
+        """
         spent = looks.spent
-        for count in range(1, len(spent)):
+        for count in range(DEEP, len(spent), DEEP):
             _followed(spent[:count])
         return cls(np.log(np.r_[_followed(spent).decides, 1.0]), np.log(np.r_[KNOTS, 1.0]))
 

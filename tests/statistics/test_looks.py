@@ -141,7 +141,7 @@ def test_a_p_value_that_counts_all_looks_grows_with_the_plain_one(
     assert (looks.overall(0.0), looks.overall(1.0)) == (0, 1)
 
 
-@given(shares=increasing(most=8), level=st.floats(1e-6, 0.6))
+@given(shares=increasing(most=8), level=st.floats(1e-6, 0.3))
 @settings(max_examples=50, deadline=None)
 def test_between_the_levels_that_are_followed_one_is_close(shares: tuple[float, ...], level: float) -> None:
     assert Looks(shares=shares).level(level) == pytest.approx(levels(shares, level, spent_by)[-1], rel=2e-3)
