@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -78,6 +78,7 @@ class Calm:
     ended: Ended
     results: pa.Table
     prompts: frozenset[str]
+    outcomes: list[dict[str, object]]
 
 
 @pytest.fixture(scope="session")
@@ -86,16 +87,15 @@ def calm(tmp_path_factory: pytest.TempPathFactory, prefect_server: None) -> Call
     known: dict[tuple[object, ...], Calm] = {}
 
     def undisturbed(run: Run) -> Calm:
-        key = (run.tests, run.limit)
+        key = (run.tests, run.limit, run.options, run.endpoint.reply_text)
         if key not in known:
             folder = tmp_path_factory.mktemp("calm")
-            with serving() as endpoint:
-                own = Run(
-                    endpoint=endpoint, home=folder / "home", out=folder / "runs", tests=run.tests, limit=run.limit
-                )
+            with serving(Endpoint(reply_text=run.endpoint.reply_text)) as endpoint:
+                own = replace(run, endpoint=endpoint, home=folder / "home", out=folder / "runs", store="")
                 ended = own.ended()
                 assert ended.code == 0, ended
-                known[key] = Calm(ended=ended, results=own.results(), prompts=frozenset(endpoint.asked))
+                prompts = frozenset(endpoint.asked)
+                known[key] = Calm(ended=ended, results=own.results(), prompts=prompts, outcomes=own.outcomes())
         return known[key]
 
     return undisturbed

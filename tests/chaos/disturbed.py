@@ -49,6 +49,8 @@ class Run:
     """Address of the response store; empty: SQLite in the home."""
     tests: tuple[str, ...] = ("order_bias",)
     limit: int | None = 60
+    options: tuple[str, ...] = ()
+    """Further words of the command."""
     before: tuple[str, ...] = ()
     """Words before the command."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -62,6 +64,7 @@ class Run:
             *(() if self.limit is None else ("--limit", str(self.limit))),
             *("--set", f"model_args.base_url=http://127.0.0.1:{self.endpoint.port}/v1"),
             *("--set", f"model_args.concurrency={IN_FLIGHT}"),
+            *self.options,
         ]
 
     def start(self) -> subprocess.Popen[str]:
@@ -127,8 +130,16 @@ class Run:
 
     def results(self) -> pa.Table:
         """The rows of its newest folder; what the file says of the model names the port of its endpoint."""
-        newest = max(self.out.glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
-        return pq.read_table(newest / "results.parquet").replace_schema_metadata()
+        return pq.read_table(self._newest / "results.parquet").replace_schema_metadata()
+
+    def outcomes(self) -> list[dict[str, object]]:
+        """What its newest folder says of each test."""
+        tests: list[dict[str, object]] = json.loads((self._newest / "summary.json").read_text())["tests"]
+        return tests
+
+    @property
+    def _newest(self) -> Path:
+        return max(self.out.glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
 
 
 def kill(process: subprocess.Popen[str]) -> float:
