@@ -1,10 +1,10 @@
-"""Looks of earlier runs: a run that adds cases to a question that was judged before judges it once more."""
+"""Looks of earlier runs: a run that adds cases to a question that was left open judges it once more."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from contrapose.flows.run_context import Run
@@ -22,29 +22,26 @@ MOST = 100_000
 
 
 class PastLooks:
-    """What other runs have judged that asked the same of a model, and what this one leaves for those to come.
+    """What other runs that asked the same of a model left open, and what this one leaves for those to come.
 
     Args:
         run: the run.
         plan: the test.
         cases: all that it may ask.
-        looks: when it looks, where it may stop early.
     """
 
-    def __init__(self, run: Run, plan: Plan, cases: Table, looks: Sequence[Look] = ()) -> None:
+    def __init__(self, run: Run, plan: Plan, cases: Table) -> None:
         self.key, self.run = _key(run, plan), run.id
         self.hashes = list(_hashes(cases)) if cases["rows"] <= MOST else []
-        when = [look.judged for look in looks]
-        self.design = _hash(json.dumps([sorted(self.hashes), when])) if when else ""
 
     def before(self) -> tuple[int, ...]:
-        """How many cases they judged, ascending; each time fewer than there are now."""
-        return Store().looks.before(self.key, self.hashes, run=self.run, design=self.design) if self.hashes else ()
+        """By how many cases they had judged, ascending; each time fewer than there are now."""
+        return Store().looks.before(self.key, self.hashes, run=self.run) if self.hashes else ()
 
-    def note(self, judged: int) -> None:
-        """Keep by how many of the cases, in their order, a verdict fell."""
+    def note(self) -> None:
+        """Keep by which cases the verdict was left open: by all of them."""
         if self.hashes:
-            Store().looks.note(self.key, self.hashes[:judged], run=self.run, design=self.design)
+            Store().looks.note(self.key, self.hashes, run=self.run)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +50,7 @@ class Schedule:
 
     past: PastLooks
     earlier: tuple[int, ...]
-    """By how many cases earlier runs judged it, ascending."""
+    """By how many cases earlier runs judged it and left it open, ascending."""
     looks: tuple[Look, ...]
     """Of this run, up to now."""
     whole: int
@@ -70,7 +67,7 @@ class Schedule:
     def of_portions(cls, run: Run, plan: Plan, cases: Table, *, beside: bool) -> Schedule:
         """After every portion; alone, from where earlier runs left off. What is asked beside others stops with them."""
         places = looks(cases, size=run.config.runner_args.portion)
-        past = PastLooks(run, plan, cases, places)
+        past = PastLooks(run, plan, cases)
         earlier = past.before()
         begin = 0 if beside else max(earlier, default=0)
         ahead = tuple(place for place in places if place.judged > begin)

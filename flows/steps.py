@@ -274,8 +274,8 @@ def _looked(run: Run, outcome: Outcome, trials: Trials, schedule: Schedule, besi
     if not schedule.looks or run.config.tests.defaults.gate == "rate":
         return outcome
     judged = schedule.looks[-1].judged
-    if outcome["verdict"] != "incomplete":
-        schedule.past.note(judged)
+    if outcome["verdict"] == "inconclusive" and not beside:
+        schedule.past.note()
     if schedule.earlier:
         reason = f"{outcome['reason']} {later_look(schedule.earlier)}"
         outcome = {**outcome, "reason": reason, "earlier_looks": list(schedule.earlier)}

@@ -59,9 +59,11 @@ ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", 
 
 
 def later_look(earlier: Sequence[int]) -> str:
-    """That the same was judged before by fewer cases, for people."""
+    """That the same was judged before by fewer cases, and left open, for people."""
     place = ORDINALS[len(earlier) - 1] if len(earlier) <= len(ORDINALS) else f"{len(earlier) + 1}th"
     *others, last = (f"{count:,}" for count in earlier)
     counts = f"{', '.join(others)} and {last}" if others else last
-    cases = "case was" if counts == "1" else "cases were"
-    return f"This is the {place} look, after {counts} {cases} judged before: the evidence must be stronger for it."
+    cases = "case" if counts == "1" else "cases"
+    return (
+        f"This is the {place} look, after {counts} {cases} left it open before: the evidence must be stronger for it."
+    )

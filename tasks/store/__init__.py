@@ -35,7 +35,7 @@ class Store:
         self.housekeeping = Housekeeping(engine)
         """Care for the answers."""
         self.looks = LookTable(engine)
-        """By which cases verdicts fell."""
+        """By which cases verdicts were left open."""
         self.prompts = PromptTable(engine)
         """Questions that were written into batch files, and the batches."""
         self.runs = Runs(engine)

@@ -1,11 +1,10 @@
-"""Which cases a question about a model was judged by: whoever judges it again with more of them looks once more."""
+"""By which cases a question about a model was left open: whoever judges it with more of them looks once more."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection
 from heapq import nsmallest
-from typing import Any
 
 from sqlalchemy import select
 
@@ -23,36 +22,31 @@ class LookTable(StorePart):
     """Looks in a database."""
 
     @patient
-    def note(self, key: str, hashes: Collection[str], *, run: str, design: str) -> None:
-        """Keep that a run judged these cases; a run that goes on replaces what it had judged.
+    def note(self, key: str, hashes: Collection[str], *, run: str) -> None:
+        """Keep that these cases left a question open; a run that goes on replaces what it had judged.
 
         Args:
             key: of the question: model, test, settings and gate.
             hashes: of its cases.
             run: id of the run.
-            design: hash of when it was to look, and at what; empty where that was once, at all of its cases.
         """
-        sketch = {"design": design, "least": nsmallest(KEPT, hashes)}
-        row = {"cases": len(hashes), "sketch": json.dumps(sketch)}
+        row = {"cases": len(hashes), "sketch": json.dumps(nsmallest(KEPT, hashes))}
         statement = insert_into(self.engine, LOOKS).values(key=key, run=run, **row)
         with self.engine.begin() as connection:
             connection.execute(statement.on_conflict_do_update(index_elements=["key", "run"], set_=row))
 
     @patient
-    def before(self, key: str, hashes: Collection[str], *, run: str, design: str) -> tuple[int, ...]:
-        """How many cases other runs have judged that asked the same of fewer cases, and of these for the most part.
+    def before(self, key: str, hashes: Collection[str], *, run: str) -> tuple[int, ...]:
+        """By how many cases other runs left the question open, which were fewer, and for the most part these.
 
-        Looks at as many cases are one, and so are runs that were to look at the same cases at the same times. The
-        numbers ascend.
+        Looks at as many cases are one. The numbers ascend.
         """
         wanted = select(LOOKS.c.cases, LOOKS.c.sketch).where(LOOKS.c.key == key, LOOKS.c.run != run)
         with self.reading.begin() as connection:
             rows = connection.execute(wanted.where(LOOKS.c.cases < len(hashes))).all()
         own = set(hashes)
-        return tuple(sorted({row.cases for row in rows if _counts(json.loads(row.sketch), own, design)}))
+        return tuple(sorted({row.cases for row in rows if _is_part(json.loads(row.sketch), own)}))
 
 
-def _counts(sketch: dict[str, Any], own: Collection[str], design: str) -> bool:
-    least = sketch["least"]
-    same = design and sketch["design"] == design
-    return not same and bool(least) and sum(name in own for name in least) >= SHARED * len(least)
+def _is_part(sketch: list[str], own: Collection[str]) -> bool:
+    return bool(sketch) and sum(name in own for name in sketch) >= SHARED * len(sketch)

@@ -139,9 +139,9 @@ LOOKS = Table(
     Column("key", String(64), primary_key=True, comment="hash of the model, the test, its settings and its gate"),
     Column("run", Text, primary_key=True, comment="id of the run that judged it"),
     Column("cases", BigInteger, nullable=False, comment="that were judged"),
-    Column("sketch", Text, nullable=False, comment="JSON: the design, and the least of the hashes of these cases"),
+    Column("sketch", Text, nullable=False, comment="JSON: the least of the hashes of these cases"),
 )
-"""One row per run and test: by which cases a verdict fell, so that a later one with more of them counts it."""
+"""One row per run and test whose verdict was left open: a later one, by more of these cases, counts it."""
 
 CHECKS = Table(
     "checks",

@@ -33,7 +33,7 @@ def test_a_run_with_more_cases_is_a_later_look(monkeypatch: pytest.MonkeyPatch) 
     assert "earlier_looks" not in first
     second = judged("--limit", "30", *CLOSE)
     assert second["earlier_looks"] == [20]
-    assert "This is the second look, after 20 cases were judged before" in second["reason"]
+    assert "This is the second look, after 20 cases left it open before" in second["reason"]
     third = judged("--limit", "40", *CLOSE)
     assert third["earlier_looks"] == [20, 30]
     assert "third look, after 20 and 30 cases" in third["reason"]
@@ -66,7 +66,13 @@ def test_what_stops_early_is_judged_once_however_often_it_is_run() -> None:
     first = judged(*early, "--limit", "40")
     assert judged(*early, "--limit", "40") == first
     more = judged(*early, "--limit", "60")
-    assert more["earlier_looks"] == [first["stopping"]["judged"]]
+    assert more["earlier_looks"] == [40]
+
+
+def test_a_verdict_that_fell_is_no_look_at_what_is_open() -> None:
+    """Another run with more cases may repeat or contradict it; it is not one that was tried until a verdict came."""
+    assert judged("--limit", "20")["verdict"] == "fail"
+    assert "earlier_looks" not in judged("--limit", "30")
 
 
 def test_a_bare_rate_counts_no_looks() -> None:

@@ -16,45 +16,37 @@ def hashes(count: int, *, begin: int = 0) -> list[str]:
 
 def test_fewer_of_the_same_cases_were_looked_at_before() -> None:
     looks = Store().looks
-    looks.note("key", hashes(40), run="first", design="")
-    assert looks.before("key", hashes(100), run="second", design="") == (40,)
-    assert looks.before("other key", hashes(100), run="second", design="") == ()
-    assert looks.before("key", hashes(100), run="first", design="") == ()
+    looks.note("key", hashes(40), run="first")
+    assert looks.before("key", hashes(100), run="second") == (40,)
+    assert looks.before("other key", hashes(100), run="second") == ()
+    assert looks.before("key", hashes(100), run="first") == ()
 
 
 def test_as_many_cases_are_the_same_look() -> None:
     looks = Store().looks
     for run in ("first", "second"):
-        looks.note("key", hashes(40), run=run, design="")
-    assert looks.before("key", hashes(40), run="third", design="") == ()
-    assert looks.before("key", hashes(41), run="third", design="") == (40,)
+        looks.note("key", hashes(40), run=run)
+    assert looks.before("key", hashes(40), run="third") == ()
+    assert looks.before("key", hashes(41), run="third") == (40,)
 
 
 def test_other_cases_were_no_look_at_these() -> None:
     looks = Store().looks
-    looks.note("key", hashes(40, begin=1000), run="first", design="")
-    looks.note("key", hashes(40, begin=80), run="second", design="")
-    assert looks.before("key", hashes(100), run="third", design="") == (40,), "half of them are among these"
-    assert looks.before("key", hashes(99), run="third", design="") == ()
+    looks.note("key", hashes(40, begin=1000), run="first")
+    looks.note("key", hashes(40, begin=80), run="second")
+    assert looks.before("key", hashes(100), run="third") == (40,), "half of them are among these"
+    assert looks.before("key", hashes(99), run="third") == ()
 
 
 def test_many_cases_are_known_by_a_few_of_them() -> None:
     looks = Store().looks
-    looks.note("key", hashes(10 * KEPT), run="first", design="")
-    assert looks.before("key", hashes(11 * KEPT), run="second", design="") == (10 * KEPT,)
-    assert looks.before("key", hashes(11 * KEPT, begin=KEPT), run="second", design="") == ()
+    looks.note("key", hashes(10 * KEPT), run="first")
+    assert looks.before("key", hashes(11 * KEPT), run="second") == (10 * KEPT,)
+    assert looks.before("key", hashes(11 * KEPT, begin=KEPT), run="second") == ()
 
 
 def test_a_run_that_goes_on_has_one_look() -> None:
     looks = Store().looks
-    looks.note("key", hashes(40), run="first", design="")
-    looks.note("key", hashes(60), run="first", design="")
-    assert looks.before("key", hashes(100), run="second", design="") == (60,)
-
-
-def test_runs_of_one_design_are_one() -> None:
-    looks = Store().looks
-    looks.note("key", hashes(40), run="first", design="every eight of a hundred")
-    assert looks.before("key", hashes(100), run="second", design="every eight of a hundred") == ()
-    assert looks.before("key", hashes(100), run="second", design="every ten of a hundred") == (40,)
-    assert looks.before("key", hashes(100), run="second", design="") == (40,)
+    looks.note("key", hashes(40), run="first")
+    looks.note("key", hashes(60), run="first")
+    assert looks.before("key", hashes(100), run="second") == (60,)
