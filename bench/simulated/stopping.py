@@ -2,7 +2,7 @@
 
 After each portion the evidence of the finished design is held against the level of that look: for one test, and for
 three with Holm's steps, each of which stops where it is decided. Other ways to spread the level over the looks are
-compared for one design, and betting, which needs no plan of looks. All of it takes a quarter of an hour.
+compared for one design, and betting, which needs no plan of looks. One test takes two minutes, three take five.
 """
 
 from __future__ import annotations
