@@ -21,8 +21,6 @@ DIFFERING = (0.1, 0.2, 0.3)
 BETTER = 0.05
 """By how much a candidate is better whose promotion should come early."""
 MEDIAN_SAVED = 0.4
-LATE = 0.3
-"""Share of the cases from which a first look comes too late for a bar of its own."""
 WAYS = (*((0.0, portion) for portion in PORTIONS), (ALIKE, PORTIONS[1]))
 """How much alike the pairs of a cluster are, and how many cases lie between looks."""
 CHECKED = 150
@@ -57,7 +55,7 @@ def stopped_pairs(_: np.ndarray, runs: int) -> Iterator[Finding]:
             saved = 1 - ended.asked / int(design.sizes.sum())
             yield Finding(name=f"{name}, one look: open at {off:+.0%}", value=float((late.verdict == 0).mean()))
             yield Finding(name=f"{name}: open at {off:+.0%}", value=float((ended.verdict == 0).mean()))
-            least = MEDIAN_SAVED if off == BETTER and not alike and design.shares[0] < LATE else -np.inf
+            least = MEDIAN_SAVED if off == BETTER else -np.inf
             yield Finding(name=f"{name}: median saved at {off:+.0%}", value=float(np.median(saved)), low=least)
 
 

@@ -27,8 +27,6 @@ BETS = np.arange(1, 17) / 17
 CLAIMS = {"pass": 1, "fail": -1}
 LEAST_SAVED = {0.05: -np.inf, 0.1: 0.5, -0.1: 0.5, -0.3: 0.75}
 """By how far the true rate lies from the gate, the share of the calls that is to be saved."""
-NEARLY = 0.65
-"""Of what no rule can exceed, where that is less than what is to be saved."""
 MORE_OPEN = 0.05
 SEVERAL = 3
 """Tests at once."""
@@ -51,8 +49,8 @@ def stopping(_: np.ndarray, runs: int) -> Iterator[Finding]:
     """One test: false verdicts at the gate, and what is saved and left open away from it, beside one look at the end.
 
     The bars: false verdicts at most 5 %, within two standard errors of so many runs; half of the calls saved at 10
-    points and three quarters at 30, or nearly as much as any rule could save that leaves 5 points more open; and at
-    most these 5 points more.
+    points and three quarters at 30; at most 5 points more open. Where less is saved, what any rule could save is told
+    that leaves so many more open: decision 45 says which bars are missed, and why.
     """
     yield agreement()
     for design, name, alike in designs():
@@ -102,14 +100,12 @@ def _beside_one_look(design: Design, name: str, alike: float, *, tests: int, run
             continue
         open_, saved = _open(late), 1 - float(ended.asked.mean()) / int(design.sizes.sum())
         yield Finding(name=f"{name}, one look: open at {off:+.0%}", value=open_)
-        high = open_ + MORE_OPEN if tests == 1 else np.inf
-        yield Finding(name=f"{name}: open at {off:+.0%}", value=_open(ended), high=high)
+        yield Finding(name=f"{name}: open at {off:+.0%}", value=_open(ended), high=open_ + MORE_OPEN)
         least = LEAST_SAVED[off]
         if saved < least and tests == 1:
             limit = most_saved(design.shares, open_, MORE_OPEN)
             yield Finding(name=f"{name}: that any rule saves at {off:+.0%}, at most", value=limit)
-            least = min(least, NEARLY * limit)
-        yield Finding(name=f"{name}: saved at {off:+.0%}", value=saved, low=least if tests == 1 else -np.inf)
+        yield Finding(name=f"{name}: saved at {off:+.0%}", value=saved, low=least)
 
 
 def _any(ended: Decided, claimed: int) -> float:
