@@ -19,7 +19,6 @@ from contrapose.flows.orchestration.at_work import silent
 from contrapose.flows.orchestration.form import Form, as_parameter
 from contrapose.flows.run_context import enter
 from contrapose.flows.side_by_side import ask_side_by_side, compared
-from contrapose.flows.stopping import Beside
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.config.run_config import RunConfig
@@ -69,8 +68,6 @@ class Evaluation:
     """Where the model is: one evaluation at a time asks it there."""
     begun: str | None = None
     """Id of its run, where it was begun side by side with others."""
-    beside: Beside | None = None
-    """Where all of these stop."""
 
 
 Outcomes = Mapping[tuple[str, int], "str | ContraposeError"]
@@ -165,8 +162,8 @@ def _side_by_side(
     )
     if suite.stop == "all" or len(own) < 2 or own[0].model != baseline:
         return own
-    beside = ask_side_by_side([one.config for one in own], margin=margin, decide=compared)
-    return [replace(one, begun=run, beside=beside) for one, run in zip(own, beside.runs, strict=True)]
+    runs = ask_side_by_side([one.config for one in own], margin=margin, decide=compared)
+    return [replace(one, begun=run) for one, run in zip(own, runs, strict=True)]
 
 
 def _evaluated(evaluations: Sequence[Evaluation], *, at_once: int) -> Outcomes:
@@ -199,7 +196,7 @@ def _in_context(work: Callable[[Sequence[Evaluation]], None], queue: Sequence[Ev
 def _outcome(evaluation: Evaluation) -> str | ContraposeError:
     """The folder of the run, or why it is not finished."""
     try:
-        published = evaluate_model(as_parameter(evaluation.config), resumed=evaluation.begun, beside=evaluation.beside)
+        published = evaluate_model(as_parameter(evaluation.config), resumed=evaluation.begun)
     except ContraposeError as error:
         return error
     summary = published["summary"]

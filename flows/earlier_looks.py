@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from contrapose.flows.run_context import Run
@@ -55,6 +55,8 @@ class Schedule:
     """Of this run, up to now."""
     whole: int
     """Cases that are judged at the last look there may be."""
+    beside: tuple[str, ...] = ()
+    """Ids of the runs that are asked the same side by side, this one too; empty where it is asked alone."""
 
     @classmethod
     def at_the_end(cls, run: Run, plan: Plan, cases: Table) -> Schedule:
@@ -64,14 +66,15 @@ class Schedule:
         return cls(past=past, earlier=past.before(), looks=tuple(last), whole=last[-1].judged if last else 0)
 
     @classmethod
-    def of_portions(cls, run: Run, plan: Plan, cases: Table, *, beside: bool) -> Schedule:
+    def of_portions(cls, run: Run, plan: Plan, cases: Table, *, beside: Sequence[str]) -> Schedule:
         """After every portion; alone, from where earlier runs left off. What is asked beside others stops with them."""
         places = looks(cases, size=run.config.runner_args.portion)
         past = PastLooks(run, plan, cases)
         earlier = past.before()
         begin = 0 if beside else max(earlier, default=0)
         ahead = tuple(place for place in places if place.judged > begin)
-        return cls(past=past, earlier=earlier, looks=ahead, whole=places[-1].judged if places else 0)
+        whole = places[-1].judged if places else 0
+        return cls(past=past, earlier=earlier, looks=ahead, whole=whole, beside=tuple(beside))
 
     def up_to(self, count: int) -> Schedule:
         """As it is after so many of the looks."""

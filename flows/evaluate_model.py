@@ -20,7 +20,6 @@ from contrapose.flows.steps import (
     validate_completions,
     validate_results,
 )
-from contrapose.flows.stopping import Beside
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER
 
 
@@ -32,16 +31,13 @@ from contrapose.tasks.core.policy import RESULTS, SERIALIZER
     result_storage=RESULTS,
     result_serializer=SERIALIZER,
 )
-def evaluate_model(
-    config: Form, resumed: str | None = None, fail_flow: FailFlow = "on_error", beside: Beside | None = None
-) -> Published:
+def evaluate_model(config: Form, resumed: str | None = None, fail_flow: FailFlow = "on_error") -> Published:
     """Evaluate one model on the selected tests.
 
     Args:
         config: the whole run; every field has its own description.
         resumed: id of an unfinished run that goes on; empty for a new one.
         fail_flow: on_gate: a flow run whose verdict is fail or incomplete ends as failed; on_error: after errors alone.
-        beside: set by a flow that asks several models side by side, and stops them together; empty otherwise.
 
     Returns:
         The folder of the run and the content of its summary.json.
@@ -54,12 +50,12 @@ def evaluate_model(
         samples = load(run)
         cases = perturb(run, samples)
         checked = validate_cases(run, samples, cases)
-        trials = infer(run, cases, beside)
+        trials = infer(run, cases)
         cases = asked_cases(cases, trials)
         checked += validate_completions(run, cases, trials)
         results = evaluate(run, trials)
         checked += validate_results(run, cases, results)
-        outcomes = judge(run, samples, cases, trials, results, beside)
+        outcomes = judge(run, samples, cases, trials, results)
         published = report(run, samples, cases, trials, results, outcomes, checked)
         tell_finished(published)
         return ended(published, fail_flow=fail_flow)

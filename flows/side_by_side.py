@@ -13,7 +13,6 @@ from contrapose.flows.orchestration.progress import watched
 from contrapose.flows.run_context import Run
 from contrapose.flows.steps import load, perturb, validate_cases
 from contrapose.flows.stopping import (
-    Beside,
     Gradual,
     ask_next,
     count_saved,
@@ -62,10 +61,11 @@ class Midway:
     """Of each run: what one of them claims must hold among all."""
 
 
-def ask_side_by_side(configs: Sequence[RunConfig], *, margin: float, decide: Decide) -> Beside:
-    """Ask several models the same cases, portion by portion, until every test is decided.
+def ask_side_by_side(configs: Sequence[RunConfig], *, margin: float, decide: Decide) -> list[str]:
+    """Ask several models the same cases, portion by portion, until every test is decided; returns the ids of the runs.
 
-    The runs are left unfinished: each is gone with by its id, and finds the answers in the response store.
+    The runs are left unfinished. Each is gone on with by its id: in the response store it finds the answers, and after
+    which look it stops.
 
     Args:
         configs: of the runs, the baseline first.
@@ -78,19 +78,22 @@ def ask_side_by_side(configs: Sequence[RunConfig], *, margin: float, decide: Dec
             for run in runs:
                 context.enter_context(alive(run))
                 context.enter_context(run.workers)
-            looks = _asked_together([_prepared(run) for run in runs], margin=margin, decide=decide)
+            prepared = [_prepared(run, beside=[run.id for run in runs]) for run in runs]
+            looks = _asked_together(prepared, margin=margin, decide=decide)
+            for run in runs:
+                Store().looks.settle(run.id, looks, beside=[run.id for run in runs])
     finally:
         for run in runs:
             Store().runs.end(run.id, "incomplete")
-    return Beside(runs=[run.id for run in runs], looks=looks)
+    return [run.id for run in runs]
 
 
-def _prepared(run: Run) -> Contestant:
+def _prepared(run: Run, *, beside: Sequence[str]) -> Contestant:
     """A model whose cases are made and checked."""
     samples = load(run)
     cases = perturb(run, samples)
     validate_cases(run, samples, cases)
-    tests = {plan.test: gradual(run, plan, cases[plan.test], beside=True) for plan in run.plans}
+    tests = {plan.test: gradual(run, plan, cases[plan.test], beside=beside) for plan in run.plans}
     return Contestant(run=run, tests=tests)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import wraps
 from time import monotonic
@@ -17,7 +17,7 @@ from contrapose.flows.gate import admit
 from contrapose.flows.orchestration.at_work import at_work
 from contrapose.flows.orchestration.progress import watched
 from contrapose.flows.run_context import Run, Trials, no_trials, terms
-from contrapose.flows.stopping import Beside, Gradual, ask_until_decided
+from contrapose.flows.stopping import Gradual, ask_until_decided
 from contrapose.flows.teamwork import cases_of, portion_size, results_of, together
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import Outcome
@@ -143,21 +143,15 @@ SILENT = (
 
 
 @timed
-def infer(run: Run, cases: Mapping[str, Table], beside: Beside | None = None) -> dict[str, Trials]:
-    """Trials of every test, chunk by chunk. The response store keeps each answer as it comes.
-
-    Args:
-        run: the run.
-        cases: of every test.
-        beside: where it is asked beside other models, after which looks all of them stop.
-    """
+def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
+    """Trials of every test, chunk by chunk. The response store keeps each answer as it comes."""
     if run.config.batch_api:
         _answer_by_batch(run, cases)
     total, title = sum(map(questions_in, cases.values())), f"asking {run.config.model}"
     key = f"{artifact_key(run.config.suite, run.config.model)}-progress"
     with watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key) as meter:
         if run.config.stop == "early":
-            return {test.plan.test: _until_decided(test) for test in ask_until_decided(run, cases, meter, beside)}
+            return {test.plan.test: _until_decided(test) for test in ask_until_decided(run, cases, meter)}
         with together(run, terms(run), meter) as shared:
             answered, stopped = _all_asked(run, cases, shared)
     return ask_back(run, {test: _warn_of_silence(test, trials) for test, trials in answered.items()}, stopped=stopped)
@@ -241,7 +235,6 @@ def judge(
     cases: Mapping[str, Table],
     trials: Mapping[str, Trials],
     results: Mapping[str, Table],
-    beside: Beside | None = None,
 ) -> list[Outcome]:
     """The verdict on every test, with regard to how many there are, and to whoever looked before."""
     schedules = {
@@ -262,19 +255,15 @@ def judge(
         )
         for plan in run.plans
     ]
-    others = beside.runs if beside else []
-    return [
-        _looked(run, outcome, trials[outcome["test_type"]], schedules[outcome["test_type"]], others)
-        for outcome in corrected(outcomes)
-    ]
+    return [_looked(run, one, trials[one["test_type"]], schedules[one["test_type"]]) for one in corrected(outcomes)]
 
 
-def _looked(run: Run, outcome: Outcome, trials: Trials, schedule: Schedule, beside: Sequence[str]) -> Outcome:
+def _looked(run: Run, outcome: Outcome, trials: Trials, schedule: Schedule) -> Outcome:
     """The outcome, with how often it was looked for; whoever looks again with more cases will count this look."""
     if not schedule.looks or run.config.tests.defaults.gate == "rate":
         return outcome
     judged = schedule.looks[-1].judged
-    if outcome["verdict"] == "inconclusive" and not beside:
+    if outcome["verdict"] == "inconclusive" and not schedule.beside:
         schedule.past.note()
     if schedule.earlier:
         reason = f"{outcome['reason']} {later_look(schedule.earlier)}"
@@ -287,7 +276,7 @@ def _looked(run: Run, outcome: Outcome, trials: Trials, schedule: Schedule, besi
         looks=len(schedule.looks),
         shares=list(schedule.shares),
         saved=trials.saved,
-        beside=list(beside),
+        beside=list(schedule.beside),
     )
     early = f" {stopped_early(stopping)}" if judged < schedule.whole else ""
     return {**outcome, "reason": outcome["reason"] + early, "stopping": stopping}

@@ -9,7 +9,6 @@ from itertools import groupby
 
 import pandas as pd
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field
 
 from contrapose.flows.asking_back import Heard, ask_back
 from contrapose.flows.earlier_looks import Schedule
@@ -26,16 +25,9 @@ from contrapose.tasks.infer.chunks import Chunk, chunks, questions_in
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.infer.task import Asked, Terms
 from contrapose.tasks.infer.task import infer as infer_task
+from contrapose.tasks.store import Store
+from contrapose.tasks.store.looks import Settled
 from contrapose.tasks.tables.table import ROWS, Table, read_rows
-
-
-class Beside(BaseModel):
-    """What a flow has found out that asks several models side by side."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, title="Beside other models")
-
-    runs: list[str] = Field(description="Ids of the runs, this one too.")
-    looks: dict[str, int] = Field(description="For each test, after which look all of them stop.")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,33 +80,32 @@ class Gradual:
             yield read_rows(self.cases, Case, first=start, end=min(start + ROWS, end))
 
 
-def ask_until_decided(
-    run: Run, cases: Mapping[str, Table], meter: Meter, beside: Beside | None = None
-) -> list[Gradual]:
+def ask_until_decided(run: Run, cases: Mapping[str, Table], meter: Meter) -> list[Gradual]:
     """Every test of a run, asked until it is decided, whatever becomes of the others.
 
     Where a budget ends before, what was not asked is noted of all tests that are not decided by then. What is asked
     beside other models stops where all of them do.
     """
-    tests = [gradual(run, plan, cases[plan.test], beside=beside is not None) for plan in run.plans]
+    settled = Store().looks.settled(run.id)
+    tests = [gradual(run, plan, cases[plan.test], beside=settled.runs if settled else ()) for plan in run.plans]
     going = [test for test in tests if not test.over]
     stopped: str | None = None
     while going:
         stopped = ask_next(run, going, meter, stopped=stopped)
         for test in going:
             _look(run, test, tests=len(tests), stopped=stopped)
-        certain = [_is_over_beside(test, beside) for test in tests] if beside else decided([t.decision for t in tests])
+        certain = [_is_over(test, settled) for test in tests] if settled else decided([t.decision for t in tests])
         going = [test for test, done in zip(tests, certain, strict=True) if not (done or test.over)]
         count_saved(meter, [test for test, done in zip(tests, certain, strict=True) if done])
     return tests
 
 
-def _is_over_beside(test: Gradual, beside: Beside) -> bool:
-    return test.taken >= beside.looks.get(test.plan.test, len(test.schedule.looks))
+def _is_over(test: Gradual, settled: Settled) -> bool:
+    return test.taken >= settled.looks.get(test.plan.test, len(test.schedule.looks))
 
 
-def gradual(run: Run, plan: Plan, cases: Table, *, beside: bool) -> Gradual:
-    """A test of which nothing is asked yet, alone or beside other models."""
+def gradual(run: Run, plan: Plan, cases: Table, *, beside: Sequence[str]) -> Gradual:
+    """A test of which nothing is asked yet, alone or beside other runs."""
     schedule = Schedule.of_portions(run, plan, cases, beside=beside)
     ends = [look.end for look in schedule.looks]
     portions = chunks(plan.test, cases, portion_size(run, cases), ends=ends)

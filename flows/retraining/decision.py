@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +17,6 @@ from contrapose.flows.orchestration.events import emit_verdict
 from contrapose.flows.orchestration.form import as_parameter
 from contrapose.flows.run_context import Run, enter
 from contrapose.flows.side_by_side import ask_side_by_side, decided_on_candidate
-from contrapose.flows.stopping import Beside
 from contrapose.tasks.compare.flips import flips_of
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.config.run_config import RunConfig
@@ -78,8 +78,8 @@ def judge(check: RetrainedCheck) -> Decision:
     # What would end badly is refused before anything is spent.
     refuse_baseline(after.identity, before.identity, model=named.model)
     refuse_unready(check.promotion, revision=named.revision, training_run=named.training_run)
-    beside = _side_by_side(before, after, margin=check.margin)
-    baseline, candidate = (_evaluated(run, beside, place) for place, run in enumerate((before, after)))
+    begun = _side_by_side(before, after, margin=check.margin)
+    baseline, candidate = (_evaluated(run, name) for run, name in zip((before, after), begun, strict=True))
     folders = [baseline["folder"], candidate["folder"]]
     comparison = call(compare, folders=folders, baseline=folders[0], margin=check.margin)
     selected = [plan.test for plan in after.plans]
@@ -117,21 +117,20 @@ def _decision(
     )
 
 
-def _side_by_side(before: Run, after: Run, *, margin: float) -> Beside | None:
-    """Where both models stop; None where both are asked everything."""
+def _side_by_side(before: Run, after: Run, *, margin: float) -> Sequence[str | None]:
+    """Ids of both runs, if they stop together; None for each where both are asked everything."""
     if after.config.stop == "all":
-        return None
+        return (None, None)
     return ask_side_by_side([before.config, after.config], margin=margin, decide=decided_on_candidate)
 
 
-def _evaluated(vetted: Run, beside: Beside | None, place: int) -> Side:
+def _evaluated(vetted: Run, begun: str | None) -> Side:
     """The side of a model, which must be the one that was vetted: a run looks for its model again.
 
     Raises:
         ContraposeError: the run failed, or its model is another one.
     """
-    resumed = beside.runs[place] if beside else None
-    published = evaluate_model(as_parameter(vetted.config), resumed=resumed, beside=beside)
+    published = evaluate_model(as_parameter(vetted.config), resumed=begun)
     manifest = json.loads((Place(published["folder"]) / "manifest.json").read())
     refuse_changed(manifest["model"], vetted.identity, model=vetted.config.model)
     summary = published["summary"]

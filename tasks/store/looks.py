@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from heapq import nsmallest
+from typing import NamedTuple
 
 from sqlalchemy import select
 
@@ -16,6 +17,19 @@ KEPT = 256
 """Cases of a look that are kept, those with the least hashes: as good as all to tell whether they are among others."""
 SHARED = 0.5
 """Of an earlier look's cases, the share that must be among those of a later one: it has seen that evidence before."""
+
+
+SETTLED = "settled"
+"""Key of a row that is about no question, but tells when its run stops."""
+
+
+class Settled(NamedTuple):
+    """What runs have found out together that are asked side by side."""
+
+    looks: Mapping[str, int]
+    """For each test, after which look all of them stop."""
+    runs: Sequence[str]
+    """Their ids."""
 
 
 class LookTable(StorePart):
@@ -34,6 +48,22 @@ class LookTable(StorePart):
         statement = insert_into(self.engine, LOOKS).values(key=key, run=run, **row)
         with self.engine.begin() as connection:
             connection.execute(statement.on_conflict_do_update(index_elements=["key", "run"], set_=row))
+
+    @patient
+    def settle(self, run: str, looks: Mapping[str, int], *, beside: Sequence[str]) -> None:
+        """Keep after which look each test of a run stops, which runs that are asked side by side have in common."""
+        content = {"cases": 0, "sketch": json.dumps({"looks": dict(looks), "runs": list(beside)})}
+        statement = insert_into(self.engine, LOOKS).values(key=SETTLED, run=run, **content)
+        with self.engine.begin() as connection:
+            connection.execute(statement.on_conflict_do_update(index_elements=["key", "run"], set_=content))
+
+    @patient
+    def settled(self, run: str) -> Settled | None:
+        """The same; None for a run that stops by itself."""
+        with self.reading.begin() as connection:
+            wanted = select(LOOKS.c.sketch).where(LOOKS.c.key == SETTLED, LOOKS.c.run == run)
+            sketch = connection.execute(wanted).scalar()
+        return None if sketch is None else Settled(**json.loads(sketch))
 
     @patient
     def before(self, key: str, hashes: Collection[str], *, run: str) -> tuple[int, ...]:

@@ -265,7 +265,8 @@ def _makes_sense(table: str, row: tuple[Value, ...]) -> bool:
     if table == "answers":
         key, _, question, answer, prompt_tokens, completion_tokens = row[:6]
         return _is_json(question) and is_whole(str(key), str(answer), prompt_tokens, completion_tokens)
-    return _is_json(row[2]) if table == "runs" else True
+    as_json = {"runs": 2, "looks": 3}
+    return _is_json(row[as_json[table]]) if table in as_json else True
 
 
 def _is_json(text: Value) -> bool:

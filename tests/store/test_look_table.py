@@ -50,3 +50,14 @@ def test_a_run_that_goes_on_has_one_look() -> None:
     looks.note("key", hashes(40), run="first")
     looks.note("key", hashes(60), run="first")
     assert looks.before("key", hashes(100), run="second") == (60,)
+
+
+def test_runs_that_are_asked_side_by_side_know_when_to_stop() -> None:
+    looks = Store().looks
+    assert looks.settled("first") is None
+    for run in ("first", "second"):
+        looks.settle(run, {"order_bias": 3}, beside=["first", "second"])
+    settled = looks.settled("second")
+    assert settled is not None
+    assert (settled.looks, settled.runs) == ({"order_bias": 3}, ["first", "second"])
+    assert looks.before("settled", hashes(9), run="third") == (), "it is no look at anything"
