@@ -18,7 +18,7 @@ from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.at_work import silent
 from contrapose.flows.orchestration.form import Form, as_parameter
 from contrapose.flows.run_context import enter
-from contrapose.flows.side_by_side import ask_side_by_side, compared
+from contrapose.flows.side_by_side import ask_side_by_side, decided_between
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.config.run_config import RunConfig
@@ -162,7 +162,7 @@ def _side_by_side(
     )
     if suite.stop == "all" or len(own) < 2 or own[0].model != baseline:
         return own
-    runs = ask_side_by_side([one.config for one in own], margin=margin, decide=compared)
+    runs = ask_side_by_side([one.config for one in own], margin=margin, decide=decided_between)
     return [replace(one, begun=run) for one, run in zip(own, runs, strict=True)]
 
 

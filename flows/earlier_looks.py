@@ -60,10 +60,11 @@ class Schedule:
 
     @classmethod
     def at_the_end(cls, run: Run, plan: Plan, cases: Table) -> Schedule:
-        """Once, when all cases are asked."""
+        """Once, when all cases are asked; never, where there are too many to be known again."""
         past = PastLooks(run, plan, cases)
-        last = looks(cases, size=cases["rows"] or 1)
-        return cls(past=past, earlier=past.before(), looks=tuple(last), whole=last[-1].judged if last else 0)
+        judged = len(past.hashes)
+        last = (Look(cases["rows"], judged),) if judged else ()
+        return cls(past=past, earlier=past.before(), looks=last, whole=judged)
 
     @classmethod
     def of_portions(cls, run: Run, plan: Plan, cases: Table, *, beside: Sequence[str]) -> Schedule:
@@ -82,7 +83,7 @@ class Schedule:
 
     @property
     def evidence(self) -> Looks:
-        """All looks of this run, and those before it, which it cannot be among."""
+        """All looks of this run, and those of earlier ones, from which it goes on."""
         if not self.looks:
             return ONE_LOOK
         begin = min(max(self.earlier, default=0), self.looks[-1].judged - 1)

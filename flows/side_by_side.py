@@ -151,18 +151,18 @@ def _is_over(models: Sequence[Contestant], name: str, margin: float, decide: Dec
     )
 
 
-def compared(standing: Midway) -> bool:
+def decided_between(midway: Midway) -> bool:
     """Whether all that a comparison claims is clear: of each model whether it is better, not worse or worse."""
-    return all(pair["verdict"] != "cannot tell" for pair in standing.pairs)
+    return all(pair["verdict"] != "cannot tell" for pair in midway.pairs)
 
 
-def decided_on_candidate(standing: Midway) -> bool:
+def decided_on_candidate(midway: Midway) -> bool:
     """Whether it is clear that a candidate, the last of the models, is to be held, or may be promoted.
 
     One that is not worse, and yet seems to miss its own gate, is asked further: it may fail.
     """
-    gate = standing.gates[-1]
-    failed = gate is not None and gate.missed is not None and gate.missed <= LEVEL / standing.tests
-    if failed or any(pair["verdict"] == "worse" for pair in standing.pairs):
+    gate = midway.gates[-1]
+    failed = gate is not None and gate.missed is not None and gate.missed <= LEVEL / midway.tests
+    if failed or any(pair["verdict"] == "worse" for pair in midway.pairs):
         return True
-    return compared(standing) and standing.rates[-1] >= standing.wanted
+    return decided_between(midway) and midway.rates[-1] >= midway.wanted
