@@ -52,8 +52,8 @@ def test_a_run_with_more_cases_is_a_later_look(monkeypatch: pytest.MonkeyPatch) 
     "changed",
     [
         ("--set", "tests.factuality.order_bias.min_pass_rate=0.35"),
-        ("--set", "model_args.revision=another"),
-        ("--set", "system_instruction=Be brief."),
+        pytest.param(("--set", "model_args.revision=another"), marks=pytest.mark.slow),
+        pytest.param(("--set", "system_instruction=Be brief."), marks=pytest.mark.slow),
     ],
 )
 def test_another_question_has_looks_of_its_own(changed: tuple[str, str]) -> None:
@@ -61,6 +61,7 @@ def test_another_question_has_looks_of_its_own(changed: tuple[str, str]) -> None
     assert "earlier_looks" not in judged("--limit", "30", *CLOSE, *changed)
 
 
+@pytest.mark.slow
 def test_what_stops_early_is_judged_once_however_often_it_is_run() -> None:
     early = (*CLOSE, "--stop", "early", "--set", "runner_args.portion=8")
     first = judged(*early, "--limit", "40")
@@ -69,12 +70,14 @@ def test_what_stops_early_is_judged_once_however_often_it_is_run() -> None:
     assert more["earlier_looks"] == [40]
 
 
+@pytest.mark.slow
 def test_a_verdict_that_fell_is_no_look_at_what_is_open() -> None:
     """Another run with more cases may repeat or contradict it; it is not one that was tried until a verdict came."""
     assert judged("--limit", "20")["verdict"] == "fail"
     assert "earlier_looks" not in judged("--limit", "30")
 
 
+@pytest.mark.slow
 def test_a_bare_rate_counts_no_looks() -> None:
     rate = (*CLOSE, "--set", "tests.defaults.gate=rate")
     judged(*rate, "--limit", "20")

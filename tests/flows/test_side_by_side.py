@@ -55,7 +55,7 @@ def outcome(folder: str) -> Mapping[str, Any]:
     return dict(only)
 
 
-@pytest.mark.parametrize(("share", "verdict"), [(0.0, "promote"), (0.4, "hold")])
+@pytest.mark.parametrize(("share", "verdict"), [pytest.param(0.0, "promote", marks=pytest.mark.slow), (0.4, "hold")])
 def test_a_candidate_is_promoted_or_held_as_soon_as_that_is_decided(share: float, verdict: str) -> None:
     decision = checked(share)
     assert decision["verdict"] == verdict
@@ -69,6 +69,7 @@ def test_a_candidate_is_promoted_or_held_as_soon_as_that_is_decided(share: float
     assert pair["cases"] == first["judged"]
 
 
+@pytest.mark.slow
 def test_a_check_whose_answers_are_stored_says_the_same() -> None:
     first = checked(0.4)
     from contrapose.flows.check_retrained_model import check_retrained_model
@@ -86,12 +87,14 @@ def test_a_check_whose_answers_are_stored_says_the_same() -> None:
         }
 
 
+@pytest.mark.slow
 def test_what_is_never_decided_is_asked_to_the_end() -> None:
     decision = checked(0.15, config=configured(limit=60))
     assert decision["verdict"] == "insufficient evidence"
     assert outcome(decision["candidate"]["folder"])["stopping"]["judged"] == 60
 
 
+@pytest.mark.slow
 def test_three_models_are_compared_as_far_as_decides_between_them() -> None:
     from contrapose.flows.compare_models import ComparedModel, compare_models
 
