@@ -49,8 +49,10 @@ def _corrected(pairs: list[Pair]) -> list[Pair]:
     ]
 
 
-def rate(passed: np.ndarray, cluster: np.ndarray, *, chosen: bool = False) -> ComparedRate | None:
-    """Pass rate of cases that were all scored, with its interval; None where there are none.
+def rate(
+    passed: np.ndarray, cluster: np.ndarray, *, chosen: bool = False, looks: Looks = ONE_LOOK
+) -> ComparedRate | None:
+    """Pass rate of cases that were all scored, with its interval, which counts all looks; None where there are none.
 
     No interval is told where the cases are chosen, by a run that stopped when its own result let it.
     """
@@ -60,7 +62,12 @@ def rate(passed: np.ndarray, cluster: np.ndarray, *, chosen: bool = False) -> Co
         return ComparedRate(value=float(passed.mean()), interval=None)
     if np.isin(passed, (0, 1)).all():
         share = clustered(passed == 1, cluster)
-        return ComparedRate(value=share.rate, interval=wilson(share))
+        return ComparedRate(value=share.rate, interval=wilson(share, confidence=_sure(looks)))
+    if looks != ONE_LOOK:
+        interval = _interval(passed, np.zeros_like(passed), cluster, _sure(looks))
+        return ComparedRate(
+            value=float(passed.mean()), interval=interval and Interval(max(0.0, interval.low), interval.high)
+        )
     estimate = mean(passed, cluster, bounds=(0.0, 1.0))
     return ComparedRate(value=estimate.value, interval=estimate.interval) if estimate else None
 
@@ -71,7 +78,9 @@ def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -> Pair:
     stopped = [name for name, place in zip(names, places, strict=True) if rows.early and rows.early[place]]
     asked = rows.asked[list(places)].all(axis=0) if stopped else rows.asked[list(places)].any(axis=0)
     both = scored[0] & scored[1]
-    rates = [rate(passed[both], rows.cluster[both], chosen=bool(stopped)) for passed in (first, second)]
+    rates = [
+        rate(passed[both], rows.cluster[both], chosen=bool(stopped), looks=rows.looks) for passed in (first, second)
+    ]
     differing = described if stopped else partial(paired, looks=rows.looks)
     pair = Pair(
         first=names[0],
@@ -135,15 +144,19 @@ def paired(first: np.ndarray, second: np.ndarray, cluster: np.ndarray, *, looks:
     independent = plain and len(np.unique(cluster)) == len(cluster)
     several = looks != ONE_LOOK
     p = mcnemar(first == 1, second == 1).p if independent else _sign_flips(first - second, cluster)
-    sure = 1 - 2 * looks.level(LEVEL / 2) if several else CONFIDENCE
     return Difference(
         value=float(np.mean(first - second)),
-        interval=_interval(first, second, cluster, sure),
+        interval=_interval(first, second, cluster, _sure(looks)),
         bounds=bounds_at(first, second, cluster, looks=looks),
         p=min(1.0, 2 * looks.overall(p / 2)) if several and p is not None else p,
         adjusted=None,
         method=MCNEMAR if independent else SIGN_FLIPS,
     )
+
+
+def _sure(looks: Looks) -> float:
+    """Confidence of the two-sided intervals at a look, all of which are right in 95 %."""
+    return CONFIDENCE if looks == ONE_LOOK else 1 - 2 * looks.level(LEVEL / 2)
 
 
 SUREST = 1 - 1e-5
@@ -273,7 +286,12 @@ def standings(
             rank=1 + losers.count(name),
             asked=int(rows.asked[place].sum()),
             scored=int(scored[place].sum()),
-            rate=rate(rows.passed[place][rows.common], rows.cluster[rows.common], chosen=bool(rows.early)),
+            rate=rate(
+                rows.passed[place][rows.common],
+                rows.cluster[rows.common],
+                chosen=bool(rows.early),
+                looks=rows.looks,
+            ),
             gate=gates[place],
         )
         for place, name in enumerate(names)

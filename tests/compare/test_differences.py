@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from statsmodels.stats.contingency_tables import mcnemar
 
-from contrapose.tasks.compare.pairs import MCNEMAR, SIGN_FLIPS, paired
+from contrapose.tasks.compare.pairs import MCNEMAR, SIGN_FLIPS, paired, rate
+from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 
 
 def answers(first: int, second: int, *, both: int = 10) -> tuple[np.ndarray, np.ndarray]:
@@ -69,3 +70,32 @@ def test_few_repeats_that_differ_do_not_show_that_a_model_is_not_worse() -> None
     found = paired(first, np.append(first[1:], 1 / 3), np.arange(30))
     assert found["bounds"] is not None
     assert found["bounds"][0] < -0.05 < 0 < found["value"]
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_of_models_that_were_asked_side_by_side_everything_counts_all_looks(grouped: bool) -> None:
+    rng, cases = np.random.default_rng(3), 120
+    first, second = ((rng.random(cases) < share).astype(float) for share in (0.85, 0.6))
+    cluster, looks = np.arange(cases) // (3 if grouped else 1), Looks(shares=(0.25, 0.5))
+    one, several = paired(first, second, cluster), paired(first, second, cluster, looks=looks)
+    for name in ("interval", "bounds"):
+        narrow, wide = one[name], several[name]  # type: ignore[literal-required]
+        assert wide[0] < narrow[0] < narrow[1] < wide[1]
+    assert one["p"] is not None
+    assert several["p"] is not None
+    assert several["p"] > one["p"]
+    assert paired(first, second, cluster, looks=ONE_LOOK) == one
+    rates = [rate(first, cluster, looks=own) for own in (ONE_LOOK, looks)]
+    assert rates[0] == rate(first, cluster)
+    intervals = [own["interval"] for own in rates if own and own["interval"]]
+    assert intervals[1][0] < intervals[0][0] < intervals[0][1] < intervals[1][1]
+    halves = rate((first + second) / 2, cluster, looks=looks)
+    assert halves is not None
+    assert halves["interval"] is not None
+    assert 0 <= halves["interval"][0] < halves["value"] < halves["interval"][1]
+
+
+def test_a_look_that_hardly_decides_claims_nothing_of_a_difference() -> None:
+    first, second = np.ones(20), np.zeros(20)
+    early = paired(first, second, np.arange(20), looks=Looks(shares=(1e-4,)))
+    assert early["interval"] == (-1.0, 1.0)
