@@ -161,6 +161,9 @@ def unequal(first: Share, second: Share) -> float:
 def _interval(share: Share, alpha: float, method: str) -> Interval:
     from statsmodels.stats.proportion import proportion_confint
 
+    if alpha <= 0:
+        # A look that decides so seldom leaves nothing out.
+        return Interval(0.0, 1.0)
     low, high = proportion_confint(share.rate * share.effective, share.effective, alpha=alpha, method=method)
     # Rounding alone can put an end beyond the rate itself.
     return Interval(max(0.0, min(float(low), share.rate)), min(1.0, max(float(high), share.rate)))
