@@ -41,7 +41,7 @@ def test_the_flow_evaluates_each_model_and_compares_them(
     assert main([*arguments, "--exit-zero"]) == 0
     assert "mock (2)" in capsys.readouterr().out
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise ConfigError("out is read-only", expected="a folder that can be written", remedy="Name one with --out.")
 
     monkeypatch.setattr("contrapose.flows.cli.compare.publish_comparison", refuse)

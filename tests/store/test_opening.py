@@ -124,6 +124,7 @@ def test_looking_makes_no_table_and_opening_makes_them_all(tmp_path: Path) -> No
             "checks",
             "claims",
             "forms",
+            "looks",
             "portions",
             "prompts",
             "rates",
