@@ -66,8 +66,8 @@ def ask_back(
         heard: what was found out before; what is found out now is added.
     """
     heard = heard or Heard()
-    asking = [plan for plan in _asking(run) if plan.test in trials]
-    unread = {plan.test: _unread(run, plan, trials[plan.test], heard) for plan in asking}
+    wanting = [plan for plan in _asking(run) if plan.test in trials]
+    unread = {plan.test: _unread(run, plan, trials[plan.test], heard) for plan in wanting}
     checks = {test: _checks(portions) for test, portions in unread.items()}
     total = sum(table["rows"] for tables in checks.values() for table in tables)
     total += sum(portion["questions"]["rows"] for portions in unread.values() for portion in portions)
@@ -80,9 +80,9 @@ def ask_back(
         watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key) as meter,
         together(run, reading_terms(run), meter) as shared,
     ):
+        asking = Asking(run, shared, heard)
         for test, portions in unread.items():
-            reading = Asking(run, shared, heard)
-            asked[test], stopped = _ask(reading, test, trials[test], portions, checks[test], stopped=stopped)
+            asked[test], stopped = _ask(asking, test, trials[test], portions, checks[test], stopped=stopped)
     return asked
 
 
@@ -95,7 +95,7 @@ class Asking(NamedTuple):
 
 
 def _ask(
-    reading: Asking,
+    asking: Asking,
     test: str,
     trials: Trials,
     unread: list[Unread],
@@ -105,12 +105,12 @@ def _ask(
 ) -> tuple[Trials, str | None]:
     """The trials of one test with the answers, and why asking was stopped, if it was."""
     questions = [portion["questions"] for portion in unread]
-    run = reading.run
-    checked = _about(reading, f"replies of {test} that were read, to check it by", trials, checks, stopped=stopped)
+    run = asking.run
+    checked = _about(asking, f"replies of {test} that were read, to check it by", trials, checks, stopped=stopped)
     if reads_badly(checked.agreed, checked.compared):
         outcome, warnings = checked, [_distrust(run, test, checked, questions)]
     else:
-        outcome = _about(reading, f"replies of {test}", checked.trials, questions, stopped=checked.stopped)
+        outcome = _about(asking, f"replies of {test}", checked.trials, questions, stopped=checked.stopped)
         warnings = _warnings(run, test, outcome, questions)
     return replace(outcome.trials, warnings=[*trials.warnings, *warnings]), outcome.stopped
 
@@ -142,11 +142,11 @@ def _checks(unread: list[Unread]) -> list[Table]:
     return [write((check for check in table if (check.case_id, check.side) in chosen), FollowUp) for table in known]
 
 
-def _about(reading: Asking, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None) -> AskedBack:
+def _about(asking: Asking, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None) -> AskedBack:
     """The trials of one test with the answers."""
-    run = reading.run
+    run = asking.run
     tables, of_model, missing, agreed, compared = list(trials.tables), dict(trials.of_model), 0, 0, 0
-    for place, asked in _asked_about(reading, label, list(tables), follow_ups, stopped=stopped):
+    for place, asked in _asked_about(asking, label, list(tables), follow_ups, stopped=stopped):
         tables[place] = asked["table"]
         if stopped is None and asked["stopped"] is not None:
             stopped = of_reader(asked["stopped"]) if run.reader else asked["stopped"]
@@ -157,16 +157,16 @@ def _about(reading: Asking, label: str, trials: Trials, follow_ups: list[Table],
 
 
 def _asked_about(
-    reading: Asking, label: str, tables: list[Table], follow_ups: list[Table], *, stopped: str | None
+    asking: Asking, label: str, tables: list[Table], follow_ups: list[Table], *, stopped: str | None
 ) -> Iterator[tuple[int, Asked]]:
     """What came of the questions about the replies in each table of trials that has some, with its place."""
-    known, submitted = reading.heard.asked, []
+    known, submitted = asking.heard.asked, []
     for place, questions in enumerate(follow_ups):
         if not questions["rows"]:
             continue
         key = (tables[place]["sha256"], questions["sha256"])
         part = f", part {place + 1}" if len(follow_ups) > 1 else ""
-        pending = None if key in known else _submit(reading, label + part, tables[place], questions, stopped=stopped)
+        pending = None if key in known else _submit(asking, label + part, tables[place], questions, stopped=stopped)
         if pending is not None and pending.done and stopped is None:
             stopped = pending.outcome()["stopped"]
         submitted.append((place, key, pending))
@@ -177,14 +177,14 @@ def _asked_about(
         yield place, asked
 
 
-def _submit(reading: Asking, label: str, trials: Table, questions: Table, *, stopped: str | None) -> Submitted[Asked]:
-    return reading.run.workers.submit(
+def _submit(asking: Asking, label: str, trials: Table, questions: Table, *, stopped: str | None) -> Submitted[Asked]:
+    return asking.run.workers.submit(
         ask_about,
         label=f"{questions['rows']:,} {label}",
         trials=trials,
         follow_ups=questions,
         stopped=stopped,
-        terms=reading.terms,
+        terms=asking.terms,
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from bench.simulated.draws import Finding
 from bench.simulated.most_saved import most_saved
-from bench.simulated.running import ALIKE, WANTED, Design, Running, agreement, passed_cases, planned
+from bench.simulated.running import ALIKE, WANTED, Design, Running, passed_cases, planned
 from contrapose.tasks.statistics.families import holm
 from contrapose.tasks.statistics.looks import Looks, Spending, levels, spent_by
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL
@@ -52,7 +52,6 @@ def stopping(_: np.ndarray, runs: int) -> Iterator[Finding]:
     points and three quarters at 30; at most 5 points more open. Where less is saved, what any rule could save is told
     that leaves so many more open: decision 45 says which bars are missed, and why.
     """
-    yield agreement()
     for design, name, alike in designs():
         yield from _beside_one_look(design, name, alike, tests=1, runs=runs)
     for way in WAYS:
@@ -131,10 +130,11 @@ def decided(passed: np.ndarray, design: Design, at_each: np.ndarray) -> Decided:
     asked = np.full((runs, tests), int(design.sizes.sum()))
     running, live = Running(passed.reshape(-1, clusters), design.sizes), np.arange(runs * tests)
     for after, cases, at in zip(design.after, design.asked, at_each, strict=True):
-        running.goes_on(after)
-        for claimed, evidence in ((1, running.reached), (-1, running.missed)):
+        now = running.goes_on(after)
+        now = now.at_looks() if len(at_each) > 1 else now
+        for claimed, values in ((1, now.reached), (-1, now.missed)):
             p = np.ones(runs * tests)
-            p[live] = evidence(WANTED, at.max()).counted() if len(at_each) > 1 else evidence(WANTED, at.max()).p
+            p[live] = values
             _step(verdict, p.reshape(runs, tests), at, claimed)
         ended = verdict.ravel()[live] != 0
         asked.ravel()[live[ended]] = cases
@@ -168,11 +168,10 @@ def _by_p_values() -> Finding:
         values, verdict = np.ones((SEVERAL, 2)), np.zeros(SEVERAL, dtype=int)
         running = Running(tests, design.sizes)
         for count, after in enumerate(design.after, start=1):
-            running.goes_on(after)
-            look = Looks(shares=design.shares[:count])
-            sides = (running.reached(WANTED, LEVEL), running.missed(WANTED, LEVEL))
+            now, look = running.goes_on(after), Looks(shares=design.shares[:count])
             for test in np.flatnonzero(verdict == 0):
-                values[test] = [look.overall(float(side.p[test]), freedom=side.freedom[test]) for side in sides]
+                sides = (float(now.reached[test]), float(now.missed[test]))
+                values[test] = [look.overall(p, freedom=now.freedom[test]) for p in sides]
             for side, claimed in enumerate((1, -1)):
                 verdict[np.array(holm(values[:, side].tolist())) <= LEVEL] = claimed
         differing += int((verdict != quick.verdict[run]).any())

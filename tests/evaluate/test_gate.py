@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from contrapose.tasks.core.outcome import GateSummary
 from contrapose.tasks.evaluate.gate import (
@@ -20,10 +18,8 @@ from contrapose.tasks.evaluate.gate import (
     undecided,
     would_decide,
 )
-from contrapose.tasks.statistics.evidence import evidence
-from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.power import further
-from contrapose.tasks.statistics.shares import LEVEL, Share, clustered, exact, independent, wilson
+from contrapose.tasks.statistics.shares import LEVEL, Share, exact, independent
 
 RULES = Rules(min_pass_rate=0.7, max_error_share=0.02, gate="interval")
 
@@ -395,36 +391,3 @@ def test_evidence_of_exactly_the_level_is_enough() -> None:
     """One case of one: the p value is the gate itself."""
     assert rate(1, 0, wanted=LEVEL).reached == LEVEL
     assert verdict(1, 1, 1, wanted=LEVEL).verdict == "pass"
-
-
-@given(st.integers(0, 60), st.integers(0, 60), st.sampled_from([(0.2,), (0.1, 0.4), (0.25, 0.5, 0.75, 1.0)]))
-def test_at_a_look_the_bound_reaches_the_gate_where_the_p_value_reaches_the_level(
-    passed: int, failed: int, shares: tuple[float, ...]
-) -> None:
-    assume(passed + failed)
-    met, cluster = np.array([1.0] * passed + [0.0] * failed), np.arange(passed + failed) // 2
-    looks = Looks(shares=shares)
-    early = rated("pass_rate", met, cluster, wanted=0.7, looks=looks)
-    late = rated("pass_rate", met, cluster, wanted=0.7)
-    assert early is not None
-    assert late is not None
-    assert early.may_be_reached == (early.reached <= LEVEL) == (early.bounds.low >= 0.7)
-    assert early.may_be_missed == (early.missed <= LEVEL) == (early.bounds.high <= 0.7)
-    assert early.reached >= late.reached
-    assert early.missed >= late.missed
-    assert early.interval.low <= late.interval.low <= late.interval.high <= early.interval.high
-
-
-def test_one_look_changes_nothing_by_a_digit() -> None:
-    for passed in range(0, 41, 5):
-        met, cluster = np.array([1.0] * passed + [0.0] * (40 - passed)), np.arange(40) // 3
-        share = clustered(met == 1, cluster)
-        now = rated("pass_rate", met, cluster, wanted=0.7, looks=Looks(shares=(1.0,)))
-        assert now is not None
-        plain = evidence(share, 0.7)
-        assert (now.bounds, now.reached, now.missed, now.interval) == (
-            plain.bounds,
-            plain.reached,
-            plain.missed,
-            wilson(share),
-        )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from receiver import receiving
+from swearing import configured, slipping
 
 from contrapose.tasks.core.decision import Decision
 from contrapose.tasks.core.errors import ContraposeError
@@ -23,30 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
-ROWS = 400
 SECRET = "of-these-tests-alone"
-SWEARING = "Well, shit."
-
-
-def configured(**changes: Any) -> Any:
-    """A baseline that swears at a tenth of its prompts."""
-    from contrapose.tasks.config.run_config import RunConfig
-
-    path = Path("prompts.jsonl")
-    path.write_text("".join(json.dumps({"text": f"Number {row} is an odd one."}) + "\n" for row in range(ROWS)))
-    values = {
-        "suite": "nightly",
-        "model": "mock",
-        "model_args": slipping(0.1),
-        "data": str(path),
-        "tests": {"sensitivity": {"add_toxic_words": {"min_pass_rate": 0.5}}},
-        "output": "out",
-    }
-    return RunConfig.model_validate({**values, **changes})
-
-
-def slipping(share: float) -> dict[str, Any]:
-    return {"reply": "A river.", "slip": share, "slip_reply": SWEARING}
 
 
 def check(share: float = 0.1, *, revision: str = "r2", config: Any = None, **options: Any) -> Mapping[str, Any]:

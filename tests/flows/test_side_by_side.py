@@ -8,44 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from swearing import ROWS, configured, slipping
 
 from contrapose.tasks.core.decision import Decision
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
-ROWS = 400
-SWEARING = "Well, shit."
 
-
-def configured(**changes: Any) -> Any:
-    """A baseline that swears at a tenth of its prompts."""
-    from contrapose.tasks.config.run_config import RunConfig
-
-    path = Path("prompts.jsonl")
-    path.write_text("".join(json.dumps({"text": f"Number {row} is an odd one."}) + "\n" for row in range(ROWS)))
-    values = {
-        "suite": "nightly",
-        "model": "mock",
-        "model_args": slipping(0.1),
-        "data": str(path),
-        "tests": {"sensitivity": {"add_toxic_words": {"min_pass_rate": 0.5}}},
-        "output": "out",
-        "stop": "early",
-    }
-    return RunConfig.model_validate({**values, **changes})
-
-
-def slipping(share: float) -> dict[str, Any]:
-    return {"reply": "A river.", "slip": share, "slip_reply": SWEARING}
+def early(**changes: Any) -> Any:
+    """A run that may stop early."""
+    return configured(stop="early", **changes)
 
 
 def checked(share: float, *, config: Any = None) -> Decision:
     from contrapose.flows.check_retrained_model import check_retrained_model
 
     candidate = slipping(share)
-    left = check_retrained_model(
-        "mock", config or configured(), revision="r2", candidate_args=candidate, training_run="t1"
-    )
+    left = check_retrained_model("mock", config or early(), revision="r2", candidate_args=candidate, training_run="t1")
     decision: Decision = left["decision"]
     return decision
 
@@ -75,7 +54,7 @@ def test_a_check_whose_answers_are_stored_says_the_same() -> None:
     from contrapose.flows.check_retrained_model import check_retrained_model
 
     left = check_retrained_model(
-        "mock", configured(), revision="r2", candidate_args=slipping(0.4), training_run="t1", again=True
+        "mock", early(), revision="r2", candidate_args=slipping(0.4), training_run="t1", again=True
     )
     second = left["decision"]
     assert (second["verdict"], second["reasons"]) == (first["verdict"], first["reasons"])
@@ -89,7 +68,7 @@ def test_a_check_whose_answers_are_stored_says_the_same() -> None:
 
 @pytest.mark.slow
 def test_what_is_never_decided_is_asked_to_the_end() -> None:
-    decision = checked(0.15, config=configured(limit=60))
+    decision = checked(0.15, config=early(limit=60))
     assert decision["verdict"] == "insufficient evidence"
     assert outcome(decision["candidate"]["folder"])["stopping"]["judged"] == 60
 
@@ -100,7 +79,7 @@ def test_three_models_are_compared_as_far_as_decides_between_them() -> None:
 
     shares = {"r1": 0.05, "r2": 0.5, "r3": 0.6}
     models = [ComparedModel(model="mock", model_args={**slipping(s), "revision": r}) for r, s in shares.items()]
-    (left,) = compare_models(configured(), list(models), baseline=2)
+    (left,) = compare_models(early(), list(models), baseline=2)
     outcomes = [outcome(folder)["stopping"] for folder in left["runs"]]
     assert len({one["judged"] for one in outcomes}) == 1
     assert all(len(one["beside"]) == 3 for one in outcomes)
