@@ -25,7 +25,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-SERVERS = {"Prefect's server": ["prefect", "server", "start"], "ours": ["contrapose.flows.serve.server"]}
+SERVERS = {"Prefect's server": ["prefect", "server", "start"], "ours": ["contrapose.flows.serve.prefect_app"]}
 SUBMISSIONS = 60
 PAUSE = 0.7
 COMMAND = [sys.executable, "-m", "contrapose.flows.cli"]

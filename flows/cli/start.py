@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -16,9 +17,10 @@ from contrapose.tasks.core.errors import ConfigError
 def begin_server() -> None:
     """Begin the temporary server before anything else is imported, unless the environment names another one.
 
-    It takes longer than all that is imported and checked meanwhile.
+    It takes longer than all that is imported and checked meanwhile. Where Prefect is imported already, which a caller
+    in Python may have done, its settings are asked, too.
     """
-    if not os.environ.get(ADDRESS):
+    if not os.environ.get(ADDRESS) and ("prefect.settings" not in sys.modules or is_wanted()):
         own_server().begin()
 
 

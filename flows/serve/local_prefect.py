@@ -24,8 +24,8 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.report.publish import REPORTS_URL
 
 USUAL_PORT = 4200
-SERVER = "contrapose.flows.serve.server"
-"""The program that is Prefect's server; its module is not imported here, which would take the server's seconds."""
+SERVER = "contrapose.flows.serve.prefect_app"
+"""The program that is Prefect's server."""
 STARTING = 180.0
 """Seconds that a server may take: the first time it creates its database."""
 

@@ -42,21 +42,24 @@ def serve(port: int, *, log_level: str) -> None:
     import uvicorn
     from prefect.settings import get_current_settings
 
+    from contrapose.flows.serve.queued_sqlite import queued
+
     api = get_current_settings().server.api
-    uvicorn.run(
-        f"{__name__}:create",
-        factory=True,
-        host=HOST,
-        port=port,
-        lifespan="on",
-        log_level=log_level,
-        # Nobody stands between: what such a header says is what a page made up.
-        proxy_headers=False,
-        server_header=False,
-        timeout_keep_alive=api.keepalive_timeout,
-        ws_ping_interval=api.websocket_ping_interval,
-        ws_ping_timeout=api.websocket_ping_timeout,
-    )
+    with queued():
+        uvicorn.run(
+            "contrapose.flows.serve.prefect_app:create",
+            factory=True,
+            host=HOST,
+            port=port,
+            lifespan="on",
+            log_level=log_level,
+            # Nobody stands between: what such a header says is what a page made up.
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=api.keepalive_timeout,
+            ws_ping_interval=api.websocket_ping_interval,
+            ws_ping_timeout=api.websocket_ping_timeout,
+        )
 
 
 def create() -> App:
@@ -135,3 +138,15 @@ def _let_actions_in(key: str) -> None:
             self._http_client.enable_csrf_support = True
 
     actions.PrefectServerEventsAPIClient = Admitted  # type: ignore[attr-defined]
+
+
+def main() -> None:
+    """Serve on the port that is set."""
+    from prefect.settings import get_current_settings
+
+    server = get_current_settings().server
+    serve(server.api.port, log_level=server.logging_level.lower())
+
+
+if __name__ == "__main__":
+    main()

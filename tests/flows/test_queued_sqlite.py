@@ -13,7 +13,8 @@ from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_SERVER
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from contrapose.flows.serve import server
+from contrapose.flows.serve import prefect_app
+from contrapose.flows.serve.queued_sqlite import QueuedSqlite
 
 
 async def read_then_write(database: AioSqliteConfiguration, times: int) -> int:
@@ -39,12 +40,12 @@ async def read_then_write(database: AioSqliteConfiguration, times: int) -> int:
 
 
 def test_transactions_wait_for_each_other(tmp_path: Path) -> None:
-    queued = server.QueuedSqlite(connection_url=f"sqlite+aiosqlite:///{tmp_path}/queued.db")
+    queued = QueuedSqlite(connection_url=f"sqlite+aiosqlite:///{tmp_path}/queued.db")
     assert asyncio.run(read_then_write(queued, 5)) == 10
 
 
 def test_prefects_own_are_refused(tmp_path: Path) -> None:
-    """The day this fails, Prefect has mended it, and the module `server` can go."""
+    """The day this fails, Prefect has mended it, and the module `queued_sqlite` can go."""
     plain = AioSqliteConfiguration(connection_url=f"sqlite+aiosqlite:///{tmp_path}/plain.db")
     with pytest.raises(OperationalError, match="database is locked"):
         # It ends at the first refusal.
@@ -56,11 +57,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, str]]]:
     """The port that was served, and the class of the database's configuration then."""
     seen: list[tuple[int, str]] = []
 
-    def serve(port: int, *, log_level: str) -> None:
+    def run(application: str, *, port: int, **_: object) -> None:
+        assert application == f"{prefect_app.__name__}:{prefect_app.create.__name__}"
         configured = type(dependencies.MODELS_DEPENDENCIES["database_config"]).__name__
         seen.append((port, configured))
 
-    monkeypatch.setattr(server, "serve", serve)
+    monkeypatch.setattr("uvicorn.run", run)
     monkeypatch.setitem(dependencies.MODELS_DEPENDENCIES, "database_config", None)
     yield seen
     assert dependencies.MODELS_DEPENDENCIES["database_config"] is None
@@ -75,5 +77,5 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, str]]]:
 )
 def test_only_sqlite_is_queued(started: list[tuple[int, str]], url: str, configured: str) -> None:
     with temporary_settings({PREFECT_API_DATABASE_CONNECTION_URL: url, PREFECT_SERVER_API_PORT: 4711}):
-        server.main()
+        prefect_app.main()
     assert started == [(4711, configured)]

@@ -1,4 +1,4 @@
-"""Prefect's server for one machine: on SQLite, a transaction waits for its turn instead of being refused.
+"""Prefect's database for one machine: on SQLite, a transaction waits for its turn instead of being refused.
 
 Prefect begins its transactions DEFERRED. One that has read, and then writes after another one has written, is refused
 at once (SQLITE_BUSY_SNAPSHOT, however long the timeout), and the server answers 503: a form that is submitted while a
@@ -8,15 +8,14 @@ run is under way, or a page that is open, fails now and then. IMMEDIATE transact
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from typing import Any
 
 from prefect.server.database.configurations import AioSqliteConfiguration
 from prefect.server.database.dependencies import temporary_database_config
-from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, get_current_settings
+from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL
 from sqlalchemy import make_url
 from sqlalchemy.ext.asyncio import AsyncSession, AsyncSessionTransaction
-
-from contrapose.flows.serve.prefect_app import serve
 
 
 class QueuedSqlite(AioSqliteConfiguration):
@@ -31,14 +30,9 @@ class QueuedSqlite(AioSqliteConfiguration):
             yield transaction
 
 
-def main() -> None:
-    """Serve on the port that is set, with the database queued if that is SQLite."""
+def queued() -> AbstractContextManager[Any]:
+    """While it is open, a server has its database queued if that is SQLite."""
     address = str(PREFECT_API_DATABASE_CONNECTION_URL.value())
-    queued = make_url(address).get_backend_name() == "sqlite"
-    with temporary_database_config(QueuedSqlite(connection_url=address)) if queued else nullcontext():
-        server = get_current_settings().server
-        serve(server.api.port, log_level=server.logging_level.lower())
-
-
-if __name__ == "__main__":
-    main()
+    if make_url(address).get_backend_name() != "sqlite":
+        return nullcontext()
+    return temporary_database_config(QueuedSqlite(connection_url=address))
