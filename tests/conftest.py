@@ -13,6 +13,7 @@ from databases import postgres, sqlite
 from fake_endpoint import serving
 from hypothesis import HealthCheck, settings
 from places import SHARED_DATA
+from plain_prefect import serving_prefect
 
 from contrapose.flows.cli.start import be_quiet
 
@@ -75,13 +76,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def prefect_server() -> Iterator[None]:
     """One Prefect server for all tests that run a flow."""
-    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
-    from prefect.testing.utilities import prefect_test_harness
-
-    with (
-        prefect_test_harness(server_startup_timeout=180),
-        temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}),
-    ):
+    with serving_prefect():
         yield
 
 

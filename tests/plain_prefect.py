@@ -1,0 +1,73 @@
+"""A Prefect server without a key, for the tests of one process; its SQLite queues, as that of a run does."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from contrapose.flows.serve.temporary_server import OWN_SETTINGS
+
+
+@contextmanager
+def serving_prefect() -> Iterator[None]:
+    """A server with a new database, which Prefect's settings in this process name; processes are told by their tests."""
+    from prefect.settings import (
+        PREFECT_API_URL,
+        PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
+        PREFECT_SERVER_DATABASE_CONNECTION_URL,
+        temporary_settings,
+    )
+
+    with tempfile.TemporaryDirectory(prefix="prefect-server-", ignore_cleanup_errors=True) as folder:
+        database = f"sqlite+aiosqlite:///{Path(folder)}/prefect.db"
+        with _running(database) as url:
+            named = {PREFECT_API_URL: url, PREFECT_SERVER_DATABASE_CONNECTION_URL: database}
+            with temporary_settings({**named, PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
+                yield
+
+
+@contextmanager
+def _running(database: str) -> Iterator[str]:
+    """The URL of its API."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    own = {"PREFECT_SERVER_DATABASE_CONNECTION_URL": database}
+    server = subprocess.Popen([sys.executable, __file__, str(port)], env={**os.environ, **OWN_SETTINGS, **own})
+    try:
+        end = time.monotonic() + 180
+        while not _answers(port):
+            assert server.poll() is None and time.monotonic() < end, "the Prefect server of the tests did not start"
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/api"
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+def _answers(port: int) -> bool:
+    with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/api/health", timeout=5):
+        return True
+    return False
+
+
+def main(port: int) -> None:
+    """Serve until a signal comes."""
+    import uvicorn
+
+    from contrapose.flows.serve.queued_sqlite import queued
+
+    with queued():
+        uvicorn.run("prefect.server.api.server:create_app", factory=True, port=port, lifespan="on", log_level="error")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
