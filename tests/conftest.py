@@ -13,7 +13,7 @@ from databases import postgres, sqlite
 from fake_endpoint import serving
 from hypothesis import HealthCheck, settings
 from places import SHARED_DATA
-from plain_prefect import serving_prefect
+from plain_prefect import put_database, serving_prefect
 
 from contrapose.flows.cli.start import be_quiet
 
@@ -65,6 +65,11 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: tests wait for servers, browsers and other processes of theirs."""
+    return (os.cpu_count() or 1) + 1
+
+
 LONGEST = ("e2e", "chaos", "flows", "replay")
 """Folders whose modules take longest: they begin first, so that no process is left with one at the end."""
 
@@ -76,6 +81,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def prefect_server() -> Iterator[None]:
     """One Prefect server for all tests that run a flow."""
+    # For the servers that tests start by a command.
+    put_database(Path(os.environ["PREFECT_HOME"]) / "prefect.db")
     with serving_prefect():
         yield
 

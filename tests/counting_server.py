@@ -55,7 +55,7 @@ def counting(*, redirects_to: str = "", only_methods: tuple[str, ...] = ("GET", 
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     seen.port = server.server_port
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield seen

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -13,12 +15,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from filelock import FileLock
+
 from contrapose.flows.serve.temporary_server import OWN_SETTINGS
 
 
 @contextmanager
 def serving_prefect() -> Iterator[None]:
-    """A server with a new database, which Prefect's settings in this process name; processes are told by their tests."""
+    """A server with a new database, which the settings of this process name; others are told by their tests."""
     from prefect.settings import (
         PREFECT_API_URL,
         PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
@@ -27,11 +31,28 @@ def serving_prefect() -> Iterator[None]:
     )
 
     with tempfile.TemporaryDirectory(prefix="prefect-server-", ignore_cleanup_errors=True) as folder:
-        database = f"sqlite+aiosqlite:///{Path(folder)}/prefect.db"
+        put_database(Path(folder) / "prefect.db")
+        database = f"sqlite+aiosqlite:///{folder}/prefect.db"
         with _running(database) as url:
             named = {PREFECT_API_URL: url, PREFECT_SERVER_DATABASE_CONNECTION_URL: database}
             with temporary_settings({**named, PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
                 yield
+
+
+def put_database(file: Path) -> None:
+    """Put a new database in place, unless one is there; it is made once for all processes of a test session."""
+    session = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    made = Path(tempfile.gettempdir()) / f"prefect-database-{session}.db"
+    with FileLock(f"{made}.lock"):
+        if not made.exists():
+            part = made.with_suffix(".part")
+            own = {"PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{part}"}
+            command = [sys.executable, "-m", "prefect", "server", "database", "upgrade", "--yes"]
+            subprocess.run(command, env={**os.environ, **own}, check=True, capture_output=True)
+            part.rename(made)
+            atexit.register(made.unlink, missing_ok=True)
+    if not file.exists():
+        shutil.copy(made, file)
 
 
 @contextmanager
@@ -45,7 +66,8 @@ def _running(database: str) -> Iterator[str]:
     try:
         end = time.monotonic() + 180
         while not _answers(port):
-            assert server.poll() is None and time.monotonic() < end, "the Prefect server of the tests did not start"
+            assert server.poll() is None, "the Prefect server of the tests ended by itself"
+            assert time.monotonic() < end, "the Prefect server of the tests does not answer"
             time.sleep(0.1)
         yield f"http://127.0.0.1:{port}/api"
     finally:

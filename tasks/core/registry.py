@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoints, entry_points
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from contrapose.tasks.core.errors import ConfigError, meant
@@ -72,7 +72,7 @@ def names(kind: str) -> dict[str, str]:
     Other packages add theirs through the entry point group `contrapose.<kind>`.
     """
     own = {"probes": PROBES, "providers": PROVIDERS, "sources": SOURCES, "reports": REPORTS}[kind]
-    others = {point.name: point.value for point in entry_points(group=f"contrapose.{kind}")}
+    others = {point.name: point.value for point in _points(kind)}
     # Ours come first, and none of them can be taken over.
     return own | others | own
 
@@ -129,8 +129,14 @@ def modules(kind: str, name: str) -> list[str]:
 
 def foreign(kind: str, name: str) -> dict[str, str]:
     """The distribution of another package that provides `name`, with its version; nothing for what is our own."""
-    points = entry_points(group=f"contrapose.{kind}", name=name)
-    return {point.dist.name: point.dist.version for point in points if point.dist and point.value == names(kind)[name]}
+    own = [point for point in _points(kind) if (point.name, point.value) == (name, names(kind)[name])]
+    return {point.dist.name: point.dist.version for point in own if point.dist}
+
+
+@cache
+def _points(kind: str) -> EntryPoints:
+    """What other packages add; to find it, the files of all installed packages are read."""
+    return entry_points(group=f"contrapose.{kind}")
 
 
 @cache

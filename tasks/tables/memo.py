@@ -46,7 +46,7 @@ def remembered(file: str, name: str, find: Callable[[], T], *, sound: Callable[[
             # For its owner alone: values may hold texts of people's data.
             fresh.unlink(missing_ok=True)
             fresh.touch(mode=0o600)
-            fresh.write_text(json.dumps(dict(kept), indent=1))
+            fresh.write_text(json.dumps(dict(kept)))
             os.replace(fresh, path)
     return value
 

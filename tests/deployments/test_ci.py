@@ -73,7 +73,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def api() -> Iterator[Api]:
     server = Api()
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     yield server
     server.shutdown()

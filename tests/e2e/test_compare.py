@@ -86,6 +86,7 @@ def test_a_model_that_cannot_be_evaluated_stops_no_other_one() -> None:
     assert str(folder) in str(refused.value)
 
 
+@pytest.mark.slow
 def test_each_suite_has_a_comparison_of_its_own() -> None:
     from contrapose.flows.compare_models import ComparedModel, compare_models
     from contrapose.tasks.config.run_config import RunConfig

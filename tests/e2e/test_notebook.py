@@ -11,6 +11,8 @@ import pytest
 from nbclient import NotebookClient
 from places import REPOSITORY
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOK = REPOSITORY / "examples" / "quickstart.ipynb"
 WRONG = "evaluate('nowhere', model=favours_a)"
 

@@ -85,7 +85,7 @@ def endpoint() -> Iterator[Endpoint]:
         yield listening
 
 
-@pytest.mark.parametrize("runner", ["threads", *ELSEWHERE])
+@pytest.mark.parametrize("runner", EACH)
 def test_results_of_many_portions_are_those_of_one(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
     alone, beside = House(tmp_path / "alone", endpoint), House(tmp_path / "beside", endpoint)
     alone.run(*SMALL)
@@ -217,6 +217,7 @@ def test_a_run_that_is_interrupted_lets_its_threads_end(endpoint: Endpoint, tmp_
     assert cut_off <= 64
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_told_in_one_line(
     endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

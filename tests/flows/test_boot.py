@@ -90,6 +90,7 @@ def alone(code: str, *, home: Path, seconds: float) -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.slow
 def test_a_home_that_is_not_there_yet_is_made(tmp_path: Path) -> None:
     done = started(tmp_path / "new" / "prefect", seconds=120)
     assert (done.stdout, done.stderr) == ("answered True\n", "")

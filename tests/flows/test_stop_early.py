@@ -67,6 +67,7 @@ def test_a_test_that_is_decided_is_asked_no_further() -> None:
     assert whole["usage"]["from_store"] + whole["usage"]["calls"] == summary["usage"]["calls"] + stopping["saved"]
 
 
+@pytest.mark.slow
 def test_what_is_never_decided_is_asked_to_the_end() -> None:
     close = ("--set", "tests.factuality.order_bias.min_pass_rate=0.28")
     _, early, _ = evaluated(*MOCK, *close)

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from bench import linearity
-from bench.linearity import FRAMES, LENGTH, Growth, growth, growths
+from bench.linearity import FRAMES, Growth, growth, growths
 from bench.outside_text import FRAGMENTS, READERS
 
 
@@ -27,11 +27,6 @@ def test_what_takes_the_square_of_the_time_is_seen(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(linearity, "READERS", {"square": lambda text: lambda: square(text)})
     assert growth("square", " ", FRAMES[0]).is_steep
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_a_text_of_twice_the_length_takes_twice_the_time(name: str) -> None:
-    assert told(list(growths(name, length=LENGTH // 2, frames=FRAMES[1:]))) == []
 
 
 @pytest.mark.slow

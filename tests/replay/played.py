@@ -30,7 +30,7 @@ from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
 
 SUITE = Path(__file__).parents[2] / "data" / "suites" / "full.yaml"
-LIMIT = {"order_bias": 100, "judge_order": 100, "option_order": 50, "add_negation": 120}
+LIMIT = {"order_bias": 60, "judge_order": 100, "option_order": 40, "add_negation": 120}
 """Samples of a test; all where it is not named. More of them make no verdict of a planted judge another one."""
 WAYS = 3
 """How often each question is filled up to four options."""

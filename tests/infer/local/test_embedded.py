@@ -34,6 +34,7 @@ def test_it_answers_and_scores() -> None:
     assert likely.loss < unlikely.loss
 
 
+@pytest.mark.slow
 def test_the_quick_tokenizer_gives_the_ids_of_the_general_one() -> None:
     from transformers import AutoTokenizer
 
