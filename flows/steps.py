@@ -15,6 +15,7 @@ from contrapose.flows.asking_back import ask_back
 from contrapose.flows.earlier_looks import Schedule
 from contrapose.flows.gate import admit
 from contrapose.flows.orchestration.at_work import at_work
+from contrapose.flows.orchestration.memory import give_back
 from contrapose.flows.orchestration.progress import watched
 from contrapose.flows.run_context import Run, Trials, no_trials, terms
 from contrapose.flows.stopping import Gradual, ask_until_decided
@@ -58,6 +59,7 @@ def timed(room: Callable[Concatenate[Run, P], R]) -> Callable[Concatenate[Run, P
                 return room(run, *args, **kwargs)
         finally:
             run.timings[room.__name__] = round(monotonic() - start, 3)
+            give_back()
 
     return cast(Callable[Concatenate[Run, P], R], inside)
 

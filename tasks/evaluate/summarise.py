@@ -57,7 +57,7 @@ class GatedRates(NamedTuple):
 
 def judged(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
     """The counts and rates that the verdict on one test follows from."""
-    cases = _counted(results)[~results["control"].astype(bool)]
+    cases = _cases(_counted(results))
     rates = [_pass_rate(cases, plan, rules), *_criteria(results, plan, rules)]
     return GatedRates(count(cases), [rate for rate in rates if rate is not None])
 
@@ -70,7 +70,13 @@ def verdict_now(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision
 
 
 def _counted(results: pd.DataFrame) -> pd.DataFrame:
-    return results[[name for name in COUNTED if name in results]]
+    return results[[name for name in ("control", *COUNTED) if name in results]]
+
+
+def _cases(results: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are no controls; where there are none the same frame, of which a million rows are not copied."""
+    control = results["control"].to_numpy(dtype=bool)
+    return results[~control] if control.any() else results
 
 
 def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data: DataSummary, rules: Rules) -> Outcome:
@@ -79,16 +85,15 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
     Texts of its results may be left out, but for the reasons of those without a score. Of the cases that were not
     asked `sample_id` and `skip_reason` are needed.
     """
-    control = results["control"].astype(bool)
     counted = _counted(results)
-    controls, cases = counted[control], counted[~control]
+    controls, cases = counted[counted["control"].to_numpy(dtype=bool)], _cases(counted)
     share, chosen = passed(cases), probe(plan.test)
     counts, rates = judged(results, plan, rules)
     verdict, reason, gates, reached, missed = decide(counts, rates, rules)
     answered = results if results["error"].isna().all() else results[results["error"].isna()]
     measures = chosen.measures(answered)
     estimated = estimates(measures, answered)
-    figures = chosen.summarise(answered[~answered["control"].astype(bool)])
+    figures = chosen.summarise(_cases(answered))
     outcome = Outcome(
         test_type=plan.test,
         category=chosen.category,
