@@ -131,4 +131,4 @@ def reply(content: object = "A", *, usage: object = None, **choice: object) -> b
 
 def bomb(size: int) -> bytes:
     """A packed reply of that many bytes when it is unpacked."""
-    return http(gzip.compress(b'{"choices": [' + b" " * size), "Content-Encoding: gzip")
+    return http(gzip.compress(b'{"choices": [' + b" " * size, compresslevel=1), "Content-Encoding: gzip")
