@@ -119,8 +119,10 @@ SETTINGS = {
     "TRANSFORMERS_VERBOSITY": "error",
     "TQDM_DISABLE": "1",
     "TOKENIZERS_PARALLELISM": "false",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
-"""Settings of other people's libraries: no promotion, no noise; no telemetry is set by importing Contrapose at all."""
+"""Settings of other people's libraries: no promotion, no noise, and of Arrow an allocator that returns what is freed;
+no telemetry is set by importing Contrapose at all."""
 
 
 def be_quiet(*, logs: bool) -> None:

@@ -288,11 +288,11 @@ def skipped(cases: Table) -> pd.DataFrame:
 
 
 def _without_reasons(part: pa.Table) -> pa.Table:
-    """Reasons of a million scores need not be in memory."""
+    """Reasons of a million scores need not be in memory, nor room that was asked for while texts were read."""
     place = part.schema.get_field_index("reason")
     silent = pc.or_kleene(pc.is_null(part["pass"]), part["undecided"])
     kept = pc.if_else(silent, part["reason"], pa.scalar(None, pa.string()))
-    return part.set_column(place, part.schema.field(place), kept)
+    return part.set_column(place, part.schema.field(place), kept).take(pa.array(range(part.num_rows), pa.int64()))
 
 
 def clusters_of(results: pd.DataFrame) -> np.ndarray:
