@@ -15,7 +15,6 @@ from contrapose.flows.asking_back import ask_back
 from contrapose.flows.earlier_looks import Schedule
 from contrapose.flows.gate import admit
 from contrapose.flows.orchestration.at_work import at_work
-from contrapose.flows.orchestration.memory import give_back
 from contrapose.flows.orchestration.progress import watched
 from contrapose.flows.run_context import Run, Trials, no_trials, terms
 from contrapose.flows.stopping import Gradual, ask_until_decided
@@ -36,6 +35,7 @@ from contrapose.tasks.load.task import Samples, arrange
 from contrapose.tasks.load.task import load as load_task
 from contrapose.tasks.perturb.cases import refuse_guessable
 from contrapose.tasks.report.artifacts import artifact_key
+from contrapose.tasks.tables.columnar import give_back
 from contrapose.tasks.tables.table import Table, first_rows, read_rows
 from contrapose.tasks.text.wording import spent
 from contrapose.tasks.validate.task import validate_cases as validate_cases_task

@@ -33,6 +33,7 @@ from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
+from contrapose.tasks.tables.columnar import fitted
 from contrapose.tasks.tables.passages import COMPARED, tells_of_passages
 from contrapose.tasks.tables.results import figure_columns, settled
 from contrapose.tasks.tables.table import Table, batches, column_names
@@ -272,7 +273,7 @@ def figures_in(results: Table, test: str) -> pa.Table:
     """The results of a test without texts and names; reasons only where replies leave open whether they passed."""
     passages = COMPARED if tells_of_passages(column_names(results)) else ()
     parts = batches(results, columns=[*figure_columns(probe(test)), "reason", *passages])
-    return pa.concat_tables(map(_without_reasons, parts))
+    return pa.concat_tables(fitted(_without_reasons(part)) for part in parts)
 
 
 def scored(results: Table, test: str) -> pd.DataFrame:
@@ -288,11 +289,11 @@ def skipped(cases: Table) -> pd.DataFrame:
 
 
 def _without_reasons(part: pa.Table) -> pa.Table:
-    """Reasons of a million scores need not be in memory, nor room that was asked for while texts were read."""
+    """Reasons of a million scores need not be in memory."""
     place = part.schema.get_field_index("reason")
     silent = pc.or_kleene(pc.is_null(part["pass"]), part["undecided"])
     kept = pc.if_else(silent, part["reason"], pa.scalar(None, pa.string()))
-    return part.set_column(place, part.schema.field(place), kept).take(pa.array(range(part.num_rows), pa.int64()))
+    return part.set_column(place, part.schema.field(place), kept)
 
 
 def clusters_of(results: pd.DataFrame) -> np.ndarray:

@@ -31,10 +31,10 @@ from contrapose.tasks.core.places import Place, aside, filled
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import find, names, probe
 from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN, Report, SentPrompts
-from contrapose.tasks.tables.columnar import schema_of
+from contrapose.tasks.tables.columnar import fitted, give_back, schema_of
 from contrapose.tasks.tables.passages import PASSAGES, tells_of_passages
 from contrapose.tasks.tables.results import columns_of
-from contrapose.tasks.tables.table import Table, batches, read_arrow, save, take
+from contrapose.tasks.tables.table import Table, batches, save, take
 from contrapose.tasks.text.cleaning import valid
 
 PACKAGES = ("contrapose", "prefect", "great-expectations", "pandas", "pyarrow", "transformers", "torch", "openai")
@@ -56,6 +56,7 @@ def write_files(
         content = find("reports", name)(report)
         with (folder / name).open("wb") as file:
             file.writelines([content] if isinstance(content, bytes) else content)
+        give_back()
 
 
 def write_folder(folder: Place, fill: Callable[[Path], None], *, last: str) -> None:
@@ -217,9 +218,9 @@ class StoredResults:
     def _read(self, columns: Sequence[str]) -> pa.Table:
         """Some columns of all rows."""
         # A table without any of them would lose its rows: a column that every table has is read too.
-        tables_read = (read_arrow(table, columns=["test_type", *columns]) for table in self.tables)
+        parts = (part for table in self.tables for part in batches(table, columns=["test_type", *columns]))
         empty = self.schema.empty_table().select(list(columns))
-        return pa.concat_tables([empty, *tables_read], promote_options="default").select(list(columns))
+        return pa.concat_tables([empty, *map(fitted, parts)], promote_options="default").select(list(columns))
 
     def _whole(self, part: pa.Table) -> pa.Table:
         """A part with every column; those that its test does not have are empty."""
