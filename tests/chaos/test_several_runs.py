@@ -31,6 +31,7 @@ def several(run: Run, store: str, folder: Path, count: int) -> list[Run]:
         pytest.param(4, "", marks=pytest.mark.chaos),
     ],
 )
+@pytest.mark.parametrize("store", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True)
 def test_runs_share_the_work(
     count: int, takes: str, run: Run, store: str, tmp_path: Path, note: Callable[..., None]
 ) -> None:
