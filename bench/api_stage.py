@@ -60,7 +60,7 @@ def main() -> None:
         work = Path(folder)
         write_pairs(work / "pairs.jsonl", given.calls // 2)
         if given.lm_eval:
-            beside_lm_eval(work, url, given)
+            beside_the_harness(work, url, given)
             return
         if not faults:
             floor = aiohttp_alone(url, given)[0]
@@ -85,7 +85,7 @@ metric_list: [{{metric: exact_match}}]
 """
 
 
-def beside_lm_eval(work: Path, url: str, given: argparse.Namespace) -> None:
+def beside_the_harness(work: Path, url: str, given: argparse.Namespace) -> None:
     """A run with an empty store and lm-eval, in turn."""
     folder = work / "tasks"
     folder.mkdir()
@@ -106,7 +106,7 @@ def beside_lm_eval(work: Path, url: str, given: argparse.Namespace) -> None:
         answers = stored(home)
         reset(url)
         start = time.monotonic()
-        lm_eval(folder, url, given)
+        harness(folder, url, given)
         theirs = (stats(url)["span_s"], time.monotonic() - start)
         ratios.append((own[0] / theirs[0], own[1] / theirs[1]))
         print(f"span {own[0]:.2f} s, lm-eval {theirs[0]:.2f} s, ratio {ratios[-1][0]:.3f}; {answers} answers stored")
@@ -115,7 +115,7 @@ def beside_lm_eval(work: Path, url: str, given: argparse.Namespace) -> None:
         print(f"{name}: median ratio {median(ratio[place] for ratio in ratios):.3f}")
 
 
-def lm_eval(folder: Path, url: str, given: argparse.Namespace) -> None:
+def harness(folder: Path, url: str, given: argparse.Namespace) -> None:
     """lm-eval's `local-chat-completions` over the same number of prompts."""
     model = f"model=mock,base_url={url}/chat/completions,num_concurrent={given.in_flight},max_retries=1"
     command = [given.lm_eval, "-m", "lm_eval", "--model", "local-chat-completions", "--model_args", model]

@@ -9,7 +9,7 @@ that takes it longest.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,12 +60,12 @@ def seconds(reader: str, text: str) -> float:
     return spent(READERS[reader](text)).seconds
 
 
-def growths(reader: str, *, length: int = LENGTH, frames: Sequence[tuple[str, str]] = FRAMES) -> Iterator[Growth]:
+def growths(reader: str, *, length: int = LENGTH) -> Iterator[Growth]:
     """How a function's time grows, with every fragment in every frame."""
     # The first call reads lexicons and imports what it needs.
     seconds(reader, "It is so.")
     for fragment in FRAGMENTS:
-        yield from (growth(reader, fragment, frame, length=length) for frame in frames)
+        yield from (growth(reader, fragment, frame, length=length) for frame in FRAMES)
 
 
 def growth(reader: str, fragment: str, frame: tuple[str, str], *, length: int = LENGTH) -> Growth:
