@@ -52,8 +52,6 @@ def report(
 ) -> Published:
     """Publish the run folder and the artifacts, and note how the run ended."""
     Store().runs.confirm(run.id)
-    calls = Store().calls.most(run.id, prices=_prices(run))
-    Store().housekeeping.rest()
     with reserved_folder(Place.at(run.config.output, setting="output"), run.id) as folder:
         summary = _summary(run, folder.name, outcomes, samples, trials)
         remembered = remember(run, summary)
@@ -67,7 +65,7 @@ def report(
             show_toxic=run.config.show_toxic,
             show_langtest=run.config.show_langtest,
             history=remembered.history,
-            calls=calls,
+            calls=Store().calls.most(run.id, prices=_prices(run)),
             checked=checked,
         )
     summary["warnings"] += record(run, remembered)

@@ -35,7 +35,6 @@ from contrapose.tasks.load.task import Samples, arrange
 from contrapose.tasks.load.task import load as load_task
 from contrapose.tasks.perturb.cases import refuse_guessable
 from contrapose.tasks.report.artifacts import artifact_key
-from contrapose.tasks.store import Store
 from contrapose.tasks.tables.columnar import give_back
 from contrapose.tasks.tables.table import Table, first_rows, read_rows
 from contrapose.tasks.text.wording import spent
@@ -148,12 +147,6 @@ SILENT = (
 @timed
 def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     """Trials of every test, chunk by chunk. The response store keeps each answer as it comes."""
-    trials = _answered(run, cases)
-    Store().housekeeping.rest()
-    return trials
-
-
-def _answered(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     if run.config.batch_api:
         _answer_by_batch(run, cases)
     total, title = sum(map(questions_in, cases.values())), f"asking {run.config.model}"

@@ -129,8 +129,8 @@ def modules(kind: str, name: str) -> list[str]:
 
 def foreign(kind: str, name: str) -> dict[str, str]:
     """The distribution of another package that provides `name`, with its version; nothing for what is our own."""
-    own = [point for point in _points(kind) if (point.name, point.value) == (name, names(kind)[name])]
-    return {point.dist.name: point.dist.version for point in own if point.dist}
+    points = [point for point in _points(kind) if (point.name, point.value) == (name, names(kind)[name])]
+    return {point.dist.name: point.dist.version for point in points if point.dist}
 
 
 @cache

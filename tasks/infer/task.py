@@ -200,12 +200,12 @@ def _put(
         read=(0, 0),
         silent=sum(reply.text == "" for trial in trials for reply in (trial.expected, trial.actual)),
         stopped=broker.stopped,
-        warnings={**_silent_retrieval(trials, spec), **broker.warnings},
+        warnings={**_without_passages(trials, spec), **broker.warnings},
         notes=notes,
     )
 
 
-def _silent_retrieval(trials: Sequence[Trial], spec: ModelSpec) -> Mapping[str, str]:
+def _without_passages(trials: Sequence[Trial], spec: ModelSpec) -> Mapping[str, str]:
     """A warning where replies, fresh ones or stored ones, lack the passages that they were to come with."""
     provider = find("providers", spec.provider)()
     if not (isinstance(provider, ReturnsPassages) and provider.returns_passages(spec)):

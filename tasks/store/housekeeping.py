@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, suppress
-from typing import Any, NamedTuple, cast
+from contextlib import suppress
+from typing import Any, NamedTuple
 
-from sqlalchemy import QueuePool, Select, delete, func, select
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import Select, delete, func, select
 
-from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.store.engine import shown
 from contrapose.tasks.store.patience import StorePart, patient
 from contrapose.tasks.store.schema import ANSWERS, FORMS
@@ -48,17 +46,6 @@ class Housekeeping(StorePart):
                 return int(connection.execute(size).scalar_one())
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
             return int(pages) * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())
-
-    def rest(self) -> None:
-        """Let idle connections forget the pages of a SQLite file that they keep in memory, 64 MB each."""
-        if self.engine.dialect.name != "sqlite":
-            return
-        # Whatever is wrong with the file is told when it is used.
-        with suppress(SQLAlchemyError, sqlite3.Error, OSError, ContraposeError), ExitStack() as lent:
-            # All at once: the pool would lend the same one again.
-            count = cast(QueuePool, self.engine.pool).checkedin()
-            for connection in [lent.enter_context(closing(self.engine.raw_connection())) for _ in range(count)]:
-                connection.cursor().execute("PRAGMA shrink_memory")
 
     @patient
     def held(self) -> list[Held]:

@@ -94,15 +94,3 @@ def test_the_form_of_a_model_goes_with_its_last_answer() -> None:
     assert forms.find("small") == "plain"
     Store().housekeeping.clear(model="small")
     assert (forms.find("small"), forms.find("large")) == (None, "plain")
-
-
-def test_idle_connections_forget_the_pages_that_they_keep() -> None:
-    engine = Store().answers.engine
-    said: list[str] = []
-    with engine.connect() as one, engine.connect() as other:
-        for connection in (one, other):
-            if engine.dialect.name == "sqlite":
-                connection.connection.driver_connection.set_trace_callback(said.append)
-    Store().housekeeping.rest()
-    assert said.count("PRAGMA shrink_memory") == (2 if engine.dialect.name == "sqlite" else 0)
-    assert Store().housekeeping.held() == []
