@@ -1,5 +1,7 @@
 """The local engine against a plain batched pass: `python -m bench.local FILE [--rounds N] [--lm-eval PYTHON]`.
 
+`--model hf/FOLDER --device cuda` measures another model, on a GPU.
+
 FILE holds summary pairs; the prompts are those of order_bias. All figures of one call come from one run:
 compare the ratios, not the seconds. Seconds of work of all cores stand beside those of the clock: where other
 processes take part of the machine, only they compare, and only with OMP_WAIT_POLICY=passive. In each round the engine
@@ -27,11 +29,12 @@ from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.local.embedded import Embedded, converted_folder
+from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
 
-SIZES = (8, 16, 32)
+SIZES, SIZES_ON_GPU = (8, 16, 32), (32, 64, 128)
 LM_EVAL = Path(__file__).with_name("lm_eval_pass.py")
 
 Scores = list[tuple[float, ...]]
@@ -105,12 +108,14 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--limit", type=int)
     parser.add_argument("--rounds", type=int, default=1, metavar="N")
+    parser.add_argument("--model", default="embedded", metavar="ID")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--lm-eval", type=Path, metavar="PYTHON")
     parser.add_argument("--reference", type=int, default=0, metavar="N")
     given = parser.parse_args()
     asked = questions(given.data, given.limit)
-    model = opened(given.dtype)
+    model = opened(given.model, given.device, given.dtype)
     dtype = str(model.model.dtype).removeprefix("torch.")
     print(f"{len(asked)} prompts, {dtype}; their distinct beginnings: {beginnings(asked, model)} tokens", flush=True)
     plain([*asked[:8]], model, size=8)
@@ -124,7 +129,7 @@ def main() -> None:
     if given.reference:
         some = asked[:: max(1, len(asked) // given.reference)][: given.reference]
         numbers = [asked.index(question) for question in some]
-        print(f"against float32, one by one: {drift([scores[n] for n in numbers], reference(some))}")
+        print(f"against float32, one by one: {drift([scores[n] for n in numbers], reference(some, given))}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +150,8 @@ def one_round(asked: Sequence[Question], model: TransformerModel) -> Round:
     fresh = TransformerModel(model=model.model, encoder=model.encoder, generation=model.generation, limit=model.limit)
     ours, scores = engine(asked, fresh)
     print(f"ours: {ours}, {dict(fresh.notes())}", flush=True)
-    passes = {size: plain(asked, model, size=size) for size in SIZES}
+    sizes = SIZES if model.model.device.type == "cpu" else SIZES_ON_GPU
+    passes = {size: plain(asked, model, size=size) for size in sizes}
     best, theirs = min(passes.values(), key=lambda each: each[0].work)
     print(f"plain: {', '.join(f'{size}: {time}' for size, (time, _) in passes.items())}")
     print(f"ours / best plain: {ours.times(best)}; {drift(scores, theirs)}", flush=True)
@@ -170,9 +176,10 @@ def questions(data: Path, limit: int | None) -> list[Question]:
     return [Question(kind="choose", prompt=prompt, labels=("A", "B")) for prompt in dict.fromkeys(prompts)]
 
 
-def opened(dtype: str) -> TransformerModel:
-    """The embedded model."""
-    return Embedded().open(ModelSpec(id="embedded", args={"device": "cpu", "dtype": dtype}, batch_size="auto"))
+def opened(name: str, device: str, dtype: str) -> TransformerModel:
+    """A model that runs here."""
+    spec = ModelSpec(id=name, args={"device": device, "dtype": dtype}, batch_size="auto")
+    return (Embedded() if name == "embedded" else HuggingFace()).open(spec)
 
 
 def engine(asked: Sequence[Question], model: TransformerModel) -> tuple[Time, Scores]:
@@ -196,8 +203,8 @@ def plain(asked: Sequence[Question], model: TransformerModel, *, size: int) -> t
     for first in range(0, len(order), size):
         rows = [encoded[number] for number in order[first : first + size]]
         width = max(map(len, rows))
-        ids = torch.tensor([[encoder.pad_id] * (width - len(row)) + row for row in rows])
-        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+        ids = torch.tensor([[encoder.pad_id] * (width - len(row)) + row for row in rows], device=model.model.device)
+        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows], device=model.model.device)
         with torch.inference_mode():
             logits = model.model(input_ids=ids, attention_mask=mask, logits_to_keep=1, use_cache=False).logits
             logs = logits[:, -1].float().log_softmax(-1)[:, labels].tolist()
@@ -205,16 +212,17 @@ def plain(asked: Sequence[Question], model: TransformerModel, *, size: int) -> t
     return watch.read(), [scores[number] for number in range(len(asked))]
 
 
-def reference(asked: Sequence[Question]) -> Scores:
+def reference(asked: Sequence[Question], given: argparse.Namespace) -> Scores:
     """Log-likelihoods in float32, each prompt alone."""
     import torch
 
-    model = opened("float32")
+    model = opened(given.model, given.device, "float32")
     found: Scores = []
     for question in asked:
         labels = [model.encoder.label(label)[0] for label in question.labels]
         with torch.inference_mode():
-            logits = model.model(torch.tensor([model.encoder.prompt(question.prompt)]), logits_to_keep=1).logits
+            ids = torch.tensor([model.encoder.prompt(question.prompt)], device=model.model.device)
+            logits = model.model(ids, logits_to_keep=1).logits
         found.append(tuple(logits[0, -1].log_softmax(-1)[labels].tolist()))
     return found
 

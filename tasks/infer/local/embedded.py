@@ -17,7 +17,6 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Check
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.local.huggingface import RunsHere, engine, load_model
-from contrapose.tasks.infer.local.machine import placement
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.infer.meter import doing
 from contrapose.tasks.tables.table import home
@@ -44,7 +43,7 @@ class Embedded(RunsHere):
         """The hash of the published weights, with engine, device and dtype of this machine."""
         refuse_unknown(spec, self.arguments)
         chunk_paths()
-        return {"revision": f"{SHA256[:16]}-{CONVERSION}", **engine(), **placement(spec)}
+        return {"revision": f"{SHA256[:16]}-{CONVERSION}", **engine(spec)}
 
     def open(self, spec: ModelSpec) -> TransformerModel:
         """Load the converted copy, converting first where there is none yet."""

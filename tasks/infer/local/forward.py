@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
-from contrapose.tasks.infer.local.layout import Layout
+from contrapose.tasks.infer.local.layout import Layout, width
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError, out_of_memory
 from contrapose.tasks.infer.local.passing import finished_only_at, last_layer, passing
 from contrapose.tasks.infer.local.rows import (
@@ -57,9 +58,9 @@ class Forward:
 
     def plain(self, queries: Sequence[Query]) -> list[Values]:
         """Each query in a row of its own, with the model's own mask."""
-        ids = self._padded([list(query.ids) for query in queries])
-        sizes = [len(query.ids) for query in queries]
-        mask = [[1] * size + [0] * (max(sizes) - size) for size in sizes]
+        columns = self._columns(query.ids for query in queries)
+        ids = self._padded([list(query.ids) for query in queries], columns)
+        mask = [[1] * len(query.ids) + [0] * (columns - len(query.ids)) for query in queries]
         places = [
             TokenPlace(row=row, column=query.start + step, targets=targets)
             for row, query in enumerate(queries)
@@ -81,13 +82,13 @@ class Forward:
             for number, layout in enumerate(layouts)
             for column, targets in layout.wanted
         ]
-        longest = max(len(layout.tokens) for layout in layouts)
-        positions = [layout.positions + [0] * (longest - len(layout.positions)) for layout in layouts]
+        columns = self._columns(layout.tokens for layout in layouts)
+        positions = [layout.positions + [0] * (columns - len(layout.positions)) for layout in layouts]
         cache = self._after(rows[0].queries[0].ids[:common])
         inputs = {
-            "input_ids": self._padded([layout.tokens for layout in layouts]),
+            "input_ids": self._padded([layout.tokens for layout in layouts], columns),
             "position_ids": self._tensor(positions),
-            "attention_mask": self._as_mask(_visible(layouts, common)),
+            "attention_mask": self._as_mask(_visible(layouts, columns, common)),
             "past_key_values": cache,
             "use_cache": True,
         }
@@ -99,7 +100,7 @@ class Forward:
         if self._last is None:
             return self._logs(places, **inputs)
         try:
-            with finished_only_at(self._last, inputs["past_key_values"], _columns(places)):
+            with finished_only_at(self._last, inputs["past_key_values"], _read(places)):
                 return self._logs(places, **inputs)
         except (RuntimeError, TypeError, ValueError, LookupError) as error:
             if out_of_memory(error):
@@ -157,10 +158,12 @@ class Forward:
         dtype = self.model.dtype
         return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, torch.finfo(dtype).min)
 
-    def _padded(self, rows: list[list[int]]) -> Any:
+    def _columns(self, rows: Iterable[Sequence[int]]) -> int:
+        return width(max(map(len, rows)), self.model.device.type)
+
+    def _padded(self, rows: list[list[int]], columns: int) -> Any:
         # On the right, where no real token sees it.
-        width = max(len(row) for row in rows)
-        return self._tensor([row + [self.pad_id] * (width - len(row)) for row in rows])
+        return self._tensor([row + [self.pad_id] * (columns - len(row)) for row in rows])
 
     def _tensor(self, values: Any) -> Any:
         import torch
@@ -168,7 +171,7 @@ class Forward:
         return torch.tensor(values, device=self.model.device)
 
 
-def _columns(places: Sequence[TokenPlace]) -> list[list[int]]:
+def _read(places: Sequence[TokenPlace]) -> list[list[int]]:
     """The wanted columns of each row; where there are fewer than in another, one of them several times."""
     by_row: dict[int, set[int]] = {}
     for place in places:
@@ -178,13 +181,12 @@ def _columns(places: Sequence[TokenPlace]) -> list[list[int]]:
     return [[*chosen, *chosen[:1] * (most - len(chosen))] for chosen in columns]
 
 
-def _visible(layouts: Sequence[Layout], common: int) -> Any:
+def _visible(layouts: Sequence[Layout], columns: int, common: int) -> Any:
     """Which tokens each token of a batch sees: what all begin with, its branch up to itself."""
     import torch
 
-    width = max(len(layout.tokens) for layout in layouts)
     # Fillers see themselves, for the mean of nothing is no number.
-    mask = torch.eye(width, dtype=torch.bool).repeat(len(layouts), 1, 1)
+    mask = torch.eye(columns, dtype=torch.bool).repeat(len(layouts), 1, 1)
     for seen, layout in zip(mask, layouts, strict=True):
         for branch in layout.branches:
             seen[branch.begin : branch.end, branch.before] = True
@@ -217,7 +219,7 @@ def _by_query(queries: Sequence[Query], logs: Values) -> list[Values]:
 
 
 SAMPLE = 4
-"""Queries of the first batch that are computed again, alone."""
+"""Queries of the first batch that are computed again, alone; of each later one, on an accelerator, a single one is."""
 
 LEAST_COMMON = 8
 """Tokens from which a prefix that all queries share is kept apart."""
@@ -239,6 +241,7 @@ class Scoring:
     def __init__(self, forward: Forward, memory: Memory, limit: Limit) -> None:
         self.forward, self.memory, self.limit = forward, memory, limit
         self.window = sharing_window(forward.model)
+        self.accelerated = forward.model.device.type != "cpu"
         self.bound = BOUNDS.get(str(forward.model.dtype).removeprefix("torch."), COARSE_BOUND)
         self.drift: float | None = None
         self.sample = self.checked = 0
@@ -263,11 +266,9 @@ class Scoring:
         longest = max(len(query.ids) for query in queries)
         shared = longest <= self.window
         values = self._shared(rows) if shared else self._alone(rows)
-        # What holds for short rows may fail where rows are much longer.
-        if shared and longest > 2 * self.checked and not self._agrees(queries, values):
+        if shared and (chosen := self._chosen(rows, longest)) and not self._agrees(queries, values, chosen):
             self.window = 0
             values = self._alone(rows)
-        self.checked = max(self.checked, longest) if shared and longest > 2 * self.checked else self.checked
         by_owner: dict[int, list[Values]] = {}
         for query, value in zip(queries, values, strict=True):
             by_owner.setdefault(query.owner, []).append(value)
@@ -298,10 +299,21 @@ class Scoring:
             by_query |= {id(query): value for query, value in zip(queries, computed, strict=True)}
         return [by_query[id(row.queries[0])] for row in single]
 
-    def _agrees(self, queries: Sequence[Query], values: Sequence[Values]) -> bool:
-        """Whether some queries, computed alone, give what they gave side by side."""
-        step = max(1, len(queries) // SAMPLE)
-        chosen = list(range(0, len(queries), step))[:SAMPLE]
+    def _chosen(self, rows: Sequence[BatchRow], longest: int) -> list[int]:
+        """Which queries are to be computed again: some where rows are new or much longer, for what held may fail there.
+
+        A kernel for accelerators has erred at some widths alone, in the last query: there that of the longest row is
+        looked at in every batch.
+        """
+        ends = list(accumulate(len(row.queries) for row in rows))
+        if longest > 2 * self.checked:
+            self.checked = longest
+            return list(range(0, ends[-1], max(1, ends[-1] // SAMPLE)))[:SAMPLE]
+        last = max(range(len(rows)), key=lambda number: rows[number].size)
+        return [ends[last] - 1] if self.accelerated else []
+
+    def _agrees(self, queries: Sequence[Query], values: Sequence[Values], chosen: Sequence[int]) -> bool:
+        """Whether chosen queries, computed alone, give what they gave side by side."""
         again = [self.forward.plain([queries[number]])[0] for number in chosen]
         self.sample += len(chosen)
         drift = max(

@@ -71,8 +71,9 @@ class RunsHere:
 
 
 WEIGHTS = ("*.safetensors", "*.gguf")
+ENGINES = {"cuda": "4"}
 ENGINE = "3"
-"""Raised whenever the same model would be given other figures or replies by this package."""
+"""Raised whenever the same model would be given other figures or replies by this package, on that device or others."""
 
 
 class HuggingFace(RunsHere):
@@ -88,7 +89,7 @@ class HuggingFace(RunsHere):
         folder = existing_folder(spec.name)
         revision = folder_sha256(folder) if folder else hub_commit(spec)
         chat = template(pinned(spec, revision), folder or Path(spec.name))
-        return {"revision": revision, **engine(), **chat, **placement(spec)}
+        return {"revision": revision, **chat, **engine(spec)}
 
     def open(self, spec: ModelSpec) -> TransformerModel:
         """Load the model with its own tokenizer.
@@ -145,9 +146,11 @@ def hub_commit(spec: ModelSpec) -> str:
     return Path(str(config)).parent.name
 
 
-def engine() -> dict[str, str]:
-    """What computes: this package's engine and the libraries beneath it."""
-    return {"engine": ENGINE, **{name: metadata.version(name) for name in ("transformers", "torch")}}
+def engine(spec: ModelSpec) -> dict[str, str]:
+    """What computes: this package's engine and the libraries beneath it, with the device and dtype of this machine."""
+    where = placement(spec)
+    number = ENGINES.get(where["device"].partition(":")[0], ENGINE)
+    return {"engine": number, **{name: metadata.version(name) for name in ("transformers", "torch")}, **where}
 
 
 def template(spec: ModelSpec, folder: Path) -> dict[str, str]:

@@ -1,10 +1,31 @@
-"""Where the tokens of a row stand: a tree whose branches follow one another, each seeing what leads to it."""
+"""Where the tokens of a row stand: a tree whose branches follow one another, each seeing what leads to it.
+
+And how wide a batch is: as its longest row, but for widths at which an attention kernel errs.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from contrapose.tasks.infer.local.rows import BatchRow, Query
+
+ERRS_ON, BLOCK = "cuda", 32
+"""Devices on which a kernel errs, and the queries that it computes together, or half of them."""
+
+
+def width(longest: int, device: str) -> int:
+    """Tokens of each row of a batch, fillers included.
+
+    Args:
+        longest: tokens of the longest row.
+        device: torch's type of it.
+
+    Where a row is one token longer than full blocks, and all heads share their keys and values, torch's
+    memory-efficient attention takes the last query for the only one, and gives it what another head's query gets:
+    `num_queries == 1` in torch's kernel_forward.h, 2.11 and 2.13 (decision 47). With a filler more, no query is left
+    over.
+    """
+    return longest + 1 if device == ERRS_ON and longest > 1 and longest % BLOCK == 1 else longest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

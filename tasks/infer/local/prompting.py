@@ -30,6 +30,7 @@ class Encoder:
             )
         pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
         self.pad_id = int(pad if pad is not None else 0)
+        self._labels: dict[str, list[int]] = {}
 
     def prompt(self, prompt: str) -> list[int]:
         """What the model reads for a prompt."""
@@ -57,11 +58,12 @@ class Encoder:
             ) from error
 
     def label(self, label: str) -> list[int]:
-        """A label right after a prompt."""
-        # After "Answer:" a label follows a space; at the start of a chat turn it does not.
-        if not self.chat:
-            return self._after("Answer:", f" {label}")
-        return self._after(self._before_turn, label)
+        """A label right after a prompt; the few there are stand in many questions, and are read once."""
+        if label not in self._labels:
+            # After "Answer:" a label follows a space; at the start of a chat turn it does not.
+            before, text = (self._before_turn, label) if self.chat else ("Answer:", f" {label}")
+            self._labels[label] = self._after(before, text)
+        return self._labels[label]
 
     @cached_property
     def _before_turn(self) -> str:

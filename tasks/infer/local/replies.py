@@ -9,6 +9,7 @@ from typing import Any
 
 from contrapose.tasks.config.model_spec import Generation
 from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.infer.local.layout import width
 from contrapose.tasks.infer.local.memory import Memory
 from contrapose.tasks.infer.local.prompting import Encoder
 
@@ -50,11 +51,11 @@ class Replies:
     def _batch(self, prompts: Sequence[Prompt]) -> list[Completion]:
         import torch
 
-        width = max(len(prompt.ids) for prompt in prompts)
-        gaps = [width - len(prompt.ids) for prompt in prompts]
+        start = width(max(len(prompt.ids) for prompt in prompts), self.model.device.type)
+        gaps = [start - len(prompt.ids) for prompt in prompts]
         # On the left, so that every reply starts in the same column.
         padded = [[self.encoder.pad_id] * gap + prompt.ids for gap, prompt in zip(gaps, prompts, strict=True)]
-        mask = [[0] * gap + [1] * (width - gap) for gap in gaps]
+        mask = [[0] * gap + [1] * (start - gap) for gap in gaps]
         with torch.inference_mode():
             output = self.model.generate(
                 input_ids=torch.tensor(padded, device=self.model.device),
@@ -66,29 +67,29 @@ class Replies:
                 top_p=None,
                 top_k=None,
                 pad_token_id=self.encoder.pad_id,
-                logits_processor=self._sampling(prompts, width),
-                stopping_criteria=self._stopping(width),
+                logits_processor=self._sampling(prompts, start),
+                stopping_criteria=self._stopping(start),
             )
-        written = output[:, width:].tolist()
+        written = output[:, start:].tolist()
         return [self._decoded(len(prompt.ids), tokens) for prompt, tokens in zip(prompts, written, strict=True)]
 
-    def _sampling(self, prompts: Sequence[Prompt], width: int) -> Any:
-        """Chooses the tokens of sampled replies, which start after `width` tokens."""
+    def _sampling(self, prompts: Sequence[Prompt], start: int) -> Any:
+        """Chooses the tokens of sampled replies, which start after so many tokens."""
         from transformers import LogitsProcessorList
 
         temperature, top_p = self.generation.temperature, self.generation.top_p
         if not temperature:
             return LogitsProcessorList()
         seeds = [prompt.seed for prompt in prompts]
-        return LogitsProcessorList([Sampler(seeds, start=width, temperature=temperature, top_p=top_p)])
+        return LogitsProcessorList([Sampler(seeds, start=start, temperature=temperature, top_p=top_p)])
 
-    def _stopping(self, width: int) -> Any:
-        """Ends each row whose reply holds a stop. Replies start after `width` tokens."""
+    def _stopping(self, start: int) -> Any:
+        """Ends each row whose reply holds a stop. Replies start after so many tokens."""
         import torch
         from transformers import StoppingCriteriaList
 
         def stopped(ids: Any, _: Any) -> Any:
-            texts = self.encoder.tokenizer.batch_decode(ids[:, width:], skip_special_tokens=True)
+            texts = self.encoder.tokenizer.batch_decode(ids[:, start:], skip_special_tokens=True)
             ended = [any(stop in text for stop in self.generation.stop) for text in texts]
             return torch.tensor(ended, device=ids.device)
 

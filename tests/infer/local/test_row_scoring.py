@@ -12,7 +12,7 @@ from tiny_model import save_tiny_model
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.infer.local import passing
+from contrapose.tasks.infer.local import layout, passing
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
@@ -73,7 +73,12 @@ def sliding(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def opened(folder: Path, batch_size: object = "auto") -> TransformerModel:
-    spec = {"id": f"hf/{folder}", "args": {"dtype": "float32", "device": "cpu"}, "batch_size": batch_size}
+    spec = {
+        "id": f"hf/{folder}",
+        "args": {"dtype": "float32", "device": "cpu"},
+        "batch_size": batch_size,
+        "generation": {"max_new_tokens": 8},
+    }
     return HuggingFace().open(ModelSpec.model_validate(spec))
 
 
@@ -220,3 +225,70 @@ def test_other_errors_are_not_taken_for_lack_of_memory(folder: Path, monkeypatch
     monkeypatch.setattr(model.model, "forward", broken)
     with pytest.raises(RuntimeError, match="shapes differ"):
         completions(model, QUESTIONS[:2])
+
+
+def spoil_a_query_left_over(monkeypatch: pytest.MonkeyPatch, heads: int) -> list[int]:
+    """Attention that errs as torch's kernel on CUDA does where a query is left over by full blocks (decision 47).
+
+    Returns:
+        Queries of each call that had one left over, which grows as the model is used.
+    """
+    import torch
+
+    right, hit = torch.nn.functional.scaled_dot_product_attention, list[int]()
+
+    def erring(query: Any, key: Any, value: Any, attn_mask: Any = None, **rest: Any) -> Any:
+        found = right(query, key, value, attn_mask=attn_mask, **rest)
+        if attn_mask is not None and query.shape[2] > 1 and query.shape[2] % layout.BLOCK == 1:
+            hit.append(query.shape[2])
+            found[:, :, -1] = found[:, :, -1].roll(1, dims=1) + heads
+        return found
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", erring)
+    return hit
+
+
+def words(count: int) -> str:
+    """A prompt that begins like none of another length."""
+    known = ("the", "sky", "is", "red", "and", "not", "blue")
+    return " ".join(known[(number * count) % 5 + count % 3] for number in range(1, count + 1))
+
+
+LEFT_OVER = [Question(kind="choose", prompt=words(count), labels=("A", "B")) for count in range(28, 37)]
+"""The longest of every third is a batch's, and one of these has a token more than a block."""
+
+
+@pytest.mark.parametrize("errs_on", ["cpu", "cuda"])
+@pytest.mark.parametrize("window", [1 << 30, 0])
+def test_no_batch_is_as_wide_as_a_kernel_errs(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, errs_on: str, window: int
+) -> None:
+    alone = [each.option_loglikelihoods for question in LEFT_OVER for each in completions(opened(folder), [question])]
+    hit = spoil_a_query_left_over(monkeypatch, heads=4)
+    monkeypatch.setattr(layout, "ERRS_ON", errs_on)
+    model = opened(folder, 3)
+    model.scoring.window = window
+    found = [each.option_loglikelihoods for each in completions(model, LEFT_OVER)]
+    right = [one == pytest.approx(other, abs=1e-4) for one, other in zip(found, alone, strict=True)]
+    assert all(right) == (not hit) == (errs_on == "cpu")
+
+
+@pytest.mark.parametrize("errs_on", ["cpu", "cuda"])
+def test_no_reply_starts_where_a_kernel_errs(folder: Path, monkeypatch: pytest.MonkeyPatch, errs_on: str) -> None:
+    asked = [Question(kind="generate", prompt=question.prompt) for question in LEFT_OVER]
+    alone = [each.text for question in asked for each in completions(opened(folder), [question])]
+    hit = spoil_a_query_left_over(monkeypatch, heads=4)
+    monkeypatch.setattr(layout, "ERRS_ON", errs_on)
+    assert ([each.text for each in completions(opened(folder, 3), asked)] == alone) == (not hit) == (errs_on == "cpu")
+
+
+def test_on_an_accelerator_every_batch_is_looked_at(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = [each.option_loglikelihoods for question in LEFT_OVER for each in completions(opened(folder), [question])]
+    hit = spoil_a_query_left_over(monkeypatch, heads=4)
+    model = opened(folder, 1)
+    model.scoring.bound = 1e-3
+    model.scoring.accelerated = True
+    found = [each.option_loglikelihoods for each in completions(model, LEFT_OVER)]
+    assert hit
+    assert found == [pytest.approx(each, abs=1e-4) for each in alone]
+    assert "off" in str(model.notes()["prefix_sharing"])
