@@ -39,18 +39,18 @@ def evidence(share: Share, gate: float, *, level: float = LEVEL) -> Evidence:
 
 def _reached(share: Share, gate: float) -> float:
     """Tail of the binomial distribution, by the beta distribution since effective rows are no whole number."""
-    from scipy.stats import beta
+    from scipy.special import betainc
 
     if not gate:
         # No true rate lies under it.
         return 0.0
     false = share.effective * (1 - share.rate)
-    return float(beta.cdf(gate, share.effective * share.rate, false + 1)) if share.true else 1.0
+    return float(betainc(share.effective * share.rate, false + 1, gate)) if share.true else 1.0
 
 
 def _missed(share: Share, gate: float) -> float:
     """The other tail."""
-    from scipy.stats import beta
+    from scipy.special import betaincc
 
     true, false = share.effective * share.rate, share.effective * (1 - share.rate)
-    return float(beta.sf(gate, true + 1, false)) if share.true < share.rows else 1.0
+    return float(betaincc(true + 1, false, gate)) if share.true < share.rows else 1.0

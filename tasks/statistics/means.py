@@ -196,10 +196,10 @@ def _drawn(sums: np.ndarray, counts: np.ndarray, confidence: float) -> Interval 
 
 def tail_of(confidence: float, sums: np.ndarray, counts: np.ndarray) -> float:
     """The share beyond each end, if percentiles are to reach as far as a t interval for the mean's variance does."""
-    from scipy.stats import norm
+    from scipy.special import ndtr
 
     clusters = len(sums)
-    return float(norm.sf((clusters / (clusters - 1)) ** 0.5 * _quantile(confidence, spread(sums, counts))))
+    return float(ndtr(-((clusters / (clusters - 1)) ** 0.5) * _quantile(confidence, spread(sums, counts))))
 
 
 def resamples_for(tail: float, clusters: int) -> int:
@@ -215,6 +215,6 @@ def _student(sums: np.ndarray, counts: np.ndarray, confidence: float) -> Interva
 
 
 def _quantile(confidence: float, estimate: Spread) -> float:
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
-    return float(t.ppf((1 + confidence) / 2, estimate.freedom))
+    return float(stdtrit(estimate.freedom, (1 + confidence) / 2))

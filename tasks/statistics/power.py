@@ -93,7 +93,7 @@ def reach(cases: int, gate: float, *, level: float, agreeing: float | None = Non
     given probability is a quantile of the beta distribution: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934)
     404-413.
     """
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
     def evidence_of(true: int) -> Evidence:
         share = independent(true, cases)
@@ -103,9 +103,9 @@ def reach(cases: int, gate: float, *, level: float, agreeing: float | None = Non
     passing = _first(lambda true: evidence_of(true).reached <= level, -1, cases + 1)
     open_from = _first(lambda true: evidence_of(true).missed > level, -1, cases + 1)
     failing = open_from - 1
-    passes_from = float(beta.ppf(POWER, passing, cases - passing + 1)) if passing else 0.0
+    passes_from = float(betaincinv(passing, cases - passing + 1, POWER)) if passing else 0.0
     return Reach(
-        fails_up_to=float(beta.ppf(1 - POWER, failing + 1, cases - failing)) if failing >= 0 else None,
+        fails_up_to=float(betaincinv(failing + 1, cases - failing, 1 - POWER)) if failing >= 0 else None,
         passes_from=passes_from if passing <= cases else None,
     )
 

@@ -126,10 +126,10 @@ def _effective(sums: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
 
 def fewer(rows: float, clusters: float) -> float:
     """What few clusters cost: the squared ratio of the t quantiles for rows and for clusters, at most 1."""
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     tail = (1 + CONFIDENCE) / 2
-    return float(t.ppf(tail, rows - 1) / t.ppf(tail, clusters - 1)) ** 2
+    return float(stdtrit(rows - 1, tail) / stdtrit(clusters - 1, tail)) ** 2
 
 
 def wilson(share: Share, *, confidence: float = CONFIDENCE) -> Interval:
