@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import pandas as pd
+from pandas.arrays import ArrowExtensionArray
 
 from contrapose.tasks.core.outcome import DataSummary, LeftOut, LimitedBy, Outcome, Summary
 from contrapose.tasks.core.stopping import asked_of, early_stop
@@ -78,8 +79,18 @@ def of_test(results: pd.DataFrame, test: str) -> pd.DataFrame:
 
 def read_rows(results: pd.DataFrame, show: Show) -> Iterator[ReportRow]:
     """Rows of the results, in their order."""
-    for record, outcome in zip(results.to_dict("records"), outcomes(results), strict=True):
-        yield _row({str(name): value for name, value in record.items()}, outcome, show)
+    names = [str(name) for name in results]
+    details = {name: visible(name.replace("_", " ")) for name in names if name not in PLACED}
+    rows = zip(*(_values(results[name]) for name in results), strict=True)
+    for values, outcome in zip(rows, outcomes(results), strict=True):
+        yield _row(dict(zip(names, values, strict=True)), outcome, details, show)
+
+
+def _values(column: pd.Series) -> list[Any]:
+    """Those of a column, plain: Arrow's own column tells them sooner than pandas does."""
+    array = column.array
+    plain = array.__arrow_array__().to_pylist() if isinstance(array, ArrowExtensionArray) else column.tolist()
+    return list(plain)
 
 
 def name_of(identifier: object) -> str:
@@ -89,7 +100,7 @@ def name_of(identifier: object) -> str:
     return visible(text if len(text) <= LONGEST_ID else f"{text[:half]} … {text[-half:]}")
 
 
-def _row(record: Mapping[str, Any], outcome: RowOutcome, show: Show) -> ReportRow:
+def _row(record: Mapping[str, Any], outcome: RowOutcome, details: Mapping[str, str], show: Show) -> ReportRow:
     def shown(name: str) -> str:
         return show(_text(record.get(name)))
 
@@ -104,15 +115,15 @@ def _row(record: Mapping[str, Any], outcome: RowOutcome, show: Show) -> ReportRo
         before=shown("expected_result"),
         after=shown("actual_result"),
         reason=shown("reason") or shown("error"),
-        details=tuple(_details(record, show)),
+        details=tuple(_details(record, details, show)),
     )
 
 
-def _details(record: Mapping[str, Any], show: Show) -> Iterator[tuple[str, str]]:
-    for name, value in record.items():
-        text = _text(value)
-        if name not in PLACED and text and (name, text) != ("repeat", "0"):
-            yield visible(name.replace("_", " ")), show(text)
+def _details(record: Mapping[str, Any], labels: Mapping[str, str], show: Show) -> Iterator[tuple[str, str]]:
+    for name, label in labels.items():
+        text = _text(record[name])
+        if text and (name, text) != ("repeat", "0"):
+            yield label, show(text)
     yield from ((name, show(text)) for name, text in passage_details(record))
 
 

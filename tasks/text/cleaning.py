@@ -12,19 +12,20 @@ ESCAPE = re.compile(
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Controls, directional marks, and characters that take no room: a reader must not be shown less than is there.
-_UNSEEN = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+_HIDDEN = (
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     r"\u2028-\u202e\u2060-\u206f\u3164\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-    rf"{''.join(chr(plane + last) for plane in range(0x10000, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF))}]"
+    rf"{''.join(chr(plane + last) for plane in range(0x10000, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF))}"
 )
+_UNSEEN = re.compile(f"[{_HIDDEN}]")
 # Marks that stand above or below a letter; any number of them would cover the lines around it.
-_STACKED = re.compile(
-    r"(?<=[{0}]{{8}})[{0}]+".format(
-        "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
-        "\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f"
-    )
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+    "\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f"
 )
+_STACKED = re.compile(f"(?<=[{_MARKS}]{{8}})[{_MARKS}]+")
+_WORTH_A_LOOK = re.compile(rf"[\r\ud800-\udfff{_MARKS}{_HIDDEN}]")
 # What a line in the log of a build can start to order the machine that builds.
 _ORDER = re.compile(
     r"([:#])\1(?=(?:error|warning|notice|debug|(?:end)?group|add-|set-|save-|stop-|remove-|vso|teamcity|\[))"
@@ -49,7 +50,9 @@ def visible(text: str) -> str:
 
     Newlines and tabs stay; a Windows line end becomes a newline. Of marks stacked on one letter eight stay marks.
     """
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.replace("\n", " ").replace("\t", " ").isprintable():
+        return text
+    if not _WORTH_A_LOOK.search(text):
         return text
     return _STACKED.sub(_escape_each, _UNSEEN.sub(_escape, valid(text).replace("\r\n", "\n")))
 
