@@ -200,6 +200,19 @@ def test_threads_that_share_a_suite_look_at_their_own_rows() -> None:
         assert list(threads.map(broken_of, lengths)) == [("", [rows]) for rows in lengths]
 
 
+def test_the_library_is_left_as_it_was() -> None:
+    suite = suite_made_once(json.dumps([{"type": "expect_column_values_to_be_unique", "kwargs": {"column": "id"}}]))
+    from great_expectations.expectations.expectation import Expectation
+
+    own, frame = Expectation.configuration, pd.DataFrame({"id": ["a", "a"], "row": [1, 2]})
+    (seen,) = run(suite, frame, key="id", parameters={})
+    assert (seen.holds, [row["row"] for row in seen.broken]) == (False, [1, 2])
+    assert Expectation.configuration is own
+    with pytest.raises(TypeError):
+        run(suite, None, key="id", parameters={})  # type: ignore[arg-type]
+    assert Expectation.configuration is own
+
+
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     """How many rows the library was asked about, each time that it was."""
