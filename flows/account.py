@@ -59,7 +59,7 @@ def usage_summary(run: Run) -> UsageSummary:
         prompt_tokens=row.prompt_tokens,
         completion_tokens=row.completion_tokens,
         cost=_rounded(cost_of((row.spent - taken, run.price), (taken, price))),
-        latency={f"p{share * 100:.0f}": round(seconds, 4) for share, seconds in row.latency.items()},
+        latency={f"p{share * 100:.0f}": round(seconds, 4) for share, seconds in Store().runs.latency(run.id).items()},
     )
     return UsageSummary(**usage, reader=_reader_usage(run.reader, row.reading)) if run.reader else usage
 

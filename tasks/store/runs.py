@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Literal
 
@@ -68,8 +68,6 @@ class RunRow(Taken):
     """Unix time of the last sign of life."""
     hits: int
     """Answers that it found in the store."""
-    latency: dict[float, float] = field(default_factory=dict)
-    """Seconds at some percentiles of its answers' latencies."""
     reading: Taken = Taken()
     """What its reader has spent."""
 
@@ -207,13 +205,16 @@ class Runs(StorePart):
 
     @patient
     def get(self, run: str) -> RunRow | None:
-        """A run with its latencies; None where there is no such run."""
+        """A run; None where there is no such run."""
         with self.reading.begin() as connection:
             row = connection.execute(select(RUNS).where(RUNS.c.id == run)).one_or_none()
-            if row is None:
-                return None
-            latency = percentiles(connection, run, SHARES)
-            return RunRow(**row._mapping, latency=latency, reading=_reading(connection, run))
+            return None if row is None else RunRow(**row._mapping, reading=_reading(connection, run))
+
+    @patient
+    def latency(self, run: str) -> dict[float, float]:
+        """Seconds at some percentiles of the latencies of a run's answers; a million answers take seconds to read."""
+        with self.reading.begin() as connection:
+            return percentiles(connection, run, SHARES)
 
     @patient
     def latest(self, most: int) -> list[tuple[str, str]]:

@@ -97,7 +97,7 @@ def test_what_a_run_spent_is_kept_with_its_answers() -> None:
     assert row is not None
     assert (row.answers, row.failures) == (100, 2)
     assert row.spent == Usage(calls=104, prompt_tokens=300, completion_tokens=200)
-    assert row.latency == {0.5: 5.0, 0.95: 9.5, 0.99: 9.9}
+    assert Store().runs.latency(run) == {0.5: 5.0, 0.95: 9.5, 0.99: 9.9}
 
 
 def test_a_file_of_answers_is_nobody_elses(own_store: str) -> None:
