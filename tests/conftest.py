@@ -87,6 +87,13 @@ def prefect_server() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def recording_prefect(prefect_server: None) -> Iterator[None]:
+    """A server that also writes down events and tasks, for tests that read them."""
+    with serving_prefect(records=True):
+        yield
+
+
 @pytest.fixture
 def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """URL of an empty response store, which the environment names."""

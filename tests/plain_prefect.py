@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -19,10 +19,20 @@ from filelock import FileLock
 
 from contrapose.flows.serve.temporary_server import OWN_SETTINGS
 
+UNREAD = {
+    f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false"
+    for name in ("TASK_RUN_RECORDER", "EVENT_PERSISTER", "EVENT_LOGGER", "TRIGGERS")
+}
+"""Services that write down what became of each task, and every event: two thirds of a server's work in a run."""
+
 
 @contextmanager
-def serving_prefect() -> Iterator[None]:
-    """A server with a new database, which the settings of this process name; others are told by their tests."""
+def serving_prefect(*, records: bool = False) -> Iterator[None]:
+    """A server with a new database, which the settings of this process name; others are told by their tests.
+
+    Args:
+        records: whether it writes down events and tasks too, which few tests read.
+    """
     from prefect.settings import (
         PREFECT_API_URL,
         PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
@@ -33,7 +43,7 @@ def serving_prefect() -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="prefect-server-", ignore_cleanup_errors=True) as folder:
         put_database(Path(folder) / "prefect.db")
         database = f"sqlite+aiosqlite:///{folder}/prefect.db"
-        with _running(database) as url:
+        with _running(database, {} if records else UNREAD) as url:
             named = {PREFECT_API_URL: url, PREFECT_SERVER_DATABASE_CONNECTION_URL: database}
             with temporary_settings({**named, PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
                 yield
@@ -56,13 +66,13 @@ def put_database(file: Path) -> None:
 
 
 @contextmanager
-def _running(database: str) -> Iterator[str]:
+def _running(database: str, services: Mapping[str, str]) -> Iterator[str]:
     """The URL of its API."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     own = {"PREFECT_SERVER_DATABASE_CONNECTION_URL": database}
-    server = subprocess.Popen([sys.executable, __file__, str(port)], env={**os.environ, **OWN_SETTINGS, **own})
+    server = subprocess.Popen([sys.executable, __file__, str(port)], env={**os.environ, **OWN_SETTINGS, **services, **own})
     try:
         end = time.monotonic() + 180
         while not _answers(port):

@@ -22,7 +22,7 @@ from contrapose.tasks.store.checks import CheckRow, OvertakenError
 if TYPE_CHECKING:
     from contrapose.flows.retraining.decision import RetrainedCheck
 
-pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+pytestmark = pytest.mark.usefixtures("recording_prefect", "own_store", "in_tmp")
 
 SECRET = "of-these-tests-alone"
 

@@ -84,7 +84,7 @@ class Compared(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def compared(prefect_server: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compared]:
+def compared(recording_prefect: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compared]:
     """A comparison of two models that swear when they are sworn at."""
     began = datetime.now(UTC)
     here, bad = tmp_path_factory.mktemp("texts"), bad_words()
