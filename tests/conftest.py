@@ -16,6 +16,7 @@ from places import SHARED_DATA
 from plain_prefect import put_database, serving_prefect
 
 from contrapose.flows.cli.start import be_quiet
+from contrapose.flows.serve.temporary_server import collect_seldom
 
 LOOKS = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 """What says how wide and how colourful a terminal is, besides the terminal."""
@@ -59,6 +60,7 @@ if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
     # The processes share the cores: threads of several models that wait for each other take ten times as long.
     os.environ["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])))
 be_quiet(logs=False)
+collect_seldom()
 
 # A busy machine is slow, which says nothing about the code.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from contrapose.flows.serve.temporary_server import OWN_SETTINGS
+from contrapose.flows.serve.temporary_server import OWN_SETTINGS, collect_seldom
 
 UNREAD = {
     f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false"
@@ -72,7 +72,8 @@ def _running(database: str, services: Mapping[str, str]) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     own = {"PREFECT_SERVER_DATABASE_CONNECTION_URL": database}
-    server = subprocess.Popen([sys.executable, __file__, str(port)], env={**os.environ, **OWN_SETTINGS, **services, **own})
+    environment = {**os.environ, **OWN_SETTINGS, **services, **own}
+    server = subprocess.Popen([sys.executable, __file__, str(port)], env=environment)
     try:
         end = time.monotonic() + 180
         while not _answers(port):
@@ -97,6 +98,7 @@ def main(port: int) -> None:
 
     from contrapose.flows.serve.queued_sqlite import queued
 
+    collect_seldom()
     with queued():
         uvicorn.run("prefect.server.api.server:create_app", factory=True, port=port, lifespan="on", log_level="error")
 

@@ -61,6 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _done(argv)
     # Before anything else is imported, which takes a second.
     end_at_once()
+    from contrapose.flows.serve.temporary_server import collect_seldom
+
+    collect_seldom()
     ending = _Ending()
     # What is registered first is called last: by then everything else has been seen to.
     atexit.register(ending)
