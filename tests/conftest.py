@@ -92,8 +92,13 @@ def prefect_server() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def recording_prefect(prefect_server: None) -> Iterator[None]:
     """A server that also writes down events and tasks, for tests that read them."""
+    from prefect.events.worker import EventsWorker
+
+    # What sends events stays with the server that it sent the first one to.
+    EventsWorker.drain_all(at_exit=False)
     with serving_prefect(records=True):
         yield
+        EventsWorker.drain_all(at_exit=False)
 
 
 @pytest.fixture
