@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -86,8 +87,10 @@ def test_a_better_an_equal_and_a_worse_candidate(share: float, verdict: str) -> 
 @pytest.mark.slow
 def test_ten_announcements_at_once_are_handled_once_and_the_baseline_costs_nothing_again() -> None:
     config = configured(limit=20)
+    # With the settings of this thread, which name the server.
+    contexts = [copy_context() for _ in range(10)]
     with ThreadPoolExecutor(10) as pool:
-        found = list(pool.map(lambda _: check(config=config, margin=0.5), range(10)))
+        found = list(pool.map(lambda own: own.run(check, config=config, margin=0.5), contexts))
     assert sorted(left["duplicate"] for left in found) == [False] + [True] * 9
     assert len({json.dumps(left["decision"]) for left in found}) == 1
     assert len(list(Path("out").glob("*-retrained"))) == 1
@@ -246,11 +249,13 @@ def test_a_person_decides_on_a_candidate_that_is_held(
     strict = configured(limit=60, tests={"sensitivity": {"add_toxic_words": {"min_pass_rate": 0.95}}})
     paused = FlowRunFilter.model_validate({"state": {"type": {"any_": ["PAUSED"]}}})
     with ThreadPoolExecutor(1) as pool, get_client(sync_client=True) as client:
-        running = pool.submit(check, 0.5, config=strict, promotion={"ask": True}, training_run=reply)
+        # With the settings of this thread, which name the server.
+        own = copy_context()
+        running = pool.submit(own.run, check, 0.5, config=strict, promotion={"ask": True}, training_run=reply)
         while not (runs := client.read_flow_runs(flow_run_filter=paused)):
             time.sleep(0.2)
             assert not running.done()
-        resume_flow_run(runs[0].id, run_input={"decision": reply, "reason": "Seen by hand."})
+        resume_flow_run(runs[0].id, run_input={"approve": reply == "approve", "reason": "Seen by hand."})
         left = running.result(timeout=60)
     decision = left["decision"]
     assert decision["verdict"] == verdict
