@@ -110,7 +110,7 @@ def test_emptied_tables_are_computed_again() -> None:
     from contrapose.tasks.tables.table import storage
 
     run("--set", "seed=10")
-    for table in Path(storage()).glob("*.parquet"):
+    for table in storage().path.glob("*.parquet"):
         table.unlink()
     code, folder = run("--set", "seed=10")
     assert code in (0, 1, 3)
