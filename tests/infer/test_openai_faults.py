@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from threading import Timer
 
 import pytest
@@ -11,7 +11,8 @@ from fake_endpoint import Endpoint, serving
 from openai_server import answered, generate, only, spec
 from plain_broker import PlainBroker
 
-from contrapose.tasks.core.questions import UNASKED
+from contrapose.tasks.core.errors import CutShortError
+from contrapose.tasks.core.questions import UNASKED, Question
 from contrapose.tasks.infer.asking import outcomes as retrying
 from contrapose.tasks.infer.asking import pool
 from contrapose.tasks.infer.budget import Budget, Limits
@@ -62,6 +63,28 @@ def test_replies_under_way_are_kept_when_the_store_stops_the_run(
     broker = PlainBroker()
     Timer(0.4, broker.stop, ["the response store cannot be written"]).start()
     OpenAI().open(spec(server, args={"concurrency": 8})).answer([generate(f"Prompt {n}") for n in range(99)], broker)
+    assert 0 < len(server.bodies) < 99
+    assert sum(answer.completion.text is not None for answer in broker.answers.values()) == len(server.bodies)
+
+
+def test_replies_under_way_are_kept_when_the_store_gives_no_more_questions(server: Endpoint) -> None:
+    class FullBroker(PlainBroker):
+        """A broker whose disk is full when a second window of questions is wanted."""
+
+        def take(self, questions: Sequence[Question]) -> list[Question]:
+            if self.windows:
+                time.sleep(0.3)
+                raise CutShortError("the disk is full", expected="room", remedy="Make room.", where="the store")
+            self.windows += 1
+            return super().take(questions)
+
+        windows = 0
+
+    server.delay = 1.0
+    broker = FullBroker()
+    model = OpenAI().open(spec(server, args={"concurrency": 8}))
+    with pytest.raises(CutShortError, match="the disk is full"):
+        model.answer([generate(f"Prompt {n}") for n in range(99)], broker)
     assert 0 < len(server.bodies) < 99
     assert sum(answer.completion.text is not None for answer in broker.answers.values()) == len(server.bodies)
 

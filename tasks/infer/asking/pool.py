@@ -33,6 +33,8 @@ class Pool:
     """Opens what makes the requests; it is closed at the end."""
     endpoint: Endpoint
     """What is shared with other calls."""
+    _failed: Exception | None = field(default=None, init=False, repr=False)
+    """Why no more questions come: the store does not say which are ours."""
     _queue: asyncio.Queue[Question | None] = field(init=False, repr=False)
     _breaker: Breaker = field(init=False, repr=False)
 
@@ -42,6 +44,8 @@ class Pool:
         self._queue = asyncio.Queue(size)
         async with self._asking() as asker:
             await _first_of(self._watch(), self._fill(size), *(self._work(asker) for _ in range(size)))
+        if self._failed is not None:
+            raise self._failed
 
     async def try_out(self, work: Callable[[Asker], Coroutine[Any, Any, None]]) -> None:
         """Let something ask that finds out how to ask, until it is done or the run stops."""
@@ -66,7 +70,14 @@ class Pool:
         for start in range(0, len(self.questions), window):
             if self.broker.stopped:
                 break
-            for question in await asyncio.to_thread(self.broker.take, self.questions[start : start + window]):
+            try:
+                taken = await asyncio.to_thread(self.broker.take, self.questions[start : start + window])
+            except Exception as error:
+                # What is under way is paid for: the error is told when that is answered.
+                self._failed = error
+                self.broker.stop("the response store cannot be written")
+                break
+            for question in taken:
                 await self._queue.put(question)
         for _ in range(workers):
             await self._queue.put(None)
