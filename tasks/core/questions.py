@@ -12,6 +12,8 @@ from contrapose.tasks.core.records import Completion, Usage
 
 UNASKED = "not asked"
 """How the error of a question begins that was not asked, or not to the end, because the run was stopped."""
+UNWRITTEN = "the response store cannot be written"
+"""Why a run stops that could not keep what it would pay for."""
 INTERRUPTED = "the run was interrupted"
 """Why portions that are asked elsewhere ask nothing more after the flow has ended: nobody waits for what they have."""
 

@@ -9,7 +9,7 @@ from threading import Event, Lock, Thread
 from typing import Self, TypeAlias
 
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
-from contrapose.tasks.core.questions import Answer, Question
+from contrapose.tasks.core.questions import UNWRITTEN, Answer, Question
 from contrapose.tasks.core.records import Completion, Usage, total
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Keys
@@ -112,7 +112,7 @@ class StoreBroker:
         self._writer.put([self._kept(answer) for answer in answers])
         if self._writer.failed is not None:
             # What cannot be kept must not be paid for.
-            self.stop("the response store cannot be written")
+            self.stop(UNWRITTEN)
         self._meter.cost = self.budget.cost()
         self._count(asked=len(answers))
 

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from contrapose.tasks.core.questions import INTERRUPTED, Question
+from contrapose.tasks.core.questions import INTERRUPTED, UNWRITTEN, Question
 from contrapose.tasks.infer.asking.asker import Asker, Way
 from contrapose.tasks.infer.asking.endpoint import Breaker, Endpoint
 from contrapose.tasks.infer.base import Broker
@@ -75,7 +75,7 @@ class Pool:
             except Exception as error:
                 # What is under way is paid for: the error is told when that is answered.
                 self._failed = error
-                self.broker.stop("the response store cannot be written")
+                self.broker.stop(UNWRITTEN)
                 break
             for question in taken:
                 await self._queue.put(question)
