@@ -89,7 +89,7 @@ WIDTH = 256
 """Tokens of a row that is tried."""
 
 GAIN = 1.05
-"""What twice as many tokens must gain in tokens a second."""
+"""What more tokens must gain in tokens a second."""
 
 LOGITS = 1 << 27
 """Logits of one batch: places times words of the vocabulary."""
@@ -119,13 +119,14 @@ def batch_limit(batch_size: int | Literal["auto"], model: Any, *, name: str) -> 
 
 
 def found_tokens(seconds: Callable[[int], float]) -> int:
-    """Double the tokens of a batch until memory ends or speed stops growing.
+    """Double the tokens of a batch until memory ends or speed has stopped growing.
 
     Args:
         seconds: what a batch of so many tokens takes; raises where memory ends.
     """
     best, speed, tokens = FIRST, 0.0, FIRST
-    while tokens <= LAST:
+    # One size may be slow by chance.
+    while tokens <= min(4 * best, LAST):
         try:
             reached = tokens / seconds(tokens)
         except (RuntimeError, MemoryError) as error:
@@ -133,9 +134,9 @@ def found_tokens(seconds: Callable[[int], float]) -> int:
                 raise
             # Real batches also hold masks and kept prefixes.
             return max(FIRST, best // 2)
-        if reached < speed * GAIN:
-            break
-        best, speed, tokens = tokens, reached, tokens * 2
+        if reached >= speed * GAIN:
+            best, speed = tokens, reached
+        tokens *= 2
     return best
 
 

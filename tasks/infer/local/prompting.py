@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.tables.columnar import batched
+
+TOGETHER = 1_000
+"""Prompts that are tokenised together: alone they take a quarter longer."""
 
 
 class Encoder:
@@ -32,11 +37,15 @@ class Encoder:
         self.pad_id = int(pad if pad is not None else 0)
         self._labels: dict[str, list[int]] = {}
 
+    def prompts(self, prompts: Sequence[str]) -> list[list[int]]:
+        """What the model reads for each prompt."""
+        wrap = self.template if self.chat else self.spec.in_one_text
+        parts = batched(map(wrap, prompts), TOGETHER)
+        return [ids for part in parts for ids in self.tokenizer(part, add_special_tokens=not self.chat)["input_ids"]]
+
     def prompt(self, prompt: str) -> list[int]:
-        """What the model reads for a prompt."""
-        if not self.chat:
-            return list(self.tokenizer(self.spec.in_one_text(prompt))["input_ids"])
-        return self.bare(self.template(prompt))
+        """What the model reads for one."""
+        return self.prompts([prompt])[0]
 
     def template(self, prompt: str) -> str:
         """A prompt in the chat template, up to where the reply begins.
@@ -76,15 +85,19 @@ class Encoder:
         start, whole = self.bare(before) if before else [], self.bare(before + text)
         return whole[len(start) :] if whole[: len(start)] == start else self.bare(text)
 
-    def text(self, prompt: str, text: str) -> tuple[list[int], list[int]]:
+    def text(self, context: list[int], text: str) -> tuple[list[int], list[int]]:
         """What precedes a text that is scored, and the text.
 
         The text is tokenised by itself, so that it has the same tokens after either prompt of a case.
-        An empty prompt stands for the beginning of the text, marked as the tokenizer marks it.
+
+        Args:
+            context: the prompt; where there is none, that stands for the beginning of the text, marked as the
+                tokenizer marks it.
+            text: what is scored.
         """
         ids = self.bare(text)
-        if prompt:
-            return self.prompt(prompt), ids
+        if context:
+            return context, ids
         start = self.tokenizer.bos_token_id
         return ([start], ids) if start is not None else (ids[:1], ids[1:])
 

@@ -43,14 +43,24 @@ class EncodedQuestion:
     """Why it cannot be computed."""
 
 
-def asked(number: int, question: Question, encoder: Encoder, *, context_length: int) -> EncodedQuestion:
-    """A question as tokens; one that does not fit is an error."""
+def asked(questions: Sequence[Question], encoder: Encoder, *, context_length: int) -> list[EncodedQuestion]:
+    """Questions as tokens; one that does not fit is an error."""
+    prompts = encoder.prompts([question.prompt for question in questions])
+    return [
+        _asked(number, question, prompt, encoder, context_length=context_length)
+        for number, (question, prompt) in enumerate(zip(questions, prompts, strict=True))
+    ]
+
+
+def _asked(
+    number: int, question: Question, prompt: list[int], encoder: Encoder, *, context_length: int
+) -> EncodedQuestion:
     if question.kind == "loss":
-        context, text = encoder.text(question.prompt, question.text)
+        context, text = encoder.text(prompt if question.prompt else [], question.text)
         endings = [text]
         size = len(context) + len(text)
     else:
-        context = encoder.prompt(question.prompt)
+        context = prompt
         endings = [encoder.label(label) for label in question.labels]
         size = len(context)
     error = misfit(len(context), room=max(map(len, endings), default=1), context_length=context_length)
@@ -191,7 +201,7 @@ def shared_rows(groups: Sequence[Sequence[Query]], *, limit: Limit, common: int 
     for group in sorted(groups, key=lambda group: (group[0].ids, group[0].owner)):
         alone = joined(group)
         both = rows[-1].followed_by(group) if rows else alone
-        fits = _fits([both], limit) and both.size <= WIDEST
+        fits = _fits(both.size, len(both.owners), both.wanted, limit) and both.size <= WIDEST
         if rows and fits and _cost(both, common) < _cost(rows[-1], common) + _cost(alone, common):
             rows[-1] = both
         else:
@@ -213,10 +223,13 @@ def alone(row: BatchRow) -> list[BatchRow]:
 def batches(rows: Sequence[BatchRow], limit: Limit) -> Iterator[list[BatchRow]]:
     """Rows of similar length, as many as the limit allows and at least one."""
     batch: list[BatchRow] = []
+    prompts = wanted = 0
     for row in sorted(rows, key=lambda row: (row.size, row.owners)):
-        if batch and not _fits([*batch, row], limit):
+        prompts, wanted = prompts + len(row.owners), wanted + row.wanted
+        # The latest row is the longest.
+        if batch and not _fits((len(batch) + 1) * row.size, prompts, wanted, limit):
             yield batch
-            batch = []
+            batch, prompts, wanted = [], len(row.owners), row.wanted
         batch.append(row)
     if batch:
         yield batch
@@ -227,11 +240,9 @@ def padded(rows: Sequence[BatchRow]) -> int:
     return len(rows) * max(row.size for row in rows)
 
 
-def _fits(rows: Sequence[BatchRow], limit: Limit) -> bool:
-    prompts = sum(len(row.owners) for row in rows)
-    if limit.prompts is not None and prompts > limit.prompts:
-        return False
-    return padded(rows) <= limit.tokens and sum(row.wanted for row in rows) <= limit.wanted
+def _fits(tokens: int, prompts: int, wanted: int, limit: Limit) -> bool:
+    few = limit.prompts is None or prompts <= limit.prompts
+    return few and tokens <= limit.tokens and wanted <= limit.wanted
 
 
 def _cost(row: BatchRow, common: int) -> float:

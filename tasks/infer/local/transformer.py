@@ -55,10 +55,7 @@ class TransformerModel:
         return size | self.scoring.notes()
 
     def _scored(self, questions: Sequence[Question]) -> Iterator[Batch]:
-        encoded = [
-            asked(number, question, self.encoder, context_length=self.context_length)
-            for number, question in enumerate(questions)
-        ]
+        encoded = asked(questions, self.encoder, context_length=self.context_length)
         yield from _fixed({ready.question: completion(ready, ()) for ready in encoded if not ready.queries})
         for rows in self.scoring.plan(encoded):
             yield self._scored_batch(rows, encoded)
@@ -79,7 +76,8 @@ class TransformerModel:
         return Batch(questions=tuple(numbers), most=most, compute=compute)
 
     def _generated(self, questions: Sequence[Question]) -> Iterator[Batch]:
-        encoded = {question: self.encoder.prompt(question.prompt) for question in questions}
+        prompts = self.encoder.prompts([question.prompt for question in questions])
+        encoded = dict(zip(questions, prompts, strict=True))
         room = self.generation.max_new_tokens
         errors = {
             question: misfit(len(ids), room=room, context_length=self.context_length)

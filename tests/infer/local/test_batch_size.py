@@ -20,3 +20,7 @@ def test_where_memory_ends_half_of_what_fitted_is_taken() -> None:
         return 1.0
 
     assert found_tokens(seconds) == 4 * FIRST
+
+
+def test_one_slow_size_does_not_end_the_search() -> None:
+    assert found_tokens(lambda tokens: tokens if tokens == 4096 else max(1.0, tokens / 8192)) == 8192
