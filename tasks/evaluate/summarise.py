@@ -92,8 +92,8 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
     counts, rates = judged(results, plan, rules)
     verdict, reason, gates, reached, missed = decide(counts, rates, rules)
     answered = results if results["error"].isna().all() else results[results["error"].isna()]
-    measures = chosen.measures(answered)
-    estimated = estimates(measures, answered)
+    compared: list[Measure] = []
+    estimated = estimates(_keeping(compared, chosen.measures(answered)), answered)
     figures = chosen.summarise(_cases(answered))
     outcome = Outcome(
         test_type=plan.test,
@@ -125,7 +125,7 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         scorers=_frequent(cases["scorer"]),
         figures=plain({**figures, **{name: estimate["value"] for name, estimate in estimated.items()}}),
         estimates=estimated,
-        effects=effects(measures, answered),
+        effects=effects(compared, answered),
         slices=slices(cases),
         reader=list(reader_errors(chosen, figures)),
         langtest=langtest(cases),
@@ -305,7 +305,15 @@ def clusters_of(results: pd.DataFrame) -> np.ndarray:
     return np.where(cluster >= 0, cluster, len(results) + sample)
 
 
-def estimates(measures: Sequence[Measure], results: pd.DataFrame) -> dict[str, Estimate]:
+def _keeping(compared: list[Measure], measures: Iterable[Measure]) -> Iterator[Measure]:
+    """The measures; those that are held against the controls are kept."""
+    for measure in measures:
+        if measure.net is not None:
+            compared.append(measure)
+        yield measure
+
+
+def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, Estimate]:
     """The mean of each measure over the cases, by its name; what no row has is left out.
 
     The results are cases and controls, without rows in error.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
@@ -208,8 +208,10 @@ class Probe(Protocol):
             settings: of the test.
         """
 
-    def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
+    def measures(self, results: pd.DataFrame) -> Iterable[Measure]:
         """Figures that are means over result rows: each gets an interval, and some are also held against the controls.
+
+        They are taken one after the other: of a million rows, not all need be in memory.
 
         Args:
             results: cases and controls (column `control`), without rows in error.

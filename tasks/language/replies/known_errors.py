@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,13 +36,17 @@ def step_figures(columns: Iterable[pd.Series]) -> dict[str, float]:
     Returns:
         `read_by_<step>` and `unread`, which add up to 1; nothing where there are no replies.
     """
-    steps = pd.concat([pd.Series(dtype=object), *(column.astype(object) for column in columns)])
-    if steps.empty:
+    counted: Counter[str] = Counter()
+    for column in columns:
+        counted[UNREAD] += int(column.isna().sum())
+        counted.update({str(step): int(count) for step, count in column.value_counts().items()})
+    replies = counted.total()
+    if not replies:
         return {}
-    counted = steps.where(steps.notna() & steps.ne("unparsed"), UNREAD).value_counts()
-    others = sorted(set(counted.index) - {*STEPS, UNREAD})
-    shares = {f"{READ_BY}{step}": float(counted[step] / len(steps)) for step in (*STEPS, *others) if step in counted}
-    return {**shares, UNREAD: float(counted.get(UNREAD, 0) / len(steps))}
+    counted[UNREAD] += counted.pop("unparsed", 0)
+    others = sorted(set(counted) - {*STEPS, UNREAD})
+    shares = {f"{READ_BY}{step}": counted[step] / replies for step in (*STEPS, *others) if step in counted}
+    return {**shares, UNREAD: counted[UNREAD] / replies}
 
 
 def step_shares(figures: Mapping[str, float | int | None]) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Self
 
 import pandas as pd
@@ -162,6 +162,7 @@ class JudgeOrder(TwoOrders):
         """The share of pairs with the same choice in both orders, where the settings ask for one."""
         return consistency(results, settings.min_same_choice_rate)
 
-    def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
+    def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
         """Agreement with people, what it depends on, and how steady the judge is."""
-        return [*super().measures(results), *measures(results)]
+        yield from super().measures(results)
+        yield from measures(results)

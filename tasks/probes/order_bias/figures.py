@@ -102,13 +102,13 @@ def position_bias(first: int, second: int) -> dict[str, float]:
     return {"position_bias_p": float(binomtest(first, first + second).pvalue)} if first + second else {}
 
 
-def measures(results: pd.DataFrame) -> Sequence[Measure]:
+def measures(results: pd.DataFrame) -> Iterator[Measure]:
     """What is a mean over pairs.
 
     Args:
         results: cases and controls. Controls have no outcome.
 
-    Returns:
+    Yields:
         `accuracy` over both orders and in each, where an unread reply is not right, and where the right summary is the
         longer and the shorter one; ability and bias apart, among the
         parsed pairs: consistent and right, consistent and wrong, following the position; `position_bias_index`,
@@ -120,35 +120,36 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
         how well the model reads replies when it is asked back.
     """
     if "outcome" not in results:
-        return []
+        return
     outcome = results["outcome"]
     judged, parsed = outcome.notna(), outcome.isin(PAIRS)
     right = where(judged, results["result"] == "A"), where(judged, results["swapped_result"] == "B")
-    accuracy, content = (right[0] + right[1]) / 2, numbers(results["content_score"])
-    position, calibrating = numbers(results["position_score"]), np.asarray(results["calibrates"].eq(True))
-    return [
-        Measure(name="accuracy", values=accuracy, bounds=(0, 1)),
-        *_by_length(results, accuracy),
-        Measure(name="accuracy_original", share=True, values=right[0]),
-        Measure(name="accuracy_swapped", share=True, values=right[1]),
-        *(
-            Measure(name=name, share=True, values=where(parsed, outcome.isin(outcomes)))
-            for name, outcomes in ABILITY_AND_BIAS.items()
-        ),
-        Measure(
-            name="position_bias_index",
-            values=where(parsed, ((outcome == "AA") * 1 - (outcome == "BB")) / 2),
-            bounds=(-0.5, 0.5),
-        ),
-        Measure(name="content_score", values=content),
-        Measure(name="position_score", values=position),
-        Measure(name="debiased_accuracy", values=(np.sign(content) + 1) / 2, bounds=(0, 1)),
-        Measure(name="debiased_tied", share=True, values=where(np.isfinite(content), content == 0)),
-        *pride(content, position, calibrating=calibrating, accuracy=accuracy),
-        Measure(name="choice_changed", share=True, values=_changed(results), net="net_order_sensitivity"),
-        *in_words_measures(results),
-        *check_measures(results),
-    ]
+    accuracy = (right[0] + right[1]) / 2
+    yield Measure(name="accuracy", values=accuracy, bounds=(0, 1))
+    yield from _by_length(results, accuracy)
+    yield Measure(name="accuracy_original", share=True, values=right[0])
+    yield Measure(name="accuracy_swapped", share=True, values=right[1])
+    del right
+    for name, outcomes in ABILITY_AND_BIAS.items():
+        yield Measure(name=name, share=True, values=where(parsed, outcome.isin(outcomes)))
+    index = where(parsed, ((outcome == "AA") * 1 - (outcome == "BB")) / 2)
+    yield Measure(name="position_bias_index", values=index, bounds=(-0.5, 0.5))
+    del index
+    yield from _by_likelihood(results, accuracy)
+    yield Measure(name="choice_changed", share=True, values=_changed(results), net="net_order_sensitivity")
+    yield from in_words_measures(results)
+    yield from check_measures(results)
+
+
+def _by_likelihood(results: pd.DataFrame, accuracy: np.ndarray) -> Iterator[Measure]:
+    """What the log-likelihoods of the letters add."""
+    content, position = numbers(results["content_score"]), numbers(results["position_score"])
+    calibrating = np.asarray(results["calibrates"].eq(True))
+    yield Measure(name="content_score", values=content)
+    yield Measure(name="position_score", values=position)
+    yield Measure(name="debiased_accuracy", values=(np.sign(content) + 1) / 2, bounds=(0, 1))
+    yield Measure(name="debiased_tied", share=True, values=where(np.isfinite(content), content == 0))
+    yield from pride(content, position, calibrating=calibrating, accuracy=accuracy)
 
 
 def _by_length(results: pd.DataFrame, accuracy: np.ndarray) -> Iterator[Measure]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -238,7 +238,7 @@ class TwoOrders:
         """None: a pass is the right choice in both orders."""
         return []
 
-    def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
+    def measures(self, results: pd.DataFrame) -> Iterable[Measure]:
         """Accuracy in both orders, position bias, and the scores that likelihoods allow."""
         return measures(results)
 
