@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-import pandas as pd
 import pyarrow as pa
 
 from contrapose.flows.asking_back import Heard, ask_back
@@ -27,6 +26,7 @@ from contrapose.tasks.infer.task import Asked, Terms
 from contrapose.tasks.infer.task import infer as infer_task
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.looks import Settled
+from contrapose.tasks.tables.columnar import frame_of
 from contrapose.tasks.tables.table import ROWS, Table, read_rows
 
 
@@ -166,8 +166,9 @@ def decision_now(run: Run, test: Gradual, *, tests: int) -> GateDecision | None:
             test.figures[table["sha256"]] = figures_in(table, test.plan.test)
         parts.append(test.figures[table["sha256"]])
     # Columns that only some of the parts have hold nothing in the others.
-    results = pd.DataFrame(pa.concat_tables(parts, promote_options="default").to_pandas())
-    return verdict_now(results, test.plan, rules(run.config, test.plan, tests=tests, looks=evidence))
+    results = pa.concat_tables(parts, promote_options="default")
+    frame = frame_of(zip(results.column_names, results.columns, strict=True))
+    return verdict_now(frame, test.plan, rules(run.config, test.plan, tests=tests, looks=evidence))
 
 
 def results_now(run: Run, test: Gradual) -> list[Table]:

@@ -33,10 +33,10 @@ from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
-from contrapose.tasks.tables.columnar import fitted
+from contrapose.tasks.tables.columnar import fitted, frame_of
 from contrapose.tasks.tables.passages import COMPARED, tells_of_passages
 from contrapose.tasks.tables.results import figure_columns, settled
-from contrapose.tasks.tables.table import Table, batches, column_names
+from contrapose.tasks.tables.table import Table, batches, column_names, column_of
 
 COUNTED = (
     *("sample_id", "cluster", "slice", "scorer", "pass", "undecided", "chance", "error", "reason", "langtest_pass"),
@@ -271,14 +271,26 @@ def plain(figures: Mapping[str, float | int | None]) -> dict[str, float | int | 
 
 def figures_in(results: Table, test: str) -> pa.Table:
     """The results of a test without texts and names; reasons only where replies leave open whether they passed."""
-    passages = COMPARED if tells_of_passages(column_names(results)) else ()
-    parts = batches(results, columns=[*figure_columns(probe(test)), "reason", *passages])
+    parts = batches(results, columns=_figure_names(results, test))
     return pa.concat_tables(fitted(_without_reasons(part)) for part in parts)
 
 
 def scored(results: Table, test: str) -> pd.DataFrame:
-    """The same as a frame, for one look at them."""
-    return pd.DataFrame(figures_in(results, test).to_pandas(split_blocks=True, self_destruct=True))
+    """The same as a frame, for one look at them; a column is read when the one before it is made."""
+    names = _figure_names(results, test)
+    return pd.DataFrame(frame_of((name, _column(results, name)) for name in names))
+
+
+def _figure_names(results: Table, test: str) -> list[str]:
+    passages = COMPARED if tells_of_passages(column_names(results)) else ()
+    return [*figure_columns(probe(test)), "reason", *passages]
+
+
+def _column(results: Table, name: str) -> pa.ChunkedArray:
+    if name != "reason":
+        return column_of(results, name)
+    parts = map(_without_reasons, batches(results, columns=[name, *DECIDING]))
+    return pa.concat_tables(part.select([name]) for part in parts)[name]
 
 
 def skipped(cases: Table) -> pd.DataFrame:
@@ -288,10 +300,15 @@ def skipped(cases: Table) -> pd.DataFrame:
     return pd.DataFrame(kept.to_pandas())
 
 
+DECIDING = ("pass", "undecided")
+"""Columns that say whether a row keeps its reason."""
+
+
 def _without_reasons(part: pa.Table) -> pa.Table:
     """Reasons of a million scores need not be in memory."""
     place = part.schema.get_field_index("reason")
-    silent = pc.or_kleene(pc.is_null(part["pass"]), part["undecided"])
+    passed, undecided = (part[name] for name in DECIDING)
+    silent = pc.or_kleene(pc.is_null(passed), undecided)
     kept = pc.if_else(silent, part["reason"], pa.scalar(None, pa.string()))
     return part.set_column(place, part.schema.field(place), kept)
 

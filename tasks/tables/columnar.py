@@ -18,6 +18,7 @@ from operator import attrgetter
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Item = TypeVar("Item")
 
@@ -81,17 +82,84 @@ def regrouped(parts: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
         yield pa.concat_tables(kept).combine_chunks()
 
 
-def fitted(part: pa.Table) -> pa.Table:
+Rows = TypeVar("Rows", pa.Table, pa.ChunkedArray)
+
+
+def fitted(part: Rows) -> Rows:
     """The same rows in no more memory than they fill: what reads texts asks for half as much again."""
-    return part.take(pa.array(range(part.num_rows), pa.int64()))
+    return part.take(pa.array(range(len(part)), pa.int64()))
+
+
+FEW = 1_000
+"""Different texts of a column up to which its rows share them."""
+
+
+def frame_of(columns: Iterable[tuple[str, pa.ChunkedArray]]) -> Any:
+    """Columns by their names as a frame of pandas, in two thirds of the memory that `to_pandas` fills.
+
+    Rows share texts of which a column has few, and columns without any text one array.
+    """
+    import pandas as pd
+
+    nothing: Any = None
+    made = {}
+    for name, column in columns:
+        if not pa.types.is_string(column.type) or not len(column):
+            made[name] = column.to_pandas()
+        elif column.null_count < len(column):
+            made[name] = _texts(column)
+        else:
+            made[name] = nothing = pd.Series([None] * len(column), dtype=object) if nothing is None else nothing
+    return pd.DataFrame(made, copy=False)
+
+
+def _texts(column: pa.ChunkedArray) -> Any:
+    import pandas as pd
+
+    shared = _shared_texts(column)
+    return fitted(column).to_pandas() if shared is None else pd.Series(shared, dtype=object)
+
+
+def _shared_texts(column: pa.ChunkedArray) -> Any:
+    """(rows,) of objects, the same one for the same text; None where there are many."""
+    import numpy as np
+
+    texts: dict[str | None, None] = {}
+    for chunk in column.chunks:
+        texts |= dict.fromkeys(chunk.unique().to_pylist())
+        if len(texts) > FEW:
+            return None
+    known = [text for text in texts if text is not None]
+    # Where there is no text, the last one is taken, which is none.
+    objects, among = np.array([*known, None], dtype=object), pa.array(known, pa.string())
+    parts = (pc.index_in(chunk, value_set=among).fill_null(len(known)) for chunk in column.chunks)
+    return np.concatenate([objects[part.to_numpy()] for part in parts])
+
+
+M_MMAP_THRESHOLD = -3
+"""The C library's number of what `keep_no_large_blocks` sets."""
+LARGE = 1 << 20
+"""Bytes from which a block has pages of its own."""
+
+
+def keep_no_large_blocks() -> None:
+    """Have each large block returned to the system as soon as it is freed: the C library learns to keep them.
+
+    A column of a million rows is such a block, and one that was kept is hardly ever as large as the next one.
+    """
+    _c_library("mallopt", M_MMAP_THRESHOLD, LARGE)
 
 
 def give_back() -> None:
     """Return to the system what was freed: allocators keep it for themselves, and what comes next asks for more."""
     pa.default_memory_pool().release_unused()
-    # Where the C library has no such function, as on macOS, it returns more by itself.
+    _c_library("malloc_trim", 0)
+
+
+def _c_library(function: str, *numbers: int) -> None:
+    # Where it has no such function, as on macOS, it returns more by itself.
     with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)
+        getattr(ctypes.CDLL(None), function)(*numbers)
 
 
 @contextmanager

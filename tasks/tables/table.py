@@ -180,6 +180,12 @@ def column_names(table: Table) -> list[str]:
     return names
 
 
+def column_of(table: Table, name: str) -> pa.ChunkedArray:
+    """One column behind a reference, all at once."""
+    with _checked(table) as path, pq.ParquetFile(path) as file:
+        return file.read(columns=[name])[name]
+
+
 def read(table: Table, kind: type[Record]) -> list[Record]:
     """The records behind a reference, all at once."""
     return list(iterate(table, kind))

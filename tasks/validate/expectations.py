@@ -140,8 +140,9 @@ def run(suite: ExpectationSuite, frame: pd.DataFrame, *, key: str, parameters: M
         if not all(result.success and not (result.result or {}).get("unexpected_count") for result in seen):
             seen = results({"result_format": "COMPLETE", "unexpected_index_column_names": [key, ROW]})
     if len(frame) >= LARGE:
-        # The library's objects hold copies of it in cycles: of 400,000 cases these came to a gigabyte.
-        gc.collect(1)
+        # The library's objects hold copies of it in cycles: of 400,000 cases these came to a gigabyte. What was made
+        # while garbage was not looked for is young.
+        gc.collect(1 if small else 2)
     # Results come in another order than the expectations: those of a column are together.
     order = {expectation.id: place for place, expectation in enumerate(suite.expectations)}
     return [_seen(result, rows=len(frame)) for result in sorted(seen, key=lambda one: order[one.expectation_config.id])]

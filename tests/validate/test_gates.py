@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -211,6 +212,26 @@ def test_the_library_is_left_as_it_was() -> None:
     with pytest.raises(TypeError):
         run(suite, None, key="id", parameters={})  # type: ignore[arg-type]
     assert Expectation.configuration is own
+
+
+def test_copies_of_large_tables_are_let_go_though_garbage_is_not_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expectations, "LARGE", 1)
+
+    def left_over(place: int) -> int:
+        """Frames and columns that are still there once the same cases were looked at anew."""
+        monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path / str(place)))
+        assert all(finding["holds"] for finding in sound("order_bias").sifted("cases").findings)
+        return sum(isinstance(each, pd.DataFrame | pd.Series) for each in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        counts = [left_over(place) for place in range(4)]
+    finally:
+        gc.enable()
+    assert counts[1] == counts[-1]
 
 
 @pytest.fixture
