@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 import logging
@@ -31,8 +30,6 @@ ROW = "row"
 
 SMALL = 20_000
 """Rows of a frame that may stay in memory when it was looked at."""
-LARGE = 5_000
-"""Rows of a frame whose copies do not wait for the next search for garbage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,10 +136,6 @@ def run(suite: ExpectationSuite, frame: pd.DataFrame, *, key: str, parameters: M
         seen = results("BOOLEAN_ONLY" if every else "BASIC")
         if not all(result.success and not (result.result or {}).get("unexpected_count") for result in seen):
             seen = results({"result_format": "COMPLETE", "unexpected_index_column_names": [key, ROW]})
-    if len(frame) >= LARGE:
-        # The library's objects hold copies of it in cycles: of 400,000 cases these came to a gigabyte. What was made
-        # while garbage was not looked for is young.
-        gc.collect(1 if small else 2)
     # Results come in another order than the expectations: those of a column are together.
     order = {expectation.id: place for place, expectation in enumerate(suite.expectations)}
     return [_seen(result, rows=len(frame)) for result in sorted(seen, key=lambda one: order[one.expectation_config.id])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.validation import Checked, Kind, Suite
 from contrapose.tasks.tables.table import Table, batches
+from contrapose.tasks.validate.expectations import SMALL
 from contrapose.tasks.validate.gates import keep, sift
 from contrapose.tasks.validate.kinds import Handed, drawn, handed
 
@@ -60,6 +62,9 @@ def _checked(
     kind: Kind, parts: Callable[[], Iterator[pa.Table]], plan: Plan, *, handed: Handed, own: list[Suite]
 ) -> Checked:
     sifted = sift(kind, parts(), plan, handed=handed, own=own)
+    if sifted.rows > SMALL:
+        # What the library leaves in cycles holds all that was at hand, and is no longer young.
+        gc.collect()
     return Checked(
         test=plan.test, table=kind, rows=sifted.rows, findings=sifted.findings, broken=keep(kind, parts(), sifted)
     )

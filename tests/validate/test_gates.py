@@ -217,7 +217,7 @@ def test_the_library_is_left_as_it_was() -> None:
 def test_copies_of_large_tables_are_let_go_though_garbage_is_not_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expectations, "LARGE", 1)
+    monkeypatch.setattr(gates, "LARGE", 1)
 
     def left_over(place: int) -> int:
         """Frames and columns that are still there once the same cases were looked at anew."""
