@@ -68,8 +68,8 @@ settings.load_profile("patient")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two processes more than there are cores: tests wait for servers, browsers and other processes of theirs."""
-    return (os.cpu_count() or 1) + 2
+    """One process more than there are cores: tests wait for servers, browsers and other processes of theirs."""
+    return (os.cpu_count() or 1) + 1
 
 
 LONGEST = ("e2e", "chaos", "flows", "replay")

@@ -223,7 +223,7 @@ def test_copies_of_large_tables_are_let_go_though_garbage_is_not_looked_for(
         """Frames and columns that are still there once the same cases were looked at anew."""
         monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path / str(place)))
         assert all(finding["holds"] for finding in sound("order_bias").sifted("cases").findings)
-        return sum(isinstance(each, pd.DataFrame | pd.Series) for each in gc.get_objects())
+        return sum(type(each) in (pd.DataFrame, pd.Series) for each in gc.get_objects())
 
     gc.collect()
     gc.disable()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import patterns
@@ -12,7 +13,7 @@ from contrapose.tasks.language.replies.balance import implied
 from contrapose.tasks.language.replies.predicates import Strength
 from contrapose.tasks.language.replies.rewrites import NOUN, VERB, without_asides
 from contrapose.tasks.language.replies.statements import Statement, statements
-from contrapose.tasks.language.replies.text import PAIR, sentences
+from contrapose.tasks.language.replies.text import PAIR, REMEMBERED, sentences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +81,7 @@ NEXT = expression(
 """Where a model that does not stop goes on with a question of its own."""
 
 
+@lru_cache(maxsize=REMEMBERED)
 def weigh(text: str, *, one_is_right: bool = False) -> WeighedReply:
     """Decide by the part before a next question, where that says enough, else by all of a canonical reply.
 

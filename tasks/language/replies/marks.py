@@ -12,15 +12,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
-from contrapose.tasks.language.replies.text import in_english
+from contrapose.tasks.language.replies.text import REMEMBERED, in_english
 
 LETTER, TEXT, BOTH = "[\ue000-\ue0fe\ue200-\ue2fe]", "[\ue100-\ue1fe]", "[\ue200-\ue2fe]"
 """A letter, alone or with its option's text; an option's text; a letter with its text."""
 MARK, CLASH = "[\ue000-\ue2ff]", "\ue0ff"
 """Any of them; a letter with the text of another option."""
 
-REMEMBERED = 1_000
-"""Options, and lists of them, whose form is kept: replies to one question are read one after the other."""
 
 _LETTERS, _TEXTS, _BOTH, _FOREIGN = 0xE000, 0xE100, 0xE200, 0xFE
 _PLAIN = str.maketrans(

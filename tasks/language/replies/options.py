@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from contrapose.tasks.language.expression import expression
@@ -25,7 +26,7 @@ from contrapose.tasks.language.replies.labelled import (
     wondered,
 )
 from contrapose.tasks.language.replies.marks import CLASH, clean, closed_up, marked
-from contrapose.tasks.language.replies.text import window
+from contrapose.tasks.language.replies.text import REMEMBERED, window
 
 Step = Literal["letter", "pattern", "restated", "unparsed"]
 
@@ -56,6 +57,11 @@ def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chos
         labels: single letters, one per option.
         options: their texts.
     """
+    return _choose(reply, tuple(labels), tuple(options))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _choose(reply: str, labels: tuple[str, ...], options: tuple[str, ...]) -> Chosen:
     seen = window(closed_up(reply))
     started = NEXT.search(seen)
     if started and (first := _read(seen[: started.start()], labels, options)).index is not None:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies.rewrites import NOUN, STOP, rewritten
@@ -81,6 +82,12 @@ def _spaced(text: str) -> str:
     return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip()
 
 
+REMEMBERED = 1_000
+"""Replies, options and lists of options of which what was read stays: the same few words come often, replies to one
+question follow one another, and each is read more than once."""
+
+
+@lru_cache(maxsize=REMEMBERED)
 def canonical(text: str) -> str:
     """Full-width letters, quotes, Markdown, LaTeX and tags reduced to plain letters and words.
 
