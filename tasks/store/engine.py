@@ -31,11 +31,8 @@ BETWEEN_SECONDS = 0.02
 LITTLE_ROOM = 1_000_000
 """Bytes of a disk below which a failure to write is taken for want of room."""
 
-PRAGMAS = (
-    *("journal_mode=WAL", "synchronous=NORMAL", "temp_store=MEMORY"),
-    *("cache_size=-16384", "wal_autocheckpoint=64000"),
-)
-"""Readers beside one writer, no wait for the disk at each commit, and no file for what a statement might take back.
+PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-16384", "wal_autocheckpoint=64000")
+"""Readers beside one writer, and no wait for the disk at each commit.
 
 Keys are hashes, so that each new one changes another page: what many transactions changed is carried over together. A
 connection forgets its pages whenever another one has written, and a larger cache only takes memory.

@@ -93,7 +93,7 @@ def _check(groups: Sequence[ExpectationGroup], scope: str, rows: pa.Table, *, fi
         if group.scope == scope:
             group.check(rows, first=first, parameters=handed.parameters)
             if rows.num_rows >= LARGE:
-                # The library leaves copies in cycles: of 400,000 cases they came to a gigabyte. Those of a small table
+                # The library leaves copies in cycles: of 400,000 cases they came to 870 MiB. Those of a small table
                 # are young, since garbage was not looked for meanwhile.
                 gc.collect(1 if rows.num_rows <= SMALL else 2)
 
