@@ -23,7 +23,7 @@ from contrapose.tasks.store.claims import Claims
 from contrapose.tasks.store.schema import RUNS
 
 RUN = "20260101T000000Z-full-mock"
-TOGETHER = 1_000
+TOGETHER = 10_000
 
 
 class Spent(NamedTuple):

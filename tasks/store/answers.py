@@ -151,7 +151,9 @@ class AnswerTable(StorePart):
                 connection.execute(first.on_conflict_do_update(index_elements=["run"], set_=added))
 
     def _keep(self, again: bool) -> Any:
-        statement = insert_into(self.engine, ANSWERS)
+        # SQLite copies each page of the index into a file before it changes it, in case it must take back one statement
+        # and not the whole transaction; here it never must.
+        statement = insert_into(self.engine, ANSWERS).prefix_with("OR FAIL", dialect="sqlite")
         if not again:
             # Whoever answered first stays: there is one answer, whatever happens.
             return statement.on_conflict_do_nothing(index_elements=["key"])
