@@ -1,6 +1,6 @@
 """What claiming and keeping an answer takes as the store grows: `python -m bench.store [--set cache_size=-65536 …]`.
 
-Answers of some 700 characters, a thousand a transaction, in an empty SQLite store; `--set` overrules what the store
+Answers of some 700 characters, ten thousand a transaction, in an empty SQLite store; `--set` overrules what the store
 sets on its connections. Bytes are those of the process's writes, to the log and to the file.
 """
 

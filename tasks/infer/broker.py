@@ -6,16 +6,16 @@ import time
 from collections.abc import Sequence
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
-from typing import Self, TypeAlias
+from typing import Self
 
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.core.questions import UNWRITTEN, Answer, Question
-from contrapose.tasks.core.records import Completion, Usage, total
+from contrapose.tasks.core.records import Completion, total
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import AnswerBatch, AnswerTable, Keyed, batch_of
+from contrapose.tasks.store.answers import Absent, AnswerBatch, AnswerTable, Keyed, batch_of, merged
 from contrapose.tasks.store.claims import Claims
 from contrapose.tasks.store.patience import AWAY_SECONDS, AwayError
 from contrapose.tasks.store.refuge import shelter, take_up
@@ -53,10 +53,12 @@ class StoreBroker:
         self._meter = current_meter()
         self._lock = Lock()
         self._known: dict[Question, str] = {}
+        self._absent: Absent | None = None
         self._table = Store().answers
         take_up(self._table)
         self.claims = Store().claims(again=again)
-        self._writer = Writer(self._table, self.claims, run=run, model=model, again=again, reads=reads)
+        self.reads = reads
+        self._writer = Writer(self._table, self.claims)
 
     def __enter__(self) -> Self:
         return self
@@ -76,15 +78,18 @@ class StoreBroker:
 
     def look_up(self, questions: Sequence[Question]) -> None:
         """Take from the store what is answered there."""
-        answered = self.kept(self.open(questions))
+        answered, self._absent = self._find(self.open(questions))
         self.answers |= answered
         self._count(from_store=len(answered))
 
     def kept(self, questions: Sequence[Question]) -> dict[Question, Completion]:
         """What is answered in the store; it is not taken."""
+        return self._find(questions)[0]
+
+    def _find(self, questions: Sequence[Question]) -> tuple[dict[Question, Completion], Absent]:
         keys = {self._key(question): question for question in questions}
-        answers = self._table.find(list(keys), run=self.run if self.again else None)
-        return {keys[key]: completion for key, completion in answers.items()}
+        answers, absent = self._table.look_up(list(keys), run=self.run if self.again else None)
+        return {keys[key]: completion for key, completion in answers.items()}, absent
 
     def open(self, questions: Sequence[Question]) -> list[Question]:
         """Those of the questions that have no answer, nor a final failure."""
@@ -100,7 +105,7 @@ class StoreBroker:
         """Those of the questions that are still open and are ours to ask now, in order."""
         left = [] if self.stopped else self.open(questions)
         keys = [self._key(question) for question in left]
-        own = self.claims.claim(keys) if left else set()
+        own = self.claims.claim(keys, absent=self._absent) if left else set()
         return [question for question, key in zip(left, keys, strict=True) if key in own]
 
     def put(self, answers: Sequence[Answer]) -> None:
@@ -109,7 +114,7 @@ class StoreBroker:
             self.answers[answer.question] = answer.completion
             self._meter.failed += bool(answer.completion.error)
             self._meter.requests += answer.requests
-        self._writer.put([self._kept(answer) for answer in answers])
+        self._writer.put(self._kept(answers))
         if self._writer.failed is not None:
             # What cannot be kept must not be paid for.
             self.stop(UNWRITTEN)
@@ -120,9 +125,18 @@ class StoreBroker:
         """Return when all that was put is in the store, or the store does not take it."""
         self._writer.flush()
 
-    def _kept(self, answer: Answer) -> Keyed | Usage:
-        failed = answer.completion.error is not None
-        return answer.taken if failed else Keyed(key=self._key(answer.question), answer=answer)
+    def _kept(self, answers: Sequence[Answer]) -> AnswerBatch:
+        """Answers as the database has them: made here, since the writer's time is what many answers wait for."""
+        kept = [answer for answer in answers if answer.completion.error is None]
+        return batch_of(
+            [Keyed(key=self._key(answer.question), answer=answer) for answer in kept],
+            run=self.run,
+            model=self.model,
+            spent=total([answer.taken for answer in answers]),
+            failures=len(answers) - len(kept),
+            again=self.again,
+            reads=self.reads,
+        )
 
     def _count(self, *, from_store: int = 0, asked: int = 0) -> None:
         self.hits += from_store
@@ -137,9 +151,6 @@ class StoreBroker:
         return key
 
 
-Item: TypeAlias = "Keyed | Usage"
-"""An answer, or what a failed question took."""
-
 RENEW_SECONDS = 5.0
 FILE_SECONDS = 10.0
 """How long the end of a run waits for a file that fails; a server may be away for `AWAY_SECONDS`."""
@@ -147,6 +158,8 @@ AGAIN_SECONDS = 0.5
 """Between two tries of a transaction that failed."""
 GATHER_SECONDS = 0.05
 """How long the first answer of a transaction waits for others: a transaction costs as much as many answers."""
+ENOUGH = 1000
+"""Answers that come together and wait for no others."""
 MOST = 10_000
 """Answers after which a transaction is closed; as many come together only where a model answers faster than these."""
 
@@ -160,29 +173,22 @@ class Writer:
     Args:
         answers: where answers are kept.
         claims: of the broker that it works for.
-        run: id of the run.
-        model: id of the model.
-        again: whether answers replace older ones.
-        reads: whether the run's reader answers, and not its model.
     """
 
-    def __init__(
-        self, answers: AnswerTable, claims: Claims, *, run: str, model: str, again: bool, reads: bool = False
-    ) -> None:
+    def __init__(self, answers: AnswerTable, claims: Claims) -> None:
         self.answers, self.claims = answers, claims
-        self.run, self.model, self.again, self.reads = run, model, again, reads
         self.failed: Exception | None = None
         """Why the last transaction failed; None again once it went through."""
-        self._unkept: list[Item] = []
+        self._unkept: list[AnswerBatch] = []
         self._renewed = time.monotonic()
-        self._queue: SimpleQueue[Sequence[Item] | Event | None] = SimpleQueue()
+        self._queue: SimpleQueue[AnswerBatch | Event | None] = SimpleQueue()
         self._closing = Event()
         self._thread = Thread(target=self._work, name="contrapose-store", daemon=True)
         self._thread.start()
 
-    def put(self, items: Sequence[Item]) -> None:
+    def put(self, batch: AnswerBatch) -> None:
         """Keep answers, and note what failed questions took, in one transaction; returns at once."""
-        self._queue.put(items)
+        self._queue.put(batch)
 
     def flush(self) -> None:
         """Return when all that was put until now is written, or a transaction fails."""
@@ -207,28 +213,28 @@ class Writer:
     def _work(self) -> None:
         open_ = True
         while open_:
-            items, waiting, open_ = self._collect()
-            self._insist(items)
+            batches, waiting, open_ = self._collect()
+            self._insist(batches)
             for written in waiting:
                 written.set()
 
-    def _insist(self, items: list[Item]) -> None:
+    def _insist(self, batches: list[AnswerBatch]) -> None:
         """Write until it succeeds: what was paid for is given up at the close only, and where waiting does not help."""
         is_file = self.answers.engine.dialect.name == "sqlite"
         end = time.monotonic() + (min(FILE_SECONDS, AWAY_SECONDS) if is_file else AWAY_SECONDS)
         while True:
             closing = self._closing.is_set()
-            if self._written(items):
+            if self._written(batches):
                 return
             hopeless = self._unkept or not isinstance(self.failed, AwayError) or time.monotonic() > end
-            if closing and (hopeless or not items):
-                self._unkept += items
+            if closing and (hopeless or not batches):
+                self._unkept += batches
                 return
             time.sleep(AGAIN_SECONDS)
 
-    def _written(self, items: list[Item]) -> bool:
+    def _written(self, batches: list[AnswerBatch]) -> bool:
         try:
-            self._write(items)
+            self._write(batches)
         except Exception as error:
             self.failed = error
             return False
@@ -236,52 +242,41 @@ class Writer:
             self.failed = None
         return True
 
-    def _collect(self) -> tuple[list[Item], list[Event], bool]:
+    def _collect(self) -> tuple[list[AnswerBatch], list[Event], bool]:
         """What has come, who waits until it is written, and whether more may come."""
-        gathered: list[Item] = []
+        gathered: list[AnswerBatch] = []
         waiting: list[Event] = []
+        count = 0
         try:
-            items = self._queue.get(timeout=RENEW_SECONDS)
-            self._closing.wait(GATHER_SECONDS)
-            while items is not None:
-                if isinstance(items, Event):
-                    waiting.append(items)
+            item = self._queue.get(timeout=RENEW_SECONDS)
+            if not isinstance(item, AnswerBatch) or len(item.rows) < ENOUGH:
+                self._closing.wait(GATHER_SECONDS)
+            while item is not None:
+                if isinstance(item, Event):
+                    waiting.append(item)
                 else:
-                    gathered += items
-                if len(gathered) >= MOST:
+                    gathered.append(item)
+                    count += len(item.rows)
+                if count >= MOST:
                     return gathered, waiting, True
-                items = self._queue.get_nowait()
+                item = self._queue.get_nowait()
         except Empty:
             return gathered, waiting, True
         return gathered, waiting, False
 
-    def _write(self, items: list[Item]) -> None:
+    def _write(self, batches: list[AnswerBatch]) -> None:
         # Claims come first: after an absence others may take what is not renewed.
         if time.monotonic() - self._renewed > RENEW_SECONDS:
             self.claims.renew()
             self._renewed = time.monotonic()
-        if items:
-            self.answers.keep(self._batch(items))
-
-    def _batch(self, items: Sequence[Item]) -> AnswerBatch:
-        """The answers among some items, what all of them took, and how many are failures."""
-        kept = [item for item in items if not isinstance(item, Usage)]
-        failures = [item for item in items if isinstance(item, Usage)]
-        return batch_of(
-            kept,
-            run=self.run,
-            model=self.model,
-            spent=total([*failures, *(keyed.answer.taken for keyed in kept)]),
-            failures=len(failures),
-            again=self.again,
-            reads=self.reads,
-        )
+        if batches:
+            self.answers.keep(merged(batches))
 
     def _lost(self, error: Exception) -> Exception:
         """What to say of replies that the store did not take; they are kept elsewhere, if anywhere is room."""
         if not isinstance(error, ContraposeError):
             return error
-        batch = self._batch(self._unkept)
+        batch = merged(self._unkept)
         file = shelter(batch, self.answers.engine.url.render_as_string(hide_password=False))
         place = f"but are in {file}, where the next run finds them" if file else "nor in a file elsewhere, and are lost"
         count = len(batch.rows)

@@ -24,8 +24,8 @@ WRITTEN = 8
 """Tokens of a reply, which are its words."""
 TOKENS = {"generate": WRITTEN, "choose": 1, "loss": 0}
 """Tokens written, by the kind of question."""
-BATCH = 10_000
-"""Questions that are taken at once: what is claimed meanwhile waits for no answers that are written."""
+BATCH = 20_000
+"""Questions that are taken at once, all of a portion: what is claimed later waits for answers that are written."""
 AT_ONCE = 1000
 """Questions that are answered before these are put."""
 

@@ -6,18 +6,19 @@ import json
 import re
 import time
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ARRAY, Connection, Engine, Select, Table, Text, delete, func, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from contrapose.tasks.core.damage import warn
 from contrapose.tasks.core.questions import Answer, to_json
-from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.core.records import Completion, Usage, total
+from contrapose.tasks.store.engine import log_of
 from contrapose.tasks.store.patience import StorePart, patient
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS, READINGS, RUNS
 
@@ -53,6 +54,33 @@ class AnswerBatch:
     """Whether the run's reader answered, and not its model."""
 
 
+class Moment(NamedTuple):
+    """When a connection to SQLite looked; as long as nobody has written since, it looks at an equal one."""
+
+    connection: object
+    """The driver's."""
+    own: int
+    """Rows that it has changed itself."""
+    others: int
+    """A number that changes when another connection has written."""
+
+
+class Absent(NamedTuple):
+    """Keys that had no answer at a moment."""
+
+    keys: Set[str]
+    moment: Moment | None
+    """None where the database does not say whether somebody has written since."""
+
+
+def moment_of(connection: Connection) -> Moment | None:
+    """The moment of a transaction."""
+    if connection.dialect.name != "sqlite":
+        return None
+    driver: Any = connection.connection.dbapi_connection
+    return Moment(driver, driver.total_changes, driver.execute("PRAGMA data_version").fetchone()[0])
+
+
 def batch_of(
     answers: Sequence[Keyed], *, run: str, model: str, spent: Usage, failures: int, again: bool, reads: bool = False
 ) -> AnswerBatch:
@@ -60,6 +88,16 @@ def batch_of(
     now = time.time()
     rows = [_row_of(keyed, run=run, model=model, now=now) for keyed in answers]
     return AnswerBatch(rows=rows, run=run, spent=spent, failures=failures, again=again, reads=reads)
+
+
+def merged(batches: Sequence[AnswerBatch]) -> AnswerBatch:
+    """What a run was answered at several times, as one; there must be something."""
+    return replace(
+        batches[0],
+        rows=[row for batch in batches for row in batch.rows],
+        spent=total([batch.spent for batch in batches]),
+        failures=sum(batch.failures for batch in batches),
+    )
 
 
 def insert_into(engine: Engine, table: Any) -> Any:
@@ -82,12 +120,17 @@ class AnswerTable(StorePart):
 
         One that is not as it was written is set aside, so that it is asked again.
         """
-        rows = self._rows(keys, run)
+        return self.look_up(keys, run=run)[0]
+
+    def look_up(self, keys: Sequence[str], *, run: str | None = None) -> tuple[dict[str, Completion], Absent]:
+        """As `find`, and which of the keys have no answer."""
+        rows, moment = self._rows(keys, run)
+        absent = Absent(set(keys).difference(row.key for row in rows), moment)
         damaged = [row.key for row in rows if not is_whole(*row)]
         if damaged:
             self._set_aside(damaged)
             rows = [row for row in rows if row.key not in set(damaged)]
-        return {row.key: _stored(row) for row in rows}
+        return {row.key: _stored(row) for row in rows}, absent
 
     def check(self) -> tuple[int, int]:
         """How many answers are there, and how many were set aside now since they are not as they were written."""
@@ -117,11 +160,12 @@ class AnswerTable(StorePart):
         return count, damaged
 
     @patient
-    def _rows(self, keys: Sequence[str], run: str | None) -> list[Any]:
+    def _rows(self, keys: Sequence[str], run: str | None) -> tuple[list[Any], Moment | None]:
         columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens)
         with self.reading.begin() as connection:
             wanted = select(*columns).where(ANSWERS.c.key.in_(listed(connection, keys)))
-            return list(connection.execute(wanted if run is None else wanted.where(ANSWERS.c.run == run)))
+            rows = connection.execute(wanted if run is None else wanted.where(ANSWERS.c.run == run)).all()
+            return list(rows), moment_of(connection)
 
     @patient
     def _set_aside(self, keys: Sequence[str]) -> None:
@@ -149,6 +193,7 @@ class AnswerTable(StorePart):
                 first = insert_into(self.engine, READINGS).values(run=batch.run, seen=time.time(), **taken)
                 added = _added(READINGS, taken)
                 connection.execute(first.on_conflict_do_update(index_elements=["run"], set_=added))
+        log_of(self.engine).grown(len(batch.rows))
 
     def _keep(self, again: bool) -> Any:
         # SQLite copies each page of the index into a file before it changes it, in case it must take back one statement

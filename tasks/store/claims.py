@@ -13,7 +13,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, Engine, delete, func, literal, select, text, update
 
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.store.answers import insert_into, listed
+from contrapose.tasks.store.answers import Absent, insert_into, listed, moment_of
 from contrapose.tasks.store.engine import BUSY_SECONDS
 from contrapose.tasks.store.patience import patient
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS
@@ -38,13 +38,21 @@ class Claims:
         self._others = Silence(lease=LEASE_SECONDS, enough=SILENT_SECONDS)
 
     @patient
-    def claim(self, keys: Sequence[str]) -> set[str]:
-        """Those of the keys that are this owner's to ask: not answered, and claimed by nobody who lives."""
+    def claim(self, keys: Sequence[str], *, absent: Absent | None = None) -> set[str]:
+        """Those of the keys that are this owner's to ask: not answered, and claimed by nobody who lives.
+
+        Args:
+            keys: of questions.
+            absent: what was found to have no answer, which is not looked for again as long as nobody has written.
+        """
         with self.engine.begin() as connection:
+            still = absent is not None and absent.moment is not None and absent.moment == moment_of(connection)
             self._bury(connection)
             # Claims come first: an answer that is written after them was asked by nobody else.
             claimed = self._take(connection, keys)
-            return claimed if self.again else claimed - self._answered(connection, claimed)
+            if self.again or (still and absent is not None and claimed <= absent.keys):
+                return claimed
+            return claimed - self._answered(connection, claimed)
 
     @patient
     def held_by_others(self, keys: Sequence[str]) -> set[str]:

@@ -8,9 +8,10 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from contrapose.tasks.core.damage import warn
@@ -31,12 +32,16 @@ BETWEEN_SECONDS = 0.02
 LITTLE_ROOM = 1_000_000
 """Bytes of a disk below which a failure to write is taken for want of room."""
 
-PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-16384", "wal_autocheckpoint=64000")
+PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-16384", "wal_autocheckpoint=128000")
 """Readers beside one writer, and no wait for the disk at each commit.
 
 Keys are hashes, so that each new one changes another page: what many transactions changed is carried over together. A
 connection forgets its pages whenever another one has written, and a larger cache only takes memory.
 """
+
+CARRIED_AT = 20_000
+"""Answers after which the log is carried over beside whoever writes: many pages are changed again before that."""
+ROUNDS = 4
 
 
 @cache
@@ -52,6 +57,47 @@ def connect(url: str) -> Engine:
     # What the log of a SQLite file holds goes into the file when its last connection is closed.
     atexit.register(engine.dispose)
     return engine
+
+
+class Log:
+    """What is written to a SQLite file goes into its log first; a thread carries it over.
+
+    A commit that finds the log long would do that itself, and wait for the disk: then it finds little to do.
+
+    Args:
+        engine: of any database; others than SQLite see to it themselves.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self._since = engine, 0
+        self._carrying = Lock()
+
+    def grown(self, answers: int) -> None:
+        """So many answers were written."""
+        self._since += answers
+        is_long = self._since >= CARRIED_AT and self._engine.dialect.name == "sqlite"
+        if is_long and self._carrying.acquire(blocking=False):
+            self._since = 0
+            Thread(target=self._carry_over, name="contrapose-log").start()
+
+    def _carry_over(self) -> None:
+        from sqlalchemy.exc import SQLAlchemyError
+
+        # Whatever fails here, a commit tries again, and says so.
+        with suppress(SQLAlchemyError, sqlite3.Error), closing(self._engine.raw_connection()) as connection:
+            cursor = connection.cursor()
+            # What is written meanwhile is carried over again: only behind a log that is empty another one begins.
+            for _ in range(ROUNDS):
+                _, written, carried = cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                if written == carried:
+                    break
+        self._carrying.release()
+
+
+@cache
+def log_of(engine: Engine) -> Log:
+    """The log of a database, of which a process has one."""
+    return Log(engine)
 
 
 def reach(url: str) -> Engine:
@@ -170,7 +216,7 @@ def _sqlite(url: str) -> Engine:
 
     from contrapose.tasks.store.presence import watch
 
-    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_use_lifo=True)
     if path := file_of(url):
         watch(engine, path)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.broker import Writer
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import AnswerTable
+from contrapose.tasks.store.answers import AnswerBatch, AnswerTable, Keyed, batch_of
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -39,7 +39,12 @@ def writer(away: Callable[[], bool]) -> tuple[str, Writer]:
         return keep(again)
 
     table._keep = kept  # type: ignore[method-assign]
-    return run, Writer(table, Store().claims(), run=run, model="m", again=False)
+    return run, Writer(table, Store().claims())
+
+
+def batch(run: str, answers: Sequence[Keyed], *, spent: Usage | None = None) -> AnswerBatch:
+    spent = spent or Usage(calls=len(answers))
+    return batch_of(answers, run=run, model="m", spent=spent, failures=0, again=False)
 
 
 def counted(run: str) -> tuple[int, int]:
@@ -60,12 +65,12 @@ def test_what_comes_while_the_store_is_away_is_kept_when_it_is_back() -> None:
     gone = [True]
     run, its = writer(lambda: bool(gone))
     for each in KEYED:
-        its.put([each])
+        its.put(batch(run, [each]))
     until(lambda: its.failed)
     assert counted(run) == (0, 0)
     gone.clear()
     until(lambda: its.failed is None)
-    its.put([Usage(calls=2)])
+    its.put(batch(run, [], spent=Usage(calls=2)))
     its.close()
     assert counted(run) == (20, 22)
 
@@ -73,17 +78,17 @@ def test_what_comes_while_the_store_is_away_is_kept_when_it_is_back() -> None:
 def test_the_close_waits_for_a_store_that_is_away() -> None:
     back = time.monotonic() + 0.5
     run, its = writer(lambda: time.monotonic() < back)
-    its.put(KEYED)
+    its.put(batch(run, KEYED))
     its.close()
     assert counted(run) == (20, 20)
 
 
 def test_what_cannot_be_kept_in_the_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contrapose.tasks.infer.broker.AWAY_SECONDS", 0.1)
-    _, its = writer(lambda: True)
-    its.put(KEYED[:15])
+    run, its = writer(lambda: True)
+    its.put(batch(run, KEYED[:15]))
     until(lambda: its.failed)
-    its.put(KEYED[15:])
+    its.put(batch(run, KEYED[15:]))
     with pytest.raises(ContraposeError, match=r"the replies to 20 questions could .*closed the connection"):
         its.close()
 
@@ -91,11 +96,11 @@ def test_what_cannot_be_kept_in_the_end_is_told(monkeypatch: pytest.MonkeyPatch)
 def test_claims_are_renewed_before_anything_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contrapose.tasks.infer.broker.RENEW_SECONDS", 0)
     said: list[str] = []
-    _, its = writer(lambda: False)
+    run, its = writer(lambda: False)
     renew, keep = its.claims.renew, AnswerTable.keep
     monkeypatch.setattr(its.claims, "renew", lambda: (said.append("renew"), renew()))
     monkeypatch.setattr(its.answers, "keep", lambda *a, **k: (said.append("keep"), keep(its.answers, *a, **k)))
-    its.put(KEYED)
+    its.put(batch(run, KEYED))
     until(lambda: "keep" in said)
     its.close()
     assert said[said.index("keep") - 1] == "renew"

@@ -166,7 +166,7 @@ def test_an_error_is_told_by_its_cause_in_a_few_words_and_without_an_address() -
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("journal_mode", "wal"), ("synchronous", 1), ("cache_size", -16384), ("wal_autocheckpoint", 64000)],
+    [("journal_mode", "wal"), ("synchronous", 1), ("cache_size", -16384), ("wal_autocheckpoint", 128000)],
 )
 def test_every_connection_is_set_up_for_many_readers_and_rare_writes(name: str, value: object, own_store: str) -> None:
     with connect(own_store).connect() as connection:

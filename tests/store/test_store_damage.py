@@ -272,8 +272,8 @@ def test_answers_that_find_no_room_wait_elsewhere(
     monkeypatch.setattr("contrapose.tasks.store.patience.time.sleep", slept.append)
     table, run = Store().answers, Store().runs.begin("run", config="{}", folder=".")
     fill(own_store)
-    its = Writer(table, Store().claims(), run=run, model="m", again=False, reads=True)
-    its.put(MANY[:600])
+    its = Writer(table, Store().claims())
+    its.put(batch_of(MANY[:600], run=run, model="m", spent=Usage(calls=600), failures=0, again=False, reads=True))
     with pytest.raises(ContraposeError, match=r"600 questions could not be kept .* is full") as told:
         its.close()
     assert told.value.exit_code == 4
@@ -301,8 +301,8 @@ def test_what_waits_goes_on_waiting_while_there_is_no_room(
 
     table, run = Store().answers, Store().runs.begin("run", config="{}", folder=".")
     fill(own_store)
-    its = Writer(table, Store().claims(), run=run, model="m", again=False)
-    its.put(MANY[:600])
+    its = Writer(table, Store().claims())
+    its.put(batch_of(MANY[:600], run=run, model="m", spent=Usage(calls=600), failures=0, again=False))
     with pytest.raises(ContraposeError):
         its.close()
     take_up(table)
