@@ -6,13 +6,28 @@ import json
 import re
 import time
 import zlib
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from itertools import chain
+from json.encoder import encode_basestring_ascii
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import ARRAY, Connection, Engine, Select, Table, Text, delete, func, literal, select, update
+from sqlalchemy import (
+    ARRAY,
+    Connection,
+    Delete,
+    Select,
+    Table,
+    Text,
+    Update,
+    bindparam,
+    delete,
+    func,
+    select,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 
 from contrapose.tasks.core.damage import warn
@@ -100,16 +115,22 @@ def merged(batches: Sequence[AnswerBatch]) -> AnswerBatch:
     )
 
 
-def insert_into(engine: Engine, table: Any) -> Any:
-    """An insert that can say what to do on a conflict, which each database has in a form of its own."""
-    return postgresql.insert(table) if engine.dialect.name == "postgresql" else sqlite.insert(table)
+def insert_into(dialect: str, table: Table) -> Any:
+    """An insert that can say what to do on a conflict, which each kind of database has in a form of its own."""
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
 
 
-def listed(connection: Connection, keys: Iterable[str]) -> Select[tuple[str]]:
-    """Keys as rows of a query, however many they are: they travel as one value, and the statement stays the same."""
-    if connection.dialect.name == "postgresql":
-        return select(func.unnest(literal(list(keys), ARRAY(Text))).column_valued("key"))
-    return select(func.json_each(json.dumps(list(keys))).table_valued("value").c.value)
+@cache
+def listed(dialect: str) -> Select[tuple[str]]:
+    """Keys as rows of a query, however many they are: they travel as one value (`sent`), and the statement stays."""
+    if dialect == "postgresql":
+        return select(func.unnest(bindparam("sent", type_=ARRAY(Text))).column_valued("key"))
+    return select(func.json_each(bindparam("sent", type_=Text)).table_valued("value").c.value)
+
+
+def sent(connection: Connection, keys: Iterable[str]) -> dict[str, object]:
+    """Keys as a statement with `listed` is executed with them."""
+    return {"sent": list(keys) if connection.dialect.name == "postgresql" else json.dumps(list(keys))}
 
 
 class AnswerTable(StorePart):
@@ -163,8 +184,9 @@ class AnswerTable(StorePart):
     def _rows(self, keys: Sequence[str], run: str | None) -> tuple[list[Any], Moment | None]:
         columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens)
         with self.reading.begin() as connection:
-            wanted = select(*columns).where(ANSWERS.c.key.in_(listed(connection, keys)))
-            rows = connection.execute(wanted if run is None else wanted.where(ANSWERS.c.run == run)).all()
+            wanted = select(*columns).where(ANSWERS.c.key.in_(listed(connection.dialect.name)))
+            wanted = wanted if run is None else wanted.where(ANSWERS.c.run == run)
+            rows = connection.execute(wanted, sent(connection, keys)).all()
             return list(rows), moment_of(connection)
 
     @patient
@@ -184,59 +206,83 @@ class AnswerTable(StorePart):
             if batch.rows:
                 # Keys are hashes. In their order a transaction meets each page of their index once.
                 rows = sorted(batch.rows, key=itemgetter("key"))
-                _insert(connection, self._keep(batch.again), rows)
-                answered = listed(connection, (row["key"] for row in rows))
-                connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(answered)))
+                self._insert(connection, rows, again=batch.again)
+                connection.execute(_releasing(connection.dialect.name), sent(connection, (row["key"] for row in rows)))
             taken = _taken(batch)
-            connection.execute(update(RUNS).where(RUNS.c.id == batch.run).values(**_added(RUNS, taken)))
+            connection.execute(_spending(), {"its": batch.run, "now": time.time(), **_more(taken)})
             if batch.reads:
-                first = insert_into(self.engine, READINGS).values(run=batch.run, seen=time.time(), **taken)
-                added = _added(READINGS, taken)
-                connection.execute(first.on_conflict_do_update(index_elements=["run"], set_=added))
+                first = insert_into(self.engine.dialect.name, READINGS).values(run=batch.run, seen=time.time(), **taken)
+                added = {name: READINGS.c[name] + count for name, count in taken.items()}
+                connection.execute(
+                    first.on_conflict_do_update(index_elements=["run"], set_={**added, "seen": time.time()})
+                )
         log_of(self.engine).grown(len(batch.rows))
 
-    def _keep(self, again: bool) -> Any:
-        # SQLite copies each page of the index into a file before it changes it, in case it must take back one statement
-        # and not the whole transaction; here it never must.
-        statement = insert_into(self.engine, ANSWERS).prefix_with("OR FAIL", dialect="sqlite")
-        if not again:
-            # Whoever answered first stays: there is one answer, whatever happens.
-            return statement.on_conflict_do_nothing(index_elements=["key"])
-        new = {column.name: statement.excluded[column.name] for column in ANSWERS.c if column.name != "key"}
-        return statement.on_conflict_do_update(index_elements=["key"], set_=new)
+    def _insert(self, connection: Connection, rows: Sequence[Mapping[str, Any]], *, again: bool) -> None:
+        """Insert rows, into SQLite many with one statement: others go on while it works, and it asks for no turn a row.
+
+        Statements are made once: making them takes longer than some dozens of rows.
+        """
+        if connection.dialect.name != "sqlite":
+            connection.execute(_keeping(connection.dialect.name, again=again), list(rows))
+            return
+        for start in range(0, len(rows), AT_ONCE):
+            part = rows[start : start + AT_ONCE]
+            text, values = _keeping_many(len(part), again=again)
+            connection.exec_driver_sql(text, tuple(chain.from_iterable(map(values, part))))
 
 
 AT_ONCE = 1000
 """Rows of an insert into SQLite, which takes some 32,000 values a statement."""
 
 
-def _insert(connection: Connection, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows, into SQLite many with one statement: others go on while it works, and it asks for no turn a row."""
-    if connection.dialect.name != "sqlite":
-        connection.execute(statement, list(rows))
-        return
-    compiled = statement.compile(dialect=connection.dialect, column_keys=list(rows[0]))
-    values, names = itemgetter(*compiled.positiontup), ", ".join("?" * len(compiled.positiontup))
-    for start in range(0, len(rows), AT_ONCE):
-        part = rows[start : start + AT_ONCE]
-        many = str(compiled).replace(f"({names})", ", ".join([f"({names})"] * len(part)), 1)
-        connection.exec_driver_sql(many, tuple(chain.from_iterable(map(values, part))))
+@cache
+def _keeping(dialect: str, *, again: bool) -> Any:
+    """The statement that keeps an answer; `again`: in the place of an older one."""
+    # SQLite copies each page of the index into a file before it changes it, in case it must take back one statement
+    # and not the whole transaction; here it never must.
+    statement = insert_into(dialect, ANSWERS).prefix_with("OR FAIL", dialect="sqlite")
+    if not again:
+        # Whoever answered first stays: there is one answer, whatever happens.
+        return statement.on_conflict_do_nothing(index_elements=["key"])
+    new = {column.name: statement.excluded[column.name] for column in ANSWERS.c if column.name != "key"}
+    return statement.on_conflict_do_update(index_elements=["key"], set_=new)
+
+
+@lru_cache(maxsize=128)
+def _keeping_many(count: int, *, again: bool) -> tuple[str, Callable[[Mapping[str, Any]], tuple[object, ...]]]:
+    """The text that keeps so many answers in SQLite, and what it takes of each row, in its order."""
+    compiled = _keeping("sqlite", again=again).compile(dialect=sqlite.dialect(), column_keys=list(ANSWERS.c.keys()))
+    one = f"({', '.join('?' * len(compiled.positiontup))})"
+    return str(compiled).replace(one, ", ".join([one] * count), 1), itemgetter(*compiled.positiontup)
+
+
+@cache
+def _releasing(dialect: str) -> Delete:
+    """The statement that ends claims of keys that are `sent`."""
+    return delete(CLAIMS).where(CLAIMS.c.key.in_(listed(dialect)))
+
+
+@cache
+def _spending() -> Update:
+    """The statement that counts what came of a batch to its run."""
+    more = {name: RUNS.c[name] + bindparam(f"more_{name}") for name in COUNTED}
+    return update(RUNS).where(RUNS.c.id == bindparam("its")).values(**more, seen=bindparam("now"))
+
+
+COUNTED = ("answers", "requests", "failures", "prompt_tokens", "completion_tokens")
+"""Columns of a run, and of what its reader spent, that count what came of batches."""
 
 
 def _taken(batch: AnswerBatch) -> dict[str, int]:
     """What came of a batch, by the columns that count it."""
-    return {
-        "answers": len(batch.rows),
-        "requests": batch.spent.calls,
-        "failures": batch.failures,
-        "prompt_tokens": batch.spent.prompt_tokens,
-        "completion_tokens": batch.spent.completion_tokens,
-    }
+    spent = batch.spent
+    counts = (len(batch.rows), spent.calls, batch.failures, spent.prompt_tokens, spent.completion_tokens)
+    return dict(zip(COUNTED, counts, strict=True))
 
 
-def _added(table: Table, taken: Mapping[str, int]) -> dict[str, Any]:
-    """The counts of a row with these added."""
-    return {**{name: table.c[name] + count for name, count in taken.items()}, "seen": time.time()}
+def _more(taken: Mapping[str, int]) -> dict[str, int]:
+    return {f"more_{name}": count for name, count in taken.items()}
 
 
 def percentiles(connection: Connection, run: str, shares: Sequence[float]) -> dict[float, float]:
@@ -267,26 +313,33 @@ def _stored(row: Any) -> Completion:
 def _row_of(keyed: Keyed, *, run: str, model: str, now: float) -> dict[str, Any]:
     """An answer as the database has it."""
     completion = keyed.answer.completion
-    kept = {
-        "text": completion.text,
-        "option_loglikelihoods": completion.option_loglikelihoods,
-        "loss": completion.loss,
-        "constrained": completion.constrained or None,
-        "passages": completion.passages,
-    }
-    answer = json.dumps({name: value for name, value in kept.items() if value is not None})
+    usage = completion.usage
     return {
         "key": keyed.key,
         "model": model,
         "question": to_json(keyed.answer.question),
-        "answer": summed(keyed.key, answer, completion.usage.prompt_tokens, completion.usage.completion_tokens),
-        "prompt_tokens": completion.usage.prompt_tokens,
-        "completion_tokens": completion.usage.completion_tokens,
+        "answer": summed(keyed.key, _json_of(completion), usage.prompt_tokens, usage.completion_tokens),
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
         "requests": keyed.answer.requests,
         "seconds": keyed.answer.seconds,
         "run": run,
         "stored": now,
     }
+
+
+def _json_of(completion: Completion) -> str:
+    """What the model returned, as JSON; `json` takes several times as long for a reply."""
+    parts = [] if completion.text is None else [f'"text": {encode_basestring_ascii(completion.text)}']
+    if completion.option_loglikelihoods is not None:
+        parts.append(f'"option_loglikelihoods": {json.dumps(completion.option_loglikelihoods)}')
+    if completion.loss is not None:
+        parts.append(f'"loss": {json.dumps(completion.loss)}')
+    if completion.constrained:
+        parts.append('"constrained": true')
+    if completion.passages is not None:
+        parts.append(f'"passages": {json.dumps(completion.passages)}')
+    return f"{{{', '.join(parts)}}}"
 
 
 SUM = re.compile(r'(?:, )?"crc": "([0-9a-f]{8})"\}\Z')

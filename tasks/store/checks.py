@@ -184,7 +184,9 @@ class Checks:
             # Of two clocks: nothing was announced in the future.
             started = moment if announced is None else min(announced, moment)
             row = {"key": key, **candidate, "state": "checking", **own, "started": started}
-            connection.execute(insert_into(self.engine, CHECKS).on_conflict_do_nothing(index_elements=["key"]), row)
+            connection.execute(
+                insert_into(self.engine.dialect.name, CHECKS).on_conflict_do_nothing(index_elements=["key"]), row
+            )
             current = _row(connection, key)
             if current is None or current.owner == self.owner:
                 return current

@@ -7,13 +7,15 @@ import socket
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from threading import Event, Thread
+from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, Engine, delete, func, literal, select, text, update
+from sqlalchemy import Connection, Engine, Float, Select, Table, Text, bindparam, delete, func, select, text, update
 
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.store.answers import Absent, insert_into, listed, moment_of
+from contrapose.tasks.store.answers import Absent, insert_into, listed, moment_of, sent
 from contrapose.tasks.store.engine import BUSY_SECONDS
 from contrapose.tasks.store.patience import patient
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS
@@ -59,8 +61,8 @@ class Claims:
         """Those of the keys that somebody else who lives is asking."""
         with self.engine.begin() as connection:
             self._bury(connection)
-            wanted = CLAIMS.c.key.in_(listed(connection, keys)), CLAIMS.c.owner != self.owner
-            return set(connection.execute(select(CLAIMS.c.key).where(*wanted)).scalars())
+            wanted = _among(CLAIMS, connection.dialect.name).where(CLAIMS.c.owner != self.owner)
+            return set(connection.execute(wanted, sent(connection, keys)).scalars())
 
     @patient
     def renew(self) -> None:
@@ -83,36 +85,51 @@ class Claims:
 
     def _take(self, connection: Connection, keys: Sequence[str]) -> set[str]:
         # Two owners that claim the same keys meet in the same order, and none waits for the other in a circle.
-        rows = listed(connection, sorted(keys))
-        until = now(connection) + LEASE_SECONDS
-        rows = rows.add_columns(literal(self.owner), literal(until)).where(text("true"))
-        taking = insert_into(self.engine, CLAIMS).from_select(["key", "owner", "until"], rows)
-        taking = taking.on_conflict_do_nothing(index_elements=["key"]).returning(CLAIMS.c.key)
-        taken = set(connection.execute(taking).scalars())
+        values = {**sent(connection, sorted(keys)), "its": self.owner, "lease": now(connection) + LEASE_SECONDS}
+        taken = set(connection.execute(_taking(connection.dialect.name), values).scalars())
         if len(taken) == len(keys):
             return taken
-        mine = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(listed(connection, keys)), CLAIMS.c.owner == self.owner)
-        return set(connection.execute(mine).scalars())
+        mine = _among(CLAIMS, connection.dialect.name).where(CLAIMS.c.owner == self.owner)
+        return set(connection.execute(mine, sent(connection, keys)).scalars())
 
     def _answered(self, connection: Connection, claimed: Collection[str]) -> set[str]:
         """Those that are answered, which need no claim."""
-        wanted = select(ANSWERS.c.key).where(ANSWERS.c.key.in_(listed(connection, claimed)))
-        answered = set(connection.execute(wanted).scalars())
+        wanted = _among(ANSWERS, connection.dialect.name)
+        answered = set(connection.execute(wanted, sent(connection, claimed)).scalars())
         if answered:
-            own = CLAIMS.c.owner == self.owner
-            connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(listed(connection, answered)), own))
+            own = delete(CLAIMS).where(CLAIMS.c.key.in_(listed(connection.dialect.name)), CLAIMS.c.owner == self.owner)
+            connection.execute(own, sent(connection, answered))
         return answered
 
     def _bury(self, connection: Connection) -> None:
         """Remove the claims of whoever was silent for too long, or is a process of this machine that is gone."""
-        sign = func.max(CLAIMS.c.until)
-        others = select(CLAIMS.c.owner, sign).where(CLAIMS.c.owner != self.owner).group_by(CLAIMS.c.owner)
-        signs = {owner: float(until) for owner, until in connection.execute(others)}
+        signs = {owner: float(until) for owner, until in connection.execute(_signs(), {"its": self.owner})}
         dead = self._others.dead(signs, now=now(connection))
         for owner, until in signs.items():
             if owner in dead or gone(owner):
                 # What it renews at this very moment stays its own.
                 connection.execute(delete(CLAIMS).where(CLAIMS.c.owner == owner, CLAIMS.c.until <= until))
+
+
+@cache
+def _taking(dialect: str) -> Any:
+    """The statement that claims the keys that are `sent` and that nobody has claimed."""
+    rows = listed(dialect).add_columns(bindparam("its", type_=Text), bindparam("lease", type_=Float))
+    taking = insert_into(dialect, CLAIMS).from_select(["key", "owner", "until"], rows.where(text("true")))
+    return taking.on_conflict_do_nothing(index_elements=["key"]).returning(CLAIMS.c.key)
+
+
+@cache
+def _among(table: Table, dialect: str) -> Select[tuple[str]]:
+    """Those of the keys that are `sent` which a table has."""
+    return select(table.c.key).where(table.c.key.in_(listed(dialect)))
+
+
+@cache
+def _signs() -> Select[tuple[str, float]]:
+    """The last sign of each other owner."""
+    others = select(CLAIMS.c.owner, func.max(CLAIMS.c.until)).where(CLAIMS.c.owner != bindparam("its"))
+    return others.group_by(CLAIMS.c.owner)
 
 
 def now(connection: Connection) -> float:

@@ -36,7 +36,7 @@ class FormTable(StorePart):
             again: whether this replaces what was found before; otherwise that stays.
         """
         row = {"model": model, "form": form, "run": run, "stored": time.time()}
-        statement = insert_into(self.engine, FORMS).values(key=key, **row)
+        statement = insert_into(self.engine.dialect.name, FORMS).values(key=key, **row)
         if again:
             statement = statement.on_conflict_do_update(index_elements=["key"], set_=row)
         else:

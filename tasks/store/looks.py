@@ -45,7 +45,7 @@ class LookTable(StorePart):
             run: id of the run.
         """
         row = {"cases": len(hashes), "sketch": json.dumps(nsmallest(KEPT, hashes))}
-        statement = insert_into(self.engine, LOOKS).values(key=key, run=run, **row)
+        statement = insert_into(self.engine.dialect.name, LOOKS).values(key=key, run=run, **row)
         with self.engine.begin() as connection:
             connection.execute(statement.on_conflict_do_update(index_elements=["key", "run"], set_=row))
 
@@ -53,7 +53,7 @@ class LookTable(StorePart):
     def settle(self, run: str, looks: Mapping[str, int], *, beside: Sequence[str]) -> None:
         """Keep after which look each test of a run stops, which runs that are asked side by side have in common."""
         content = {"cases": 0, "sketch": json.dumps({"looks": dict(looks), "runs": list(beside)})}
-        statement = insert_into(self.engine, LOOKS).values(key=SETTLED, run=run, **content)
+        statement = insert_into(self.engine.dialect.name, LOOKS).values(key=SETTLED, run=run, **content)
         with self.engine.begin() as connection:
             connection.execute(statement.on_conflict_do_update(index_elements=["key", "run"], set_=content))
 

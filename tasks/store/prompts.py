@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy import exists, func, select, update
 
-from contrapose.tasks.store.answers import insert_into, listed
+from contrapose.tasks.store.answers import insert_into, listed, sent
 from contrapose.tasks.store.patience import StorePart, patient
 from contrapose.tasks.store.schema import ANSWERS, BATCHES, PROMPTS
 
@@ -54,7 +54,7 @@ class PromptTable(StorePart):
     @patient
     def note(self, rows: Sequence[PromptRow]) -> None:
         """Keep what was written; what was written before belongs to the newer run, unless a batch is asking it."""
-        statement = insert_into(self.engine, PROMPTS)
+        statement = insert_into(self.engine.dialect.name, PROMPTS)
         newer = {"run": statement.excluded.run, "changed": statement.excluded.changed}
         now = time.time()
         statement = statement.on_conflict_do_update(index_elements=["key"], set_=newer, where=PROMPTS.c.batch == "")
@@ -65,7 +65,8 @@ class PromptTable(StorePart):
     def find(self, keys: Sequence[str]) -> dict[str, PromptRow]:
         """What was written, by key."""
         with self.reading.begin() as connection:
-            rows = connection.execute(select(*_PROMPT).where(PROMPTS.c.key.in_(listed(connection, keys))))
+            wanted = select(*_PROMPT).where(PROMPTS.c.key.in_(listed(connection.dialect.name)))
+            rows = connection.execute(wanted, sent(connection, keys))
             return {row.key: PromptRow(**row._mapping) for row in rows}
 
     @patient
@@ -84,11 +85,11 @@ class PromptTable(StorePart):
             How many these are; where none is left there is no batch.
         """
         with self.engine.begin() as connection:
-            free = update(PROMPTS).where(PROMPTS.c.key.in_(listed(connection, keys)), PROMPTS.c.batch == "")
-            count = connection.execute(free.values(batch=batch, changed=time.time())).rowcount
+            free = update(PROMPTS).where(PROMPTS.c.key.in_(listed(connection.dialect.name)), PROMPTS.c.batch == "")
+            count = connection.execute(free.values(batch=batch, changed=time.time()), sent(connection, keys)).rowcount
             if count:
                 row = {"id": batch, "remote": "", "spec": spec, "questions": count, "state": PREPARED}
-                connection.execute(insert_into(self.engine, BATCHES).values(**row, changed=time.time()))
+                connection.execute(insert_into(self.engine.dialect.name, BATCHES).values(**row, changed=time.time()))
         return count
 
     @patient

@@ -92,7 +92,11 @@ class Runs(StorePart):
             Its id: the name, with a number where that is taken.
         """
         now = time.time()
-        statement = insert_into(self.engine, RUNS).on_conflict_do_nothing(index_elements=["id"]).returning(RUNS.c.id)
+        statement = (
+            insert_into(self.engine.dialect.name, RUNS)
+            .on_conflict_do_nothing(index_elements=["id"])
+            .returning(RUNS.c.id)
+        )
         for number in range(1, 1000):
             chosen = name if number == 1 else f"{name}-{number}"
             row = {

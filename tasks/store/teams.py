@@ -167,7 +167,7 @@ class Teams(StorePart):
         """
         with self.engine.begin() as connection:
             moment = now(connection)
-            first = insert_into(self.engine, RATES).values(key=key, free=moment)
+            first = insert_into(self.engine.dialect.name, RATES).values(key=key, free=moment)
             connection.execute(first.on_conflict_do_nothing(index_elements=["key"]))
             row = connection.execute(select(RATES.c.free).where(RATES.c.key == key).with_for_update()).one()
             # After a clock was set back nobody waits for it to come to the same time again.
@@ -177,7 +177,7 @@ class Teams(StorePart):
 
     def _insert(self, connection: Connection, *, team: str, owner: str, label: str, until: float) -> None:
         row = {"owner": owner, "team": team, "label": label, "until": until}
-        connection.execute(insert_into(self.engine, PORTIONS).values(**row))
+        connection.execute(insert_into(self.engine.dialect.name, PORTIONS).values(**row))
 
     def _others(self, connection: Connection, team: str, owner: str) -> Sequence[Row[Any]]:
         return connection.execute(select(PORTIONS).where(PORTIONS.c.team == team, PORTIONS.c.owner != owner)).all()

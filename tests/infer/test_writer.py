@@ -31,14 +31,14 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 def writer(away: Callable[[], bool]) -> tuple[str, Writer]:
     """A run, and a writer whose store is away now and then."""
     table, run = Store().answers, Store().runs.begin("run", config="{}", folder=".")
-    keep = table._keep
+    insert = table._insert
 
-    def kept(again: bool) -> Any:
+    def inserted(*arguments: Any, again: bool) -> None:
         if away():
             raise OperationalError("INSERT", {}, sqlite3.Error("the server closed the connection"))
-        return keep(again)
+        insert(*arguments, again=again)
 
-    table._keep = kept  # type: ignore[method-assign]
+    table._insert = inserted  # type: ignore[method-assign]
     return run, Writer(table, Store().claims())
 
 
