@@ -102,7 +102,7 @@ class Counter:
         first = asked(cases, form=self.form)
         replies = self.look_up(first)
         yield from ((question, question in replies) for question in first)
-        for later in (besides(cases, form=self.form), losses(cases, replies)):
+        for later in (losses(cases, replies), besides(cases, form=self.form)):
             answers = self.look_up(later) if later else {}
             yield from ((question, question in answers) for question in later)
         yield from ((question, False) for question in _later_still(cases, replies))

@@ -36,10 +36,9 @@ def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model
     end = meter.done + sum(map(weight, cases))
     with uncollected():
         pairs = [_pair(case, form) for case in cases]
-    # Together: what waits for nothing is looked up, claimed and put into batches once.
-    first = dict.fromkeys(chain(chain.from_iterable(pairs), besides(cases, form=form)))
-    settle(list(first), broker, model=model)
+    settle(list(dict.fromkeys(chain.from_iterable(pairs))), broker, model=model)
     settle(losses(cases, broker.answers), broker, model=model)
+    settle(besides(cases, form=form), broker, model=model)
     meter.done = end
     unanswered = Completion(error=f"{UNASKED}: {broker.stopped}")
     with uncollected():
