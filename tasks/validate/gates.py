@@ -104,9 +104,8 @@ def _check_whole(kind: Kind, rows: pa.Table, groups: Sequence[ExpectationGroup],
         links = rows[LINKS[kind]]
         unknown = pc.invert(pc.is_in(links, value_set=handed.ids))
         rows = rows.append_column(UNKNOWN, pc.and_(unknown, pc.is_valid(links)))
-        left_out = pc.invert(pc.is_in(handed.ids, value_set=links.combine_chunks()))
-        source = pa.table({KEYS[kind]: handed.ids, LEFT_OUT: left_out})
-        _check(groups, "handed", source, first=1, handed=handed)
+        left_out = pc.invert(pc.is_in(handed.ids, value_set=links))
+        _check(groups, "handed", pa.table({KEYS[kind]: handed.ids, LEFT_OUT: left_out}), first=1, handed=handed)
     _check(groups, "whole", rows, first=1, handed=handed)
 
 
@@ -177,7 +176,8 @@ class ExpectationGroup:
 
         def look() -> list[SeenRows]:
             columns = {name: table[name].to_pandas() for name in table.column_names}
-            frame = pd.DataFrame({**columns, ROW: range(first, first + rows.num_rows)})
+            columns[ROW] = pd.Series(range(first, first + rows.num_rows))
+            frame = pd.DataFrame(columns, copy=False)
             return run(suite_made_once(json.dumps(expectations)), frame, key=key, parameters=parameters)
 
         small = rows.num_rows <= SMALL
