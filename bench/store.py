@@ -1,7 +1,7 @@
-"""What claiming and keeping an answer takes as the store grows: `python -m bench.store [--set cache_size=-65536 …]`.
+"""What claiming and keeping an answer takes as the store grows: `python -m bench.store [--together N] [--set …]`.
 
-Answers of some 700 characters, ten thousand a transaction, in an empty SQLite store; `--set` overrules what the store
-sets on its connections. Bytes are those of the process's writes, to the log and to the file.
+Answers of some 700 characters, N a transaction, in an empty SQLite store; `--set`, as in `--set cache_size=-65536`,
+overrules what the store sets on its connections. Bytes are those of the process's writes, to the log and to the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from contrapose.tasks.store.claims import Claims
 from contrapose.tasks.store.schema import RUNS
 
 RUN = "20260101T000000Z-full-mock"
-TOGETHER = 10_000
 
 
 class Spent(NamedTuple):
@@ -38,27 +37,28 @@ def main() -> None:
     """Print a line for each fifth of the answers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--answers", type=int, default=1_000_000)
+    parser.add_argument("--together", type=int, default=10_000, metavar="N", help="answers of a transaction")
     parser.add_argument("--set", nargs="*", default=[], metavar="PRAGMA=VALUE")
     given = parser.parse_args()
     # The last one of a name holds.
     engines.PRAGMAS = (*engines.PRAGMAS, *given.set)
     with tempfile.TemporaryDirectory() as work:
-        measure(f"sqlite:///{Path(work) / 'answers.sqlite3'}", given.answers)
+        measure(f"sqlite:///{Path(work) / 'answers.sqlite3'}", given.answers, together=given.together)
 
 
-def measure(url: str, answers: int) -> None:
-    """Claim and keep so many answers, and print what that took."""
+def measure(url: str, answers: int, *, together: int) -> None:
+    """Claim and keep so many answers, `together` a transaction, and print what that took."""
     engine = engines.connect(url)
     with engine.begin() as connection:
         connection.execute(
             RUNS.insert().values(id=RUN, state="running", config="{}", owner="bench", folder="/", started=0, seen=0)
         )
     claims, table = Claims(engine), AnswerTable(engine)
-    portion = max(TOGETHER, answers // 5)
-    for start in range(0, answers, portion):
+    portion = max(together, answers // 5 // together * together)
+    for start in range(0, answers - portion + 1, portion):
         claimed = kept = Spent(0.0, 0)
-        for first in range(start, start + portion, TOGETHER):
-            keys = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(first, first + TOGETHER)]
+        for first in range(start, start + portion, together):
+            keys = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(first, first + together)]
             batch = AnswerBatch(
                 rows=[row(key) for key in keys], run=RUN, spent=Usage(calls=len(keys)), failures=0, again=False
             )

@@ -209,7 +209,8 @@ class AnswerTable(StorePart):
                 self._insert(connection, rows, again=batch.again)
                 connection.execute(_releasing(connection.dialect.name), sent(connection, (row["key"] for row in rows)))
             taken = _taken(batch)
-            connection.execute(_spending(), {"its": batch.run, "now": time.time(), **_more(taken)})
+            more = {f"more_{name}": count for name, count in taken.items()}
+            connection.execute(_spending(), {"its": batch.run, "now": time.time(), **more})
             if batch.reads:
                 first = insert_into(self.engine.dialect.name, READINGS).values(run=batch.run, seen=time.time(), **taken)
                 added = {name: READINGS.c[name] + count for name, count in taken.items()}
@@ -279,10 +280,6 @@ def _taken(batch: AnswerBatch) -> dict[str, int]:
     spent = batch.spent
     counts = (len(batch.rows), spent.calls, batch.failures, spent.prompt_tokens, spent.completion_tokens)
     return dict(zip(COUNTED, counts, strict=True))
-
-
-def _more(taken: Mapping[str, int]) -> dict[str, int]:
-    return {f"more_{name}": count for name, count in taken.items()}
 
 
 def percentiles(connection: Connection, run: str, shares: Sequence[float]) -> dict[float, float]:

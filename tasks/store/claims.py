@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from functools import cache
 from threading import Event, Thread
@@ -48,13 +48,11 @@ class Claims:
             absent: what was found to have no answer, which is not looked for again as long as nobody has written.
         """
         with self.engine.begin() as connection:
-            still = absent is not None and absent.moment is not None and absent.moment == moment_of(connection)
+            known = _still_absent(absent, connection)
             self._bury(connection)
             # Claims come first: an answer that is written after them was asked by nobody else.
             claimed = self._take(connection, keys)
-            if self.again or (still and absent is not None and claimed <= absent.keys):
-                return claimed
-            return claimed - self._answered(connection, claimed)
+            return claimed if self.again else claimed - self._answered(connection, claimed - known)
 
     @patient
     def held_by_others(self, keys: Sequence[str]) -> set[str]:
@@ -94,6 +92,8 @@ class Claims:
 
     def _answered(self, connection: Connection, claimed: Collection[str]) -> set[str]:
         """Those that are answered, which need no claim."""
+        if not claimed:
+            return set()
         wanted = _among(ANSWERS, connection.dialect.name)
         answered = set(connection.execute(wanted, sent(connection, claimed)).scalars())
         if answered:
@@ -109,6 +109,13 @@ class Claims:
             if owner in dead or gone(owner):
                 # What it renews at this very moment stays its own.
                 connection.execute(delete(CLAIMS).where(CLAIMS.c.owner == owner, CLAIMS.c.until <= until))
+
+
+def _still_absent(absent: Absent | None, connection: Connection) -> Set[str]:
+    """What had no answer and, since nobody has written, has none in this transaction."""
+    if absent is None or absent.moment is None or absent.moment != moment_of(connection):
+        return frozenset()
+    return absent.keys
 
 
 @cache

@@ -42,6 +42,7 @@ connection forgets its pages whenever another one has written, and a larger cach
 CARRIED_AT = 20_000
 """Answers after which the log is carried over beside whoever writes: many pages are changed again before that."""
 ROUNDS = 4
+"""How often at most, while others go on writing."""
 
 
 @cache
@@ -83,15 +84,17 @@ class Log:
     def _carry_over(self) -> None:
         from sqlalchemy.exc import SQLAlchemyError
 
-        # Whatever fails here, a commit tries again, and says so.
-        with suppress(SQLAlchemyError, sqlite3.Error), closing(self._engine.raw_connection()) as connection:
-            cursor = connection.cursor()
-            # What is written meanwhile is carried over again: only behind a log that is empty another one begins.
-            for _ in range(ROUNDS):
-                _, written, carried = cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-                if written == carried:
-                    break
-        self._carrying.release()
+        try:
+            # Whatever fails here, a commit tries again, and says so.
+            with suppress(SQLAlchemyError, sqlite3.Error), closing(self._engine.raw_connection()) as connection:
+                cursor = connection.cursor()
+                # SQLite begins its log anew once all of it is carried over, what is written meanwhile too.
+                for _ in range(ROUNDS):
+                    _, written, carried = cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                    if written == carried:
+                        break
+        finally:
+            self._carrying.release()
 
 
 @cache
