@@ -5,7 +5,8 @@ calls / in flight × latency; the stage is what the manifest says of the room: P
 
 PYTHON is an interpreter that has lm-eval with its extra `api`: its `local-chat-completions` then asks as many prompts
 of the same length. Compared are the server's own span, from the first request to the last answer, and the whole
-process; `--rounds` repeats both in turn.
+process; `--rounds` repeats both in turn. Each round has pairs and a store of its own; the home stays, as the cache of
+lm-eval does.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ def stats(url: str) -> dict[str, float]:
     return found
 
 
-def write_pairs(path: Path, count: int) -> None:
+def write_pairs(path: Path, count: int, *, first: int = 0) -> None:
     """Pairs of summaries, each with a number of its own."""
     with path.open("w") as file:
-        for number in range(count):
+        for number in range(first, first + count):
             year = 1500 + number % 500
             row = {
                 "article_sentence": f"Bridge {number} over the river was opened in {year} and closed a century later.",
@@ -97,13 +98,12 @@ def beside_the_harness(work: Path, url: str, given: argparse.Namespace) -> None:
     (folder / "bridges.yaml").write_text(TASK.format(file=folder / "prompts.jsonl"))
     ratios = []
     for number in range(given.rounds):
-        home = work / f"round {number}"
-        home.mkdir()
+        write_pairs(work / "pairs.jsonl", given.calls // 2, first=number * given.calls)
         reset(url)
         start = time.monotonic()
-        measure(home, url, given, data=work / "pairs.jsonl")
+        measure(work, url, given, store=f"answers of round {number}")
         own = (stats(url)["span_s"], time.monotonic() - start)
-        answers = stored(home)
+        answers = stored(work, f"answers of round {number}")
         reset(url)
         start = time.monotonic()
         harness(folder, url, given)
@@ -134,16 +134,17 @@ def reset(url: str) -> None:
         pass
 
 
-def measure(
-    work: Path, url: str, given: argparse.Namespace, *, data: Path | None = None
-) -> tuple[float, dict[str, Any]]:
+STORE = "answers"
+
+
+def measure(work: Path, url: str, given: argparse.Namespace, *, store: str = STORE) -> tuple[float, dict[str, Any]]:
     """Seconds of the infer room, and the summary of the run."""
     reached = {"base_url": url, "concurrency": given.in_flight, "timeout": given.timeout}
     done = run(
-        *("--model", "openai/mock", "--test", "order_bias", "--data", str(data or work / "pairs.jsonl")),
+        *("--model", "openai/mock", "--test", "order_bias", "--data", str(work / "pairs.jsonl")),
         *("--suite", "full", "--set", "tests.defaults.control=false", "--out", str(work / "runs")),
         *(part for name, value in reached.items() for part in ("--set", f"model_args.{name}={value}")),
-        environment={"CONTRAPOSE_HOME": str(work / "home")},
+        environment={"CONTRAPOSE_HOME": str(work / "home"), "CONTRAPOSE_STORE": f"sqlite:///{work / store}.sqlite3"},
     )
     if done.code:
         raise SystemExit(done.err)
@@ -152,10 +153,10 @@ def measure(
     return float(manifest["timings"]["infer"]), summary
 
 
-def stored(work: Path) -> int:
+def stored(work: Path, store: str = STORE) -> int:
     """How many answers the store holds; each has a key of its own."""
-    with sqlite3.connect(work / "home" / "answers.sqlite3") as store:
-        return int(store.execute("SELECT count(*) FROM answers").fetchone()[0])
+    with sqlite3.connect(work / f"{store}.sqlite3") as connection:
+        return int(connection.execute("SELECT count(*) FROM answers").fetchone()[0])
 
 
 def arguments() -> argparse.Namespace:

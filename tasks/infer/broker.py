@@ -183,6 +183,8 @@ class Writer:
         self._renewed = time.monotonic()
         self._queue: SimpleQueue[AnswerBatch | Event | None] = SimpleQueue()
         self._closing = Event()
+        self._hurry = Event()
+        """Set while somebody waits for what was put: nothing else is gathered first."""
         self._thread = Thread(target=self._work, name="contrapose-store", daemon=True)
         self._thread.start()
 
@@ -194,6 +196,7 @@ class Writer:
         """Return when all that was put until now is written, or a transaction fails."""
         written = Event()
         self._queue.put(written)
+        self._hurry.set()
         while not written.wait(GATHER_SECONDS) and self.failed is None and self._thread.is_alive():
             pass
 
@@ -205,6 +208,7 @@ class Writer:
         """
         self._queue.put(None)
         self._closing.set()
+        self._hurry.set()
         self._thread.join()
         if self._unkept and self.failed is not None:
             raise self._lost(self.failed)
@@ -249,8 +253,9 @@ class Writer:
         count = 0
         try:
             item = self._queue.get(timeout=RENEW_SECONDS)
-            if not isinstance(item, AnswerBatch) or len(item.rows) < ENOUGH:
-                self._closing.wait(GATHER_SECONDS)
+            if isinstance(item, AnswerBatch) and len(item.rows) < ENOUGH:
+                self._hurry.wait(GATHER_SECONDS)
+            self._hurry.clear()
             while item is not None:
                 if isinstance(item, Event):
                     waiting.append(item)

@@ -104,3 +104,14 @@ def test_claims_are_renewed_before_anything_is_written(monkeypatch: pytest.Monke
     until(lambda: "keep" in said)
     its.close()
     assert said[said.index("keep") - 1] == "renew"
+
+
+@pytest.mark.timeout(30)
+def test_whoever_waits_for_what_was_put_waits_for_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.tasks.infer.broker.GATHER_SECONDS", 60)
+    run, its = writer(lambda: False)
+    for known in (1, 2):
+        its.put(batch(run, KEYED[known - 1 : known]))
+        its.flush()
+        assert counted(run) == (known, known)
+    its.close()

@@ -87,6 +87,12 @@ for line in sys.stdin:
 """
 
 
+def get_ready() -> None:
+    """Start the process that draws, which takes a while, before there is something to draw."""
+    with _lock():
+        _artist()
+
+
 def svg(chart: Mapping[str, Any]) -> str | None:
     """A Vega-Lite chart as SVG; None where it cannot be drawn: a report without a picture is better than none."""
     with _lock():
