@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from great_expectations.core.batch_definition import BatchDefinition
 
 ROW = "row"
-"""Column with the number of a row, beside those that are checked."""
+"""Column with the number of a row, beside those that are looked at."""
 
 SMALL = 20_000
 """Rows of a frame that may stay in memory when it was looked at."""
@@ -41,8 +41,8 @@ class SeenRows:
     """Rows."""
     observed: Any
     """What was measured, where it is one value."""
-    broken: Sequence[Mapping[str, Any]]
-    """The rows that break it: their key, their number, and the columns that it is about."""
+    broken: Sequence[int]
+    """Numbers of the rows that break it."""
     count: int
     """How many break it."""
     error: str
@@ -112,7 +112,7 @@ def problem(expectation: Mapping[str, Any]) -> str | None:
     return None
 
 
-def run(suite: ExpectationSuite, frame: pd.DataFrame, *, key: str, parameters: Mapping[str, object]) -> list[SeenRows]:
+def run(suite: ExpectationSuite, frame: pd.DataFrame, *, parameters: Mapping[str, object]) -> list[SeenRows]:
     """What is said of a frame, in the order of the expectations.
 
     To collect the rows that break one takes most of the time; it is done where there are any. Expectations that look
@@ -120,8 +120,7 @@ def run(suite: ExpectationSuite, frame: pd.DataFrame, *, key: str, parameters: M
 
     Args:
         suite: the expectations.
-        frame: with the columns that they name, the key, and `row`.
-        key: the column that names a row.
+        frame: with the columns that they name, and `row`.
         parameters: what expectations may refer to as `$PARAMETER`.
     """
 
@@ -135,7 +134,7 @@ def run(suite: ExpectationSuite, frame: pd.DataFrame, *, key: str, parameters: M
         every = all(every_row({"type": one.type, "kwargs": one.kwargs}) for one in suite.expectation_configurations)
         seen = results("BOOLEAN_ONLY" if every else "BASIC")
         if not all(result.success and not (result.result or {}).get("unexpected_count") for result in seen):
-            seen = results({"result_format": "COMPLETE", "unexpected_index_column_names": [key, ROW]})
+            seen = results({"result_format": "COMPLETE", "unexpected_index_column_names": [ROW]})
     # Results come in another order than the expectations: those of a column are together.
     order = {expectation.id: place for place, expectation in enumerate(suite.expectations)}
     return [_seen(result, rows=len(frame)) for result in sorted(seen, key=lambda one: order[one.expectation_config.id])]
@@ -247,7 +246,7 @@ Runs that go side by side in threads of a process would otherwise look at each o
 
 def _seen(result: Any, *, rows: int) -> SeenRows:
     details = result.result or {}
-    broken = [dict(row) for row in details.get("unexpected_index_list") or []]
+    broken = [int(row[ROW]) for row in details.get("unexpected_index_list") or []]
     error = (result.exception_info or {}).get("exception_message") or _nested(result.exception_info)
     return SeenRows(
         holds=bool(result.success),

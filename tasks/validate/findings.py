@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from contrapose.tasks.core.validation import SHOWN_ROWS, BrokenRow, Finding, Suite
-from contrapose.tasks.validate.expectations import ROW, SeenRows
+from contrapose.tasks.validate.expectations import SeenRows
 from contrapose.tasks.validate.suites import named_columns
 
 KEPT_ROWS = 10_000
@@ -40,14 +40,14 @@ class ExpectationTally:
     numbers: list[int] = field(default_factory=list)
     """Of the rows that are kept as evidence."""
 
-    def add(self, seen: SeenRows) -> None:
-        """Add what a part says."""
+    def add(self, seen: SeenRows, rows: pa.Table, *, first: int) -> None:
+        """Add what is said of a part, whose first row has the number `first`."""
         self.holds &= seen.holds
         self.looked_at += seen.looked_at
         self.observed = seen.error or shown(seen.observed) or self.observed
         self.count += seen.count
-        self.rows += [self._row(row) for row in seen.broken[: SHOWN_ROWS - len(self.rows)]]
-        self.numbers += [int(row[ROW]) for row in seen.broken[: KEPT_ROWS - len(self.numbers)]]
+        self.rows += [self._row(number, rows, first) for number in seen.broken[: SHOWN_ROWS - len(self.rows)]]
+        self.numbers += seen.broken[: KEPT_ROWS - len(self.numbers)]
 
     @property
     def about(self) -> str:
@@ -78,12 +78,12 @@ class ExpectationTally:
         about = ", ".join(f"{name}: {shown(value)}" for name, value in self.expectation["kwargs"].items())
         return f"{words} ({about})" if about else words
 
-    def _row(self, row: Mapping[str, Any]) -> BrokenRow:
-        named = {name: _plain(value) for name, value in row.items() if name not in (ROW, *self.flags)}
-        key = _plain(row[self.key])
-        about = named_columns(self.expectation)
-        values = {name: value for name, value in named.items() if name in about}
-        return BrokenRow(row=int(row[ROW]), key=None if key is None else str(key), values=values)
+    def _row(self, number: int, rows: pa.Table, first: int) -> BrokenRow:
+        def value(name: str) -> Any:
+            return _plain(rows[name][number - first].as_py())
+
+        key, told = value(self.key), [name for name in named_columns(self.expectation) if name not in self.flags]
+        return BrokenRow(row=number, key=None if key is None else str(key), values={name: value(name) for name in told})
 
 
 def type_finding(suite: Suite, *, rows: int, wrong: Sequence[str]) -> Finding:

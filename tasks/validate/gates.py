@@ -142,7 +142,7 @@ def _in_order(groups: Sequence[ExpectationGroup]) -> list[Finding]:
 Scope = Literal["part", "whole", "handed"]
 """What an expectation must see at once."""
 
-NOT_NULL = "expect_column_values_to_not_be_null"
+NOT_NULL, UNIQUE = "expect_column_values_to_not_be_null", "expect_column_values_to_be_unique"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,37 +156,42 @@ class ExpectationGroup:
     """What was found of each so far."""
 
     @cached_property
-    def columns(self) -> list[str]:
-        """The columns that they look at, without the key."""
-        named = dict.fromkeys(name for tally in self.tallies for name in named_columns(tally.expectation))
-        return [name for name in named if name != KEYS[self.kind]]
+    def columns(self) -> Mapping[str, str | None]:
+        """The columns that they look at, each with the type of the only expectation that does; None where several do.
 
-    @cached_property
-    def present(self) -> frozenset[str]:
-        """The columns of which it matters only whether there is a value: texts need not be copied for that."""
-        used = [
-            (name, tally.expectation["type"]) for tally in self.tallies for name in named_columns(tally.expectation)
-        ]
-        return frozenset(name for name, _ in used) - {name for name, kind in used if kind != NOT_NULL}
+        Conditions look at values, whatever the expectation asks about them.
+        """
+        types: dict[str, set[str | None]] = {}
+        for expectation in (tally.expectation for tally in self.tallies):
+            for name in named_columns(expectation):
+                conditional = "row_condition" in expectation["kwargs"]
+                types.setdefault(name, set()).add(None if conditional else expectation["type"])
+        return {name: next(iter(of_one)) if len(of_one) == 1 else None for name, of_one in types.items()}
 
     def check(self, rows: pa.Table, *, first: int, parameters: Mapping[str, object]) -> None:
         """Add what the expectations, which may refer to parameters, say of rows; `first` is the first one's number."""
-        expectations, key = [tally.expectation for tally in self.tallies], KEYS[self.kind]
-        table = pa.table({key: rows[key], **{name: self._column(rows, name) for name in self.columns}})
+        expectations = [tally.expectation for tally in self.tallies]
+        table = pa.table({name: _seen_by(of_one, rows[name]) for name, of_one in self.columns.items()})
 
         def look() -> list[SeenRows]:
             columns = {name: table[name].to_pandas() for name in table.column_names}
             columns[ROW] = pd.Series(range(first, first + rows.num_rows))
             frame = pd.DataFrame(columns, copy=False)
-            return run(suite_made_once(json.dumps(expectations)), frame, key=key, parameters=parameters)
+            return run(suite_made_once(json.dumps(expectations)), frame, parameters=parameters)
 
         small = rows.num_rows <= SMALL
-        seen = sound_before(table, [key, expectations, parameters], look) if small else look()
+        seen = sound_before(table, [expectations, parameters, rows.num_rows], look) if small else look()
         for tally, of_one in zip(self.tallies, seen, strict=True):
-            tally.add(of_one)
+            tally.add(of_one, rows, first=first)
 
-    def _column(self, rows: pa.Table, name: str) -> Any:
-        return pc.if_else(pc.is_valid(rows[name]), True, None) if name in self.present else rows[name]
+
+def _seen_by(expectation: str | None, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column, or what tells an expectation as much: texts take most of the memory, and are not copied in vain."""
+    if expectation == NOT_NULL:
+        return pc.if_else(pc.is_valid(column), True, None)
+    if expectation == UNIQUE and pa.types.is_string(column.type):
+        return pa.chunked_array([chunk.indices for chunk in column.dictionary_encode().chunks], pa.int32())
+    return column
 
 
 def groups_of(suites: Sequence[Suite], kind: Kind, handed: Handed) -> list[ExpectationGroup]:

@@ -14,7 +14,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.registry import names
 from contrapose.tasks.core.validation import Kind, Suite
 from contrapose.tasks.validate.expectations import ROW, known_types, problem, run, suite_of
-from contrapose.tasks.validate.kinds import KEYS, PARAMETERS, columns
+from contrapose.tasks.validate.kinds import PARAMETERS, columns
 from contrapose.tasks.validate.suites import named_columns, named_parameters, read_suites, refuse
 
 ELSEWHERE = {
@@ -134,11 +134,10 @@ def _refuse_column(where: str, name: str, known: Sequence[str], table: Kind, tes
 
 def _tried(expectation: Mapping[str, Any], known: pa.Schema, table: Kind) -> str:
     """Why an expectation cannot be checked on two rows of the right types; empty when it can."""
-    named = dict.fromkeys([KEYS[table], *named_columns(expectation)])
-    frame = pd.DataFrame({name: _examples(known.field(name).type) for name in named})
+    examples = {name: _examples(known.field(name).type) for name in named_columns(expectation)}
     parameters = {name: ["a"] if name == "test" else 2 for name in PARAMETERS[table]}
-    rows = frame.assign(**{ROW: [1, 2]})
-    return run(suite_of([expectation]), rows, key=KEYS[table], parameters=parameters)[0].error
+    frame = pd.DataFrame({**examples, ROW: [1, 2]})
+    return run(suite_of([expectation]), frame, parameters=parameters)[0].error
 
 
 def _examples(kind: pa.DataType) -> list[Any]:

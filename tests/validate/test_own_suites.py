@@ -77,6 +77,25 @@ def test_a_condition_chooses_the_rows() -> None:
     assert finding["looked_at"] == len([row for row in sound("order_bias").results if row["control"]])
 
 
+def test_a_condition_is_about_values_whatever_is_asked_of_its_rows() -> None:
+    condition = {"type": "comparison", "column": {"name": "control"}, "operator": "==", "parameter": False}
+    path = suite(expecting("expect_column_values_to_not_be_null", column="error", row_condition=condition))
+    (finding,) = own_findings(path)
+    checked = [row["case_id"] for row in sound("order_bias").results if not row["control"]]
+    assert (finding["looked_at"], finding["broken"]) == (len(checked), len(checked))
+    assert [row["key"] for row in finding["rows"]] == checked[: len(finding["rows"])]
+
+
+@pytest.mark.parametrize("column", ["actual_result", "eval_score"])
+def test_values_that_stand_in_several_rows_are_shown(column: str) -> None:
+    (finding,) = own_findings(suite(expecting("expect_column_values_to_be_unique", column=column)))
+    rows = [row for row in sound("order_bias").results if row[column] is not None]
+    twice = [row for row in rows if [other[column] for other in rows].count(row[column]) > 1]
+    assert finding["broken"] == len(twice) > 0
+    shown = [(row["key"], row["values"]) for row in finding["rows"]]
+    assert shown == [(row["case_id"], {column: row[column]}) for row in twice][: len(shown)]
+
+
 def test_the_words_of_an_expectation_without_any_are_its_name_and_arguments() -> None:
     (finding,) = own_findings(suite(FEW))
     assert finding["what"] == "column mean to be between (column: eval_score, min_value: 0.9)"
