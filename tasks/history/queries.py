@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from contrapose.tasks.core.history_records import History, PastRun
 from contrapose.tasks.history.schema import from_row
 from contrapose.tasks.history.series import changes
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 MOST = 100
 """Runs that a report is given: more are no chart that anybody reads."""
@@ -52,12 +57,34 @@ def runs(
         verdict: of the run; None: any.
         last: at most so many of each suite and model, the newest.
     """
+    if not rows.num_rows:
+        return []
+    with _opened(rows) as connection:
+        return _chosen(connection, suite=suite, model=model, tests=tests, verdict=verdict, last=last)
+
+
+@contextmanager
+def _opened(rows: pa.Table) -> Iterator[DuckDBPyConnection]:
+    """A database that sees the rows of a history, and nothing else."""
     import duckdb
 
-    values = {"suite": suite, "model": model, "verdict": verdict, "tests": list(tests), "last": last}
     with duckdb.connect(config=dict(CLOSED)) as connection:
         connection.register("runs", rows)
-        chosen = [from_row(row) for row in connection.sql(LATEST, params=values).to_arrow_table().to_pylist()]
+        yield connection
+
+
+def _chosen(
+    connection: DuckDBPyConnection,
+    *,
+    suite: str | None,
+    model: str | None = None,
+    tests: Sequence[str] = (),
+    verdict: str | None = None,
+    last: int | None = None,
+) -> list[PastRun]:
+    values = {"suite": suite, "model": model, "verdict": verdict, "tests": list(tests), "last": last}
+    found = connection.sql(LATEST, params=values).to_arrow_table().to_pylist()
+    chosen = [from_row(row) for row in found]
     if not tests:
         return chosen
     return [{**run, "tests": [test for test in run["tests"] if test["test_type"] in tests]} for run in chosen]
@@ -65,10 +92,14 @@ def runs(
 
 def history(rows: pa.Table, run: PastRun) -> History:
     """What was before a run, among runs of the same suite in the rows of a history, which are without this run."""
-    own = runs(rows, suite=run["suite"], model=run["model"], last=1)
-    green = runs(rows, suite=run["suite"], model=run["model"], verdict="pass", last=1)
+    if not rows.num_rows:
+        return History(runs=(run,), green=None, previous=None, changes=())
+    with _opened(rows) as connection:
+        own = _chosen(connection, suite=run["suite"], model=run["model"], last=1)
+        green = _chosen(connection, suite=run["suite"], model=run["model"], verdict="pass", last=1)
+        others = _chosen(connection, suite=run["suite"], last=MOST)
     before = next(iter(green or own), None)
-    others = sorted(runs(rows, suite=run["suite"], last=MOST), key=lambda past: past["started"])
+    others = sorted(others, key=lambda past: past["started"])
     return History(
         runs=(*others[-(MOST - 1) :], run),
         green=next(iter(green), None),

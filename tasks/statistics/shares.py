@@ -135,9 +135,18 @@ def fewer(rows: float, clusters: float) -> float:
 def wilson(share: Share, *, confidence: float = CONFIDENCE) -> Interval:
     """Two-sided Wilson score interval on the effective rows, 95 % unless told otherwise.
 
-    Source: E. B. Wilson, JASA 22 (1927) 209-212, as in statsmodels' proportion_confint.
+    Source: E. B. Wilson, JASA 22 (1927) 209-212.
     """
-    return _interval(share, 1 - confidence, "wilson")
+    from scipy.special import ndtri
+
+    if confidence >= 1:
+        # A look that decides so seldom leaves nothing out.
+        return Interval(0.0, 1.0)
+    rows, normal = share.effective, -float(ndtri((1 - confidence) / 2))
+    shrunk = 1 + normal**2 / rows
+    centre = (share.rate + normal**2 / (2 * rows)) / shrunk
+    half = normal * (share.rate * (1 - share.rate) / rows + normal**2 / (4 * rows**2)) ** 0.5 / shrunk
+    return _around(share, centre - half, centre + half)
 
 
 def exact(share: Share, level: float = LEVEL) -> Interval:
@@ -145,9 +154,21 @@ def exact(share: Share, level: float = LEVEL) -> Interval:
 
     Each is wrong at most as often as the level says, 5 % unless told otherwise.
 
-    Source: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413, as in statsmodels' proportion_confint.
+    Source: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413.
     """
-    return _interval(share, 2 * level, "beta")
+    from scipy.special import betainccinv, betaincinv
+
+    if level <= 0:
+        return Interval(0.0, 1.0)
+    true = share.rate * share.effective
+    low = float(betaincinv(true, share.effective - true + 1, level)) if share.true else 0.0
+    high = float(betainccinv(true + 1, share.effective - true, level)) if share.true < share.rows else 1.0
+    return _around(share, low, high)
+
+
+def _around(share: Share, low: float, high: float) -> Interval:
+    """Rounding alone can put an end beyond the rate itself, or beyond 0 and 1."""
+    return Interval(max(0.0, min(low, share.rate)), min(1.0, max(high, share.rate)))
 
 
 def unequal(first: Share, second: Share) -> float:
@@ -156,17 +177,6 @@ def unequal(first: Share, second: Share) -> float:
 
     counts = [(share.rate * share.effective, (1 - share.rate) * share.effective) for share in (first, second)]
     return float(fisher_exact(np.rint(counts).astype(int)).pvalue)
-
-
-def _interval(share: Share, alpha: float, method: str) -> Interval:
-    from statsmodels.stats.proportion import proportion_confint
-
-    if alpha <= 0:
-        # A look that decides so seldom leaves nothing out.
-        return Interval(0.0, 1.0)
-    low, high = proportion_confint(share.rate * share.effective, share.effective, alpha=alpha, method=method)
-    # Rounding alone can put an end beyond the rate itself.
-    return Interval(max(0.0, min(float(low), share.rate)), min(1.0, max(float(high), share.rate)))
 
 
 class Spread(NamedTuple):

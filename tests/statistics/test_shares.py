@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.statistics.shares import Share, clustered, independent, spread, unequal, wilson
+from contrapose.tasks.statistics.shares import Share, clustered, exact, independent, spread, unequal, wilson
 
 
 def test_wilson_agrees_with_the_published_example() -> None:
     # Newcombe 1998 (Statistics in Medicine 17, 857-872), table I: 81 of 263 gives 0.2553 to 0.3662.
     assert wilson(independent(81, 263)) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+
+
+@pytest.mark.parametrize("method", ["wilson", "beta"])
+@given(
+    rows=st.integers(1, 10_000),
+    rate=st.floats(0, 1),
+    worth=st.floats(0.01, 1),
+    level=st.floats(1e-12, 0.5),
+)
+def test_intervals_are_those_of_statsmodels(method: str, rows: int, rate: float, worth: float, level: float) -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
+    share = replace(independent(round(rate * rows), rows), effective=max(1.0, rows * worth))
+    own = wilson(share, confidence=1 - 2 * level) if method == "wilson" else exact(share, level)
+    alpha = 1 - (1 - 2 * level) if method == "wilson" else 2 * level
+    if alpha:
+        theirs = proportion_confint(share.rate * share.effective, share.effective, alpha=alpha, method=method)
+        assert own == pytest.approx(tuple(map(float, theirs)), rel=1e-12, abs=1e-12)
+
+
+def test_a_level_that_decides_nothing_leaves_nothing_out() -> None:
+    assert wilson(independent(8, 10), confidence=1) == exact(independent(8, 10), 0) == (0, 1)
 
 
 def test_copies_of_a_row_add_nothing() -> None:
