@@ -83,8 +83,7 @@ def _chosen(
     last: int | None = None,
 ) -> list[PastRun]:
     values = {"suite": suite, "model": model, "verdict": verdict, "tests": list(tests), "last": last}
-    found = connection.sql(LATEST, params=values).to_arrow_table().to_pylist()
-    chosen = [from_row(row) for row in found]
+    chosen = [from_row(row) for row in connection.sql(LATEST, params=values).to_arrow_table().to_pylist()]
     if not tests:
         return chosen
     return [{**run, "tests": [test for test in run["tests"] if test["test_type"] in tests]} for run in chosen]

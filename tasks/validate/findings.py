@@ -82,8 +82,9 @@ class ExpectationTally:
         def value(name: str) -> Any:
             return _plain(rows[name][number - first].as_py())
 
-        key, told = value(self.key), [name for name in named_columns(self.expectation) if name not in self.flags]
-        return BrokenRow(row=number, key=None if key is None else str(key), values={name: value(name) for name in told})
+        key = value(self.key)
+        values = {name: value(name) for name in named_columns(self.expectation) if name not in self.flags}
+        return BrokenRow(row=number, key=None if key is None else str(key), values=values)
 
 
 def type_finding(suite: Suite, *, rows: int, wrong: Sequence[str]) -> Finding:
