@@ -51,11 +51,10 @@ def test_a_file_of_nothing_but_a_byte_order_mark_has_no_rows(tmp_path: Path) -> 
     "content",
     ["text\nx\n", "text,b\nx\nThe box is, heavy, too\n", 'text\nx\n"y\n', "text\nx\na\0b\n", "text,text\nx,y\n"],
 )
+@pytest.mark.usefixtures("nothing_left_behind")
 def test_a_file_leaves_nothing_to_complain_about_later(
     content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What other tests left behind is not meant.
-    gc.collect()
     complaints: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", complaints.append)
     with suppress(DataError):

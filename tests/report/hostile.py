@@ -7,13 +7,14 @@ import json
 import pandas as pd
 from attacks import HOSTILE, HUGE, steering
 from factories import Held, effect, frame, outcome, row, summary
+from markdown_it import MarkdownIt
 
 from contrapose.tasks.core.history_records import Change, Facet, History, PastRun, PastTest
 from contrapose.tasks.core.outcome import Estimate, Slice, Summary
 from contrapose.tasks.core.records import Call, Calls
 from contrapose.tasks.report.base import Report
 
-__all__ = ["HOSTILE", "HUGE", "TEXTS", "hostile_report", "steering"]
+__all__ = ["HOSTILE", "HUGE", "TEXTS", "hostile_report", "rendered", "steering"]
 
 FACETS: tuple[Facet, ...] = ("model", "data", "prompt", "scorer", "library")
 
@@ -37,6 +38,11 @@ TEXTS = (
     "article_sentence",
     "outcome",
 )
+
+
+def rendered(markdown: str) -> str:
+    """Markdown as a host would show it."""
+    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(markdown)
 
 
 def hostile_report(text: str) -> Report:

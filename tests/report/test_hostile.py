@@ -6,12 +6,12 @@ import csv
 import io
 import json
 import re
+from functools import cache
 from html import unescape
 
 import pytest
 from attacks import ATTACKS, HUGE
-from hostile import HOSTILE, hostile_report, steering
-from markdown_it import MarkdownIt
+from hostile import HOSTILE, hostile_report, rendered, steering
 from rich.console import Console
 
 from contrapose.tasks.report import csv as results_csv
@@ -31,8 +31,18 @@ def printed(text: str) -> str:
     return file.getvalue()
 
 
-def rendered(page: str) -> str:
-    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(page)
+ELEMENTS = {
+    *("b", "p", "strong", "h2", "h3", "table", "thead", "tbody", "tr", "th", "td"),
+    *("br", "details", "summary", "ul", "li"),
+}
+"""Those of a report in Markdown."""
+
+
+@cache
+def reports(kind: str) -> list[tuple[str, str, str]]:
+    """The attacks of a kind, each with its report in Markdown, and with that as a host would show it."""
+    pages = [(text, markdown.render(hostile_report(text)).decode()) for text in ATTACKS[kind]]
+    return [(text, page, rendered(page)) for text, page in pages]
 
 
 def test_there_are_many_and_each_once() -> None:
@@ -70,11 +80,23 @@ def test_cells_come_back_and_none_is_a_formula(kind: str) -> None:
 @kinds
 def test_markdown_holds_no_link_no_image_and_no_html(kind: str) -> None:
     ours = set(re.findall(r"<[a-z][^>]*>", rendered(markdown.render(hostile_report("harmless")).decode())))
-    for text in ATTACKS[kind]:
-        page = markdown.render(hostile_report(text)).decode()
-        assert set(re.findall(r"<[a-z][^>]*>", rendered(page))) <= {*ours, "<br>"}, ascii(text)
+    for text, page, shown in reports(kind):
+        assert set(re.findall(r"<[a-z][^>]*>", shown)) <= {*ours, "<br>"}, ascii(text)
         # What hosts turn into links of their own accord, also where a sign is written as an entity.
         assert not re.search(r"@\w|#\d|\w://\w|www\.\w|\bGH-\d", unescape(page), re.IGNORECASE), ascii(text)
+
+
+@kinds
+def test_markdown_has_no_other_elements(kind: str) -> None:
+    for text, _, shown in reports(kind):
+        assert set(re.findall(r"<([a-z][a-z0-9]*)", shown)) <= ELEMENTS, ascii(text)
+
+
+@kinds
+def test_no_table_of_markdown_breaks(kind: str) -> None:
+    for text, _, shown in reports(kind):
+        for line in re.findall(r"<tr>(.*?)</tr>", shown, re.DOTALL):
+            assert len(re.findall(r"<t[hd]", line)) in (2, 3, 4, 7), ascii(text)
 
 
 @kinds

@@ -33,6 +33,7 @@ def test_holm_and_benjamini_hochberg_by_hand() -> None:
     assert holm([]) == []
 
 
+@pytest.mark.usefixtures("nothing_left_behind")
 @pytest.mark.parametrize("values", [[], [0.2], [0.04, 0.01, 0.03], [0.5, 0.5, 0.02], [1.0, 0.0, 0.3, 0.9, 0.0251]])
 def test_holm_and_benjamini_hochberg_are_those_of_statsmodels(values: list[float]) -> None:
     from statsmodels.stats.multitest import multipletests
