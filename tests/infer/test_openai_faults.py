@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from threading import Timer
 
@@ -12,7 +13,7 @@ from openai_server import answered, generate, only, spec
 from plain_broker import PlainBroker
 
 from contrapose.tasks.core.errors import CutShortError
-from contrapose.tasks.core.questions import UNASKED, Question
+from contrapose.tasks.core.questions import UNASKED, Answer, Question
 from contrapose.tasks.infer.asking import outcomes as retrying
 from contrapose.tasks.infer.asking import pool
 from contrapose.tasks.infer.budget import Budget, Limits
@@ -87,6 +88,18 @@ def test_replies_under_way_are_kept_when_the_store_gives_no_more_questions(serve
         model.answer([generate(f"Prompt {n}") for n in range(99)], broker)
     assert 0 < len(server.bodies) < 99
     assert sum(answer.completion.text is not None for answer in broker.answers.values()) == len(server.bodies)
+
+
+def test_nothing_more_is_asked_of_a_broker_that_takes_no_answers(server: Endpoint) -> None:
+    class NoBroker(PlainBroker):
+        """A broker that has no room for answers."""
+
+        def put(self, answers: Sequence[Answer]) -> None:
+            raise CutShortError("the disk is full", expected="room", remedy="Make room.", where="the store")
+
+    with pytest.raises(CutShortError, match="the disk is full"):
+        OpenAI().open(spec(server, args={"concurrency": 4})).answer([generate(f"{n}") for n in range(99)], NoBroker())
+    assert 0 < len(server.bodies) <= 8
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
@@ -200,7 +213,7 @@ def test_a_fifth_of_faults_loses_nothing_and_repeats_nothing(server: Endpoint) -
     server.headers = {"retry-after-ms": "10"}
     questions = [generate(f"Prompt {number}") for number in range(300)]
     broker = answered(spec(server, args={"retries": 8}), *questions)
-    assert [len(puts) for puts in broker.puts] == [1] * 300
+    assert Counter(answer.question for puts in broker.puts for answer in puts) == Counter(questions)
     assert all(broker.answers[question].completion.text for question in questions)
     assert sum(answer.requests for answer in broker.answers.values()) == len(server.bodies)
 

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from contrapose.tasks.core.questions import INTERRUPTED, UNWRITTEN, Question
+from contrapose.tasks.core.questions import INTERRUPTED, UNWRITTEN, Answer, Question
 from contrapose.tasks.infer.asking.asker import Asker, Way
 from contrapose.tasks.infer.asking.endpoint import Breaker, Endpoint
 from contrapose.tasks.infer.base import Broker
@@ -34,8 +34,10 @@ class Pool:
     endpoint: Endpoint
     """What is shared with other calls."""
     _failed: Exception | None = field(default=None, init=False, repr=False)
-    """Why no more questions come: the store does not say which are ours."""
+    """Why no more questions come: the store does not say which are ours, or the broker takes no answers."""
     _queue: asyncio.Queue[Question | None] = field(init=False, repr=False)
+    _answered: list[Answer] = field(default_factory=list, init=False, repr=False)
+    """Answers that came at this moment, which are put together."""
     _breaker: Breaker = field(init=False, repr=False)
 
     async def run(self) -> None:
@@ -43,7 +45,10 @@ class Pool:
         size = min(self.endpoint.settings.concurrency, max(1, len(self.questions)))
         self._queue = asyncio.Queue(size)
         async with self._asking() as asker:
-            await _first_of(self._watch(), self._fill(size), *(self._work(asker) for _ in range(size)))
+            try:
+                await _first_of(self._watch(), self._fill(size), *(self._work(asker) for _ in range(size)))
+            finally:
+                self._put()
         if self._failed is not None:
             raise self._failed
 
@@ -73,9 +78,7 @@ class Pool:
             try:
                 taken = await asyncio.to_thread(self.broker.take, self.questions[start : start + window])
             except Exception as error:
-                # What is under way is paid for: the error is told when that is answered.
-                self._failed = error
-                self.broker.stop(UNWRITTEN)
+                self._fail(error)
                 break
             for question in taken:
                 await self._queue.put(question)
@@ -87,7 +90,24 @@ class Pool:
             # Once the run has stopped, asking returns at once and the queue empties.
             answer = await asker.ask(question)
             if answer is not None:
-                self.broker.put([answer])
+                self._answered.append(answer)
+                if len(self._answered) == 1:
+                    # By then all that came with it are read.
+                    asyncio.get_running_loop().call_soon(self._put)
+
+    def _put(self) -> None:
+        """Leave what was answered at the broker; nothing more is asked where it does not take it."""
+        answered, self._answered = self._answered, []
+        try:
+            if answered:
+                self.broker.put(answered)
+        except Exception as error:
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        """What is under way is paid for: the error is told when that is answered."""
+        self._failed = error
+        self.broker.stop(UNWRITTEN)
 
     async def _watch(self) -> None:
         """Return a while after the run has stopped, whoever stopped it; our own reason is the breaker's."""

@@ -149,9 +149,13 @@ def _count(value: Any) -> int | None:
     return int(value) if 0 <= value <= MOST_TOKENS and value == int(value) else None
 
 
+_READER = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_NUMBER else float(digits))
+"""Python refuses to read whole numbers of thousands of digits."""
+
+
 def _parsed(body: bytes) -> Any:
-    """JSON of an endpoint. Python refuses to read whole numbers of thousands of digits."""
-    return json.loads(body, parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_NUMBER else float(digits))
+    """JSON of an endpoint, in any encoding that JSON may have."""
+    return _READER.decode(body.decode(json.detect_encoding(body), "surrogatepass"))
 
 
 def _shortly(value: Any) -> str:
