@@ -25,7 +25,7 @@ from contrapose.tasks.core.outcome import SCHEMA_VERSION, Outcome, Summary, over
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.load.task import Samples
-from contrapose.tasks.report.charts.drawing import get_ready
+from contrapose.tasks.report.charts.drawing import prepare_to_draw
 from contrapose.tasks.report.evidence import doubts
 from contrapose.tasks.report.publish import reserved_folder
 from contrapose.tasks.report.task import publish, track
@@ -52,7 +52,7 @@ def report(
     checked: list[Checked],
 ) -> Published:
     """Publish the run folder and the artifacts, and note how the run ended."""
-    get_ready()
+    prepare_to_draw()
     Store().runs.confirm(run.id)
     with reserved_folder(Place.at(run.config.output, setting="output"), run.id) as folder:
         summary = _summary(run, folder.name, outcomes, samples, trials)

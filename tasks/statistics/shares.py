@@ -158,8 +158,6 @@ def exact(share: Share, level: float = LEVEL) -> Interval:
     """
     from scipy.special import betainccinv, betaincinv
 
-    if level <= 0:
-        return Interval(0.0, 1.0)
     true = share.rate * share.effective
     low = float(betaincinv(true, share.effective - true + 1, level)) if share.true else 0.0
     high = float(betainccinv(true + 1, share.effective - true, level)) if share.true < share.rows else 1.0

@@ -87,7 +87,7 @@ for line in sys.stdin:
 """
 
 
-def get_ready() -> None:
+def prepare_to_draw() -> None:
     """Start the process that draws, which takes a while, before there is something to draw."""
     with _lock():
         _artist()
