@@ -159,14 +159,16 @@ def exact(share: Share, level: float = LEVEL) -> Interval:
     from scipy.special import betainccinv, betaincinv
 
     true = share.rate * share.effective
-    low = float(betaincinv(true, share.effective - true + 1, level)) if share.true else 0.0
-    high = float(betainccinv(true + 1, share.effective - true, level)) if share.true < share.rows else 1.0
-    return _around(share, low, high)
+    low = float(betaincinv(true, share.effective - true + 1, level))
+    return _around(share, low, float(betainccinv(true + 1, share.effective - true, level)))
 
 
 def _around(share: Share, low: float, high: float) -> Interval:
-    """Rounding alone can put an end beyond the rate itself, or beyond 0 and 1."""
-    return Interval(max(0.0, min(low, share.rate)), min(1.0, max(high, share.rate)))
+    """Rounding alone can put an end beyond the rate itself, or beyond 0 and 1; one that is no number is the rate.
+
+    Of no true rows there is no quantile below the rate, and of nothing but true ones none above it.
+    """
+    return Interval(max(0.0, float(np.fmin(low, share.rate))), min(1.0, float(np.fmax(high, share.rate))))
 
 
 def unequal(first: Share, second: Share) -> float:

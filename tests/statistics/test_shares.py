@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.statistics.shares import Share, clustered, exact, independent, spread, unequal, wilson
+from contrapose.tasks.statistics.shares import Interval, Share, clustered, exact, independent, spread, unequal, wilson
 
 
 def test_wilson_agrees_with_the_published_example() -> None:
@@ -33,6 +34,16 @@ def test_intervals_are_those_of_statsmodels(method: str, rows: int, rate: float,
     if alpha:
         theirs = proportion_confint(share.rate * share.effective, share.effective, alpha=alpha, method=method)
         assert own == pytest.approx(tuple(map(float, theirs)), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("interval", [wilson, exact])
+def test_an_interval_holds_its_rate_and_leaves_the_unit_interval_nowhere(interval: Callable[[Share], Interval]) -> None:
+    for rows in range(1, 200):
+        for true in (0, rows // 2, rows):
+            share = independent(true, rows)
+            low, high = interval(share)
+            assert 0 <= low <= share.rate <= high <= 1
+    assert (interval(independent(0, 9)).low, interval(independent(9, 9)).high) == (0, 1)
 
 
 def test_a_level_that_decides_nothing_leaves_nothing_out() -> None:
