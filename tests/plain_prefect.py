@@ -11,8 +11,8 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock
@@ -31,8 +31,11 @@ def serving_prefect(*, records: bool = False) -> Iterator[None]:
     """A server with a new database, which the settings of this process name; others are told by their tests.
 
     Args:
-        records: whether it writes down events and tasks too, which few tests read.
+        records: whether it is sent events and writes down them and tasks, which few tests read; one that does not
+            has nothing to do in the background either.
     """
+    from prefect.events.clients import NullEventsClient
+    from prefect.events.worker import EventsWorker
     from prefect.settings import (
         PREFECT_API_URL,
         PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
@@ -43,10 +46,14 @@ def serving_prefect(*, records: bool = False) -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="prefect-server-", ignore_cleanup_errors=True) as folder:
         put_database(Path(folder) / "prefect.db")
         database = f"sqlite+aiosqlite:///{folder}/prefect.db"
-        with _running(database, {} if records else UNREAD) as url:
+        with _running(database, records=records) as url:
             named = {PREFECT_API_URL: url, PREFECT_SERVER_DATABASE_CONNECTION_URL: database}
-            with temporary_settings({**named, PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
-                yield
+            EventsWorker.set_client_override(None if records else NullEventsClient)
+            try:
+                with temporary_settings({**named, PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
+                    yield
+            finally:
+                EventsWorker.set_client_override(NullEventsClient)
 
 
 def put_database(file: Path) -> None:
@@ -66,14 +73,14 @@ def put_database(file: Path) -> None:
 
 
 @contextmanager
-def _running(database: str, services: Mapping[str, str]) -> Iterator[str]:
+def _running(database: str, *, records: bool) -> Iterator[str]:
     """The URL of its API."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     own = {"PREFECT_SERVER_DATABASE_CONNECTION_URL": database}
-    environment = {**os.environ, **OWN_SETTINGS, **services, **own}
-    server = subprocess.Popen([sys.executable, __file__, str(port)], env=environment)
+    environment = {**os.environ, **OWN_SETTINGS, **({} if records else UNREAD), **own}
+    server = subprocess.Popen([sys.executable, __file__, str(port), *(["records"] if records else [])], env=environment)
     try:
         end = time.monotonic() + 180
         while not _answers(port):
@@ -92,16 +99,25 @@ def _answers(port: int) -> bool:
     return False
 
 
-def main(port: int) -> None:
+def main(port: int, *, records: bool) -> None:
     """Serve until a signal comes."""
     import uvicorn
+    from prefect.server.api import server
 
     from contrapose.flows.serve.queued_sqlite import queued
 
     collect_seldom()
+    if not records:
+        server.background_worker = _nothing_scheduled
     with queued():
-        uvicorn.run("prefect.server.api.server:create_app", factory=True, port=port, lifespan="on", log_level="error")
+        uvicorn.run(server.create_app, factory=True, port=port, lifespan="on", log_level="error")
+
+
+@asynccontextmanager
+async def _nothing_scheduled(*_: object, **__: object) -> AsyncIterator[None]:
+    """In place of what looks four times a second whether anything is to be done in the background."""
+    yield
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), records="records" in sys.argv)
