@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import tempfile
 import time
@@ -22,6 +23,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from contrapose.flows.cli.start import SETTINGS
+from contrapose.flows.serve.temporary_server import collect_seldom
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
@@ -114,6 +117,9 @@ def main() -> None:
     parser.add_argument("--lm-eval", type=Path, metavar="PYTHON")
     parser.add_argument("--reference", type=int, default=0, metavar="N")
     given = parser.parse_args()
+    # As in `contrapose run`.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", SETTINGS["TOKENIZERS_PARALLELISM"])
+    collect_seldom()
     asked = questions(given.data, given.limit)
     model = opened(given.model, given.device, given.dtype)
     dtype = str(model.model.dtype).removeprefix("torch.")

@@ -120,7 +120,7 @@ SETTINGS = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "TRANSFORMERS_VERBOSITY": "error",
     "TQDM_DISABLE": "1",
-    "TOKENIZERS_PARALLELISM": "false",
+    "TOKENIZERS_PARALLELISM": "true",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
 """Settings of other people's libraries: no promotion, no noise, and of Arrow an allocator that returns what is freed;

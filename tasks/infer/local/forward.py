@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+
 from contrapose.tasks.infer.local.layout import Layout, width
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError, out_of_memory
 from contrapose.tasks.infer.local.passing import finished_only_at, last_layer, passing
@@ -185,13 +187,18 @@ def _visible(layouts: Sequence[Layout], columns: int, common: int) -> Any:
     """Which tokens each token of a batch sees: what all begin with, its branch up to itself."""
     import torch
 
+    mask = np.zeros((len(layouts), 1, columns, common + columns), dtype=bool)
+    mask[..., :common] = True
     # Fillers see themselves, for the mean of nothing is no number.
-    mask = torch.eye(columns, dtype=torch.bool).repeat(len(layouts), 1, 1)
-    for seen, layout in zip(mask, layouts, strict=True):
+    mask[..., range(columns), range(common, common + columns)] = True
+    longest = max(branch.end - branch.begin for layout in layouts for branch in layout.branches)
+    up_to_itself = np.tri(longest, dtype=bool)
+    for seen, layout in zip(mask[:, 0, :, common:], layouts, strict=True):
         for branch in layout.branches:
+            size = branch.end - branch.begin
             seen[branch.begin : branch.end, branch.before] = True
-            seen[branch.begin : branch.end, branch.begin : branch.end].fill_(True).tril_()
-    return torch.nn.functional.pad(mask, (common, 0), value=True).unsqueeze(1)
+            seen[branch.begin : branch.end, branch.begin : branch.end] = up_to_itself[:size, :size]
+    return torch.from_numpy(mask)
 
 
 def sharing_window(model: Any) -> int:
