@@ -69,6 +69,7 @@ def put_database(file: Path) -> None:
             part.rename(made)
             atexit.register(made.unlink, missing_ok=True)
     if not file.exists():
+        file.parent.mkdir(exist_ok=True)
         shutil.copy(made, file)
 
 
@@ -78,7 +79,7 @@ def _running(database: str, *, records: bool) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    own = {"PREFECT_SERVER_DATABASE_CONNECTION_URL": database}
+    own = {"PREFECT_SERVER_DATABASE_CONNECTION_URL": database, "PREFECT_API_DATABASE_MIGRATE_ON_START": "false"}
     environment = {**os.environ, **OWN_SETTINGS, **({} if records else UNREAD), **own}
     server = subprocess.Popen([sys.executable, __file__, str(port), *(["records"] if records else [])], env=environment)
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from plain_prefect import put_database
 from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_API_URL, PREFECT_HOME, temporary_settings
 
 from contrapose.flows.cli import start
@@ -104,6 +105,7 @@ def test_a_server_that_cannot_start_is_given_up_when_it_ends_and_says_why(tmp_pa
 
 
 def test_a_run_does_not_import_what_its_server_does(tmp_path: Path) -> None:
+    put_database(tmp_path / "prefect" / "prefect.db")
     code = (
         "import sys\n"
         "from contrapose.flows.cli import main\n"
