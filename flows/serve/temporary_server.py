@@ -133,8 +133,13 @@ OWN_SETTINGS = {
     "PREFECT_UI_ENABLED": "0",
     "PREFECT__SERVER_EPHEMERAL": "1",
     "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
+    "PREFECT_MEMOIZE_BLOCK_AUTO_REGISTRATION": "false",
 }
-"""No pages, only the services that one run needs, and no look at all kinds of blocks: whoever saves one brings its."""
+"""No pages, only the services that one run needs, and no look at all kinds of blocks: whoever saves one brings its.
+
+Without the last setting a server would read them all the same, and note in Prefect's home that they are in the database;
+the next server there would believe it, and offer none.
+"""
 
 
 @cache

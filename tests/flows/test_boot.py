@@ -118,6 +118,8 @@ def test_a_run_does_not_import_what_its_server_does(tmp_path: Path) -> None:
     verdict, server, imported = done.stdout.strip().split("\n")
     assert "order_bias" in verdict
     assert (server, imported) == ("True False", "[]"), done.stderr
+    # It would tell the next server there that all kinds of blocks are in the database, and people could add none.
+    assert not (tmp_path / "prefect" / "memo_store.toml").exists()
 
 
 def test_a_server_that_only_a_profile_names_ends_the_one_that_was_begun(tmp_path: Path) -> None:
