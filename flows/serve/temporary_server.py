@@ -137,8 +137,8 @@ OWN_SETTINGS = {
 }
 """No pages, only the services that one run needs, and no look at all kinds of blocks: whoever saves one brings its.
 
-Without the last setting a server would read them all the same, and note in Prefect's home that they are in the database;
-the next server there would believe it, and offer none.
+Without the last setting a server would read them all the same, and note in Prefect's home that they are in the
+database; the next server there would believe it, and offer none.
 """
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.hub import existing_folder, files_sha256
 from contrapose.tasks.probes.base import Embed
+from contrapose.tasks.tables.columnar import large_blocks_kept
 
 
 def embedder(name: str) -> Embed:
@@ -25,9 +26,10 @@ def embedder(name: str) -> Embed:
 
     def embed(texts: Sequence[str]) -> np.ndarray:
         distinct = list(dict.fromkeys(texts))
-        vectors = _model(name).encode(
-            distinct, normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True
-        )
+        with large_blocks_kept():
+            vectors = _model(name).encode(
+                distinct, normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True
+            )
         place = {text: index for index, text in enumerate(distinct)}
         return np.asarray(vectors, dtype=np.float32)[[place[text] for text in texts]]
 

@@ -15,6 +15,7 @@ from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.replies import Prompt, Replies, seed
 from contrapose.tasks.infer.local.rows import BatchRow, EncodedQuestion, Limit, asked, completion, misfit
 from contrapose.tasks.infer.trading import Batch, trade
+from contrapose.tasks.tables.columnar import large_blocks_kept
 
 TOO_LARGE = "the prompt alone does not fit in the memory of the device"
 
@@ -41,9 +42,10 @@ class TransformerModel:
         """Batches of all questions, planned first; of each, what is open is computed."""
         generated = [question for question in questions if question.kind == "generate"]
         scored = [question for question in questions if question.kind != "generate"]
-        for batches in (self._scored(scored), self._generated(generated)):
-            for batch in batches:
-                trade(batch, broker)
+        with large_blocks_kept():
+            for batches in (self._scored(scored), self._generated(generated)):
+                for batch in batches:
+                    trade(batch, broker)
 
     def notes(self) -> Mapping[str, str | float]:
         """The size of a batch, and how far sharing a row may have moved a likelihood."""
