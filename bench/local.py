@@ -36,6 +36,7 @@ from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.tables.columnar import keep_no_large_blocks, large_blocks_kept
 
 SIZES, SIZES_ON_GPU = (8, 16, 32), (32, 64, 128)
 LM_EVAL = Path(__file__).with_name("lm_eval_pass.py")
@@ -120,6 +121,7 @@ def main() -> None:
     # As in `contrapose run`.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", SETTINGS["TOKENIZERS_PARALLELISM"])
     collect_seldom()
+    keep_no_large_blocks()
     asked = questions(given.data, given.limit)
     model = opened(given.model, given.device, given.dtype)
     dtype = str(model.model.dtype).removeprefix("torch.")
@@ -157,7 +159,8 @@ def one_round(asked: Sequence[Question], model: TransformerModel) -> Round:
     ours, scores = engine(asked, fresh)
     print(f"ours: {ours}, {dict(fresh.notes())}", flush=True)
     sizes = SIZES if model.model.device.type == "cpu" else SIZES_ON_GPU
-    passes = {size: plain(asked, model, size=size) for size in sizes}
+    with large_blocks_kept():
+        passes = {size: plain(asked, model, size=size) for size in sizes}
     best, theirs = min(passes.values(), key=lambda each: each[0].work)
     print(f"plain: {', '.join(f'{size}: {time}' for size, (time, _) in passes.items())}")
     print(f"ours / best plain: {ours.times(best)}; {drift(scores, theirs)}", flush=True)
