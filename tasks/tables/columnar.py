@@ -161,7 +161,7 @@ def keep_no_large_blocks() -> None:
 def large_blocks_kept() -> Iterator[None]:
     """Meanwhile have them kept all the same, as the C library would: a model asks for equal ones layer by layer.
 
-    The system clears a block before it hands it out again, which took a third of the time of a model.
+    The system clears a block before it hands it out again, which took a quarter of the time of a run.
     """
     if not _go_back.is_set():
         yield

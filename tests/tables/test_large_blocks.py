@@ -10,7 +10,6 @@ import pytest
 
 CODE = """
 import resource
-from contextlib import nullcontext
 from ctypes import CDLL, c_size_t, c_void_p, memset
 
 from contrapose.tasks.tables.columnar import give_back, keep_no_large_blocks, large_blocks_kept
