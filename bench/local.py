@@ -36,7 +36,7 @@ from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
-from contrapose.tasks.tables.columnar import keep_no_large_blocks, large_blocks_kept
+from contrapose.tasks.tables.large_blocks import keep_no_large_blocks, large_blocks_kept
 
 SIZES, SIZES_ON_GPU = (8, 16, 32), (32, 64, 128)
 LM_EVAL = Path(__file__).with_name("lm_eval_pass.py")

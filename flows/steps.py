@@ -35,7 +35,7 @@ from contrapose.tasks.load.task import Samples, arrange
 from contrapose.tasks.load.task import load as load_task
 from contrapose.tasks.perturb.cases import refuse_guessable
 from contrapose.tasks.report.artifacts import artifact_key
-from contrapose.tasks.tables.columnar import give_back
+from contrapose.tasks.tables.large_blocks import give_back
 from contrapose.tasks.tables.table import Table, first_rows, read_rows
 from contrapose.tasks.text.wording import spent
 from contrapose.tasks.validate.task import validate_cases as validate_cases_task

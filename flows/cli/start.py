@@ -95,7 +95,7 @@ def import_libraries() -> None:
     """
     from contrapose.flows import evaluate_model  # noqa: F401
     from contrapose.tasks.core.policy import RESULTS
-    from contrapose.tasks.tables.columnar import keep_no_large_blocks
+    from contrapose.tasks.tables.large_blocks import keep_no_large_blocks
     from contrapose.tasks.validate.expectations import import_library
 
     keep_no_large_blocks()

@@ -14,7 +14,7 @@ import numpy as np
 from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.hub import existing_folder, files_sha256
 from contrapose.tasks.probes.base import Embed
-from contrapose.tasks.tables.columnar import large_blocks_kept
+from contrapose.tasks.tables.large_blocks import large_blocks_kept
 
 
 def embedder(name: str) -> Embed:

@@ -31,7 +31,8 @@ from contrapose.tasks.core.places import Place, aside, filled
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import find, names, probe
 from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN, Report, SentPrompts
-from contrapose.tasks.tables.columnar import fitted, give_back, schema_of
+from contrapose.tasks.tables.columnar import fitted, schema_of
+from contrapose.tasks.tables.large_blocks import give_back
 from contrapose.tasks.tables.passages import PASSAGES, tells_of_passages
 from contrapose.tasks.tables.results import columns_of
 from contrapose.tasks.tables.table import Table, batches, save, take

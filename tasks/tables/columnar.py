@@ -5,17 +5,15 @@ The dataclass is the only place that lists its fields.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
 from itertools import islice
 from operator import attrgetter
-from threading import Event
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
@@ -135,57 +133,6 @@ def _shared_texts(column: pa.ChunkedArray) -> Any:
     objects, among = np.array([*known, None], dtype=object), pa.array(known, pa.string())
     parts = (pc.index_in(chunk, value_set=among).fill_null(len(known)) for chunk in column.chunks)
     return np.concatenate([objects[part.to_numpy()] for part in parts])
-
-
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""The C library's numbers of what is set here: free bytes that it keeps, and bytes of a block that it does not keep."""
-LARGE, LARGEST = 1 << 20, 32 << 20
-"""Bytes from which a block has pages of its own: as tables like it, and the most that the C library takes."""
-USUAL_TRIM = 128 << 10
-"""Free bytes that the C library keeps at its end unless it is told otherwise."""
-
-_go_back = Event()
-"""Set once `keep_no_large_blocks` was called in this process."""
-
-
-def keep_no_large_blocks() -> None:
-    """Have each large block returned to the system as soon as it is freed: the C library learns to keep them.
-
-    A column of a million rows is such a block, and one that was kept is hardly ever as large as the next one.
-    """
-    _go_back.set()
-    _c_library("mallopt", M_MMAP_THRESHOLD, LARGE)
-
-
-@contextmanager
-def large_blocks_kept() -> Iterator[None]:
-    """Meanwhile have them kept all the same, as the C library would: a model asks for equal ones layer by layer.
-
-    The system clears a block before it hands it out again, which took a quarter of the time of a run.
-    """
-    if not _go_back.is_set():
-        yield
-        return
-    _c_library("mallopt", M_TRIM_THRESHOLD, 2 * LARGEST)
-    _c_library("mallopt", M_MMAP_THRESHOLD, LARGEST)
-    try:
-        yield
-    finally:
-        _c_library("mallopt", M_TRIM_THRESHOLD, USUAL_TRIM)
-        keep_no_large_blocks()
-        give_back()
-
-
-def give_back() -> None:
-    """Return to the system what was freed: allocators keep it for themselves, and what comes next asks for more."""
-    pa.default_memory_pool().release_unused()
-    _c_library("malloc_trim", 0)
-
-
-def _c_library(function: str, *numbers: int) -> None:
-    # Where it has no such function, as on macOS, it returns more by itself.
-    with suppress(AttributeError, OSError):
-        getattr(ctypes.CDLL(None), function)(*numbers)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.replies import Prompt, Replies, seed
 from contrapose.tasks.infer.local.rows import BatchRow, EncodedQuestion, Limit, asked, completion, misfit
 from contrapose.tasks.infer.trading import Batch, trade
-from contrapose.tasks.tables.columnar import large_blocks_kept
+from contrapose.tasks.tables.large_blocks import large_blocks_kept
 
 TOO_LARGE = "the prompt alone does not fit in the memory of the device"
 
