@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from contrapose.tasks.infer.local.fused import FusedLayers
 from contrapose.tasks.infer.local.layout import Layout, width
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError, out_of_memory
 from contrapose.tasks.infer.local.passing import finished_only_at, last_layer, passing
@@ -151,11 +152,11 @@ class Forward:
         return passing(self._known[1])
 
     def _as_mask(self, mask: Any) -> Any:
-        """As the attention in use takes it: sdpa reads booleans, the plain one adds numbers."""
+        """As the attention in use takes it: the plain one adds numbers, and on a processor sdpa would turn to them."""
         import torch
 
         mask = mask.to(self.model.device)
-        if self.model.config._attn_implementation == "sdpa":
+        if self.model.config._attn_implementation == "sdpa" and self.model.device.type != "cpu":
             return mask
         dtype = self.model.dtype
         return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, torch.finfo(dtype).min)
@@ -243,10 +244,11 @@ class Scoring:
         forward: the model.
         memory: what is known of its memory.
         limit: of a batch.
+        fused: its quicker layers, which are in use.
     """
 
-    def __init__(self, forward: Forward, memory: Memory, limit: Limit) -> None:
-        self.forward, self.memory, self.limit = forward, memory, limit
+    def __init__(self, forward: Forward, memory: Memory, limit: Limit, fused: FusedLayers) -> None:
+        self.forward, self.memory, self.limit, self.fused = forward, memory, limit, fused
         self.window = sharing_window(forward.model)
         self.accelerated = forward.model.device.type != "cpu"
         self.bound = BOUNDS.get(str(forward.model.dtype).removeprefix("torch."), COARSE_BOUND)
@@ -275,6 +277,7 @@ class Scoring:
         values = self._shared(rows) if shared else self._alone(rows)
         if shared and (chosen := self._chosen(rows, longest)) and not self._agrees(queries, values, chosen):
             self.window = 0
+            self.fused.give_up()
             values = self._alone(rows)
         by_owner: dict[int, list[Values]] = {}
         for query, value in zip(queries, values, strict=True):
@@ -320,8 +323,9 @@ class Scoring:
         return [ends[last] - 1] if self.accelerated else []
 
     def _agrees(self, queries: Sequence[Query], values: Sequence[Values], chosen: Sequence[int]) -> bool:
-        """Whether chosen queries, computed alone, give what they gave side by side."""
-        again = [self.forward.plain([queries[number]])[0] for number in chosen]
+        """Whether chosen queries, computed alone by the model's own layers, give what they gave side by side."""
+        with self.fused.unused():
+            again = self.memory.run([queries[number] for number in chosen], self.forward.plain, size=_padded_alone)
         self.sample += len(chosen)
         drift = max(
             abs(one - other)

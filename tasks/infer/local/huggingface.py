@@ -71,9 +71,9 @@ class RunsHere:
 
 
 WEIGHTS = ("*.safetensors", "*.gguf")
-ENGINES = {"cuda": "4"}
+ENGINES = {"cuda": "5", "cpu bfloat16": "5"}
 ENGINE = "3"
-"""Raised whenever the same model would be given other figures or replies by this package, on that device or others."""
+"""Raised whenever the same model would be given other figures or replies by this package, there or elsewhere."""
 
 
 class HuggingFace(RunsHere):
@@ -149,7 +149,8 @@ def hub_commit(spec: ModelSpec) -> str:
 def engine(spec: ModelSpec) -> dict[str, str]:
     """What computes: this package's engine and the libraries beneath it, with the device and dtype of this machine."""
     where = placement(spec)
-    number = ENGINES.get(where["device"].partition(":")[0], ENGINE)
+    device = where["device"].partition(":")[0]
+    number = ENGINES.get(device) or ENGINES.get(f"{device} {where['dtype']}", ENGINE)
     return {"engine": number, **{name: metadata.version(name) for name in ("transformers", "torch")}, **where}
 
 

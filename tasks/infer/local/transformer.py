@@ -10,6 +10,7 @@ from contrapose.tasks.core.questions import Question, to_json
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.local.forward import Forward, Scoring
+from contrapose.tasks.infer.local.fused import FusedLayers
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError
 from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.replies import Prompt, Replies, seed
@@ -35,14 +36,15 @@ class TransformerModel:
         config = model.config.get_text_config()
         self.context_length = int(getattr(config, "max_position_embeddings", 1 << 20))
         self.memory = Memory()
-        self.scoring = Scoring(Forward(model, pad_id=encoder.pad_id), self.memory, limit)
+        self.fused = FusedLayers(model)
+        self.scoring = Scoring(Forward(model, pad_id=encoder.pad_id), self.memory, limit, self.fused)
         self.replies = Replies(model, encoder, generation, self.memory)
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Batches of all questions, planned first; of each, what is open is computed."""
         generated = [question for question in questions if question.kind == "generate"]
         scored = [question for question in questions if question.kind != "generate"]
-        with large_blocks_kept():
+        with large_blocks_kept(), self.fused.used():
             for batches in (self._scored(scored), self._generated(generated)):
                 for batch in batches:
                     trade(batch, broker)

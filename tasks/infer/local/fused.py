@@ -1,0 +1,193 @@
+"""Layers of a model in fewer passes over memory than transformers' own take, which write every step down.
+
+A matrix is multiplied so quickly that what stands between two of them takes half of the time. Each replacement is held
+against the layer that it replaces before it is used; where the two differ, the layer stays.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+Layer = Callable[[Any], Any]
+"""Numbers (…, places, size) to numbers."""
+
+PLACES = 8
+"""Places of random numbers that a layer and its replacement are given."""
+CLOSE = {"float32": 1e-4}
+COARSELY_CLOSE = 0.03
+"""Part of the largest figure by which the two may differ; the second holds for 16-bit numbers."""
+
+
+class FusedLayers:
+    """What a model computes more quickly.
+
+    Args:
+        model: a causal language model, in eval mode, on its device.
+    """
+
+    def __init__(self, model: Any) -> None:
+        replacements = ((module, _replacement(module)) for module in model.modules())
+        self._layers = [(module, quicker) for module, quicker in replacements if quicker is not None]
+
+    def __len__(self) -> int:
+        """How many layers are replaced."""
+        return len(self._layers)
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Meanwhile they replace the model's own."""
+        self._put()
+        try:
+            yield
+        finally:
+            self._remove()
+
+    @contextmanager
+    def unused(self) -> Iterator[None]:
+        """Meanwhile, within `used`, the model's own compute."""
+        self._remove()
+        try:
+            yield
+        finally:
+            self._put()
+
+    def give_up(self) -> None:
+        """Use none of them from now on."""
+        self._remove()
+        self._layers = []
+
+    def _put(self) -> None:
+        for module, quicker in self._layers:
+            module.forward = quicker
+
+    def _remove(self) -> None:
+        for module, _ in self._layers:
+            # What an instance has goes before what its class has.
+            module.__dict__.pop("forward", None)
+
+
+def _replacement(module: Any) -> Layer | None:
+    """What gives the same as a layer; None where nothing is known that does so in less time."""
+    places = {(weight.device.type, str(weight.dtype).removeprefix("torch.")) for weight in module.parameters()}
+    if len(places) != 1 or "forward" in module.__dict__ or len(inspect.signature(module.forward).parameters) != 1:
+        return None
+    ((device, dtype),) = places
+    if device == "cuda":
+        candidates = _norms(module, _one_kernel)
+    elif (device, dtype) == ("cpu", "bfloat16"):
+        # Other numbers are multiplied so slowly here that what stands between hardly counts.
+        candidates = [*_norms(module, _tiles), *_gated(module)]
+    else:
+        return None
+    gaps = [(_gap(module, quicker, size), quicker) for size, quicker in candidates]
+    gap, closest = min(gaps, key=lambda candidate: candidate[0], default=(float("inf"), None))
+    return closest if gap <= CLOSE.get(dtype, COARSELY_CLOSE) else None
+
+
+def _gap(module: Any, quicker: Layer, size: int) -> float:
+    """How far the figures of two layers are apart for random numbers, in parts of the largest one."""
+    import torch
+
+    weight = next(module.parameters())
+    drawn = torch.randn(1, PLACES, size, generator=torch.Generator().manual_seed(0))
+    numbers = drawn.to(weight.device, weight.dtype)
+    try:
+        with torch.inference_mode():
+            own, other = module(numbers).float(), quicker(numbers).float()
+            gap = float((own - other).abs().max() / own.abs().max())
+    except (RuntimeError, TypeError, ValueError, LookupError, AttributeError):
+        return float("inf")
+    return gap if gap == gap else float("inf")
+
+
+def _norms(module: Any, norm: Callable[[Any, float], Layer]) -> list[tuple[int, Layer]]:
+    """Root mean square norms, by either meaning of their weights: some families keep what is added to 1."""
+    weight = getattr(module, "weight", None)
+    epsilon = getattr(module, "eps", getattr(module, "variance_epsilon", None))
+    if not type(module).__name__.endswith("RMSNorm") or weight is None or weight.ndim != 1 or epsilon is None:
+        return []
+    factors = weight.detach().float()
+    return [(len(weight), norm(meant, float(epsilon))) for meant in (factors, 1 + factors)]
+
+
+TILE = 1 << 18
+"""Numbers that a norm changes at a time: a megabyte in float32, which stays near the processor."""
+
+
+def _tiles(factors: Any, epsilon: float) -> Layer:
+    """A root mean square norm that writes float32 once for each tile, and changes it in place.
+
+    Args:
+        factors: (size,), float32.
+        epsilon: what is added to the mean square.
+    """
+    import torch
+
+    # Lengths instead of roots of means: the root of the size is in the factors, and epsilon a leg of the triangle.
+    stretched, leg = factors * len(factors) ** 0.5, torch.tensor((epsilon * len(factors)) ** 0.5)
+
+    def tile(numbers: Any) -> Any:
+        exact = numbers.float()
+        lengths = torch.linalg.vector_norm(exact, dim=-1, keepdim=True)
+        return exact.div_(lengths.hypot_(leg)).mul_(stretched)
+
+    def norm(numbers: Any) -> Any:
+        if numbers.numel() <= TILE:
+            return tile(numbers).to(numbers.dtype)
+        normed: Any = torch.empty_like(numbers)
+        places = max(1, TILE * numbers.shape[-2] // numbers.numel())
+        for part, target in zip(numbers.split(places, -2), normed.split(places, -2), strict=True):
+            target.copy_(tile(part))
+        return normed
+
+    return norm
+
+
+def _one_kernel(factors: Any, epsilon: float) -> Layer:
+    """A root mean square norm as torch has it for accelerators; arguments as of `_tiles`."""
+    from torch.nn.functional import rms_norm
+
+    return lambda numbers: rms_norm(numbers.float(), factors.shape, factors, epsilon).to(numbers.dtype)
+
+
+def _gated(module: Any) -> list[tuple[int, Layer]]:
+    """Gated feed-forward networks: oneDNN applies activation and gate to products before it writes them.
+
+    torch's compiler turns such networks into the same two calls on a processor.
+    """
+    import torch
+
+    parts: list[Any] = [getattr(module, name, None) for name in ("gate_proj", "up_proj", "down_proj")]
+    activation = _activation(getattr(module, "act_fn", None))
+    multiply = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
+    if activation is None or multiply is None or any(type(part) is not torch.nn.Linear for part in parts):
+        return []
+    gate, up, down = parts
+    name, kind = activation
+
+    def network(numbers: Any) -> Any:
+        opened = multiply(numbers, gate.weight, gate.bias, name, [], kind)
+        return down(multiply(numbers, opened, up.weight, up.bias, "mul"))
+
+    return [(gate.in_features, network)]
+
+
+def _activation(function: Any) -> tuple[str, str] | None:
+    """OneDNN's names of an activation, told by what it gives; None where it has none."""
+    import torch
+    from torch.nn.functional import gelu, silu
+
+    if not callable(function):
+        return None
+    numbers = torch.linspace(-8, 8, 257)
+    known = {
+        ("swish", ""): silu(numbers),
+        ("gelu", "tanh"): gelu(numbers, approximate="tanh"),
+        ("gelu", "none"): gelu(numbers),
+    }
+    own = function(numbers)
+    # The two kinds of gelu are 0.0005 apart.
+    return next((names for names, figures in known.items() if torch.allclose(own, figures, atol=1e-5)), None)
