@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -323,8 +324,11 @@ class Scoring:
         return [ends[last] - 1] if self.accelerated else []
 
     def _agrees(self, queries: Sequence[Query], values: Sequence[Values], chosen: Sequence[int]) -> bool:
-        """Whether chosen queries, computed alone by the model's own layers, give what they gave side by side."""
-        with self.fused.unused():
+        """Whether chosen queries, each in a row of its own, give what they gave side by side.
+
+        The first ones are computed by the model's own layers: later, sharing alone may fail.
+        """
+        with self.fused.unused() if self.drift is None else nullcontext():
             again = self.memory.run([queries[number] for number in chosen], self.forward.plain, size=_padded_alone)
         self.sample += len(chosen)
         drift = max(

@@ -15,6 +15,7 @@ from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.local import fused
 from contrapose.tasks.infer.local.fused import FusedLayers
 from contrapose.tasks.infer.local.huggingface import HuggingFace, engine
+from contrapose.tasks.infer.local.rows import Limit
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
 QUESTIONS = [
@@ -199,6 +200,26 @@ def test_answers_come_from_the_layers_that_replace_and_later_the_model_is_as_it_
     calls.clear()
     completions(model, [Question(kind="generate", prompt="the sky is")])
     assert calls
+
+
+def test_only_the_first_answers_are_held_against_the_models_own_layers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = opened(save_tiny_model(tmp_path), "bfloat16")
+    model.scoring.accelerated = True
+    model.scoring.limit = Limit(tokens=40, wanted=100)
+    plain, norm = model.scoring.forward.plain, model.model.model.norm
+    own: list[bool] = []
+
+    def looked_at(queries: Any) -> Any:
+        own.append("forward" not in norm.__dict__)
+        return plain(queries)
+
+    monkeypatch.setattr(model.scoring.forward, "plain", looked_at)
+    likelihoods(model)
+    assert own[0]
+    assert own[1:]
+    assert not any(own[1:])
 
 
 def test_layers_that_move_likelihoods_are_noticed_and_given_up(tmp_path: Path) -> None:
