@@ -5,8 +5,8 @@ calls / in flight × latency; the stage is what the manifest says of the room: P
 
 PYTHON is an interpreter that has lm-eval with its extra `api`: its `local-chat-completions` then asks as many prompts
 of the same length. Compared are the server's own span, from the first request to the last answer, and the whole
-process; `--rounds` repeats both in turn. Each round has pairs and a store of its own; the home stays, as the cache of
-lm-eval does.
+process; `--rounds` repeats both in turn, with other pairs each time. Home and store stay, as they do for users and as
+the cache of lm-eval does; in the first round the run also finds out how the endpoint takes questions.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ metric_list: [{{metric: exact_match}}]
 
 
 def beside_the_harness(work: Path, url: str, given: argparse.Namespace) -> None:
-    """A run with an empty store and lm-eval, in turn."""
+    """A run over new pairs and lm-eval, in turn."""
     folder = work / "tasks"
     folder.mkdir()
     with (folder / "prompts.jsonl").open("w") as file:
@@ -97,13 +97,14 @@ def beside_the_harness(work: Path, url: str, given: argparse.Namespace) -> None:
             file.write(json.dumps({"prompt": prompt}) + "\n")
     (folder / "bridges.yaml").write_text(TASK.format(file=folder / "prompts.jsonl"))
     ratios = []
+    before = 0
     for number in range(given.rounds):
         write_pairs(work / "pairs.jsonl", given.calls // 2, first=number * given.calls)
         reset(url)
         start = time.monotonic()
-        measure(work, url, given, store=f"answers of round {number}")
+        measure(work, url, given)
         own = (stats(url)["span_s"], time.monotonic() - start)
-        answers = stored(work, f"answers of round {number}")
+        answers, before = stored(work) - before, stored(work)
         reset(url)
         start = time.monotonic()
         harness(folder, url, given)
@@ -134,17 +135,14 @@ def reset(url: str) -> None:
         pass
 
 
-STORE = "answers"
-
-
-def measure(work: Path, url: str, given: argparse.Namespace, *, store: str = STORE) -> tuple[float, dict[str, Any]]:
+def measure(work: Path, url: str, given: argparse.Namespace) -> tuple[float, dict[str, Any]]:
     """Seconds of the infer room, and the summary of the run."""
     reached = {"base_url": url, "concurrency": given.in_flight, "timeout": given.timeout}
     done = run(
         *("--model", "openai/mock", "--test", "order_bias", "--data", str(work / "pairs.jsonl")),
         *("--suite", "full", "--set", "tests.defaults.control=false", "--out", str(work / "runs")),
         *(part for name, value in reached.items() for part in ("--set", f"model_args.{name}={value}")),
-        environment={"CONTRAPOSE_HOME": str(work / "home"), "CONTRAPOSE_STORE": f"sqlite:///{work / store}.sqlite3"},
+        environment={"CONTRAPOSE_HOME": str(work / "home"), "CONTRAPOSE_STORE": f"sqlite:///{work}/answers.sqlite3"},
     )
     if done.code:
         raise SystemExit(done.err)
@@ -153,9 +151,9 @@ def measure(work: Path, url: str, given: argparse.Namespace, *, store: str = STO
     return float(manifest["timings"]["infer"]), summary
 
 
-def stored(work: Path, store: str = STORE) -> int:
+def stored(work: Path) -> int:
     """How many answers the store holds; each has a key of its own."""
-    with sqlite3.connect(work / f"{store}.sqlite3") as connection:
+    with sqlite3.connect(work / "answers.sqlite3") as connection:
         return int(connection.execute("SELECT count(*) FROM answers").fetchone()[0])
 
 
