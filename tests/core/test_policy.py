@@ -77,3 +77,8 @@ def test_what_is_not_to_be_cached_is_done_again_inside_a_flow_that_persists(tmp_
 
     assert twice() == 2
     assert done == [1, 1]
+
+
+def test_no_server_is_asked_for_the_limits_of_a_task() -> None:
+    # Prefect asks for those of each tag.
+    assert not policy.room_task("say")(lambda: None).tags
