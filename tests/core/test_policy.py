@@ -81,4 +81,4 @@ def test_what_is_not_to_be_cached_is_done_again_inside_a_flow_that_persists(tmp_
 
 def test_no_server_is_asked_for_the_limits_of_a_task() -> None:
     # Prefect asks for those of each tag.
-    assert not policy.room_task("say")(lambda: None).tags
+    assert not policy.room_task("say", run_name="say")(lambda: None).tags
