@@ -104,7 +104,8 @@ def beside_the_harness(work: Path, url: str, given: argparse.Namespace) -> None:
         start = time.monotonic()
         measure(work, url, given)
         own = (stats(url)["span_s"], time.monotonic() - start)
-        answers, before = stored(work) - before, stored(work)
+        total = stored(work)
+        answers, before = total - before, total
         reset(url)
         start = time.monotonic()
         harness(folder, url, given)

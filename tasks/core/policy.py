@@ -76,7 +76,7 @@ def room_task(
         return task(
             name=name,
             task_run_name=run_name,
-            # Without tags: for those of a task its limits are asked for before each run, of a server that may be busy.
+            # No tags: Prefect asks its server for the limits of each before every task, and waits where that is busy.
             retries=1,
             retry_delay_seconds=1,
             retry_condition_fn=_worth_a_retry,
