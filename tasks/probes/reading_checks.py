@@ -13,6 +13,7 @@ from contrapose.tasks.language.replies.text import spoken
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines
 from contrapose.tasks.probes.base import Column, Measure
 from contrapose.tasks.probes.values import where
+from contrapose.tasks.statistics.families import at_most
 
 CHECKS = 50
 """Most replies of a test that are asked about for this alone, and never more than those that could not be read."""
@@ -65,9 +66,7 @@ def agreement(trials: Mapping[str, Trial], follow_ups: Iterable[FollowUp]) -> tu
 
 def reads_badly(agreed: int, answers: int) -> bool:
     """Whether a model that agrees in `LEAST_AGREEMENT` would hardly have agreed in so few (exact binomial test)."""
-    from scipy.stats import binom
-
-    return answers > 0 and float(binom.cdf(agreed, answers, LEAST_AGREEMENT)) < RARE
+    return answers > 0 and at_most(agreed, answers, LEAST_AGREEMENT) < RARE
 
 
 def check_columns(read: Iterable[Read]) -> dict[str, bool | None]:

@@ -1,1 +1,1 @@
-"""Statistics that rooms and probes share: by scipy and statsmodels, which are imported where they are used."""
+"""Statistics that rooms and probes share: by scipy, which is imported where it is used."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import norm, t
+from scipy.stats import bootstrap, norm, t
 
-from contrapose.tasks.statistics.means import RESAMPLES, difference, hardly_differ, mean, resamples_for, tail_of
-from contrapose.tasks.statistics.shares import independent, spread, wilson
+from contrapose.tasks.statistics.means import RESAMPLES, SEED, difference, hardly_differ, mean, resamples_for, tail_of
+from contrapose.tasks.statistics.shares import LEVEL, independent, spread, wilson
 
 RNG = np.random.default_rng(4)
 VALUES = RNG.normal(2.0, 1.0, size=400)
@@ -24,6 +24,27 @@ def test_the_interval_is_near_that_of_the_normal_theory() -> None:
     assert found.interval is not None
     half = 1.96 * VALUES.std(ddof=1) / 20
     assert found.interval == pytest.approx((VALUES.mean() - half, VALUES.mean() + half), abs=0.02)
+
+
+@pytest.mark.parametrize("rows_of_each", [1, 3])
+def test_the_interval_is_that_of_scipys_bootstrap(rows_of_each: int) -> None:
+    found = mean(VALUES[:120], ALONE[:120] // rows_of_each)
+    assert found is not None
+    assert found.interval is not None
+    sums, counts = VALUES[:120].reshape(-1, rows_of_each).sum(axis=1), np.full(120 // rows_of_each, float(rows_of_each))
+    tail = tail_of(1 - LEVEL, sums, counts)
+    theirs = bootstrap(
+        (sums, counts),
+        lambda s, n, axis: s.sum(axis=axis) / n.sum(axis=axis),
+        paired=True,
+        n_resamples=resamples_for(tail, len(sums)),
+        # As many at a time as we draw.
+        batch=100,
+        confidence_level=1 - 2 * tail,
+        method="percentile",
+        rng=np.random.default_rng(SEED),
+    ).confidence_interval
+    assert found.interval == pytest.approx((theirs.low, theirs.high), rel=1e-12)
 
 
 def test_copies_of_a_value_make_nothing_surer() -> None:

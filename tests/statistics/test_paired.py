@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from scipy.stats import binom
 
-from contrapose.tasks.statistics.families import benjamini_hochberg, discordant, holm, mcnemar, wilcoxon
+from contrapose.tasks.statistics.families import at_most, benjamini_hochberg, discordant, holm, mcnemar, wilcoxon
 
 
 def test_mcnemar_counts_the_pairs_that_differ() -> None:
@@ -41,6 +42,12 @@ def test_holm_and_benjamini_hochberg_are_those_of_statsmodels(values: list[float
     for own, method in ((holm, "holm"), (benjamini_hochberg, "fdr_bh")):
         theirs = multipletests(values, method=method)[1] if values else []
         assert own(values) == pytest.approx(list(theirs), rel=1e-12)
+
+
+@pytest.mark.parametrize(("count", "trials"), [(0, 0), (0, 9), (4, 9), (9, 9), (12, 9), (498_000, 1_000_000)])
+@pytest.mark.parametrize("rate", [0.0, 0.3, 0.5, 0.8, 1.0])
+def test_the_tail_of_the_binomial_distribution_is_that_of_scipy(count: int, trials: int, rate: float) -> None:
+    assert at_most(count, trials, rate) == pytest.approx(binom.cdf(count, trials, rate), rel=1e-10)
 
 
 def test_pairs_that_differ_are_told_apart_by_who_alone_was_right() -> None:

@@ -19,6 +19,7 @@ from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, pat
 from contrapose.tasks.probes.reading_checks import EXPLANATIONS as CHECKS_EXPLAINED
 from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.values import numbers, where
+from contrapose.tasks.statistics.families import discordant
 
 ABILITY_AND_BIAS: Mapping[str, tuple[str, ...]] = {
     "consistent_and_right": ("AB",),
@@ -97,9 +98,7 @@ def position_bias(first: int, second: int) -> dict[str, float]:
     It is McNemar's exact test of the pairs in which the position decided, and takes pairs as independent. Nothing where
     there are none.
     """
-    from scipy.stats import binomtest
-
-    return {"position_bias_p": float(binomtest(first, first + second).pvalue)} if first + second else {}
+    return {"position_bias_p": discordant(first, second).p} if first + second else {}
 
 
 def measures(results: pd.DataFrame) -> Iterator[Measure]:
