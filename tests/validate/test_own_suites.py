@@ -54,6 +54,29 @@ def test_rows_that_break_a_users_expectation_are_named() -> None:
     assert finding["rows"][0]["values"] == {"actual_result": "B"}
 
 
+MIXED = (
+    expecting("expect_column_values_to_not_be_null", column="actual_result"),
+    FIRST,
+    expecting("expect_column_values_to_be_in_set", column="expected_result", value_set=["none of them"]),
+    expecting("expect_column_values_to_be_unique", column="case_id"),
+    FEW,
+    expecting("expect_table_row_count_to_be_between", max_value=1),
+    expecting("expect_column_mean_to_be_between", column="eval_score", max_value=1),
+    expecting("expect_column_values_to_be_unique", column="expected_result"),
+)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5, 6, 7), (5, 7, 1, 3, 0, 4, 2, 6), (6, 2, 4, 0, 3, 1, 7, 5)])
+def test_each_expectation_is_told_what_was_found_of_it_in_whatever_order_they_stand(order: Sequence[int]) -> None:
+    alone = [own_findings(suite(expectation))[0] for expectation in MIXED]
+    together = own_findings(suite(*(MIXED[place] for place in order)))
+    kept = ("type", "kwargs", "holds", "broken", "observed", "rows")
+    found = [{name: finding[name] for name in kept} for finding in together]  # type: ignore[literal-required]
+    wanted = [{name: alone[place][name] for name in kept} for place in order]  # type: ignore[literal-required]
+    assert found == wanted
+    assert [finding["holds"] for finding in alone] == [True, False, False, True, False, False, True, False]
+
+
 def test_what_is_not_critical_is_noted_and_stops_nothing() -> None:
     (finding,) = own_findings(suite({**FEW, "severity": "warning"}))
     assert not finding["holds"]
