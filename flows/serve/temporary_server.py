@@ -22,7 +22,7 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import IO
 
-from contrapose.flows.serve.guard import HOST, new_key
+from contrapose.flows.serve.guard import HOST, basic, new_key
 from contrapose.flows.serve.prefect_app import serve, settings
 from contrapose.flows.serve.server_key import ADDRESS, KEY
 from contrapose.tasks.core.errors import ConfigError
@@ -68,6 +68,8 @@ class TemporaryServer:
             [sys.executable, "-m", __name__, str(self.port)],
             env={**os.environ, **_set_in_python(), **OWN_SETTINGS, **settings(self._key, self.port)},
             stdin=subprocess.PIPE,
+            # It says nothing; whoever reads what this process prints would wait for its end.
+            stdout=subprocess.DEVNULL,
             stderr=self._errors,
             start_new_session=True,
         )
@@ -88,7 +90,8 @@ class TemporaryServer:
             if not self.running or monotonic() > end:
                 raise self._not_started()
             sleep(LOOK_SECONDS)
-        os.environ.update({KEY: self._key, ADDRESS: self.url})
+        self._lay_out()
+        os.environ.update({KEY: self._key, ADDRESS: self.url, **SAME_VERSION})
         refresh_global_settings_context()
 
     def leave(self) -> None:
@@ -110,6 +113,15 @@ class TemporaryServer:
                 connection.close()
         return False
 
+    def _lay_out(self) -> None:
+        """Have it lay out all its routes for a request that no route takes, while this process prepares its first one.
+
+        It does so at the first request that it gets, and takes a quarter of a second. Nobody waits for the reply.
+        """
+        self._asked = HTTPConnection(HOST, self.port)
+        with suppress(OSError, HTTPException):
+            self._asked.request("GET", "/api/nothing", headers={"Authorization": basic(self._key)})
+
     def _not_started(self) -> ConfigError:
         from prefect.settings import get_current_settings
 
@@ -128,6 +140,9 @@ class TemporaryServer:
             "both. The same command goes on where it stopped.",
         )
 
+
+SAME_VERSION = {"PREFECT_CLIENT_SERVER_VERSION_CHECK_ENABLED": "false"}
+"""A server that is begun here is of the version that is installed here: no client need ask."""
 
 OWN_SETTINGS = {
     "PREFECT_UI_ENABLED": "0",
