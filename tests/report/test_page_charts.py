@@ -69,8 +69,10 @@ def test_a_hostile_name_stays_text(text: str) -> None:
 
 def test_what_cannot_be_drawn_is_told_in_words_and_the_next_chart_is_drawn() -> None:
     assert svg({"mark": "no such mark"}) is None
-    _artist().process.kill()
-    _artist().process.wait()
+    process = _artist()._process
+    assert process is not None
+    process.kill()
+    process.wait()
     chart = trend((past(3, 0.5), past(5, 0.75)), "order_bias")
     assert chart is not None
     assert chart.startswith("<p>Pass rate")
