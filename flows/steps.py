@@ -38,6 +38,8 @@ from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.tables.large_blocks import give_back
 from contrapose.tasks.tables.table import Table, first_rows, read_rows
 from contrapose.tasks.text.wording import spent
+from contrapose.tasks.validate.beside import let_go, prepare_to_look
+from contrapose.tasks.validate.expectations import SMALL
 from contrapose.tasks.validate.task import validate_cases as validate_cases_task
 from contrapose.tasks.validate.task import validate_completions as validate_completions_task
 from contrapose.tasks.validate.task import validate_results as validate_results_task
@@ -135,6 +137,7 @@ def validate_results(run: Run, cases: Mapping[str, Table], results: Mapping[str,
         call(validate_results_task, again, plan, results=results[plan.test], cases=cases[plan.test], own=own)
         for plan in run.plans
     ]
+    let_go()
     return admit(run, checked)
 
 
@@ -151,7 +154,9 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
         _answer_by_batch(run, cases)
     total, title = sum(map(questions_in, cases.values())), f"asking {run.config.model}"
     key = f"{artifact_key(run.config.suite, run.config.model)}-progress"
-    with watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key) as meter:
+    # A large table is looked at here, as it is read.
+    soon = prepare_to_look if all(table["rows"] <= SMALL for table in cases.values()) else None
+    with watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key, soon=soon) as meter:
         if run.config.stop == "early":
             return {test.plan.test: _until_decided(test) for test in ask_until_decided(run, cases, meter)}
         with together(run, terms(run), meter) as shared:

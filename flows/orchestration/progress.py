@@ -32,7 +32,14 @@ DOING_SECONDS = 2.0
 
 
 @contextmanager
-def watched(total: int, *, title: str, ended: Callable[[], str], key: str | None = None) -> Iterator[Meter]:
+def watched(
+    total: int,
+    *,
+    title: str,
+    ended: Callable[[], str],
+    key: str | None = None,
+    soon: Callable[[], None] | None = None,
+) -> Iterator[Meter]:
     """Show how far the questions asked inside have come.
 
     Args:
@@ -40,13 +47,15 @@ def watched(total: int, *, title: str, ended: Callable[[], str], key: str | None
         title: what is going on.
         ended: what to say of them at the end.
         key: of the artifact, under which the UI shows those of earlier runs too.
+        soon: called once, when a model has answered some and the end is near; not where the end comes at once.
     """
     if not total:
         yield Meter()
         return
+    line = ProgressLine(one_line(title), meter=Meter(), pace=Pace(total))
     # The UI reads a description as Markdown.
     artifact = create_progress_artifact(progress=0.0, key=key, description=escape(title))
-    with metered(Meter()) as meter, _shown(ProgressLine(one_line(title), meter=meter, pace=Pace(total))) as look:
+    with metered(line.meter) as meter, _shown(line) as look:
         over = Event()
 
         def note(words: str) -> None:
@@ -57,10 +66,14 @@ def watched(total: int, *, title: str, ended: Callable[[], str], key: str | None
                 update_progress_artifact(artifact, progress=share, description=told_now)  # type: ignore[arg-type]
 
         def watch() -> None:
+            due = soon
             for tick in count(1):
                 if over.wait(LOOK_SECONDS):
                     return
                 look()
+                if due is not None and line.ends_soon:
+                    due()
+                    due = None
                 if not tick % round(ARTIFACT_SECONDS / LOOK_SECONDS):
                     note(answers_in_words(meter))
 
@@ -121,6 +134,7 @@ class LogPace:
         return False
 
 
+SOON_SECONDS = 20.0
 BAR = 20
 """Columns of the bar; fewer where the words would not fit."""
 
@@ -166,6 +180,12 @@ class ProgressLine:
     def total(self) -> int:
         """How many questions there are, without those that need not be asked any more."""
         return self.pace.total - self.meter.saved
+
+    @property
+    def ends_soon(self) -> bool:
+        """Whether a model answers, and what is left takes it a few seconds."""
+        asked = self.meter.done > self.meter.from_store
+        return asked and self.pace.left is not None and self.pace.left < SOON_SECONDS
 
     def words(self) -> list[str]:
         """What there is to tell, the most needed first."""

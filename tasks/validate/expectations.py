@@ -6,13 +6,15 @@ import hashlib
 import json
 import logging
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from importlib import metadata
+from importlib import import_module, metadata
 from threading import RLock, get_ident
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -52,9 +54,44 @@ class SeenRows:
 def import_library() -> None:
     """Import Great Expectations, which takes seconds, at a moment when there is time for it."""
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
-    with _unwarned():
+    with _unwarned(), _later(*SELDOM_USED):
         import great_expectations.data_context.types.base
         import great_expectations.expectations.core  # noqa: F401
+
+
+SELDOM_USED = ("altair", "scipy.stats")
+"""Modules that take a third of the library's import, for charts that nobody sees and a few expectations."""
+
+
+@contextmanager
+def _later(*names: str) -> Iterator[None]:
+    """Let what is imported inside hold these modules, and import them when something of them is used."""
+    held = {name: _Later(name) for name in names if name not in sys.modules}
+    sys.modules.update(held)
+    try:
+        yield
+    finally:
+        for module in held.values():
+            module.give_way()
+
+
+class _Later(ModuleType):
+    """In place of a module that is not imported yet."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for everything that this has not, which is all that the module has."""
+        self.give_way()
+        return getattr(import_module(self.__name__), name)
+
+    def give_way(self) -> None:
+        """Let whoever imports the module from now on have the module itself."""
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+
+
+def is_imported() -> bool:
+    """Whether that is done."""
+    return "great_expectations.expectations.core" in sys.modules
 
 
 def suite_of(expectations: Sequence[Mapping[str, Any]]) -> ExpectationSuite:
@@ -141,6 +178,27 @@ def run(suite: ExpectationSuite, frame: pd.DataFrame, *, parameters: Mapping[str
     return [_seen(result, rows=len(frame)) for result in sorted(seen, key=lambda one: order[one.expectation_config.id])]
 
 
+def look_at(
+    expectations: Sequence[Mapping[str, Any]],
+    table: pa.Table,
+    *,
+    numbers: tuple[int, int],
+    parameters: Mapping[str, object],
+) -> list[SeenRows]:
+    """What is said of rows.
+
+    Args:
+        expectations: in the library's own format.
+        table: the columns that these look at; there may be none.
+        numbers: of the first row, and of what comes after the last.
+        parameters: what expectations may refer to as `$PARAMETER`.
+    """
+    columns = {name: table[name].to_pandas() for name in table.column_names}
+    columns[ROW] = pd.Series(range(*numbers))
+    frame = pd.DataFrame(columns, copy=False)
+    return run(suite_made_once(json.dumps(expectations)), frame, parameters=parameters)
+
+
 def sound_before(table: pa.Table, terms: Any, look: Callable[[], list[SeenRows]]) -> list[SeenRows]:
     """What is said of a table; where it was found sound before, as it was then, without the library.
 
@@ -155,12 +213,12 @@ def sound_before(table: pa.Table, terms: Any, look: Callable[[], list[SeenRows]]
         writer.write_table(table)
     digest.update(content.getvalue())
     plain = remembered(
-        "checked.json", digest.hexdigest(), lambda: [asdict(seen) for seen in look()], sound=_is_all_sound
+        "checked.json", digest.hexdigest(), lambda: [asdict(seen) for seen in look()], sound=is_all_sound
     )
     return [SeenRows(**seen) for seen in plain]
 
 
-def _is_all_sound(value: object) -> bool:
+def is_all_sound(value: object) -> bool:
     """Whether every expectation held on every row, so that no row has to be named; and all of it is plain."""
     return isinstance(value, list) and all(
         isinstance(seen, dict)

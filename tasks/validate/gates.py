@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gc
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,16 +16,15 @@ from contrapose.tasks.core.validation import Finding, Kind, Suite
 from contrapose.tasks.tables.passages import PASSAGES
 from contrapose.tasks.tables.results import TYPES
 from contrapose.tasks.tables.table import Table, write_arrow
+from contrapose.tasks.validate.beside import sound_beside
 from contrapose.tasks.validate.derived import DERIVED
 from contrapose.tasks.validate.expectations import (
-    ROW,
     SMALL,
     SeenRows,
     every_row,
+    look_at,
     row_by_row,
-    run,
     sound_before,
-    suite_made_once,
 )
 from contrapose.tasks.validate.findings import ExpectationTally, numbered, type_finding, type_violations
 from contrapose.tasks.validate.kinds import KEYS, LEFT_OUT, LINKS, UNKNOWN, Handed, rows_of, stored_schema
@@ -173,14 +170,14 @@ class ExpectationGroup:
         expectations = [tally.expectation for tally in self.tallies]
         table = pa.table({name: _seen_by(of_one, rows[name]) for name, of_one in self.columns.items()})
 
-        def look() -> list[SeenRows]:
-            columns = {name: table[name].to_pandas() for name in table.column_names}
-            columns[ROW] = pd.Series(range(first, first + rows.num_rows))
-            frame = pd.DataFrame(columns, copy=False)
-            return run(suite_made_once(json.dumps(expectations)), frame, parameters=parameters)
+        numbers = (first, first + rows.num_rows)
+        look = partial(look_at, expectations, table, numbers=numbers, parameters=parameters)
+
+        def look_beside() -> list[SeenRows]:
+            return sound_beside(expectations, table, numbers=numbers, parameters=parameters) or look()
 
         small = rows.num_rows <= SMALL
-        seen = sound_before(table, [expectations, parameters, rows.num_rows], look) if small else look()
+        seen = sound_before(table, [expectations, parameters, rows.num_rows], look_beside) if small else look()
         for tally, of_one in zip(self.tallies, seen, strict=True):
             tally.add(of_one, rows, first=first)
 

@@ -137,6 +137,34 @@ def test_an_artifact_that_cannot_be_updated_ends_no_run(monkeypatch: pytest.Monk
         meter.done = 3
 
 
+@pytest.mark.parametrize(
+    ("meter", "soon"),
+    [
+        ({"done": 4000, "from_store": 10}, True),
+        # All of it comes from the store, which takes no time.
+        ({"done": 4000, "from_store": 4000}, False),
+        ({"done": 100, "from_store": 10}, False),
+        ({"done": 0, "from_store": 0}, False),
+    ],
+)
+def test_the_end_is_near_when_a_model_needs_a_few_seconds_more(meter: dict[str, float], soon: bool) -> None:
+    assert line(seconds=10, **meter).ends_soon is soon
+
+
+def test_what_is_to_be_done_before_the_end_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "create_progress_artifact", lambda **_: None)
+    monkeypatch.setattr(progress, "update_progress_artifact", lambda *_, **__: None)
+    monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
+    calls: list[int] = []
+    with silent(True), watched(100, title="asking mock", ended=str, soon=lambda: calls.append(1)) as meter:
+        time.sleep(0.05)
+        assert not calls
+        for _ in range(10):
+            meter.done += 10
+            time.sleep(0.02)
+    assert calls == [1]
+
+
 def test_steps_are_told_at_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
     with at_work("load"):
         pass

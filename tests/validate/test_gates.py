@@ -243,7 +243,7 @@ def looks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
         counts.append(len(frame))
         return run(suite, frame, **others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(gates, "run", counting)
+    monkeypatch.setattr(expectations, "run", counting)
     return counts
 
 

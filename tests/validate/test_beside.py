@@ -1,0 +1,110 @@
+"""A process beside ours says of sound tables what would be said here, and of all others nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from sound import sound
+
+from contrapose.tasks.validate import beside, gates
+from contrapose.tasks.validate.beside import let_go, prepare_to_look, sound_beside
+from contrapose.tasks.validate.expectations import SeenRows, look_at
+
+ROWS = pa.table({"id": ["a", "b", "c"], "score": [0.0, 0.5, None], "labels": [["A", "B"], [], None]})
+
+
+def column(name: str, kind: str, **others: object) -> dict[str, object]:
+    return {"type": f"expect_column_values_to_{kind}", "kwargs": {"column": name, **others}}
+
+
+SOUND = [
+    column("id", "not_be_null"),
+    column("id", "be_unique"),
+    column("score", "be_between", min_value=0, max_value=1),
+    column("id", "be_in_set", value_set={"$PARAMETER": "known"}),
+    {"type": "expect_table_row_count_to_be_between", "kwargs": {"min_value": 1}},
+    {"type": "expect_column_mean_to_be_between", "kwargs": {"column": "score", "min_value": 0}},
+]
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The process, though the library is imported here, too."""
+    monkeypatch.setattr(beside, "is_imported", lambda: False)
+    # A machine with other work may give it little of the processor.
+    monkeypatch.setattr(beside, "SECONDS", 120.0)
+    beside._process.cache_clear()
+    prepare_to_look()
+    yield
+    let_go()
+    beside._process.cache_clear()
+
+
+def looked(expectations: list[dict[str, object]]) -> tuple[list[SeenRows] | None, list[SeenRows]]:
+    """What is said there, and here."""
+    numbers, parameters = (7, 7 + len(ROWS)), {"known": ["a", "b", "c"]}
+    return (
+        sound_beside(expectations, ROWS, numbers=numbers, parameters=parameters),
+        look_at(expectations, ROWS, numbers=numbers, parameters=parameters),
+    )
+
+
+@pytest.mark.usefixtures("begun")
+def test_a_sound_table_is_told_of_as_it_would_be_here_and_a_broken_one_is_not() -> None:
+    there, here = looked(SOUND)
+    assert there == here
+    nothing, broken = looked([*SOUND, column("score", "not_be_null")])
+    assert nothing is None
+    assert broken[-1].broken == [9]
+    assert looked([column("id", "be_between", min_value=0)])[0] is None
+    assert looked([{"type": "no_such", "kwargs": {}}][:0])[0] == []
+    there, here = looked(SOUND)
+    assert there == here
+
+
+def test_where_it_was_not_begun_nothing_is_asked() -> None:
+    let_go()
+    prepare_to_look()
+    # This process has the library, since it looked before.
+    assert looked(SOUND)[0] is None
+    assert not beside._process().begun
+
+
+@pytest.mark.usefixtures("begun")
+def test_a_gate_takes_what_it_says_and_looks_itself_where_it_has_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path / "one"))
+    here: list[int] = []
+
+    def counted(*arguments: object, **others: object) -> list[SeenRows]:
+        here.append(1)
+        return look_at(*arguments, **others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(gates, "look_at", counted)
+    there = sound("order_bias").sifted("completions")
+    assert all(finding["holds"] for finding in there.findings)
+    assert not here
+    let_go()
+    monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path / "two"))
+    assert sound("order_bias").sifted("completions") == there
+    assert here
+
+
+def test_a_file_of_the_users_folder_is_no_module_there(tmp_path: Path) -> None:
+    (tmp_path / "pandas.py").write_text("raise SystemExit('a file of the user')")
+    code = (
+        "import sys; sys.path.remove('')\n"
+        "import pyarrow as pa\n"
+        "from contrapose.tasks.validate.beside import prepare_to_look, sound_beside\n"
+        "prepare_to_look()\n"
+        "print(sound_beside([], pa.table({'a': [1]}), numbers=(1, 2), parameters={}))\n"
+        "print('great_expectations' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.split("\n")[:2] == ["[]", "False"], done.stderr
