@@ -27,6 +27,7 @@ from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.report.charts.drawing import prepare_to_draw
 from contrapose.tasks.report.evidence import doubts
+from contrapose.tasks.report.html import page
 from contrapose.tasks.report.publish import reserved_folder
 from contrapose.tasks.report.task import publish, track
 from contrapose.tasks.store import Store
@@ -41,6 +42,12 @@ class Published(TypedDict):
     summary: Summary
 
 
+def prepare_report() -> None:
+    """Start the process that draws, and compile the page: each takes a while and needs no results."""
+    prepare_to_draw()
+    page()
+
+
 @timed
 def report(
     run: Run,
@@ -52,7 +59,7 @@ def report(
     checked: list[Checked],
 ) -> Published:
     """Publish the run folder and the artifacts, and note how the run ended."""
-    prepare_to_draw()
+    prepare_report()
     Store().runs.confirm(run.id)
     with reserved_folder(Place.at(run.config.output, setting="output"), run.id) as folder:
         summary = _summary(run, folder.name, outcomes, samples, trials)

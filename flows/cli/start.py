@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -94,13 +95,22 @@ def import_libraries() -> None:
     Later most checks are found as they were, and what validates is imported where one is not.
     """
     from contrapose.flows import evaluate_model  # noqa: F401
+    from contrapose.flows.reporting import prepare_report
     from contrapose.tasks.core.policy import RESULTS
     from contrapose.tasks.tables.large_blocks import keep_no_large_blocks
     from contrapose.tasks.validate.expectations import import_library
 
+    for name in IMPORTED_LATE:
+        import_module(name)
+    prepare_report()
     keep_no_large_blocks()
     if not any(RESULTS.glob("*")):
         import_library()
+
+
+IMPORTED_LATE = ("prefect.flow_engine", "prefect.task_engine", "fastapi.encoders", "duckdb")
+"""What every run would import once it has begun, and waits for nothing else: Prefect's engines, what writes parameters
+for its server, and what reads the history."""
 
 
 def unwritable(folder: Path) -> str:
