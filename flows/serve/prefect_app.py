@@ -77,7 +77,7 @@ def create() -> App:
         raise RuntimeError("a server without PREFECT_SERVER_API_AUTH_STRING would answer everybody")
     _let_actions_in(key)
     guard = Guard(key=key, port=api.port, kept=os.environ.get(KEPT, ""), open_paths=OPEN)
-    app: FastAPI = create_app(final=True)
+    app: FastAPI = create_app()
     shown = _without_login(app)
     if not get_current_settings().server.analytics_enabled:
         shown = without_telemetry(shown, api.port)
