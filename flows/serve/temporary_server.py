@@ -65,7 +65,8 @@ class TemporaryServer:
         self.makes_database = _is_first()
         self._errors = TemporaryFile()  # noqa: SIM115 - it is read when the server has ended
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(self.port)],
+            # No file of the folder that a person stands in is a module there.
+            [sys.executable, "-P", "-m", __name__, str(self.port)],
             env={**os.environ, **_set_in_python(), **OWN_SETTINGS, **settings(self._key, self.port)},
             stdin=subprocess.PIPE,
             # It says nothing; whoever reads what this process prints would wait for its end.

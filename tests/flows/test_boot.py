@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -84,7 +85,8 @@ def alone(code: str, *, home: Path, seconds: float) -> subprocess.CompletedProce
         name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_API", "PREFECT_SERVER"))
     }
     own = {"PREFECT_HOME": str(home), "CONTRAPOSE_HOME": str(home.parent / "contrapose")}
-    command = [sys.executable, "-c", code]
+    # As the command is: its folder is no place of modules.
+    command = [sys.executable, "-P", "-c", code]
     own_folder = next(folder for folder in home.parents if folder.exists())
     return subprocess.run(
         command, env=unset | own, cwd=own_folder, capture_output=True, text=True, check=False, timeout=seconds
@@ -102,6 +104,27 @@ def test_a_server_that_cannot_start_is_given_up_when_it_ends_and_says_why(tmp_pa
     done = started(tmp_path, seconds=120)
     assert "file is not a database" in done.stdout
     assert done.stderr == ""
+
+
+def test_files_of_the_folder_that_a_person_stands_in_are_no_modules_of_the_server(tmp_path: Path) -> None:
+    put_database(tmp_path / "prefect" / "prefect.db")
+    (tmp_path / "aiosqlite.py").write_text("raise SystemExit('a file of the user')")
+    assert started(tmp_path / "prefect", seconds=120).stdout == "answered True\n"
+
+
+def test_whoever_reads_what_a_process_prints_does_not_wait_for_its_server(tmp_path: Path) -> None:
+    put_database(tmp_path / "prefect" / "prefect.db")
+    code = (
+        "import os, signal\n"
+        "from contrapose.flows.cli.start import be_quiet, own_server; be_quiet(logs=False)\n"
+        "own_server().start()\n"
+        "os.kill(own_server()._process.pid, signal.SIGSTOP)\n"
+        "print(own_server()._process.pid, flush=True)\n"
+        "os._exit(0)"
+    )
+    done = alone(code, home=tmp_path / "prefect", seconds=60)
+    os.kill(int(done.stdout), signal.SIGCONT)
+    assert done.returncode == 0
 
 
 def test_a_run_does_not_import_what_its_server_does(tmp_path: Path) -> None:
