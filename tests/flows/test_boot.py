@@ -108,7 +108,7 @@ def test_a_server_that_cannot_start_is_given_up_when_it_ends_and_says_why(tmp_pa
 
 def test_files_of_the_folder_that_a_person_stands_in_are_no_modules_of_the_server(tmp_path: Path) -> None:
     put_database(tmp_path / "prefect" / "prefect.db")
-    (tmp_path / "aiosqlite.py").write_text("raise SystemExit('a file of the user')")
+    (tmp_path / "uvicorn.py").write_text("raise SystemExit('a file of the user')")
     assert started(tmp_path / "prefect", seconds=120).stdout == "answered True\n"
 
 
