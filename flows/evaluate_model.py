@@ -21,6 +21,7 @@ from contrapose.flows.steps import (
     validate_results,
 )
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER
+from contrapose.tasks.validate.beside import let_go
 
 
 @flow(
@@ -46,7 +47,7 @@ def evaluate_model(config: Form, resumed: str | None = None, fail_flow: FailFlow
         ContraposeError: something the user can mend; nothing was published.
     """
     run = begin(config, resumed=resumed)
-    with alive(run), run.workers:
+    with alive(run), run.workers, let_go():
         samples = load(run)
         cases = perturb(run, samples)
         checked = validate_cases(run, samples, cases)

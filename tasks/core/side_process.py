@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
-from threading import Lock
+from threading import Lock, Thread
 from typing import IO, cast
 
 
@@ -16,14 +18,15 @@ class SideProcess:
     It ends with ours, when nobody can write to it any more.
 
     Args:
-        arguments: of Python: a program that reads a line, writes one, and so on until there are no more.
-        seconds: how long it may take to answer, from its beginning if need be.
+        arguments: of Python: a program that writes a line when it is ready, and then one for each that it reads.
+        seconds: how long is waited until it is ready, and then for an answer.
     """
 
     def __init__(self, *arguments: str, seconds: float) -> None:
         self._arguments = arguments
         self._seconds = seconds
         self._process: subprocess.Popen[str] | None = None
+        self._ready = False
         self._lock = Lock()
 
     @property
@@ -43,11 +46,13 @@ class SideProcess:
             asked, answers = cast(IO[str], process.stdin), cast(IO[str], process.stdout)
             answer = ""
             try:
-                with suppress(OSError):
-                    asked.write(f"{line}\n")
-                    asked.flush()
-                    if _readable(answers, self._seconds):
-                        answer = answers.readline()
+                # It reads nothing before, and a long line would not fit between us.
+                self._ready = self._ready or bool(self._line(answers))
+                if self._ready:
+                    with suppress(OSError):
+                        asked.write(f"{line}\n")
+                        asked.flush()
+                        answer = self._line(answers)
             finally:
                 # An answer that comes later would be taken for that to the next line.
                 if not answer:
@@ -58,6 +63,10 @@ class SideProcess:
         """End it; it may be begun again."""
         with self._lock:
             self._end()
+
+    def _line(self, stream: IO[str]) -> str:
+        """The next line; empty where it ends, or takes too long."""
+        return stream.readline() if _readable(stream, self._seconds) else ""
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:
@@ -74,13 +83,33 @@ class SideProcess:
         return self._process
 
     def _end(self) -> None:
-        process, self._process = self._process, None
+        process, self._process, self._ready = self._process, None, False
         if process is not None:
             process.kill()
             process.wait()
             for stream in (process.stdin, process.stdout):
                 with suppress(OSError):
                     cast(IO[str], stream).close()
+
+
+def at_leisure(work: Callable[[], None]) -> None:
+    """Called there: do what nobody waits for yet, and take the processor only where nobody else wants it.
+
+    On Linux each thread has a priority of its own, and what is done afterwards is done at the usual one.
+    """
+
+    def done() -> None:
+        # Where that is forbidden, it is done all the same.
+        with suppress(OSError):
+            if sys.platform == "linux":
+                os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+            else:
+                os.nice(19)
+        work()
+
+    thread = Thread(target=done)
+    thread.start()
+    thread.join()
 
 
 def _readable(stream: IO[str], seconds: float) -> bool:

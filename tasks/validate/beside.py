@@ -7,10 +7,10 @@ expectation is told in one way.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
 from typing import Any
@@ -31,9 +31,23 @@ SECONDS = 10.0
 """How long it may take; then what it does is done here, which takes two."""
 
 
+PROGRAM = """
+from contrapose.tasks.core.side_process import at_leisure
+
+def imported():
+    from contrapose.tasks.validate.beside import import_all
+    import_all()
+
+at_leisure(imported)
+
+from contrapose.tasks.validate.beside import main
+main()
+"""
+
+
 @cache
 def _process() -> SideProcess:
-    return SideProcess("-P", "-m", "contrapose.tasks.validate.beside", seconds=SECONDS)
+    return SideProcess("-P", "-c", PROGRAM, seconds=SECONDS)
 
 
 def prepare_to_look() -> None:
@@ -42,9 +56,13 @@ def prepare_to_look() -> None:
         _process().begin()
 
 
-def let_go() -> None:
-    """End it, if it was begun: a run has nothing more to look at."""
-    _process().end()
+@contextmanager
+def let_go() -> Iterator[None]:
+    """End it, if it was begun, when what is inside has ended, however it does."""
+    try:
+        yield
+    finally:
+        _process().end()
 
 
 def sound_beside(
@@ -74,12 +92,10 @@ def sound_beside(
 
 
 def main() -> None:
-    """Import the library with what the processor has left over, then look at what comes; `null` tells nothing."""
-    _yield_to_all()
+    """Look at what comes, with the library imported; `null` tells nothing."""
     # What a library prints is no answer.
     answers, sys.stdout = sys.stdout, sys.stderr
-    with uncollected():
-        import_library()
+    print("ready", file=answers, flush=True)
     for line in sys.stdin:
         try:
             asked = json.loads(line)
@@ -90,13 +106,7 @@ def main() -> None:
         print(answer, file=answers, flush=True)
 
 
-def _yield_to_all() -> None:
-    """Take the processor only where nobody else wants it."""
-    if sys.platform == "linux":
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    else:
-        os.nice(19)
-
-
-if __name__ == "__main__":
-    main()
+def import_all() -> None:
+    """Import the library; by being called, all else is imported too."""
+    with uncollected():
+        import_library()

@@ -17,8 +17,8 @@ import pytest
 from contrapose.tasks.core import side_process
 from contrapose.tasks.core.side_process import SideProcess
 
-ECHO = "import os, sys\nfor line in sys.stdin: print(os.getpid(), line.strip(), flush=True)"
-SLOW = "import sys, time\nfor line in sys.stdin: time.sleep(float(line)); print(line.strip(), flush=True)"
+ECHO = "import os, sys\nprint('ready', flush=True)\nfor line in sys.stdin: print(os.getpid(), line.strip(), flush=True)"
+SLOW = "import sys, time\nprint('ready', flush=True)\nfor line in sys.stdin: time.sleep(float(line)); print(line.strip(), flush=True)"
 
 
 @pytest.fixture
@@ -71,6 +71,14 @@ def test_one_that_takes_too_long_is_not_waited_for_and_its_answer_is_never_taken
     assert monotonic() - start < 20
     assert process.ask("0.25").strip() == "0.25"
     process.end()
+
+
+def test_one_that_is_never_ready_is_sent_nothing_and_not_waited_for() -> None:
+    process, start = SideProcess("-c", "import time; time.sleep(60)", seconds=1), monotonic()
+    # More than fits into a pipe that nobody reads.
+    assert process.ask("z" * 1_000_000) == ""
+    assert monotonic() - start < 20
+    assert not process.begun
 
 
 def test_an_answer_that_somebody_stopped_waiting_for_is_not_taken_for_another(

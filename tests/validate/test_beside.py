@@ -39,9 +39,9 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     # A machine with other work may give it little of the processor.
     monkeypatch.setattr(beside, "SECONDS", 120.0)
     beside._process.cache_clear()
-    prepare_to_look()
-    yield
-    let_go()
+    with let_go():
+        prepare_to_look()
+        yield
     beside._process.cache_clear()
 
 
@@ -68,9 +68,9 @@ def test_a_sound_table_is_told_of_as_it_would_be_here_and_a_broken_one_is_not() 
 
 
 def test_where_it_was_not_begun_nothing_is_asked() -> None:
-    let_go()
-    prepare_to_look()
     # This process has the library, since it looked before.
+    look_at(SOUND, ROWS, numbers=(1, 4), parameters={"known": ["a", "b", "c"]})
+    prepare_to_look()
     assert looked(SOUND)[0] is None
     assert not beside._process().begun
 
@@ -90,7 +90,8 @@ def test_a_gate_takes_what_it_says_and_looks_itself_where_it_has_ended(
     there = sound("order_bias").sifted("completions")
     assert all(finding["holds"] for finding in there.findings)
     assert not here
-    let_go()
+    with pytest.raises(KeyboardInterrupt), let_go():
+        raise KeyboardInterrupt
     monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path / "two"))
     assert sound("order_bias").sifted("completions") == there
     assert here

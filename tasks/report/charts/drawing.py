@@ -79,6 +79,7 @@ PROGRAM = """
 import json, sys
 import vl_convert
 vl_convert.vegalite_to_svg({"mark": "bar"})
+print("ready", flush=True)
 for line in sys.stdin:
     try:
         print(json.dumps(vl_convert.vegalite_to_svg(json.loads(line))), flush=True)
