@@ -17,8 +17,9 @@ import pytest
 from contrapose.tasks.core import side_process
 from contrapose.tasks.core.side_process import SideProcess
 
-ECHO = "import os, sys\nprint('ready', flush=True)\nfor line in sys.stdin: print(os.getpid(), line.strip(), flush=True)"
-SLOW = "import sys, time\nprint('ready', flush=True)\nfor line in sys.stdin: time.sleep(float(line)); print(line.strip(), flush=True)"
+READY = "import os, sys, time\nprint('ready', flush=True)\n"
+ECHO = f"{READY}for line in sys.stdin: print(os.getpid(), line.strip(), flush=True)"
+SLOW = f"{READY}for line in sys.stdin: time.sleep(float(line)); print(line.strip(), flush=True)"
 
 
 @pytest.fixture
