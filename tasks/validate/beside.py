@@ -27,7 +27,7 @@ from contrapose.tasks.validate.expectations import (
     look_at,
 )
 
-SECONDS = 10.0
+SECONDS = 5.0
 """How long it may take; then what it does is done here, which takes two."""
 
 
