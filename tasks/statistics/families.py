@@ -33,7 +33,7 @@ def benjamini_hochberg(values: Sequence[float]) -> list[float]:
     falling = np.argsort(-plain)
     adjusted = np.empty_like(plain)
     ranks = np.arange(len(plain), 0, -1)
-    adjusted[falling] = np.minimum.accumulate(plain[falling] * len(plain) / ranks).clip(max=1)
+    adjusted[falling] = np.minimum.accumulate(plain[falling] * len(plain) / ranks)
     return [float(value) for value in adjusted]
 
 

@@ -70,8 +70,8 @@ def test_a_share_keeps_an_interval_where_every_row_agrees() -> None:
 
 
 def test_what_does_not_vary_or_stands_alone_has_no_interval() -> None:
-    for values, cluster in (([0.5, 0.5], ["a", "b"]), ([0.2, 0.4], ["a", "a"])):
-        found = mean(values, cluster)
+    for values, cluster in (([0.5, 0.5], "ab"), ([0.2, 0.4], "aa"), ([0.5, 0.5, 0.5], "aab")):
+        found = mean(values, list(cluster))
         assert found is not None
         assert found.interval is None
 
