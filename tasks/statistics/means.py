@@ -172,7 +172,7 @@ def _drawn(sums: np.ndarray, counts: np.ndarray, confidence: float) -> Interval 
     there; bias-corrected ones (BCa) covered 91 % of differences between rare answers. Where an end is rarer than
     drawing one cluster every time, the percentiles are the least and the greatest cluster, and Student's t says more.
     """
-    if len(sums) < 2 or np.ptp(sums / counts) == 0:
+    if np.ptp(sums / counts) == 0:
         return None
     tail = tail_of(confidence, sums, counts)
     if tail < float(len(sums)) ** -len(sums):
