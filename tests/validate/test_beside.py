@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,9 +34,12 @@ AT_ONCE = beside.PROGRAM.replace("at_leisure(imported)", "imported()")
 
 
 @pytest.fixture(scope="module")
-def begun() -> Iterator[None]:
-    """The process, though the library is imported here, too."""
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The process, though the library is imported here, too; files of the folder it is begun in are no modules."""
+    folder = tmp_path_factory.mktemp("folder")
+    (folder / "pandas.py").write_text("raise SystemExit('a file of the user')")
     with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
         patch.setattr(beside, "is_imported", lambda: False)
         # On a machine with other work it would be given nothing of the processor.
         patch.setattr(beside, "PROGRAM", AT_ONCE)
@@ -101,19 +102,3 @@ def test_a_gate_takes_what_it_says_and_looks_itself_where_it_has_ended(
     monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path / "two"))
     assert sound("order_bias").sifted("completions") == there
     assert here
-
-
-def test_a_file_of_the_users_folder_is_no_module_there(tmp_path: Path) -> None:
-    (tmp_path / "pandas.py").write_text("raise SystemExit('a file of the user')")
-    code = (
-        "import sys\n"
-        "import pyarrow as pa\n"
-        "from contrapose.tasks.validate import beside\n"
-        f"beside.PROGRAM, beside.SECONDS = {AT_ONCE!r}, 120.0\n"
-        "beside.prepare_to_look()\n"
-        "print(beside.sound_beside([], pa.table({'a': [1]}), numbers=(1, 2), parameters={}))\n"
-        "print('great_expectations' in sys.modules)"
-    )
-    command = [sys.executable, "-P", "-c", code]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stdout.split("\n")[:2] == ["[]", "False"], done.stderr
