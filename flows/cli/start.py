@@ -108,9 +108,9 @@ def import_libraries() -> None:
         import_library()
 
 
-IMPORTED_LATE = ("prefect.flow_engine", "prefect.task_engine", "fastapi.encoders", "duckdb")
-"""What every run would import once it has begun, and waits for nothing else: Prefect's engines, what writes parameters
-for its server, and what reads the history."""
+IMPORTED_LATE = ("prefect.flow_engine", "prefect.task_engine", "fastapi.encoders", "scipy.special", "duckdb")
+"""What a run would import once it has begun, and wait for: Prefect's engines, what writes parameters for its server,
+what verdicts are computed by, and what reads the history."""
 
 
 def unwritable(folder: Path) -> str:
