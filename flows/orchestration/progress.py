@@ -135,6 +135,7 @@ class LogPace:
 
 
 SOON_SECONDS = 20.0
+"""Before the end: what is prepared for it takes a few."""
 BAR = 20
 """Columns of the bar; fewer where the words would not fit."""
 

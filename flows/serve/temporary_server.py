@@ -46,6 +46,8 @@ class TemporaryServer:
         self._key = new_key()
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: IO[bytes] | None = None
+        self._asked: HTTPConnection | None = None
+        """Kept open: what the server does for it is done though nobody reads the reply."""
 
     @property
     def url(self) -> str:
@@ -119,9 +121,9 @@ class TemporaryServer:
 
         It does so at the first request that it gets, and takes a quarter of a second. Nobody waits for the reply.
         """
-        self._asked = HTTPConnection(HOST, self.port)
+        asked = self._asked = HTTPConnection(HOST, self.port)
         with suppress(OSError, HTTPException):
-            self._asked.request("GET", "/api/nothing", headers={"Authorization": basic(self._key)})
+            asked.request("GET", "/api/nothing", headers={"Authorization": basic(self._key)})
 
     def _not_started(self) -> ConfigError:
         from prefect.settings import get_current_settings

@@ -25,11 +25,11 @@ from contrapose.tasks.validate.expectations import (
     is_all_sound,
     is_imported,
     look_at,
+    streamed,
 )
 
 SECONDS = 5.0
-"""How long it may take; then what it does is done here, which takes two."""
-
+"""How long is waited until it is ready, and then for an answer; otherwise its work is done here, which takes two."""
 
 PROGRAM = """
 from contrapose.tasks.core.side_process import at_leisure
@@ -78,12 +78,9 @@ def sound_beside(
     """
     if not _process().begun:
         return None
-    content = pa.BufferOutputStream()
-    with pa.ipc.new_stream(content, table.schema) as writer:
-        writer.write_table(table)
     asked = {
         "expectations": list(expectations),
-        "table": b64encode(content.getvalue()).decode(),
+        "table": b64encode(streamed(table)).decode(),
         "numbers": numbers,
         "parameters": dict(parameters),
     }
@@ -107,6 +104,6 @@ def main() -> None:
 
 
 def import_all() -> None:
-    """Import the library; by being called, all else is imported too."""
+    """Import the library, and look for no garbage meanwhile."""
     with uncollected():
         import_library()

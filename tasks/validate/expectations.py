@@ -208,14 +208,19 @@ def sound_before(table: pa.Table, terms: Any, look: Callable[[], list[SeenRows]]
         look: asks the library.
     """
     digest = hashlib.sha256(repr([KEPT, metadata.version("great-expectations"), pd.__version__, terms]).encode())
-    content = pa.BufferOutputStream()
-    with pa.ipc.new_stream(content, table.schema) as writer:
-        writer.write_table(table)
-    digest.update(content.getvalue())
+    digest.update(streamed(table))
     plain = remembered(
         "checked.json", digest.hexdigest(), lambda: [asdict(seen) for seen in look()], sound=is_all_sound
     )
     return [SeenRows(**seen) for seen in plain]
+
+
+def streamed(table: pa.Table) -> pa.Buffer:
+    """All of a table, as Arrow sends it."""
+    content = pa.BufferOutputStream()
+    with pa.ipc.new_stream(content, table.schema) as writer:
+        writer.write_table(table)
+    return content.getvalue()
 
 
 def is_all_sound(value: object) -> bool:
