@@ -23,13 +23,15 @@ from contrapose.flows.steps import timed
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.outcome import SCHEMA_VERSION, Outcome, Summary, overall
 from contrapose.tasks.core.places import Place
+from contrapose.tasks.core.registry import find, names
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.load.task import Samples
+from contrapose.tasks.report import html, validation
 from contrapose.tasks.report.charts.drawing import prepare_to_draw
 from contrapose.tasks.report.evidence import doubts
-from contrapose.tasks.report.html import page
 from contrapose.tasks.report.publish import reserved_folder
 from contrapose.tasks.report.task import publish, track
+from contrapose.tasks.report.templates import compile_page
 from contrapose.tasks.store import Store
 from contrapose.tasks.tables.table import Table
 
@@ -43,9 +45,12 @@ class Published(TypedDict):
 
 
 def prepare_report() -> None:
-    """Start the process that draws, and compile the page: each takes a while and needs no results."""
+    """Start the process that draws, import what writes the files, and compile the pages: none of it needs results."""
     prepare_to_draw()
-    page()
+    for name in names("reports"):
+        find("reports", name)
+    for package in (html, validation):
+        compile_page(package.__name__)
 
 
 @timed

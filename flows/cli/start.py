@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
+from threading import Thread
 
 from contrapose.flows.serve.server_key import ADDRESS, bring_key_as_configured
 from contrapose.flows.serve.temporary_server import is_kept, is_wanted, own_server
@@ -90,27 +91,49 @@ def homeless() -> str:
 
 
 def import_libraries() -> None:
-    """Import what every run needs, and while nothing is cached what validates, too: the server takes longer to start.
+    """Import what every run begins with, and while nothing is cached what validates, too: the server takes longer.
 
-    Later most checks are found as they were, and what validates is imported where one is not.
+    Later most checks are found as they were, and what validates is imported where one is not. What rooms need further
+    on is made ready beside, while the server answers its first requests.
     """
     from contrapose.flows import evaluate_model  # noqa: F401
-    from contrapose.flows.reporting import prepare_report
     from contrapose.tasks.core.policy import RESULTS
     from contrapose.tasks.tables.large_blocks import keep_no_large_blocks
     from contrapose.tasks.validate.expectations import import_library
 
-    for name in IMPORTED_LATE:
+    for name in ENGINES:
         import_module(name)
-    prepare_report()
     keep_no_large_blocks()
     if not any(RESULTS.glob("*")):
         import_library()
+    Thread(target=get_ready, daemon=True).start()
 
 
-IMPORTED_LATE = ("prefect.flow_engine", "prefect.task_engine", "fastapi.encoders", "scipy.special", "duckdb")
-"""What a run would import once it has begun, and wait for: Prefect's engines, what writes parameters for its server,
-what verdicts are computed by, and what reads the history."""
+ENGINES = ("prefect.flow_engine", "prefect.task_engine", "fastapi.encoders")
+"""What Prefect imports once a flow has begun, and what writes the parameters for its server."""
+
+
+def get_ready() -> None:
+    """Do ahead, in the order of the rooms, what each of them would do when it first needs it."""
+    from contrapose.flows.reporting import prepare_report
+    from contrapose.tasks.core.validation import KINDS
+    from contrapose.tasks.language.expression import compile_all
+    from contrapose.tasks.report.charts.drawing import prepare_to_draw
+    from contrapose.tasks.validate.suites import bundled
+
+    # What fails here is told where it is needed.
+    with suppress(Exception):
+        prepare_to_draw()
+        for table in KINDS:
+            bundled(table)
+        compile_all()
+        for name in COMPUTING:
+            import_module(name)
+        prepare_report()
+
+
+COMPUTING = ("scipy.special", "duckdb")
+"""What verdicts are computed by, and what reads the history."""
 
 
 def unwritable(folder: Path) -> str:

@@ -152,10 +152,13 @@ OWN_SETTINGS = {
     "PREFECT__SERVER_EPHEMERAL": "1",
     "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
     "PREFECT_MEMOIZE_BLOCK_AUTO_REGISTRATION": "false",
+    "PY_KEY_VALUE_DISABLE_BEARTYPE": "true",
+    "PYDANTIC_DISABLE_PLUGINS": "__all__",
 }
 """No pages, only the services that one run needs, and no look at all kinds of blocks: whoever saves one brings its.
 
-Without the last setting a server would read them all the same, and note in Prefect's home that they are in the
+Nor does it check types that its libraries give their own functions, or look for what watches its models; each takes
+time. Where blocks were memoized, a server would read them all the same, and note in Prefect's home that they are in the
 database; the next server there would believe it, and offer none.
 """
 
@@ -205,7 +208,7 @@ def is_wanted() -> bool:
     return not PREFECT_API_URL.value() and bool(PREFECT_SERVER_EPHEMERAL_ENABLED.value())
 
 
-SELDOM = (50_000, 20, 100)
+SELDOM = (200_000, 20, 100)
 """New objects, and looks at younger ones, between two looks for garbage; Python's own numbers are 700, 10 and 10."""
 
 

@@ -11,6 +11,7 @@ class _Uncompiled:
 
     def __init__(self, text: str, flags: int) -> None:
         self._made_of = (text, flags)
+        _unused.append(self)
 
     def __getattr__(self, name: str) -> Any:
         compiled = re.compile(*self._made_of)
@@ -18,6 +19,17 @@ class _Uncompiled:
             if not attribute.startswith("_"):
                 setattr(self, attribute, getattr(compiled, attribute))
         return getattr(compiled, name)
+
+
+_unused = list[_Uncompiled]()
+"""Those that nobody looked at ahead of their use."""
+
+
+def compile_all() -> None:
+    """Compile what was not used yet, while there is time: a reply that is read needs most of them at once."""
+    while _unused:
+        # Any attribute has it compiled.
+        _ = _unused.pop().pattern
 
 
 def expression(text: str, flags: int = 0) -> re.Pattern[str]:

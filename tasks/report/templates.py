@@ -18,6 +18,12 @@ def read(package: str, name: str) -> str:
 SHARED = "contrapose.tasks.report.html"
 """The package of the report's page, whose style sheet and macros other pages use too."""
 
+PAGE = "page.html.j2"
+"""The template of a package's page."""
+
+MACROS = "macros.html.j2"
+"""The one that pages of other packages use, too."""
+
 
 @cache
 def template(package: str, name: str) -> Template:
@@ -30,6 +36,15 @@ def template(package: str, name: str) -> Template:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader
     )
     return environment.get_template(name)
+
+
+@cache
+def compile_page(package: str) -> None:
+    """Compile the page of a package, and what it includes, before it is rendered; that takes a tenth of a second."""
+    environment = template(package, PAGE).environment
+    own = (file.name for file in files(package).iterdir() if file.name.endswith(".j2"))
+    for name in (MACROS, *own):
+        environment.get_template(name)
 
 
 @cache

@@ -191,5 +191,9 @@ def _way_back(reached: Sequence[dict[int, int]], x: int, y: int) -> Iterator[Spa
 
 def shared(left: Sequence[str], right: Sequence[str]) -> int:
     """How many items at the beginning are the same."""
-    pairs = enumerate(zip(left, right, strict=False))
-    return next((index for index, (a, b) in pairs if a != b), min(len(left), len(right)))
+    count = 0
+    for a, b in zip(left, right, strict=False):
+        if a != b:
+            break
+        count += 1
+    return count

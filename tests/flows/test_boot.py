@@ -65,6 +65,36 @@ def test_what_threads_of_prefect_say_at_the_end_is_not_shown() -> None:
     assert done.stderr == ""
 
 
+def test_what_rooms_need_later_is_ready_before_they_do() -> None:
+    code = (
+        "import sys; from contrapose.flows.cli.start import COMPUTING, get_ready; get_ready()\n"
+        "from contrapose.tasks.core.registry import names\n"
+        "from contrapose.tasks.core.validation import KINDS\n"
+        "from contrapose.tasks.language import expression\n"
+        "from contrapose.tasks.report import templates\n"
+        "from contrapose.tasks.report.charts.drawing import _artist\n"
+        "from contrapose.tasks.validate.suites import bundled\n"
+        "compiled = [name for page in ('html', 'validation') for name in\n"
+        "    templates.template('contrapose.tasks.report.' + page, templates.PAGE).environment.cache.keys()]\n"
+        "print(_artist().begun, bundled.cache_info().misses == len(KINDS), expression._unused, len(compiled))\n"
+        "writers = {place.partition(':')[0] for place in names('reports').values()}\n"
+        "print({*COMPUTING, *writers} - sys.modules.keys())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["True True [] 6", "set()"]
+
+
+def test_what_cannot_be_made_ready_is_left_to_whoever_needs_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> None:
+        raise ValueError("broken")
+
+    monkeypatch.setattr("contrapose.tasks.language.expression.compile_all", broken)
+    start.get_ready()
+    assert capsys.readouterr() == ("", "")
+
+
 def started(home: Path, *, seconds: float) -> subprocess.CompletedProcess[str]:
     """A process that starts the temporary server in a home, and says whether it answered."""
     code = (

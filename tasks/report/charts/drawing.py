@@ -76,7 +76,8 @@ def _pieces(element: ElementTree.Element) -> Iterator[str]:
 
 
 PROGRAM = """
-import json, sys
+import json, os, sys
+os.nice(10)
 import vl_convert
 vl_convert.vegalite_to_svg({"mark": "bar"})
 print("ready", flush=True)
@@ -86,7 +87,8 @@ for line in sys.stdin:
     except Exception:
         print("null", flush=True)
 """
-"""The first drawing takes half a second more than any other: it is made before somebody waits for one."""
+"""The first drawing takes half a second more than any other: it is made before somebody waits for one, and by the way,
+so that whoever works meanwhile has the processor."""
 
 SECONDS = 60.0
 """How long a drawing may take."""

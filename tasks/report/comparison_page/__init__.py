@@ -25,7 +25,7 @@ from contrapose.tasks.report.comparison_page.flip_data import packed_flips, show
 from contrapose.tasks.report.html.meter import RateMeter, rate_meter
 from contrapose.tasks.report.publish import unwritable
 from contrapose.tasks.report.summary import to_json
-from contrapose.tasks.report.templates import SHARED, read, source_hash, style, template
+from contrapose.tasks.report.templates import PAGE, SHARED, read, source_hash, style, template
 from contrapose.tasks.text.masking import Show, shower
 from contrapose.tasks.text.wording import ends, percent
 
@@ -70,7 +70,7 @@ def render(comparison: Comparison, flips: Flips, *, show_toxic: bool = False) ->
     show = shower(show_toxic=show_toxic)
     shown = shown_flips(flips, show, most=FIRST_FLIPS)
     total = sum(sum(count) for count in flips.counts.values())
-    text = template(__package__, "page.html.j2").render(
+    text = template(__package__, PAGE).render(
         verdict=comparison["verdict"],
         colour=COLOURS[comparison["verdict"]],
         reason=show(because(comparison)),

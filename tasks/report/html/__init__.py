@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import cache
 
 import pandas as pd
-from jinja2 import Template
 from markupsafe import Markup
 
 from contrapose.tasks.report.base import Report
@@ -20,7 +19,7 @@ from contrapose.tasks.report.html.sample_data import SampleData, fitting
 from contrapose.tasks.report.passages import MARKS
 from contrapose.tasks.report.rows import left_out, name_of, of_test, tested
 from contrapose.tasks.report.since import since
-from contrapose.tasks.report.templates import read, source_hash, style, template
+from contrapose.tasks.report.templates import PAGE, read, source_hash, style, template
 from contrapose.tasks.text.masking import Show, shower
 
 SCRIPTS = ("data.js", "parts.js", "paging.js", "page.js", "share.js")
@@ -47,7 +46,7 @@ def render(report: Report) -> Iterator[bytes]:
         show_toxic=report.show_toxic,
         show_langtest=report.show_langtest,
     )
-    stream = page().stream(
+    stream = template(__package__, PAGE).stream(
         head=head(report.summary, show),
         since=since(report.summary, report.history, show),
         cards=list(_cards(report, figures, show, terms)),
@@ -67,11 +66,6 @@ def render(report: Report) -> Iterator[bytes]:
     )
     stream.enable_buffering(PIECES)
     return (piece.encode() for piece in stream)
-
-
-def page() -> Template:
-    """The template of the page; to compile it takes a tenth of a second, the first time."""
-    return template(__package__, "page.html.j2")
 
 
 def _evidence(report: Report, show: Show) -> Iterator[OpeningEvidence]:

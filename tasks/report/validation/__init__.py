@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from contrapose.tasks.core.validation import KINDS, Checked, Finding, refused, row_told
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.templates import source_hash, style, template
+from contrapose.tasks.report.templates import PAGE, source_hash, style, template
 from contrapose.tasks.text.cleaning import valid
 from contrapose.tasks.text.masking import Show, shower
 from contrapose.tasks.text.wording import counted, moment
@@ -94,7 +94,7 @@ def page(head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) 
     show = shower(show_toxic=show_toxic, longest=LONGEST)
     sections = sorted(_sections(checked, show), key=lambda section: not section.broken)
     own = style(__package__, "page.css")
-    text = template(__package__, "page.html.j2").render(
+    text = template(__package__, PAGE).render(
         head=ValidationHead(**{name: show(getattr(head, name)) for name in ("run_id", "model", "suite", "started")}),
         moment=moment(head.started),
         sections=sections,
