@@ -65,25 +65,6 @@ def test_what_threads_of_prefect_say_at_the_end_is_not_shown() -> None:
     assert done.stderr == ""
 
 
-def test_what_rooms_need_later_is_ready_before_they_do() -> None:
-    code = (
-        "import sys; from contrapose.flows.cli.start import COMPUTING, get_ready; get_ready()\n"
-        "from contrapose.tasks.core.registry import names\n"
-        "from contrapose.tasks.core.validation import KINDS\n"
-        "from contrapose.tasks.language import expression\n"
-        "from contrapose.tasks.report import templates\n"
-        "from contrapose.tasks.report.charts.drawing import _artist\n"
-        "from contrapose.tasks.validate.suites import bundled\n"
-        "compiled = [name for page in ('html', 'validation') for name in\n"
-        "    templates.template('contrapose.tasks.report.' + page, templates.PAGE).environment.cache.keys()]\n"
-        "print(_artist().begun, bundled.cache_info().misses == len(KINDS), expression._unused, len(compiled))\n"
-        "writers = {place.partition(':')[0] for place in names('reports').values()}\n"
-        "print({*COMPUTING, *writers} - sys.modules.keys())\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["True True [] 6", "set()"]
-
-
 def test_what_cannot_be_made_ready_is_left_to_whoever_needs_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,7 +136,28 @@ def test_a_server_takes_no_module_from_the_folder_of_a_person_and_keeps_nobody_w
     assert done.returncode == 0
 
 
-def test_a_run_does_not_import_what_its_server_does(tmp_path: Path) -> None:
+READY = """
+from contrapose.flows.cli.start import COMPUTING
+from contrapose.tasks.core.registry import names
+from contrapose.tasks.core.validation import KINDS
+from contrapose.tasks.language import expression
+from contrapose.tasks.report import templates
+from contrapose.tasks.report.charts.drawing import _artist
+from contrapose.tasks.validate.suites import bundled
+pages = [templates.template(f"contrapose.tasks.report.{page}", templates.PAGE) for page in ("html", "validation")]
+writers = {place.partition(":")[0] for place in names("reports").values()}
+print(
+    _artist().begun,
+    bundled.cache_info().misses == len(KINDS),
+    expression._unused,
+    sum(len(page.environment.cache.keys()) for page in pages),
+    {*COMPUTING, *writers} - sys.modules.keys(),
+)
+"""
+"""Tells what is ready: who draws, suites, expressions, templates, and what computes and writes."""
+
+
+def test_a_run_does_not_import_what_its_server_does_and_has_ready_what_its_rooms_need(tmp_path: Path) -> None:
     put_database(tmp_path / "prefect" / "prefect.db")
     code = (
         "import sys\n"
@@ -163,12 +165,13 @@ def test_a_run_does_not_import_what_its_server_does(tmp_path: Path) -> None:
         "main(['run', '--model', 'mock', '--limit', '3', '--test', 'order_bias', '--quiet', '--exit-zero'])\n"
         "from contrapose.flows.serve.temporary_server import is_kept, own_server\n"
         "print(own_server().running, is_kept())\n"
-        "print([name for name in ('prefect.server.api.server', 'torch') if name in sys.modules])"
+        "print([name for name in ('prefect.server.api.server', 'torch') if name in sys.modules])\n" + READY
     )
     done = alone(code, home=tmp_path / "prefect", seconds=180)
-    verdict, server, imported = done.stdout.strip().split("\n")
+    verdict, server, imported, ready = done.stdout.strip().split("\n")
     assert "order_bias" in verdict
     assert (server, imported) == ("True False", "[]"), done.stderr
+    assert ready == "True True [] 6 set()"
     # It would tell the next server there that all kinds of blocks are in the database, and people could add none.
     assert not (tmp_path / "prefect" / "memo_store.toml").exists()
 

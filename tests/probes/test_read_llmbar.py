@@ -20,7 +20,7 @@ def recorded(folder: Path, form: str) -> tuple[Row, ...]:
     return tuple(row for row in rows(folder, form) if not row.apart)
 
 
-@pytest.mark.parametrize("form", [pytest.param("as_summary", marks=pytest.mark.slow), "reply"])
+@pytest.mark.parametrize("form", ["as_summary", pytest.param("reply", marks=pytest.mark.slow)])
 def test_replies_that_explain_are_read_within_the_bars(form: str, shared_data: Path) -> None:
     explained = [row for row in recorded(shared_data, form) if row.explains]
     assert missed_bars(by_letter(explained)) == []

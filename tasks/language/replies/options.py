@@ -26,7 +26,7 @@ from contrapose.tasks.language.replies.labelled import (
     wondered,
 )
 from contrapose.tasks.language.replies.marks import CLASH, clean, closed_up, marked
-from contrapose.tasks.language.replies.text import REMEMBERED, window
+from contrapose.tasks.language.replies.text import REPLIES, window
 
 Step = Literal["letter", "pattern", "restated", "unparsed"]
 
@@ -60,7 +60,7 @@ def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chos
     return _choose(reply, tuple(labels), tuple(options))
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=REPLIES)
 def _choose(reply: str, labels: tuple[str, ...], options: tuple[str, ...]) -> Chosen:
     seen = window(closed_up(reply))
     started = NEXT.search(seen)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from contrapose.tasks.language.replies.decision import weigh
-from contrapose.tasks.language.replies.text import canonical, sentences, window
+from contrapose.tasks.language.replies.text import REPLIES, canonical, sentences, window
 from contrapose.tasks.probes.asking_back import answered
 from contrapose.tasks.probes.base import Embed
 
@@ -22,7 +22,7 @@ EXPLAINS = "no choice found in an explanation"
 ROOM = 60
 """Characters by which a reply in other words may exceed twice the longer sentence: "I think that it is the one …"."""
 REMEMBERED = 1_000
-"""Texts whose reading is kept: most replies are one of a few, and a sentence is compared with several of them."""
+"""Sentences of which what was made stays: each is compared with several replies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: flo
     return LetterChoice(choice="A" if a > b else "B", step="embedding", reason=f"cosine {a:.3f} to A, {b:.3f} to B")
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=REPLIES)
 def _stated(seen: str) -> LetterChoice:
     """What the window of a reply says by itself: the first two steps."""
     if not re.search(r"\w", seen):
