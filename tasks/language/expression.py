@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: a command uses few of the hundreds that there are."""
+"""Regular expressions that are compiled when they are first used, or ahead: most commands use few of the hundreds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Uncompiled:
 
 
 _unused = list[_Uncompiled]()
-"""Those that nobody looked at ahead of their use."""
+"""Those that `compile_all` has not come to."""
 
 
 def compile_all() -> None:
