@@ -114,7 +114,7 @@ ENGINES = ("prefect.flow_engine", "prefect.task_engine", "fastapi.encoders")
 
 
 def get_ready() -> None:
-    """Do ahead what rooms would do when they first need it: what another process does, then in the order of the rooms."""
+    """Do ahead, mostly in the order of the rooms, what each of them would do when it first needs it."""
     from contrapose.flows.reporting import prepare_report
     from contrapose.tasks.core.validation import KINDS
     from contrapose.tasks.language.expression import compile_all
