@@ -57,12 +57,11 @@ def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chos
         labels: single letters, one per option.
         options: their texts.
     """
-    return _choose(reply, tuple(labels), tuple(options))
+    return _choose(window(closed_up(reply)), tuple(labels), tuple(options))
 
 
 @lru_cache(maxsize=REPLIES)
-def _choose(reply: str, labels: tuple[str, ...], options: tuple[str, ...]) -> Chosen:
-    seen = window(closed_up(reply))
+def _choose(seen: str, labels: tuple[str, ...], options: tuple[str, ...]) -> Chosen:
     started = NEXT.search(seen)
     if started and (first := _read(seen[: started.start()], labels, options)).index is not None:
         return first

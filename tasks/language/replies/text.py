@@ -83,8 +83,8 @@ def _spaced(text: str) -> str:
 
 
 REPLIES = 10_000
-"""Replies of which what was read stays: all of a test are read once to find those that tell nothing, and once to be
-scored; one that explains itself takes some milliseconds."""
+"""Windows of replies of which what was read stays: all of a test are read once to find those that tell nothing, and
+once to be scored; one that explains itself takes some milliseconds."""
 
 REMEMBERED = 1_000
 """Replies, options and lists of options of which what was read stays: the same few words come often, replies to one
