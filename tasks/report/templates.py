@@ -21,9 +21,6 @@ SHARED = "contrapose.tasks.report.html"
 PAGE = "page.html.j2"
 """The template of a package's page."""
 
-MACROS = "macros.html.j2"
-"""The one that pages of other packages use, too."""
-
 
 @cache
 def template(package: str, name: str) -> Template:
@@ -40,11 +37,11 @@ def template(package: str, name: str) -> Template:
 
 @cache
 def compile_page(package: str) -> None:
-    """Compile the page of a package, and what it includes, before it is rendered; that takes a tenth of a second."""
+    """Compile the page of a package, and its templates that it includes, before it is rendered: it takes a while."""
     environment = template(package, PAGE).environment
-    own = (file.name for file in files(package).iterdir() if file.name.endswith(".j2"))
-    for name in (MACROS, *own):
-        environment.get_template(name)
+    for file in files(package).iterdir():
+        if file.name.endswith(".j2"):
+            environment.get_template(file.name)
 
 
 @cache

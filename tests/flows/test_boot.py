@@ -13,11 +13,17 @@ import pytest
 from plain_prefect import put_database
 from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_API_URL, PREFECT_HOME, temporary_settings
 
+from contrapose.flows import reporting
 from contrapose.flows.cli import start
 from contrapose.flows.cli.doctor.orchestrator import findings
 from contrapose.flows.cli.start import server_starting
 from contrapose.flows.serve import temporary_server
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.registry import names
+from contrapose.tasks.core.validation import KINDS
+from contrapose.tasks.language import expression
+from contrapose.tasks.report import templates
+from contrapose.tasks.validate.suites import bundled
 
 
 @pytest.mark.parametrize(
@@ -63,6 +69,24 @@ def test_what_threads_of_prefect_say_at_the_end_is_not_shown() -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_LOGGING_")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+def test_what_rooms_need_later_is_made_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    imported, found = list[str](), list[str]()
+    monkeypatch.setattr(start, "import_module", imported.append)
+    monkeypatch.setattr(reporting, "find", lambda _, name: found.append(name))
+    monkeypatch.setattr(expression, "_unused", [])
+    waiting = expression.expression("a")
+    for kept in (bundled, templates.template, templates.compile_page):
+        kept.cache_clear()
+    start.get_ready()
+    assert bundled.cache_info().currsize == len(KINDS)
+    assert "search" in vars(waiting)
+    assert imported == [*start.COMPUTING]
+    assert found == [*names("reports")]
+    page = templates.template("contrapose.tasks.report.html", templates.PAGE)
+    assert len(page.environment.cache.keys()) == 4
+    assert templates.template.cache_info().misses == 2
 
 
 def test_what_cannot_be_made_ready_is_left_to_whoever_needs_it(
@@ -136,28 +160,7 @@ def test_a_server_takes_no_module_from_the_folder_of_a_person_and_keeps_nobody_w
     assert done.returncode == 0
 
 
-READY = """
-from contrapose.flows.cli.start import COMPUTING
-from contrapose.tasks.core.registry import names
-from contrapose.tasks.core.validation import KINDS
-from contrapose.tasks.language import expression
-from contrapose.tasks.report import templates
-from contrapose.tasks.report.charts.drawing import _artist
-from contrapose.tasks.validate.suites import bundled
-pages = [templates.template(f"contrapose.tasks.report.{page}", templates.PAGE) for page in ("html", "validation")]
-writers = {place.partition(":")[0] for place in names("reports").values()}
-print(
-    _artist().begun,
-    bundled.cache_info().misses == len(KINDS),
-    expression._unused,
-    sum(len(page.environment.cache.keys()) for page in pages),
-    {*COMPUTING, *writers} - sys.modules.keys(),
-)
-"""
-"""Tells what is ready: who draws, suites, expressions, templates, and what computes and writes."""
-
-
-def test_a_run_does_not_import_what_its_server_does_and_has_ready_what_its_rooms_need(tmp_path: Path) -> None:
+def test_a_run_does_not_import_what_its_server_does_and_makes_ready_what_its_rooms_need(tmp_path: Path) -> None:
     put_database(tmp_path / "prefect" / "prefect.db")
     code = (
         "import sys\n"
@@ -165,13 +168,15 @@ def test_a_run_does_not_import_what_its_server_does_and_has_ready_what_its_rooms
         "main(['run', '--model', 'mock', '--limit', '3', '--test', 'order_bias', '--quiet', '--exit-zero'])\n"
         "from contrapose.flows.serve.temporary_server import is_kept, own_server\n"
         "print(own_server().running, is_kept())\n"
-        "print([name for name in ('prefect.server.api.server', 'torch') if name in sys.modules])\n" + READY
+        "print([name for name in ('prefect.server.api.server', 'torch') if name in sys.modules])\n"
+        "from contrapose.tasks.language import expression\n"
+        "print('still to be compiled:', len(expression._unused))"
     )
     done = alone(code, home=tmp_path / "prefect", seconds=180)
     verdict, server, imported, ready = done.stdout.strip().split("\n")
     assert "order_bias" in verdict
     assert (server, imported) == ("True False", "[]"), done.stderr
-    assert ready == "True True [] 6 set()"
+    assert ready == "still to be compiled: 0"
     # It would tell the next server there that all kinds of blocks are in the database, and people could add none.
     assert not (tmp_path / "prefect" / "memo_store.toml").exists()
 

@@ -87,8 +87,8 @@ for line in sys.stdin:
     except Exception:
         print("null", flush=True)
 """
-"""The first drawing takes half a second more than any other: it is made before somebody waits for one, and by the way,
-so that whoever works meanwhile has the processor."""
+"""The first drawing takes half a second more than any other: it is made before somebody waits for one. The priority is
+lower than usual, since the run and its server need the processor meanwhile."""
 
 SECONDS = 60.0
 """How long a drawing may take."""
