@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from contrapose.tasks.infer.local import attention
+
 Layer = Callable[[Any], Any]
 """Numbers (…, places, size) to numbers."""
 
@@ -31,9 +33,10 @@ class FusedLayers:
     def __init__(self, model: Any) -> None:
         replacements = ((module, _replacement(module)) for module in model.modules())
         self._layers = [(module, quicker) for module, quicker in replacements if quicker is not None]
+        self._attending = attention.attending(model)
 
     def __len__(self) -> int:
-        """How many layers are replaced."""
+        """How many layers have another forward pass."""
         return len(self._layers)
 
     @contextmanager
@@ -57,16 +60,18 @@ class FusedLayers:
     def give_up(self) -> None:
         """Use none of them from now on."""
         self._remove()
-        self._layers = []
+        self._layers, self._attending = [], []
 
     def _put(self) -> None:
         for module, quicker in self._layers:
             module.forward = quicker
+        attention.IN_USE.update(self._attending)
 
     def _remove(self) -> None:
         for module, _ in self._layers:
             # What an instance has goes before what its class has.
             module.__dict__.pop("forward", None)
+        attention.IN_USE.difference_update(self._attending)
 
 
 def _replacement(module: Any) -> Layer | None:

@@ -71,7 +71,7 @@ class RunsHere:
 
 
 WEIGHTS = ("*.safetensors", "*.gguf")
-ENGINES = {"cuda": "5", "cpu bfloat16": "5"}
+ENGINES = {"cuda": "5", "cpu bfloat16": "6"}
 ENGINE = "3"
 """Raised whenever the same model would be given other figures or replies by this package, there or elsewhere."""
 
