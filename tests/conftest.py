@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -60,6 +61,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
     # The processes share the cores: threads of several models that wait for each other take ten times as long.
     os.environ["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])))
+    # What is registered first runs last: taking apart all that tests imported takes seconds, and serves nobody.
+    atexit.register(os._exit, 0)
 be_quiet(logs=False)
 collect_seldom()
 
@@ -73,7 +76,7 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-LONGEST = ("e2e", "chaos", "flows", "replay")
+LONGEST = ("e2e", "chaos", "flows", "replay", "docs", "golden")
 """Folders whose modules take longest: they begin first, so that no process is left with one at the end."""
 
 

@@ -30,6 +30,8 @@ def postgres() -> Iterator[str]:
         server = pgserver.get_server(mkdtemp(prefix="contrapose-pg-"))
     try:
         name = f"contrapose_{next(_numbers)}"
+        # A test ends processes, never the machine: what the system was given to write is kept.
+        server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf()")
         server.psql(f"CREATE DATABASE {name}")
         yield server.get_uri(database=name).replace("postgresql://", "postgresql+psycopg://")
     finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from statsmodels.stats.contingency_tables import mcnemar
 
 from contrapose.tasks.compare.pairs import MCNEMAR, SIGN_FLIPS, paired, rate
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
@@ -17,6 +16,8 @@ def answers(first: int, second: int, *, both: int = 10) -> tuple[np.ndarray, np.
 
 @pytest.mark.parametrize(("first", "second"), [(9, 2), (0, 6), (4, 4), (0, 0)])
 def test_independent_cases_have_the_exact_mcnemar_test(first: int, second: int) -> None:
+    from statsmodels.stats.contingency_tables import mcnemar
+
     found = paired(*answers(first, second), np.arange(first + second + 10))
     assert found["method"] == MCNEMAR
     assert found["value"] == pytest.approx((first - second) / (first + second + 10))
