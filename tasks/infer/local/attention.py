@@ -15,7 +15,7 @@ from weakref import WeakSet
 SCORES = 1 << 19
 """Scores that exist at a time: two megabytes, which stay near the processor."""
 QUERIES = 16
-"""Queries of a block, and keys that it meets, are a multiple of this: matrices of other sizes take a third longer."""
+"""Queries of a block, and keys that it meets, are a multiple of this: some other sizes take a third longer."""
 
 IN_USE: WeakSet[Any] = WeakSet()
 """Layers of models that attend by products now; all others by torch's kernel."""
@@ -64,7 +64,7 @@ def products(query: Any, key: Any, value: Any, mask: Any, *, scaling: float) -> 
 
     Args:
         query: (rows, heads, queries, size).
-        key: (rows, groups, keys, size); as many heads as follow one another share each group's keys.
+        key: (rows, groups, keys, size); neighbouring heads share the keys of a group, as many of each.
         value: as `key`.
         mask: (rows or 1, heads or 1, queries, keys): what is added to scores, the least number where nothing is seen.
         scaling: of scores.
