@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 SCORES = 1 << 19
 """Scores that exist at a time: two megabytes, which stay near the processor."""
-QUERIES = 16
+MULTIPLE = 16
 """Queries of a block, and keys that it meets, are a multiple of this: some other sizes take a third longer."""
 
 IN_USE: WeakSet[Any] = WeakSet()
@@ -56,7 +56,7 @@ def _extend_transformers() -> None:
 
 def _worth_it(query: Any, mask: Any) -> bool:
     """Whether there is a mask of numbers, as shared rows have one, and more than a few queries."""
-    return mask is not None and mask.is_floating_point() and mask.ndim == 4 and query.shape[2] >= QUERIES
+    return mask is not None and mask.is_floating_point() and mask.ndim == 4 and query.shape[2] >= MULTIPLE
 
 
 def products(query: Any, key: Any, value: Any, mask: Any, *, scaling: float) -> Any:
@@ -103,7 +103,7 @@ def _blocks(mask: Any, stacked: int) -> Iterator[tuple[int, int, int]]:
     seen = (mask > torch.finfo(mask.dtype).min).flatten(0, 1).any(0)
     # Of a query that sees nothing, all: it gets the mean of all values.
     last = (keys - seen.flip(-1).to(torch.uint8).argmax(-1)).tolist()
-    size = max(1, SCORES // (stacked * keys) // QUERIES) * QUERIES
+    size = max(1, SCORES // (stacked * keys) // MULTIPLE) * MULTIPLE
     for begin in range(0, queries, size):
         end = min(queries, begin + size)
-        yield begin, end, min(keys, -(-max(last[begin:end]) // QUERIES) * QUERIES)
+        yield begin, end, min(keys, -(-max(last[begin:end]) // MULTIPLE) * MULTIPLE)

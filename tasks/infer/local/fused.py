@@ -1,7 +1,8 @@
 """Layers of a model in fewer passes over memory than transformers' own take, which write every step down.
 
 A matrix is multiplied so quickly that what stands between two of them takes half of the time. Each replacement is held
-against the layer that it replaces before it is used; where the two differ, the layer stays.
+against the layer that it replaces before it is used; where the two differ, the layer stays. Attention, which is a
+function and no layer, is replaced with them.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def test_a_query_that_sees_nothing_gets_the_mean_of_all_values() -> None:
 
 
 def opened(folder: Path, dtype: str = "bfloat16") -> TransformerModel:
-    return HuggingFace().open(ModelSpec.model_validate({"id": f"hf/{folder}", "args": {"dtype": dtype}}))
+    return HuggingFace().open(ModelSpec(id=f"hf/{folder}", args={"dtype": dtype, "device": "cpu"}))
 
 
 QUESTIONS = [
