@@ -139,12 +139,18 @@ def _link(part: Path, path: Path) -> None:
 
 
 def _create(path: Path) -> None:
+    """Make a file with all tables and no rows, in one transaction; it is whoever puts it in place that syncs it."""
     from sqlalchemy import URL, create_engine
     from sqlalchemy.pool import NullPool
 
     from contrapose.tasks.store.schema import METADATA
 
-    METADATA.create_all(create_engine(URL.create("sqlite", database=str(path)), poolclass=NullPool))
+    engine = create_engine(URL.create("sqlite", database=str(path)), poolclass=NullPool)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("PRAGMA synchronous=OFF")
+        # The driver begins none by itself before a table is made.
+        connection.exec_driver_sql("BEGIN")
+        METADATA.create_all(connection, checkfirst=False)
 
 
 def repair(path: Path) -> Repaired | None:
