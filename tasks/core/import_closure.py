@@ -9,10 +9,10 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple, TypedDict, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
 from contrapose.tasks.core.damage import private_folder
 
@@ -21,6 +21,9 @@ OURS = "contrapose"
 
 REMEMBERED = 5_000
 """Modules of which the notes are kept; beyond them those of earlier versions are dropped."""
+
+HOLDERS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Fields of a node in which statements stand."""
 
 
 class Notes(TypedDict):
@@ -121,21 +124,32 @@ class _Notebook:
             part.unlink(missing_ok=True)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _read(content: bytes, place: ModuleFile) -> Notes:
     tree = ast.parse(content)
     imports = sorted({name for node in _run(tree) for name in _imports(node, place.package)})
-    resources = sorted({tuple(resource) for resource in _resources(tree, place.package)})
+    # A tenth of the modules read anything.
+    resources = sorted({tuple(resource) for resource in _resources(tree, place.package)}) if b"files" in content else []
     return Notes(code=_code(tree), imports=imports, resources=[list(resource) for resource in resources])
 
 
-def _run(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a tree, but for what type checkers alone are told."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
-            yield from (inner for other in child.orelse for inner in (other, *_run(other)))
-        else:
-            yield child
-            yield from _run(child)
+def _run(tree: ast.AST) -> Iterator[ast.AST]:
+    """The statements of a tree, but for what type checkers alone are told."""
+    ahead = [tree]
+    while ahead:
+        for child in _inside(ahead.pop()):
+            if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+                yield from child.orelse
+                ahead += child.orelse
+            else:
+                yield child
+                ahead.append(child)
+
+
+def _inside(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements that a node holds, and the handlers and cases, which hold others."""
+    for name in HOLDERS:
+        yield from getattr(node, name, None) or ()
 
 
 def _imports(node: ast.AST, package: str) -> Iterator[str]:
@@ -181,10 +195,12 @@ def _written(args: list[ast.expr]) -> Iterator[str]:
 
 def _code(tree: ast.Module) -> str:
     """Hash of what a module does: its tree without strings that stand alone, which are documentation."""
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [statement for statement in body if not _is_documentation(statement)]  # type: ignore[attr-defined]
+    ahead: list[Any] = [tree]
+    while ahead:
+        node = ahead.pop()
+        if hasattr(node, "body"):
+            node.body = [statement for statement in node.body if not _is_documentation(statement)]
+        ahead += _inside(node)
     return hashlib.sha256(ast.dump(tree).encode("utf-8", "surrogatepass")).hexdigest()
 
 
