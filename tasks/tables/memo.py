@@ -13,7 +13,7 @@ from contrapose.tasks.tables.table import home
 
 T = TypeVar("T")
 
-MOST = 1_000
+MOST = 300
 """Values that a file keeps: those that were found last."""
 
 
