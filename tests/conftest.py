@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -27,13 +28,33 @@ KEPT = ("CONTRAPOSE_HOME", "CONTRAPOSE_CHAOS_KILLS", "CONTRAPOSE_CHAOS_SEED")
 moments."""
 
 
+MEMORY, ROOM = Path("/dev/shm"), 4_000_000_000
+"""A folder that lies in memory, and bytes that must be free there."""
+
+
+def _work_in_memory() -> None:
+    """Let temporary files lie in memory, unless told otherwise: tests make thousands of databases, which sync."""
+    if "TMPDIR" in os.environ or not MEMORY.is_dir():
+        return
+    place = os.statvfs(MEMORY)
+    if place.f_bavail * place.f_frsize >= ROOM and not place.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"], tempfile.tempdir = str(MEMORY), None
+
+
+def _own_folder(prefix: str) -> str:
+    """A folder of this process, which goes with it."""
+    own = tempfile.mkdtemp(prefix=prefix)
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    return own
+
+
 def _own_home() -> str:
     """A home of this test session, with a link to the models that were converted before."""
     from contrapose.tasks.tables.table import home
 
     models = home() / "models"
     models.mkdir(parents=True, exist_ok=True)
-    own = tempfile.mkdtemp(prefix="contrapose-tests-")
+    own = _own_folder("contrapose-tests-")
     (Path(own) / "models").symlink_to(models)
     return own
 
@@ -55,14 +76,15 @@ def _forget_the_user() -> None:
 
 # Prefect, rich and our policy read these when they are imported, which is before any fixture runs.
 _forget_the_user()
-os.environ["CONTRAPOSE_HOME"] = _own_home()
-os.environ["PREFECT_HOME"] = tempfile.mkdtemp(prefix="prefect-tests-")
-os.environ["HF_HUB_OFFLINE"] = "1"
+_work_in_memory()
 if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
     # The processes share the cores: threads of several models that wait for each other take ten times as long.
     os.environ["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])))
     # What is registered first runs last: taking apart all that tests imported takes seconds, and serves nobody.
     atexit.register(os._exit, 0)
+os.environ["CONTRAPOSE_HOME"] = _own_home()
+os.environ["PREFECT_HOME"] = _own_folder("prefect-tests-")
+os.environ["HF_HUB_OFFLINE"] = "1"
 be_quiet(logs=False)
 collect_seldom()
 

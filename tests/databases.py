@@ -27,7 +27,8 @@ def postgres() -> Iterator[str]:
         warnings.simplefilter("ignore")
         import pgserver
 
-        server = pgserver.get_server(mkdtemp(prefix="contrapose-pg-"))
+        folder = mkdtemp(prefix="contrapose-pg-")
+        server = pgserver.get_server(folder)
     try:
         name = f"contrapose_{next(_numbers)}"
         # A test ends processes, never the machine: what the system was given to write is kept.
@@ -36,6 +37,7 @@ def postgres() -> Iterator[str]:
         yield server.get_uri(database=name).replace("postgresql://", "postgresql+psycopg://")
     finally:
         server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass(frozen=True, kw_only=True)

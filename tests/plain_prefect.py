@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import socket
@@ -13,11 +12,16 @@ import time
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from importlib import metadata
 from pathlib import Path
 
 from filelock import FileLock
 
 from contrapose.flows.serve.temporary_server import OWN_SETTINGS, collect_seldom
+from contrapose.tasks.tables.table import home
+
+MADE = (home() / "models").resolve().parent / f"prefect-{metadata.version('prefect')}.db"
+"""A new database. To make it takes seconds, so that it is kept where the converted models are."""
 
 UNREAD = {
     f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false"
@@ -57,20 +61,19 @@ def serving_prefect(*, records: bool = False) -> Iterator[None]:
 
 
 def put_database(file: Path) -> None:
-    """Put a new database in place, unless one is there; it is made once for all processes of a test session."""
-    session = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
-    made = Path(tempfile.gettempdir()) / f"prefect-database-{session}.db"
-    with FileLock(f"{made}.lock"):
-        if not made.exists():
-            part = made.with_suffix(".part")
+    """Put a new database in place, unless one is there."""
+    MADE.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{MADE}.lock"):
+        if not MADE.exists():
+            part = MADE.with_suffix(".part")
+            part.unlink(missing_ok=True)
             own = {"PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{part}"}
             command = [sys.executable, "-m", "prefect", "server", "database", "upgrade", "--yes"]
             subprocess.run(command, env={**os.environ, **own}, check=True, capture_output=True)
-            part.rename(made)
-            atexit.register(made.unlink, missing_ok=True)
+            part.rename(MADE)
     if not file.exists():
         file.parent.mkdir(exist_ok=True)
-        shutil.copy(made, file)
+        shutil.copy(MADE, file)
 
 
 @contextmanager

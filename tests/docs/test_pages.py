@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 import yaml
 from docs_pages import BLOCK, DOCS, Block, blocks, commands, pages
 from places import REPOSITORY
+from prefect.settings import PREFECT_API_URL
 
 from contrapose.flows.cli import parser
 from contrapose.tasks.config.suite_files import load_config
@@ -60,14 +62,22 @@ def test_the_readme_is_short() -> None:
     assert len((REPOSITORY / "README.md").read_text("utf-8").split()) < 900
 
 
+@pytest.mark.usefixtures("prefect_server")
 def test_the_tutorial_works_as_it_is_written(tmp_path: Path) -> None:
     found = [match.groups() for match in BLOCK.finditer((DOCS / "tutorial.md").read_text("utf-8"))]
     (tmp_path / "questions.csv").write_text(next(text for language, text in found if language == "csv"))
     (tmp_path / "mine.yaml").write_text(next(text for language, text in found if language == "yaml"))
     script = "\n".join(text for language, text in found if language == "bash" and "make " not in text)
     program = f'contrapose() {{ {shlex.quote(sys.executable)} -m contrapose.flows.cli "$@"; }}\nset -e\n{script}'
+    environment = {**os.environ, "PREFECT_API_URL": str(PREFECT_API_URL.value())}
     done = subprocess.run(
-        ["bash", "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=280
+        ["bash", "-c", program],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert len([*tmp_path.glob("runs/*/report.html")]) == 2

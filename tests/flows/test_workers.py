@@ -81,7 +81,7 @@ def test_portions_are_as_large_as_the_provider_likes_unless_workers_had_none(
 
 def test_tables_made_in_portions_have_the_bytes_of_those_made_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with Path("samples.jsonl").open("w") as file:
-        for number in range(12_000):
+        for number in range(10_001):
             question = f"What is the colour of house {number}?"
             row = {"id": f"row-{number}", "question": question, "options": ["red", "blue", "green"], "answer": "blue"}
             file.write(json.dumps(row) + "\n")

@@ -33,9 +33,9 @@ TOXIC = ("toxic/tuned", "toxic/scored_only", "toxic/disguises")
 SAMPLES = ("samples/negation", "samples/toxic_words")
 SUMMARIES = ("replies_explained", "replies", "replies_2", "replies_3")
 LETTERED = ("replies_options_2", "replies_options_3", "replies_options")
-STIRRED, TOGETHER = 5000, 50
-"""Texts with some of their words left out, doubled or put in elsewhere: of each of a way's first two sets, and how
-many of them share a digest."""
+STIRRED, SOME_STIRRED, TOGETHER = 5000, 1000, 50
+"""Texts with some of their words left out, doubled or put in elsewhere: of each of a way's first two sets, the first
+ones of these, and how many of them share a digest."""
 KNOWN = (
     "a an the this that those each every both all any some no none not never hardly neither nor either only few many "
     "most more less he her it they them who which what whose there here is are was were be been am do does did have "
@@ -114,13 +114,13 @@ def rows(part: str) -> list[dict[str, Any]]:
     return [{"text": row.get("reply") or row.get("template", "").format(x="A", y="B"), **row} for row in found]
 
 
-def stirred(part: str) -> list[dict[str, Any]]:
+def stirred(part: str, count: int) -> list[dict[str, Any]]:
     """Texts that nobody would write, of the words that the texts of a set have: rules meet what they seldom meet."""
     rng, known = random.Random(16), KNOWN.split()
     given = rows(part)
     pieces = [word for row in given for word in row["text"].split(" ")]
     found = []
-    for number in range(STIRRED):
+    for number in range(count):
         row = rng.choice(given)
         words = row["text"].split(" ")
         for _ in range(rng.randint(1, 3)):
@@ -133,10 +133,15 @@ def stirred(part: str) -> list[dict[str, Any]]:
     return found
 
 
-def outputs(name: str) -> Iterator[tuple[str, object]]:
-    """The place of every text, and what it is made into; of replies and of stirred texts, of several at once."""
+def outputs(name: str, *, count: int = STIRRED) -> Iterator[tuple[str, object]]:
+    """The place of every text, and what it is made into; of replies and of stirred texts, of several at once.
+
+    Args:
+        name: of the way.
+        count: stirred texts of a set.
+    """
     _, parts, way = WAYS[name]
-    several = [(f"{part}/stirred", stirred(part)) for part in parts[:2]]
+    several = [(f"{part}/stirred", stirred(part, count)) for part in parts[:2]]
     for part in parts:
         if part in (*SUMMARIES, *LETTERED):
             several.append((part, rows(part)))

@@ -213,6 +213,7 @@ def test_the_library_is_left_as_it_was() -> None:
     assert Expectation.configuration is own
 
 
+@pytest.mark.usefixtures("nothing_left_behind")
 def test_copies_of_large_tables_are_let_go_though_garbage_is_not_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
