@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import gc
 import os
 import shutil
+import ssl
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -87,6 +89,8 @@ os.environ["PREFECT_HOME"] = _own_folder("prefect-tests-")
 os.environ["HF_HUB_OFFLINE"] = "1"
 be_quiet(logs=False)
 collect_seldom()
+# Each client of a server makes one, which reads all certificates; no test speaks TLS.
+ssl.create_default_context = functools.cache(ssl.create_default_context)
 
 # A busy machine is slow, which says nothing about the code.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -6,8 +6,9 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from contrapose.tasks.tables.table import home
 
@@ -52,8 +53,15 @@ def remembered(file: str, name: str, find: Callable[[], T], *, sound: Callable[[
 
 
 def _read(path: Path) -> dict[str, T]:
+    """What a file holds, which is not to be changed: it is read again when the file is another one."""
     try:
-        known = json.loads(path.read_text())
+        status = path.stat()
+        return _parsed(path, (status.st_ino, status.st_mtime_ns, status.st_size))
     except (OSError, ValueError):
         return {}
+
+
+@lru_cache(maxsize=4)
+def _parsed(path: Path, version: tuple[int, ...]) -> dict[str, Any]:
+    known = json.loads(path.read_text())
     return known if isinstance(known, dict) else {}
