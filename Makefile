@@ -7,7 +7,7 @@ MYPATH := .typecheck
 EXAMPLE := examples/contrapose-swap-roles
 
 # Debian packages that some tests and `make pictures` need; these tests are skipped where they are missing.
-DEBIAN := chromium fonts-noto-color-emoji gcc libc6-dev mount postgresql
+DEBIAN := chromium chromium-headless-shell fonts-noto-color-emoji gcc libc6-dev mount postgresql
 
 # Seconds for each target of `make fuzz`, and what `make chaos` runs.
 FUZZ_SECONDS ?= 600
@@ -76,5 +76,6 @@ $(READY): pyproject.toml constraints.txt $(EXAMPLE)/pyproject.toml
 	rm -rf $(MYPATH) && mkdir -p $(MYPATH)/contrapose
 	ln -s $(addprefix ../../,data deployments flows tasks flows/contrapose/__init__.py flows/contrapose/py.typed) $(MYPATH)/contrapose
 	$(BIN)/python -c 'import site; open(f"{site.getsitepackages()[0]}/contrapose_types.pth", "w").write("$(CURDIR)/$(MYPATH)\n")'
+	$(BIN)/python -m compileall -q -j 0 deployments flows tasks
 	touch $@
 

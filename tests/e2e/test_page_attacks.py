@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 import stat
 import subprocess
 import sys
@@ -22,8 +21,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from browsers import chromium
 from local_ui import LocalUi, ask, call, local_ui
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 from websockets.asyncio.client import connect
 
 from contrapose.flows.serve.guard import basic
@@ -260,20 +260,14 @@ def page_server() -> Iterator[int]:
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Page]:
-    """A browser that takes evil.example for this machine, as after rebinding."""
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("needs chromium: apt-get install chromium")
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--host-resolver-rules=MAP evil.example 127.0.0.1"]
-        browser = playwright.chromium.launch(executable_path=path, args=arguments)
+def opened_page() -> Iterator[Page]:
+    """Of a browser that takes evil.example for this machine, as after rebinding."""
+    with chromium("--host-resolver-rules=MAP evil.example 127.0.0.1", whole=True) as browser:
         yield browser.new_page()
-        browser.close()
 
 
-def test_a_page_on_another_origin_gets_nothing_from_a_browser_that_was_let_in(ui: LocalUi, chromium: Page) -> None:
-    page = chromium
+def test_a_page_on_another_origin_gets_nothing_from_a_browser_that_was_let_in(ui: LocalUi, opened_page: Page) -> None:
+    page = opened_page
     before = ui.call("POST", "/flows/count", {})
     page.goto(ui.link)
     expect(page.get_by_role("link", name="Deployments").first).to_be_visible(timeout=60_000)
@@ -295,9 +289,9 @@ def test_a_page_on_another_origin_gets_nothing_from_a_browser_that_was_let_in(ui
     assert page.content().count("secret") == 1
 
 
-def test_another_name_for_this_machine_is_not_answered(ui: LocalUi, chromium: Page) -> None:
+def test_another_name_for_this_machine_is_not_answered(ui: LocalUi, opened_page: Page) -> None:
     for url in (ui.url, ui.reports):
-        reply = chromium.goto(url.replace("127.0.0.1", "evil.example"))
+        reply = opened_page.goto(url.replace("127.0.0.1", "evil.example"))
         assert reply
         assert reply.status == 404
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from browsers import chromium
 from local_ui import LocalUi, local_ui
-from playwright.sync_api import Locator, Page, expect, sync_playwright
+from playwright.sync_api import Locator, Page, expect
 
 from contrapose.tasks.config.suite_files import load_config
 
@@ -22,13 +22,8 @@ PATIENCE = 240_000
 
 @pytest.fixture
 def page() -> Iterator[Page]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("needs chromium: apt-get install chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with chromium(whole=True) as browser:
         yield browser.new_page(viewport={"width": 1280, "height": 900})
-        browser.close()
 
 
 @pytest.fixture

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browsers import chromium
 from finished import rows_from, write_run
 from past_runs import past_run, past_test
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 from run_folders import put_run
 
 from contrapose.flows.serve.guard import Guard, basic
@@ -20,8 +20,6 @@ from contrapose.flows.serve.report_server import serving_site
 from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.history.dataset import append
 
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
 KEY = "contrapose:of-the-tests"
 LET_IN = {"Authorization": basic(KEY)}
 ATTACK = "\"><script>document.title='hit'</script><img src=x onerror=\"document.title='hit'\">"
@@ -50,11 +48,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium without a window."""
-    with sync_playwright() as player:
-        found = player.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with chromium() as found:
         yield found
-        found.close()
 
 
 def test_the_pages_are_quiet_fit_a_phone_and_load_nothing_else(url: str, browser: Browser) -> None:

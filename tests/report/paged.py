@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from contrapose.tasks.report import html
 from contrapose.tasks.report.base import Report
 
 GLOBALS = "Object.getOwnPropertyNames(window).sort()"
-PATIENCE = 30_000
-"""Milliseconds that a page has until what is expected of it is there; a busy machine is slow."""
 
 
 @dataclass(slots=True)
@@ -34,19 +30,6 @@ class Opened:
 
     def status(self) -> str:
         return self.page.locator("#status").inner_text()
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium; the test is skipped where there is none."""
-    found = shutil.which("chromium") or shutil.which("google-chrome")
-    if found is None:
-        pytest.skip("There is no chromium. Install it: apt-get install chromium")
-    expect.set_options(timeout=PATIENCE)
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @contextmanager

@@ -9,8 +9,9 @@ from typing import Any, Literal
 import pytest
 from attacks import HOSTILE, HUGE
 from axe_playwright_python.sync_playwright import Axe
+from browsers import chromium
 from factories import row
-from paged import GLOBALS, Opened, chromium, opened
+from paged import GLOBALS, Opened, opened
 from playwright.sync_api import Browser, expect
 from test_comparison import compared
 

@@ -12,9 +12,10 @@ from typing import Literal
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browsers import chromium
 from factories import control, frame, outcome, report, row, summary
 from hostile import HOSTILE, HUGE, hostile_report
-from paged import GLOBALS, Opened, chromium, opened, write
+from paged import GLOBALS, Opened, opened, write
 from playwright.sync_api import Browser, expect
 
 from contrapose.tasks.report.base import Report, SentPrompts

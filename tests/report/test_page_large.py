@@ -7,8 +7,9 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 import pytest
+from browsers import chromium
 from factories import Held, report
-from paged import chromium, opened, write
+from paged import opened, write
 from playwright.sync_api import Browser
 
 from contrapose.tasks.report.base import Report, SentPrompts

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsers import chromium
 from factories import frame, outcome, report, row, summary
-from paged import chromium, opened, write
+from paged import opened, write
 from playwright.sync_api import Browser
 from rich.console import Console
 

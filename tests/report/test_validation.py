@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from attacks import HOSTILE
+from browsers import chromium
 from factories import Held, frame, row, summary
-from paged import chromium
 
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.validation import BrokenRow, Checked, Finding, Kind, SuiteFile
