@@ -40,7 +40,9 @@ def _work_in_memory() -> None:
         return
     place = os.statvfs(MEMORY)
     if place.f_bavail * place.f_frsize >= ROOM and not place.f_flag & os.ST_NOEXEC:
-        os.environ["TMPDIR"], tempfile.tempdir = str(MEMORY), None
+        own = MEMORY / f"contrapose-tests-{os.getuid()}"
+        own.mkdir(mode=0o700, exist_ok=True)
+        os.environ["TMPDIR"], tempfile.tempdir = str(own), None
 
 
 def _own_folder(prefix: str) -> str:
