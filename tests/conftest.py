@@ -41,7 +41,7 @@ def _work_in_memory() -> None:
     place = os.statvfs(MEMORY)
     if place.f_bavail * place.f_frsize >= ROOM and not place.f_flag & os.ST_NOEXEC:
         own = MEMORY / f"contrapose-tests-{os.getuid()}"
-        own.mkdir(mode=0o700, exist_ok=True)
+        own.mkdir(mode=0o711, exist_ok=True)
         os.environ["TMPDIR"], tempfile.tempdir = str(own), None
 
 
