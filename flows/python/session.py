@@ -21,6 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
+from types import FrameType
 from typing import TypeVar
 
 from contrapose.flows.cli.interruption import imports, interruptible
@@ -201,10 +202,23 @@ def _settle(work: Callable[[], R], outcome: Future[R]) -> None:
 
 
 def _interrupt(thread: Thread, outcome: Future[R]) -> None:
-    """Raise in a thread what Ctrl-C raises here, never in the middle of an import, and wait for it to settle."""
+    """Raise in a thread what Ctrl-C raises here, where that does no harm, and wait for it to settle."""
     end = monotonic() + GRACE_SECONDS
-    while imports(sys._current_frames().get(thread.ident or 0)) and monotonic() < end:
+    while _is_delicate(sys._current_frames().get(thread.ident or 0)) and monotonic() < end:
         sleep(LOOK_SECONDS)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt))
     with suppress(Exception):
         outcome.exception(timeout=max(0.0, end - monotonic()))
+
+
+def _is_delicate(frame: FrameType | None) -> bool:
+    """Whether what goes on in a frame imports something or starts a thread.
+
+    CPython takes a thread that was made and has not begun yet for the one that made it: it would be raised in the new
+    one, which would end at once, and the old one would wait for its beginning for ever.
+    """
+    if imports(frame):
+        return True
+    while frame is not None and frame.f_code is not Thread.start.__code__:
+        frame = frame.f_back
+    return frame is not None

@@ -10,9 +10,11 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Future
 
 import pytest
 
+from contrapose.flows.python import session
 from contrapose.flows.python.session import RunInterrupted, beside_loops, in_session, unlogged
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 
@@ -74,6 +76,33 @@ def test_what_the_work_raises_comes_up_beside_a_loop_too() -> None:
 
     with pytest.raises(KeyError, match="lost"):
         asyncio.run(inside())
+
+
+def test_a_thread_that_starts_another_is_interrupted_once_that_has_begun() -> None:
+    made, may_begin, began = threading.Event(), threading.Event(), threading.Event()
+
+    class Slow(threading.Thread):
+        def _bootstrap(self) -> None:
+            made.set()
+            may_begin.wait(30)
+            super()._bootstrap()  # type: ignore[misc]
+
+    def work() -> None:
+        Slow(target=began.set).start()
+        # Reached although it was interrupted before.
+        may_begin.clear()
+        while True:
+            time.sleep(0.01)
+
+    outcome: Future[None] = Future()
+    thread = threading.Thread(target=session._settle, args=(work, outcome), daemon=True)
+    thread.start()
+    assert made.wait(30)
+    threading.Timer(0.3, may_begin.set).start()
+    session._interrupt(thread, outcome)
+    assert isinstance(outcome.exception(30), KeyboardInterrupt)
+    assert began.is_set()
+    assert not may_begin.is_set()
 
 
 def test_an_interruption_is_one_line_and_waits_for_what_is_under_way() -> None:
