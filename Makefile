@@ -37,8 +37,9 @@ fuzz: $(READY)
 
 debian:
 	@missing=$$(for each in $(DEBIAN); do dpkg -s $$each >/dev/null 2>&1 || echo $$each; done); \
-	[ -z "$$missing" ] || { apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing; } \
-	|| echo "not installed: $$missing; the tests that need it are skipped"
+	[ -z "$$missing" ] || apt-get update -qq; \
+	for each in $$missing; do apt-get install -y -qq --no-install-recommends $$each \
+	|| echo "not installed: $$each; tests that need it are skipped, or make do with another"; done
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -29,7 +29,6 @@ KEPT = ("CONTRAPOSE_HOME", "CONTRAPOSE_CHAOS_KILLS", "CONTRAPOSE_CHAOS_SEED")
 """Our own variables that tests may be given: where the converted models lie, and how many kills there are at which
 moments."""
 
-
 MEMORY, ROOM = Path("/dev/shm"), 4_000_000_000
 """A folder that lies in memory, and bytes that must be free there."""
 
@@ -42,7 +41,9 @@ def _work_in_memory() -> None:
     if place.f_bavail * place.f_frsize >= ROOM and not place.f_flag & os.ST_NOEXEC:
         own = MEMORY / f"contrapose-tests-{os.getuid()}"
         own.mkdir(mode=0o711, exist_ok=True)
-        os.environ["TMPDIR"], tempfile.tempdir = str(own), None
+        # Somebody else may have made a folder of this name.
+        if own.lstat().st_uid == os.getuid():
+            os.environ["TMPDIR"], tempfile.tempdir = str(own), None
 
 
 def _own_folder(prefix: str) -> str:

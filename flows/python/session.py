@@ -214,8 +214,8 @@ def _interrupt(thread: Thread, outcome: Future[R]) -> None:
 def _is_delicate(frame: FrameType | None) -> bool:
     """Whether what goes on in a frame imports something or starts a thread.
 
-    CPython takes a thread that was made and has not begun yet for the one that made it: it would be raised in the new
-    one, which would end at once, and the old one would wait for its beginning for ever.
+    CPython takes a thread that was made and has not begun yet for the one that made it. What is raised then ends the
+    new one before it begins, and the one that made it waits for its beginning for ever.
     """
     if imports(frame):
         return True

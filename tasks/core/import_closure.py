@@ -128,7 +128,7 @@ class _Notebook:
 def _read(content: bytes, place: ModuleFile) -> Notes:
     tree = ast.parse(content)
     imports = sorted({name for node in _run(tree) for name in _imports(node, place.package)})
-    # A tenth of the modules read anything.
+    # Few modules read anything.
     resources = sorted({tuple(resource) for resource in _resources(tree, place.package)}) if b"files" in content else []
     return Notes(code=_code(tree), imports=imports, resources=[list(resource) for resource in resources])
 

@@ -39,6 +39,13 @@ def test_what_is_damaged_is_found_again(folder: Path, content: str) -> None:
     assert remembered("kept.json", "model", never, sound=is_count) == 7
 
 
+def test_what_another_process_put_in_place_is_read(folder: Path) -> None:
+    assert remembered("kept.json", "model", lambda: 7, sound=is_count) == 7
+    (folder / "other.json").write_text('{"model": 8}')
+    (folder / "other.json").replace(folder / "kept.json")
+    assert remembered("kept.json", "model", never, sound=is_count) == 8
+
+
 def test_where_nothing_can_be_kept_it_is_found_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path / "file" / "home"))
