@@ -1,0 +1,581 @@
+"""Options and answers in every way in which people store them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contrapose.flows.cli import main
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.records import TextSample
+from contrapose.tasks.load.samples import load_samples
+
+QUESTION = "Which of these is the colour of fresh grass?"
+COLOURS = ("red", "green", "blue", "black")
+
+
+def stored(folder: Path, rows: Sequence[dict[str, Any]]) -> str:
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def stored_table(folder: Path, rows: Sequence[dict[str, Any]]) -> str:
+    """A CSV file; a cell is written as its text, as pandas does."""
+    path = folder / "rows.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return str(path)
+
+
+def load(source: str, **settings: Any) -> list[TextSample]:
+    data = DataSettings.model_validate({"source": source, **settings})
+    return load_samples(data, TextSample, limit=None, seed=0).samples
+
+
+def options_of(folder: Path, **columns: Any) -> tuple[str, ...]:
+    """Options of one row, in JSON lines."""
+    return load(stored(folder, [{"question": QUESTION, **columns}]))[0].options
+
+
+def answers_of(folder: Path, answer: Any, options: Any = COLOURS, question: str = QUESTION) -> tuple[str, ...]:
+    """Answers of one row, in JSON lines; an open question without options."""
+    row = {"question": question, **({"options": options} if options else {}), "answer": answer}
+    return load(stored(folder, [row]))[0].answers
+
+
+def right_options(folder: Path, answers: Sequence[Any], options: Sequence[Any] = COLOURS) -> list[tuple[str, ...]]:
+    """Answers of several rows that have the same options."""
+    rows = [{"question": QUESTION, "options": list(options), "answer": answer} for answer in answers]
+    return [sample.answers for sample in load(stored(folder, rows))]
+
+
+# Options in columns of their own.
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["A", "B", "C", "D"],
+        ["a", "b", "c", "d"],
+        ["option_a", "option_b", "option_c", "option_d"],
+        ["Option A", "Option B", "Option C", "Option D"],
+        ["optionA", "optionB", "optionC", "optionD"],
+        ["opt1", "opt2", "opt3", "opt4"],
+        ["option1", "option2"],
+        ["choice0", "choice1", "choice2", "choice3"],
+        ["choice1", "choice2"],
+        ["choice_a", "choice_b", "choice_c"],
+        ["answerA", "answerB", "answerC"],
+        ["answer0", "answer1", "answer2", "answer3"],
+        ["ans0", "ans1", "ans2"],
+        ["sol1", "sol2"],
+        ["opa", "opb", "opc", "opd"],
+        ["ending0", "ending1", "ending2", "ending3"],
+    ],
+    ids=" ".join,
+)
+def test_columns_that_are_counted_hold_the_options(names: list[str], tmp_path: Path) -> None:
+    columns = dict(zip(names, COLOURS, strict=False))
+    (sample,) = load(stored(tmp_path, [{"question": QUESTION, **columns, "label": "green"}]))
+    assert sample.options == COLOURS[: len(names)]
+    assert sample.answers == ("green",)
+
+
+def test_columns_of_options_are_taken_in_the_order_of_their_letters(tmp_path: Path) -> None:
+    assert options_of(tmp_path, D="black", C="blue", B="green", A="red") == COLOURS
+
+
+def test_single_column_with_a_letter_is_no_option(tmp_path: Path) -> None:
+    # Tables of questions and answers call them Q and A.
+    assert options_of(tmp_path, A="green") == ()
+
+
+def test_last_columns_of_options_may_be_empty(tmp_path: Path) -> None:
+    rows = [
+        {"question": QUESTION, "A": "red", "B": "green", "C": "blue", "D": "", "answer": "B"},
+        {"question": QUESTION, "A": "red", "B": "green", "C": "", "D": "", "answer": "B"},
+        {"question": QUESTION, "A": "red", "B": "green", "C": "blue", "D": "black", "answer": "D"},
+    ]
+    samples = load(stored_table(tmp_path, rows))
+    assert [len(sample.options) for sample in samples] == [3, 2, 4]
+    assert [sample.answers for sample in samples] == [("green",), ("green",), ("black",)]
+
+
+def test_blank_option_between_two_others_is_refused(tmp_path: Path) -> None:
+    # Left out without a word, it would move every later letter by one.
+    with pytest.raises(DataError, match="blank"):
+        options_of(tmp_path, A="red", B="", C="blue", answer="C")
+
+
+# Options in one column.
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["red", "green", "blue"],
+        {"A": "red", "B": "green", "C": "blue"},
+        {"a": "red", "b": "green", "c": "blue"},
+        {"1": "red", "2": "green", "3": "blue"},
+        {"text": ["red", "green", "blue"], "label": ["A", "B", "C"]},
+        {"label": ["1", "2", "3"], "text": ["red", "green", "blue"]},
+        {"choices": ["red", "green", "blue"], "labels": [0, 1, 0]},
+        [{"label": "A", "text": "red"}, {"label": "B", "text": "green"}, {"label": "C", "text": "blue"}],
+        [{"key": "A", "value": "red"}, {"key": "B", "value": "green"}, {"key": "C", "value": "blue"}],
+    ],
+    ids=json.dumps,
+)
+def test_lists_and_objects_hold_options(value: Any, tmp_path: Path) -> None:
+    assert options_of(tmp_path, choices=value) == ("red", "green", "blue")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        '["red", "green", "blue"]',
+        "['red', 'green', 'blue']",
+        "['red' 'green' 'blue']",
+        "['red' 'green'\n 'blue']",
+        "('red', 'green', 'blue')",
+        '{"A": "red", "B": "green", "C": "blue"}',
+        "{'A': 'red', 'B': 'green', 'C': 'blue'}",
+        "{'text': ['red', 'green', 'blue'], 'label': ['A', 'B', 'C']}",
+        "{'text': array(['red', 'green', 'blue'], dtype=object), 'label': array(['A', 'B', 'C'], dtype=object)}",
+    ],
+)
+def test_cell_of_a_table_holds_options_as_json_python_or_numpy_write_them(value: str, tmp_path: Path) -> None:
+    (sample,) = load(stored_table(tmp_path, [{"question": QUESTION, "choices": value, "answer": "green"}]))
+    assert sample.options == ("red", "green", "blue")
+
+
+@pytest.mark.parametrize(
+    ("value", "options"),
+    [
+        ("[\"it's red\", 'green']", ("it's red", "green")),
+        ("[\"it's red\" 'green']", ("it's red", "green")),
+        ("['red, or blue' 'green']", ("red, or blue", "green")),
+        ("['a [deep] red', 'green']", ("a [deep] red", "green")),
+        ("['red', 'grün 🌿']", ("red", "grün 🌿")),
+        (r"['the \'red\' one', 'green']", ("the 'red' one", "green")),
+    ],
+)
+def test_quotes_and_commas_within_an_option_part_nothing(value: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    (sample,) = load(stored_table(tmp_path, [{"question": QUESTION, "choices": value, "answer": "green"}]))
+    assert sample.options == options
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        "A. B. C.",
+        "a. b. c.",
+        "A) B) C)",
+        "a) b) c)",
+        "A: B: C:",
+        "(A) (B) (C)",
+        "(a) (b) (c)",
+        "[A] [B] [C]",
+        "1. 2. 3.",
+        "1) 2) 3)",
+        "(1) (2) (3)",
+    ],
+)
+def test_marks_of_options_are_taken_off(marks: str, tmp_path: Path) -> None:
+    items = [f"{mark} {colour}" for mark, colour in zip(marks.split(), COLOURS, strict=False)]
+    assert options_of(tmp_path, options=items) == ("red", "green", "blue")
+    assert options_of(tmp_path, options="\n".join(items)) == ("red", "green", "blue")
+    assert options_of(tmp_path, options=" ".join(items)) == ("red", "green", "blue")
+
+
+@pytest.mark.parametrize("marks", ["A、 B、 C、", "A． B． C．", "(A) (B) (C)"])
+def test_marks_need_no_blank_after_them(marks: str, tmp_path: Path) -> None:
+    items = [f"{mark}{colour}" for mark, colour in zip(marks.split(), COLOURS, strict=False)]
+    assert options_of(tmp_path, options=items) == ("red", "green", "blue")
+    assert options_of(tmp_path, options=" ".join(items)) == ("red", "green", "blue")
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        ["U. Grant", "A. Lincoln"],
+        ["1. FC Vell", "Harbour SC"],
+        ["1.5 m", "2.5 m"],
+        ["10. May", "11. May"],
+        ["A", "B", "C"],
+        ["1", "2", "3"],
+        ["A minor", "B minor"],
+        ["Ada", "Ben", "Cleo"],
+        ["(a + b)", "(b + c)"],
+    ],
+    ids=" ".join,
+)
+def test_options_that_only_look_as_if_they_had_marks_keep_their_texts(items: list[str], tmp_path: Path) -> None:
+    assert options_of(tmp_path, options=items) == tuple(items)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("A. red B. green C. blue", ("red", "green", "blue")),
+        ("(A) red (B) green", ("red", "green")),
+        ("A) red; B) green", ("red", "green")),
+        ("A) red, B) green, C) blue", ("red", "green", "blue")),
+        ("\nA. red\nB. green\n", ("red", "green")),
+        ("A. red\r\nB. green", ("red", "green")),
+        ("A. red\nas a rose\nB. green", ("red\nas a rose", "green")),
+        ("A. vitamin A B. vitamin B C. vitamin C", ("vitamin A", "vitamin B", "vitamin C")),
+        ("A. red; then green B. green; then red", ("red; then green", "green; then red")),
+        ("A. 0.5 B. 1.5 C. 2.5", ("0.5", "1.5", "2.5")),
+        ("(A) f(b) = 1 (B) f(a) = 2", ("f(b) = 1", "f(a) = 2")),
+    ],
+)
+def test_one_text_with_marks_is_taken_apart(text: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    assert options_of(tmp_path, options=text) == options
+
+
+def test_numbers_are_good_as_options(tmp_path: Path) -> None:
+    assert options_of(tmp_path, options=[12, 15.5, 18]) == ("12", "15.5", "18")
+    assert options_of(tmp_path, A=12, B=15.5, C=18) == ("12", "15.5", "18")
+    (sample,) = load(stored_table(tmp_path, [{"question": QUESTION, "choices": "[12, 15.5, 18]", "answer": "18"}]))
+    assert (sample.options, sample.answers) == (("12", "15.5", "18"), ("18",))
+
+
+@pytest.mark.parametrize("count", range(2, 11))
+def test_question_has_two_to_ten_options(count: int, tmp_path: Path) -> None:
+    names = [f"shade {number}" for number in range(count)]
+    rows = [
+        {"question": QUESTION, "options": names, "answer": "ABCDEFGHIJ"[count - 1]},
+        {
+            "question": QUESTION,
+            "options": [f"{'ABCDEFGHIJ'[n]}. {name}" for n, name in enumerate(names)],
+            "answer": "A",
+        },
+    ]
+    samples = load(stored(tmp_path, rows))
+    assert [sample.options for sample in samples] == [tuple(names), tuple(names)]
+    assert [sample.answers for sample in samples] == [(names[-1],), (names[0],)]
+
+
+def test_rows_may_have_different_numbers_of_options(tmp_path: Path) -> None:
+    rows = [{"question": QUESTION, "options": COLOURS[:count], "answer": "B"} for count in (2, 4, 3)]
+    assert [len(sample.options) for sample in load(stored(tmp_path, rows))] == [2, 4, 3]
+
+
+def test_row_without_options_is_an_open_question_among_others(tmp_path: Path) -> None:
+    rows = [
+        {"question": QUESTION, "options": ["red", "green"], "answer": "green"},
+        {"question": QUESTION, "options": None, "answer": "a light green"},
+        {"question": QUESTION, "options": [], "answer": "a light green"},
+    ]
+    samples = load(stored(tmp_path, rows))
+    assert [sample.options for sample in samples] == [("red", "green"), (), ()]
+    assert [sample.answers for sample in samples] == [("green",), ("a light green",), ("a light green",)]
+
+
+# Answers as letters and as texts.
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["B", "b", "(B)", "(b)", "B.", "B)", "[B]", " B ", "B. green", "B) green", "(B) green", "b) green"],
+)
+def test_letter_means_the_option_at_its_place(answer: str, tmp_path: Path) -> None:
+    assert answers_of(tmp_path, answer) == ("green",)
+
+
+@pytest.mark.parametrize("answer", ["green", "GREEN", "Green", " green ", "green\n"])
+def test_text_of_an_option_is_found_in_other_case_and_spacing(answer: str, tmp_path: Path) -> None:
+    assert answers_of(tmp_path, answer) == ("green",)
+
+
+def test_case_decides_where_two_options_differ_in_nothing_else(tmp_path: Path) -> None:
+    assert answers_of(tmp_path, "Polish", ["polish", "Polish"]) == ("Polish",)
+
+
+def test_space_within_an_option_may_differ(tmp_path: Path) -> None:
+    assert answers_of(tmp_path, "light green", ["dark  red", "light  green"]) == ("light  green",)
+
+
+def test_text_comes_before_the_letter_where_options_are_letters(tmp_path: Path) -> None:
+    assert answers_of(tmp_path, "A", ["C", "A", "B"]) == ("A",)
+
+
+def test_label_of_the_source_comes_before_the_letter(tmp_path: Path) -> None:
+    assert answers_of(tmp_path, "2", {"text": ["4", "3", "2"], "label": ["1", "2", "3"]}) == ("3",)
+    assert answers_of(tmp_path, "E", {"text": ["red", "green"], "label": ["D", "E"]}) == ("green",)
+
+
+def test_labels_that_say_which_choice_is_right_give_the_answers(tmp_path: Path) -> None:
+    row = {"question": QUESTION, "choices": {"choices": list(COLOURS), "labels": [0, 1, 0, 0]}}
+    assert load(stored(tmp_path, [row]))[0].answers == ("green",)
+    row["choices"] = {"choices": list(COLOURS), "labels": [0, 1, 1, 0]}
+    assert load(stored(tmp_path, [row]))[0].answers == ("green", "blue")
+
+
+# Answers as indexes: all rows together say whether they count from 0 or from 1.
+
+WRITTEN = [int, str, float, lambda number: f"{number}.0"]
+"""An index as a whole number, as digits, as pandas writes it where other rows have none, and the same in a CSV file."""
+
+
+@pytest.mark.parametrize("written", WRITTEN, ids=["1", "'1'", "1.0", "'1.0'"])
+def test_index_counts_from_zero_where_a_zero_occurs(written: Any, tmp_path: Path) -> None:
+    assert right_options(tmp_path, [written(n) for n in (1, 2, 0)]) == [("green",), ("blue",), ("red",)]
+
+
+@pytest.mark.parametrize("written", WRITTEN, ids=["1", "'1'", "1.0", "'1.0'"])
+def test_index_counts_from_one_where_the_number_of_options_occurs(written: Any, tmp_path: Path) -> None:
+    assert right_options(tmp_path, [written(n) for n in (1, 2, 4)]) == [("red",), ("green",), ("black",)]
+
+
+def test_number_of_options_is_that_of_the_row(tmp_path: Path) -> None:
+    rows = [
+        {"question": QUESTION, "options": COLOURS, "answer": 2},
+        {"question": QUESTION, "options": COLOURS[:3], "answer": 3},
+    ]
+    assert [sample.answers for sample in load(stored(tmp_path, rows))] == [("green",), ("blue",)]
+
+
+def test_row_late_in_a_file_decides_for_the_first_one(tmp_path: Path) -> None:
+    answers = right_options(tmp_path, [*[1] * 300, 0])
+    assert answers[0] == ("green",)
+
+
+def test_limit_changes_no_answer(tmp_path: Path) -> None:
+    rows = [{"id": n, "question": QUESTION, "options": COLOURS, "answer": n % 4} for n in range(40)]
+    data = DataSettings(source=stored(tmp_path, rows), shuffle=False)
+    loaded = load_samples(data, TextSample, limit=1, seed=0)
+    assert loaded.samples[0].answers == ("red",)
+    drawn = load_samples(DataSettings(source=data.source), TextSample, limit=3, seed=1).samples
+    assert [sample.answers for sample in drawn] == [(COLOURS[int(sample.id) % 4],) for sample in drawn]
+
+
+def test_index_beside_missing_answers_is_read(tmp_path: Path) -> None:
+    assert right_options(tmp_path, [0, None, 3]) == [("red",), (), ("black",)]
+    assert right_options(tmp_path, [0, -1, 3]) == [("red",), (), ("black",)]
+
+
+def test_zero_and_the_number_of_options_contradict_each_other(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="row"):
+        right_options(tmp_path, [0, 1, 4])
+
+
+@pytest.mark.parametrize("answers", [[1, 2, 3], ["1", "2"], [2.0, 1.0]])
+def test_setting_is_named_where_rows_do_not_say_where_counting_starts(
+    answers: list[Any], in_tmp: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored(in_tmp, [{"question": QUESTION, "options": COLOURS, "answer": answer} for answer in answers])
+    assert main(["preview", "--data", "rows.jsonl", "--test", "add_negation", "--json"]) == 2
+    assert "data.answer_index" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("start", "right"), [(0, ("green",)), (1, ("red",))])
+def test_setting_says_where_counting_starts(start: int, right: tuple[str, ...], tmp_path: Path) -> None:
+    rows = [{"question": QUESTION, "options": COLOURS, "answer": answer} for answer in (1, 2, 3)]
+    assert load(stored(tmp_path, rows), answer_index=start)[0].answers == right
+
+
+@pytest.mark.parametrize(
+    ("options", "answers", "right"),
+    [
+        # Each answer is one of its options: it is meant as the option's text.
+        ([12, 15, 18], [15, 12], [("15",), ("12",)]),
+        (["12", "15", "18"], ["15", "18"], [("15",), ("18",)]),
+        ([12, 15, 18], ["15", 15.0], [("15",), ("15",)]),
+        ([4, 3, 2, 1], [4, 1, 3], [("4",), ("1",), ("3",)]),
+        # A 0 is none of the options, so that all of them are places.
+        ([12, 15, 18], [0, 2], [("12",), ("18",)]),
+        ([3, 2, 1], [0, 2], [("3",), ("1",)]),
+        (["12", "15", "18"], ["B", "C"], [("15",), ("18",)]),
+    ],
+)
+def test_number_means_an_option_of_that_text_where_all_rows_allow_it(
+    options: list[Any], answers: list[Any], right: list[tuple[str, ...]], tmp_path: Path
+) -> None:
+    assert right_options(tmp_path, answers, options) == right
+
+
+# Several accepted answers, and none.
+
+
+@pytest.mark.parametrize(
+    ("answer", "options", "accepted"),
+    [
+        (["green", "blue"], COLOURS, ("green", "blue")),
+        (["B", "C"], COLOURS, ("green", "blue")),
+        (["B"], COLOURS, ("green",)),
+        (["B. green"], COLOURS, ("green",)),
+        (["Arn", "River Arn"], None, ("Arn", "River Arn")),
+        (["1989", "1989", "in 1989"], None, ("1989", "in 1989")),
+        ("stop; look", None, ("stop; look",)),
+        ("red, green", None, ("red, green",)),
+        ("[sic]", None, ("[sic]",)),
+        (7, None, ("7",)),
+        (7.5, None, ("7.5",)),
+    ],
+)
+def test_each_accepted_answer_is_kept_once(
+    answer: Any, options: Any, accepted: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert answers_of(tmp_path, answer, options) == accepted
+
+
+@pytest.mark.parametrize("cell", ['["Arn", "River Arn"]', "['Arn', 'River Arn']", "['Arn' 'River Arn']"])
+def test_cell_of_a_table_holds_several_answers(cell: str, tmp_path: Path) -> None:
+    (sample,) = load(stored_table(tmp_path, [{"question": "Which river is it?", "answer": cell}]))
+    assert sample.answers == ("Arn", "River Arn")
+
+
+def test_correct_answers_of_truthfulqa_are_parted_by_semicolons(tmp_path: Path) -> None:
+    row = {
+        "Type": "Adversarial",
+        "Category": "Plants",
+        "Question": "Grass is of which colour?",
+        "Best Answer": "Green",
+        "Correct Answers": "Green; It is green; Yellow, in a dry summer",
+        "Incorrect Answers": "Red; Blue",
+        "Source": "https://example.org/grass",
+    }
+    (sample,) = load(stored_table(tmp_path, [row]))
+    assert sample.answers == ("Green", "It is green", "Yellow, in a dry summer")
+
+
+@pytest.mark.parametrize("answer", [None, "", "  ", [], -1, "-1"])
+def test_missing_answer_is_no_answer(answer: Any, tmp_path: Path) -> None:
+    assert answers_of(tmp_path, answer) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "value", "answer"),
+    [
+        ("Is the grass green?", True, "yes"),
+        ("Is the grass green?", False, "no"),
+        ("Is the grass green?", "True", "yes"),
+        ("Is the grass green?", "false", "no"),
+        ("is the grass in the park green", True, "yes"),
+        ("does grass grow in winter", "False", "no"),
+        ("The grass is green.", True, "True"),
+        ("The grass is green.", False, "False"),
+        ("The grass is green.", "true", "True"),
+        ("True or false: The grass is green.", "false", "False"),
+    ],
+)
+def test_truth_answers_a_question_with_yes_or_no(question: str, value: Any, answer: str, tmp_path: Path) -> None:
+    assert answers_of(tmp_path, value, None, question) == (answer,)
+
+
+@pytest.mark.parametrize(
+    ("options", "value", "answer"),
+    [
+        (["yes", "no"], True, "yes"),
+        (["No", "Yes"], False, "No"),
+        (["True", "False"], True, "True"),
+        (["false", "true"], "True", "true"),
+    ],
+)
+def test_truth_is_one_of_the_options_where_there_are_some(
+    options: list[str], value: Any, answer: str, tmp_path: Path
+) -> None:
+    assert answers_of(tmp_path, value, options, "Is the grass green?") == (answer,)
+
+
+# What refuses a file, what is a warning, and what is neither.
+
+
+def preview(test: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    """Exit code, what is printed, and what is said about it, of a preview of rows.jsonl."""
+    code = main(["preview", "--data", "rows.jsonl", "--test", test, "--json"])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+BROKEN = {"question": QUESTION, "options": COLOURS, "answer": "purple"}
+"""A row whose answer is none of its options."""
+
+
+def test_broken_answer_refuses_no_row_of_a_test_that_needs_none(
+    in_tmp: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored(in_tmp, [{**BROKEN, "answer": "green"}, BROKEN, {**BROKEN, "answer": {"odd": 1}}])
+    code, out, _ = preview("add_toxic_words", capsys)
+    assert (code, len(out.splitlines())) == (0, 3)
+
+
+@pytest.mark.parametrize("test", ["add_negation", "option_order"])
+def test_broken_answer_is_an_error_of_a_test_that_needs_it(
+    test: str, in_tmp: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored(in_tmp, [{**BROKEN, "answer": "green"}, BROKEN])
+    code, _, error = preview(test, capsys)
+    assert code == 2
+    assert "row 2" in error
+    assert "purple" in error
+
+
+def letters_without_options(folder: Path) -> None:
+    stored(folder, [{"question": f"{QUESTION} ({n})", "answer": letter} for n, letter in enumerate("BADC")])
+
+
+@pytest.mark.parametrize("test", ["add_negation", "option_order"])
+def test_letters_without_options_are_an_error_of_a_test_that_needs_options(
+    test: str, in_tmp: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    letters_without_options(in_tmp)
+    code, _, error = preview(test, capsys)
+    assert code == 2
+    assert "answer" in error
+    assert "options" in error
+
+
+def test_letters_without_options_are_a_warning_of_a_test_that_needs_none(
+    in_tmp: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    letters_without_options(in_tmp)
+    code, out, warning = preview("add_toxic_words", capsys)
+    assert (code, len(out.splitlines())) == (0, 4)
+    assert "options" in warning
+    assert "'answer'" in warning
+
+
+def test_one_letter_may_be_the_answer_of_an_open_question(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Vitamin C, blood group A: only where every row has a letter are they those of options that are missing.
+    rows = [("Which vitamin is in lemons?", "C"), ("Which river is the longest of the country?", "The Arn")]
+    stored(in_tmp, [{"question": question, "answer": answer} for question, answer in rows])
+    assert preview("add_negation", capsys)[0] == 0
+
+
+PART = "Fresh grass has much chlorophyll in it."
+
+
+@pytest.mark.parametrize("name", ["hint", "background", "scenario", "premise", "table", "dialogue", "Question 2"])
+def test_column_that_looks_like_part_of_the_question_is_asked_or_named(
+    name: str, in_tmp: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored(in_tmp, [{"question": QUESTION, name: PART, "options": COLOURS, "answer": "B"}])
+    code, out, warning = preview("add_negation", capsys)
+    assert code == 0
+    assert PART in json.loads(out)["original_prompt"] or f"'{name}'" in warning
+
+
+def test_second_column_of_options_is_named(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"question": QUESTION, "options": COLOURS, "choices": ["pale", "dark"], "answer": "green"}
+    stored(in_tmp, [row])
+    code, _, warning = preview("add_negation", capsys)
+    assert code == 0
+    assert "'choices'" in warning
+
+
+def test_column_that_is_asked_is_no_warning(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored(in_tmp, [{"id": "q1", "question": QUESTION, "passage": PART, "options": COLOURS, "answer": "B"}])
+    code, out, warning = preview("add_negation", capsys)
+    assert (code, warning) == (0, "")
+    assert PART in json.loads(out)["original_prompt"]
