@@ -166,6 +166,8 @@ class Probe(Protocol):
     """Whether controls are asked where the run does not say."""
     by_default: ClassVar[bool]
     """Whether the test belongs to a run that names no tests; the others are asked for by name."""
+    skip_reasons: ClassVar[Mapping[str, str]]
+    """What people read for each `skip_reason` of its cases: a phrase that follows a count, as `not in English` does."""
 
     def cases(self, sample: Any, settings: Any, *, rng: random.Random, likelihoods: Likelihoods) -> Sequence[Case]:
         """Perturb a sample, in one way or in several. `likelihoods`: which of them the model gives.

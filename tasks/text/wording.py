@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 
 from contrapose.tasks.core.outcome import ControlSummary, Outcome, ReaderUsage, Summary, UsageSummary
+from contrapose.tasks.core.registry import names, probe
 
 COUNTED = ("skipped", "scored", "unscored", "errors")
 """What a case can become; the four always sum to the number of cases."""
@@ -119,10 +121,11 @@ def sums(outcome: Outcome) -> str:
 
 
 def because(summary: Summary) -> str:
-    """The reason of the verdict without the verdict itself, which stands beside it."""
+    """The reason of the verdict without the verdict itself, which stands beside it; then the first lines of tests."""
     prefix = f"{summary['verdict'].capitalize()}: "
     reason = summary["reason"]
-    return f"because of {reason.removeprefix(prefix)}" if reason.startswith(prefix) else reason
+    whole = f"because of {reason.removeprefix(prefix)}" if reason.startswith(prefix) else reason
+    return " ".join((whole, *dict.fromkeys(f"{first}." for first in map(first_line, summary["tests"]) if first)))
 
 
 def totals(summary: Summary) -> dict[str, int]:
@@ -134,6 +137,55 @@ def totals(summary: Summary) -> dict[str, int]:
 def reasons(counts: Mapping[str, int]) -> str:
     """Reasons with their counts, such as `existing_negation 3, empty 1`."""
     return ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
+
+
+MOST_REASONS = 10
+"""Reasons that are named; the rare ones are counted together."""
+
+
+def commonest(counts: Mapping[str, int]) -> dict[str, int]:
+    """The most common reasons with their counts, the first the most common, and the rare ones as one."""
+    named = dict(Counter(counts).most_common(MOST_REASONS))
+    others = sum(counts.values()) - sum(named.values())
+    return named | ({f"for {len(counts) - len(named):,} other reasons": others} if others else {})
+
+
+def skip_words(test: str, code: str) -> str:
+    """A reason of skips in the words of its test; the code without underscores where the test has none."""
+    known = getattr(probe(test), "skip_reasons", {}) if test in names("probes") else {}
+    return str(known.get(code, code.replace("_", " ")))
+
+
+def skips(test: str, codes: Mapping[str, int]) -> dict[str, int]:
+    """Why rows were skipped, in words, with how many for each reason."""
+    counts = Counter[str]()
+    for code, count in codes.items():
+        counts[skip_words(test, code)] += count
+    return commonest(counts)
+
+
+def skipped(test: str, codes: Mapping[str, int], rows: int = 0) -> str:
+    """The same in a line, such as `2 negated already; 1 without a word`; see `foreign` for what `rows` adds."""
+    first = foreign(codes, rows)
+    others = {code: count for code, count in codes.items() if not (first and code == "not_english")}
+    return "; ".join(filter(None, (first, *(f"{count:,} {words}" for words, count in skips(test, others).items()))))
+
+
+def foreign(codes: Mapping[str, int], rows: int) -> str:
+    """That most rows of a test are in another language, such as `17 of 20 rows are not in English`; else empty."""
+    count = codes.get("not_english", 0)
+    verb = "is" if count == 1 else "are"
+    return f"{count:,} of {counted('rows', rows)} {verb} not in English" if 0 < rows <= 2 * count else ""
+
+
+def first_line(outcome: Outcome) -> str:
+    """What a result says first: that most rows are not in English; else empty."""
+    return foreign(outcome["skip_reasons"], outcome["samples"])
+
+
+def further_reason(outcome: Outcome) -> str:
+    """The reason of a verdict without the first line, which stands before it."""
+    return outcome["reason"].removeprefix(f"{first_line(outcome)}. ")
 
 
 def unscored(outcome: Outcome) -> str:

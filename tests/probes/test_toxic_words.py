@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Any
 
 import pytest
 from figured import figured
@@ -160,9 +161,27 @@ def test_the_documents_scores_come_out_as_printed(before: str, after: str, score
         (2, "combined", "bullshit! The sky is fuck fuck"),
     ],
 )
-def test_cases_of_version_4(seed: int, strategy: str, perturbed: str) -> None:
+def test_cases_of_version_5(seed: int, strategy: str, perturbed: str) -> None:
     settings = AddToxicWordsSettings.model_validate({"strategy": strategy})
-    assert (PROBE.version, case_of("The sky is", settings, seed=seed).perturbed) == ("4", perturbed)
+    assert (PROBE.version, case_of("The sky is", settings, seed=seed).perturbed) == ("5", perturbed)
+
+
+@pytest.mark.parametrize(
+    ("settings", "skipped"),
+    [
+        ({}, True),
+        ({"starting_context": ["du Idiot,"]}, True),
+        ({"starting_context": ["du Idiot,"], "strategy": "start"}, False),
+        ({"ending_context": ["du Idiot"], "strategy": "end"}, False),
+        ({"starting_context": ["du Idiot,"], "ending_context": ["du Idiot"]}, False),
+    ],
+)
+def test_text_in_another_language_is_skipped_unless_all_added_words_are_the_users(
+    settings: dict[str, Any], skipped: bool
+) -> None:
+    case = case_of("Der alte Hafen liegt im Norden.", AddToxicWordsSettings.model_validate(settings))
+    assert (case.skip_reason, case.perturbed is None) == (("not_english", True) if skipped else (None, False))
+    assert case_of("The harbour lies in the north.", AddToxicWordsSettings.model_validate(settings)).perturbed
 
 
 def test_options_follow_the_changed_text_in_both_prompts() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from contrapose.tasks.language import flags as f
@@ -12,7 +13,7 @@ from contrapose.tasks.language.context import before_adverbs, is_finite_aux
 from contrapose.tasks.language.inversion import inverted_participle, inverted_predicate, inverted_verb
 from contrapose.tasks.language.reading import Sentence, UnreadableError
 from contrapose.tasks.language.sentence import Edit, apply
-from contrapose.tasks.probes.edits.base import Edited, TextEdit
+from contrapose.tasks.probes.edits.base import NEEDS_MAIN_VERB, Edited, TextEdit
 from contrapose_swap_roles.noun_phrase import PRONOUNS, SUBJECTS, is_plural, keeps_capital
 from contrapose_swap_roles.roles import (
     Complement,
@@ -41,8 +42,21 @@ class SwapRoles(TextEdit):
     """Swaps the subject and the object of a plain main clause; the answer should change."""
 
     name: ClassVar[str] = "swap_roles"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     summary: ClassVar[str] = "Swaps who does something and whom it is done to; the answer should change."
+    edits_english: ClassVar[bool] = True
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        **NEEDS_MAIN_VERB,
+        "no_subject": "giving an order, which has no subject",
+        "question": "asking in a form whose roles cannot be swapped",
+        "no_transitive_verb": "without a verb that takes an object",
+        "no_object": "without an object",
+        "symmetric_verb": "with a verb that says the same of both, such as 'marry' or 'resemble'",
+        "reflexive": "with 'itself', 'each other' or the like as the object",
+        "doubtful_phrase": "with a subject or object that has no clear end",
+        "same_phrase": "with the same words as subject and object",
+        "agreement": "with a verb whose form for its new subject is unclear",
+    }
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
         """The text with the two phrases of its last sentence swapped, or the reason why not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from contrapose.tasks.language import flags as f
@@ -13,7 +14,7 @@ from contrapose.tasks.language.inversion import inverted_predicate
 from contrapose.tasks.language.reading import Sentence, UnreadableError, read
 from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.edits.antonym_pairs import BARE, comparative, opposites, superlative
-from contrapose.tasks.probes.edits.base import Edited, TextEdit
+from contrapose.tasks.probes.edits.base import NEEDS_MAIN_VERB, Edited, TextEdit
 
 _PARTIAL = words("some several many few sometimes occasionally often only partly partially half as equally just")
 """Before the adjective, they let a sentence and its twin both be true, or leave the twin without a sense."""
@@ -30,8 +31,18 @@ class Antonym(TextEdit):
     """Turns the predicate adjective of the main clause into its opposite."""
 
     name: ClassVar[str] = "antonym"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     summary: ClassVar[str] = "Replaces an adjective by its opposite; the answer should change."
+    edits_english: ClassVar[bool] = True
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        **NEEDS_MAIN_VERB,
+        "no_word": "without a word",
+        "no_antonym": "without an adjective whose opposite is known",
+        "no_predicate_adjective": "without an adjective after 'is', 'seems' or the like",
+        "antonym_in_text": "with the opposite in the text already",
+        "quantifier_only": "with a word such as 'some' or 'often', which lets a sentence and its opposite both be true",
+        "coordinated_clauses": "with several clauses or adjectives, of which only one would be turned",
+    }
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
         """The text with the opposite adjective; nothing is drawn, since an adjective has one opposite here."""

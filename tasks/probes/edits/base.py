@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.core.records import READ_BY, Case, FollowUp, Likelihoods, Score, TextSample, Trial
+from contrapose.tasks.language.english import is_english
 from contrapose.tasks.language.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for, stays_by_chance
 from contrapose.tasks.probes.answers.figures import COLUMNS, EXPLANATIONS, Changes, contrast, figures, measures
@@ -25,6 +26,26 @@ from contrapose.tasks.probes.read_with import by_likelihood
 
 POLITE = "Please note: "
 """Before a text, it changes neither what the text says nor what it asks."""
+
+NEEDS_OPTIONS: Mapping[str, str] = {"no_options": "without answer options"}
+"""Skip reasons of every edit, in words; those of the edits of English follow."""
+NEEDS_ENGLISH: Mapping[str, str] = {**NEEDS_OPTIONS, "not_english": "not in English"}
+NEEDS_SENTENCE: Mapping[str, str] = {
+    **NEEDS_ENGLISH,
+    "empty": "without a word",
+    "options_in_text": "ending in lettered options, which belong in a column of their own",
+    "unbalanced_quotes": "with a quotation mark that has no partner",
+}
+"""Of an edit in the last sentence."""
+NEEDS_MAIN_VERB: Mapping[str, str] = {
+    **NEEDS_SENTENCE,
+    "no_finite_verb": "without a main verb that the rules know, as in a title",
+    "ambiguous_verb": "with several words that could be the main verb",
+    "coordinated_clauses": "with several main clauses, of which one edit changes only one",
+    "wh_subject_boundary": "asking with a subject whose end is unclear",
+    "alternative_question": "asking which of two things is true, as in 'Is it A or B?'",
+}
+"""Of an edit in the main clause."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +81,11 @@ class TextEdit:
     reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = True
     by_default: ClassVar[bool] = False
+    skip_reasons: ClassVar[Mapping[str, str]] = NEEDS_OPTIONS
     stays: ClassVar[bool] = False
     """Whether the answer should stay, because the edit leaves the meaning alone."""
+    edits_english: ClassVar[bool] = False
+    """Whether the edit follows rules or words of English: a text in another language is skipped as `not_english`."""
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
         """The changed text, or the reason why there is none."""
@@ -74,7 +98,7 @@ class TextEdit:
     def cases(
         self, sample: TextSample, settings: AnswerSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """The sample's text and its edited form as prompts; skipped where options are to be compared and it has none.
+        """The sample's text and its edited form as prompts, or the reason why it is skipped.
 
         With `documents_scores` a model that can is also asked for the loss that the design documents compare.
 
@@ -84,10 +108,9 @@ class TextEdit:
         """
         where, prompts = f"tests.{self.category}.{self.name}", self.prompts(sample, settings)
         scorer = scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=f"{where}.scorer")
-        edited = self.change(sample, settings, rng=rng)
         likely = by_likelihood(settings, likelihoods, where=where)
-        if scorer == "choice" and not sample.options:
-            edited = Edited(reason="no_options")
+        reason = self._skip_reason(sample, scorer)
+        edited = Edited(reason=reason) if reason else self.change(sample, settings, rng=rng)
         original = sample.text if edited.original is None else edited.original
         documented = settings.documents_scores and likelihoods == "all"
         chance = chance_of(sample, settings, stays=self.stays, by_likelihood=likely) if scorer == "choice" else None
@@ -118,6 +141,12 @@ class TextEdit:
             },
         )
         return [case]
+
+    def _skip_reason(self, sample: TextSample, scorer: str) -> str | None:
+        """Why a sample is skipped before any edit is tried; None where it is not."""
+        if self.edits_english and not is_english(sample.text):
+            return "not_english"
+        return "no_options" if scorer == "choice" and not sample.options else None
 
     def prompts(self, sample: TextSample, settings: AnswerSettings) -> TextPrompts:
         """What makes the prompts about a sample: our own, or that of the settings."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.edits.base import Edited, TextEdit
+from contrapose.tasks.probes.edits.base import NEEDS_OPTIONS, Edited, TextEdit
 
 CaseStyle = Literal["lower", "upper", "title", "first"]
 _SYMBOL = re.compile(r"\b(?:[A-Z]{2,}|\d+ ?[^\W\d_]{1,3})\b|\b(?:[A-Z]\.){2,}")
@@ -39,6 +40,10 @@ class Casing(TextEdit):
     settings_type: ClassVar[type[CasingSettings]] = CasingSettings
     stays: ClassVar[bool] = True
     controlled: ClassVar[bool] = False
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        **NEEDS_OPTIONS,
+        "same_letters": "in these letters already, or without letters that have a case",
+    }
 
     def edit(self, text: str, settings: CasingSettings, *, rng: random.Random) -> Edited:
         """The text in the other letters; nothing in it is random."""

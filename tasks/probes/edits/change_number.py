@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.reading import Sentence, UnreadableError, read
 from contrapose.tasks.language.sentence import Edit, apply
-from contrapose.tasks.probes.edits.base import Edited, TextEdit
+from contrapose.tasks.probes.edits.base import NEEDS_SENTENCE, Edited, TextEdit
 from contrapose.tasks.probes.edits.numerals import (
     SPELLED,
     Amount,
@@ -32,7 +33,14 @@ class ChangeNumber(TextEdit):
     """Changes the last number of the last sentence."""
 
     name: ClassVar[str] = "change_number"
+    version: ClassVar[str] = "4"
     summary: ClassVar[str] = "Changes a number of the text; the answer should change."
+    edits_english: ClassVar[bool] = True
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        **NEEDS_SENTENCE,
+        "no_number": "without a number in the last sentence",
+        "number_left_alone": "without a number that can be changed safely",
+    }
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
         """The text with one number changed by a seeded amount."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.edits.base import Edited, TextEdit
+from contrapose.tasks.probes.edits.base import NEEDS_OPTIONS, Edited, TextEdit
 
 SpacingKind = Literal["double", "before_mark", "trailing", "no_stop", "quotes", "tab", "newline"]
 _GAP = re.compile(r"(?<=\S) (?=\S)")
@@ -45,6 +45,11 @@ class Spacing(TextEdit):
     settings_type: ClassVar[type[SpacingSettings]] = SpacingSettings
     stays: ClassVar[bool] = True
     controlled: ClassVar[bool] = False
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        **NEEDS_OPTIONS,
+        "empty": "without a word",
+        "no_place": "without a place for any of these changes",
+    }
 
     def edit(self, text: str, settings: SpacingSettings, *, rng: random.Random) -> Edited:
         """One of the allowed changes, drawn among those that the text has room for."""

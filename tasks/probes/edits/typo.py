@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from pydantic import Field
@@ -13,7 +13,7 @@ from contrapose.tasks.language import closed, vocabulary
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.edits.base import Edited, TextEdit
+from contrapose.tasks.probes.edits.base import NEEDS_ENGLISH, Edited, TextEdit
 
 _WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{5,}(?![\w'’-])")
 _SPARED = words(
@@ -46,10 +46,17 @@ class Typo(TextEdit):
 
     name: ClassVar[str] = "typo"
     category: ClassVar[str] = "robustness"
+    version: ClassVar[str] = "4"
     summary: ClassVar[str] = "Mistypes some words; the answer should stay."
     settings_type: ClassVar[type[TypoSettings]] = TypoSettings
     stays: ClassVar[bool] = True
     controlled: ClassVar[bool] = False
+    edits_english: ClassVar[bool] = True
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        **NEEDS_ENGLISH,
+        "no_long_word": "without a word of five letters or more that may be mistyped",
+        "no_safe_typo": "where every typo that was tried made another word",
+    }
 
     def edit(self, text: str, settings: TypoSettings, *, rng: random.Random) -> Edited:
         """One error in each of some words; names, numbers and first letters are left alone."""

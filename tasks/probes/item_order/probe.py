@@ -47,6 +47,13 @@ class ItemOrder:
     reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = False
     by_default: ClassVar[bool] = False
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        "no_list": "without two items",
+        "empty": "with a blank text, item or option",
+        "equal_items": "with two equal items",
+        "equal_options": "with two equal options",
+        "no_options": "without answer options",
+    }
 
     @property
     def _where(self) -> str:

@@ -14,10 +14,10 @@ from contrapose.tasks.probes.answers.figures import COLUMNS
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Embed, control_of
-from contrapose.tasks.probes.edits.base import Edited, TextEdit
+from contrapose.tasks.probes.edits.base import NEEDS_MAIN_VERB, Edited, TextEdit
 from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.negation.engine import negate
-from contrapose.tasks.probes.negation.result import ExistingNegation, Style
+from contrapose.tasks.probes.negation.result import REASONS_IN_WORDS, ExistingNegation, Style
 from contrapose.tasks.probes.negation.second_opinion import parser, seconded, versions
 
 
@@ -60,6 +60,8 @@ class AddNegation(TextEdit):
     columns: ClassVar[Mapping[str, Column]] = {**COLUMNS, **LANGTEST_COLUMNS}
     default_gate: ClassVar[float] = 0.7
     by_default: ClassVar[bool] = True
+    edits_english: ClassVar[bool] = True
+    skip_reasons: ClassVar[Mapping[str, str]] = {**NEEDS_MAIN_VERB, **REASONS_IN_WORDS}
 
     def change(self, sample: TextSample, settings: AddNegationSettings, *, rng: random.Random) -> Edited:
         """The negation of a sample's text; nothing in it is random.

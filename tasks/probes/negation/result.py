@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -41,6 +42,28 @@ SkipReason = Literal[
     "options_not_yes_no",  # a yes/no question whose options are other than yes and no
     "langtest_no_change",  # style "langtest" found nothing to replace
 ]
+
+REASONS_IN_WORDS: Mapping[SkipReason, str] = {
+    "existing_negation": "negated already",
+    "semi_negative": "nearly negated already, by a word such as 'hardly', 'never' or 'few'",
+    "quantifier_only": "with a word that a 'not' would not reverse, such as 'only', 'each' or 'most'",
+    "negative_island_how": "asking how: with a 'not' the question has no sensible answer",
+    "polarity_item": "asking a yes/no question with 'any' or 'ever', which fits no statement",
+    "instruction": "giving an order: its negation would make every other option right",
+    "asked_elsewhere": "with the question or the blank before the last sentence",
+    "asks_nothing": "with options, but neither a question nor a blank",
+    "several_questions": "asking two things, of which one 'not' reverses one",
+    "gap_in_other_clause": "with the blank in another clause than the one to negate",
+    "gap_may_be_verb": "with a blank in the place of the verb",
+    "why_question": "asking why: with a 'not' the question takes the opposite for granted",
+    "quantity_asked": "asking for a share or an amount: with a 'not' the question asks for the rest",
+    "modal_scope": "with a 'must', which a 'not' would turn into a ban",
+    "exception": "with 'except' or 'all but'",
+    "options_combine": "with an option about other options, such as 'all of the above'",
+    "options_not_yes_no": "asking a yes/no question with options other than yes and no",
+    "langtest_no_change": "without a verb that LangTest would negate",
+}
+"""What people read for the reasons that this test alone has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

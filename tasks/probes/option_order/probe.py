@@ -76,6 +76,11 @@ class OptionOrder:
     reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = False
     by_default: ClassVar[bool] = True
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        "no_options": "without two answer options",
+        "empty": "with a blank text or option",
+        "equal_options": "with two equal options",
+    }
 
     def cases(
         self, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random, likelihoods: Likelihoods

@@ -81,6 +81,10 @@ class TwoOrders:
     reader_errors: ClassVar[Sequence[Measured]] = OF_TWO
     controlled: ClassVar[bool] = False
     by_default: ClassVar[bool] = True
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        "empty": "with a blank text",
+        "equal_sentences": "with two equal texts",
+    }
     question: ClassVar[str]
     """What the prompt asks."""
     other_words: ClassVar[tuple[str, ...]]

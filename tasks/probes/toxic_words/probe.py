@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.core.records import Case, Likelihoods, Sample, Score, TextSample, Trial
+from contrapose.tasks.language.english import is_english
 from contrapose.tasks.language.replies.known_errors import Measured
 from contrapose.tasks.probes.base import (
     Column,
@@ -39,7 +40,7 @@ class AddToxicWords:
 
     name: ClassVar[str] = "add_toxic_words"
     category: ClassVar[str] = "sensitivity"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     summary: ClassVar[str] = "Toxic words in the prompt: does the reply hold more bad words than before?"
     sample_type: ClassVar[type[Sample]] = TextSample
     settings_type: ClassVar[type[ProbeSettings]] = AddToxicWordsSettings
@@ -52,6 +53,7 @@ class AddToxicWords:
     reader_errors: ClassVar[Sequence[Measured]] = ()
     controlled: ClassVar[bool] = False
     by_default: ClassVar[bool] = True
+    skip_reasons: ClassVar[Mapping[str, str]] = {"not_english": "not in English", "empty": "without a word"}
 
     def cases(
         self, sample: TextSample, settings: AddToxicWordsSettings, *, rng: random.Random, likelihoods: Likelihoods
@@ -61,9 +63,9 @@ class AddToxicWords:
         Raises:
             ConfigError: a prompt of one's own does not fit the sample.
         """
-        blank = not sample.text.strip()
+        reason = _skip_reason(sample, settings)
         start, end = _drawn(settings, rng)
-        perturbed = None if blank else " ".join((*start, sample.text, *end))
+        perturbed = None if reason else " ".join((*start, sample.text, *end))
         prompts = self._prompts(sample, settings)
         before, after = prompts.pair(sample.text, perturbed)
         case = Case(
@@ -79,11 +81,11 @@ class AddToxicWords:
             asks="generate",
             labels=prompts.labels,
             options=sample.options,
-            skip_reason="empty" if blank else None,
-            confidence=None if blank else "high",
+            skip_reason=reason,
+            confidence=None if reason else "high",
             slice=sample.slice,
             cluster=sample.cluster,
-            details={} if blank else {"injected": _noted((*start, *end))},
+            details={} if reason else {"injected": _noted((*start, *end))},
         )
         return [case]
 
@@ -134,6 +136,12 @@ class AddToxicWords:
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Shares of replies with bad words, rates per 100 words, and what the change added of which kind."""
         return measures(results)
+
+
+def _skip_reason(sample: TextSample, settings: AddToxicWordsSettings) -> str | None:
+    if settings.adds_english and not is_english(sample.text):
+        return "not_english"
+    return None if sample.text.strip() else "empty"
 
 
 @lru_cache(maxsize=1_024)

@@ -66,6 +66,12 @@ class AddToxicWordsSettings(PromptSettings):
         """What the classifier is, where one is asked."""
         return {} if self.classifier is None else versions(self.classifier, self.classifier_label)
 
+    @property
+    def adds_english(self) -> bool:
+        """Whether some words that are put around a text are our own, which are English."""
+        before = self.strategy != "end" and self.starting_context == STARTING
+        return before or (self.strategy != "start" and self.ending_context == ENDING)
+
     @model_validator(mode="after")
     def _label_of_a_classifier(self) -> Self:
         if self.classifier_label is not None and self.classifier is None:

@@ -1,0 +1,165 @@
+"""Every reason for which a probe skips a sample has words that people understand without the code."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from inspect import getfile
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from contrapose.tasks.core import registry
+from contrapose.tasks.core.records import TextSample
+from contrapose.tasks.core.registry import PROBES, find, names
+from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.edits.base import TextEdit
+from contrapose.tasks.probes.negation.result import SkipReason
+from contrapose.tasks.text import wording
+
+ALL = sorted({*PROBES, *names("probes")} & {*PROBES, "swap_roles"})
+CODE = re.compile(r"[a-z]+(_[a-z]+)*")
+RENAMED = {"no_word"}
+"""What reading a text may refuse, and most tests call by another name."""
+
+
+def codes_in(path: Path) -> Iterator[str]:
+    """Skip reasons that a source gives: in errors, in edits and cases, and where a function finds them."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Skip", "Doubt", "Predicate"), 0, -5):
+            yield from texts(*node.args)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("Edited", "Case"):
+            yield from texts(*(keyword.value for keyword in node.keywords if keyword.arg in ("reason", "skip_reason")))
+        elif isinstance(node, ast.FunctionDef) and node.name == "_skip_reason":
+            yield from texts(*(part.value for part in ast.walk(node) if isinstance(part, ast.Return) and part.value))
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "reason":
+            yield from texts(node.value)
+
+
+def texts(*nodes: ast.expr) -> Iterator[str]:
+    """The codes that an expression may have as its value; what it compares with is none."""
+    for node in nodes:
+        if isinstance(node, ast.IfExp):
+            yield from texts(node.body, node.orelse)
+        elif isinstance(node, ast.BoolOp):
+            yield from texts(*node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value):
+            yield node.value
+
+
+def sources(probe: type) -> set[Path]:
+    """The files of a probe and of the classes that it extends; its package, where it has one of its own."""
+    found: set[Path] = set()
+    for parent in probe.__mro__:
+        path = Path(getfile(parent)) if parent.__module__.startswith("contrapose") else None
+        if path is not None:
+            found |= {path} if path.parent.name == "edits" else set(path.parent.glob("*.py"))
+    return found
+
+
+def given(probe: type) -> set[str]:
+    codes = {code for path in sources(probe) for code in codes_in(path)}
+    reads = any("language.reading import" in path.read_text("utf-8") for path in sources(probe))
+    refused = {"empty", "options_in_text", "unbalanced_quotes"} if reads else set()
+    return codes | refused
+
+
+@pytest.mark.parametrize("test", ALL)
+def test_every_reason_that_the_sources_give_has_words(test: str) -> None:
+    probe = find("probes", test)
+    english = issubclass(probe, TextEdit) and probe.edits_english  # type: ignore[arg-type]
+    codes = given(probe) - (set() if english or not issubclass(probe, TextEdit) else {"not_english"})  # type: ignore[arg-type]
+    assert codes - set(probe.skip_reasons) == set()  # type: ignore[attr-defined]
+    assert codes, "the sources of a probe that skips nothing need no test"
+
+
+def test_every_reason_of_negation_has_words() -> None:
+    assert set(get_args(SkipReason)) <= set(find("probes", "add_negation").skip_reasons)  # type: ignore[attr-defined]
+
+
+def test_no_words_are_left_of_a_reason_that_no_source_gives() -> None:
+    tables = [set(find("probes", test).skip_reasons) for test in ALL]  # type: ignore[attr-defined]
+    codes = set().union(*(given(find("probes", test)) for test in ALL), get_args(SkipReason), RENAMED)  # type: ignore[arg-type]
+    assert set().union(*tables) - codes == set()
+
+
+@pytest.mark.parametrize("test", ALL)
+def test_words_hold_no_code_and_follow_a_count(test: str) -> None:
+    table = find("probes", test).skip_reasons  # type: ignore[attr-defined]
+    for words in table.values():
+        assert not any(re.search(rf"\b{code}\b", words) for code in table), words
+        assert "_" not in words
+        assert words[0].islower(), words
+        assert not words.endswith("."), words
+
+
+def test_tests_of_orders_never_skip_a_language() -> None:
+    orders = [test for test in ALL if "order" in test]
+    assert len(orders) == 4
+    assert not any("not_english" in find("probes", test).skip_reasons for test in orders)  # type: ignore[attr-defined]
+
+
+GERMAN = "Der alte Hafen liegt 3 Kilometer im Norden und ist sehr sauber."
+ENGLISH = "The old harbour lies 3 miles in the north and is very clean."
+
+
+def reason(test: str, text: str, options: tuple[str, ...] = ()) -> str | None:
+    probe, sample = registry.probe(test), TextSample(id="1", text=text, options=options)
+    settings = probe.settings_type.model_validate({"scorer": "choice"} if test != "option_order" else {})
+    return probe.cases(sample, settings, rng=rng_for(0, "1", test), likelihoods="all")[0].skip_reason
+
+
+@pytest.mark.parametrize("test", ["add_negation", "antonym", "change_number", "typo", "swap_roles"])
+def test_row_in_another_language_is_skipped_for_it_before_any_other_reason(test: str) -> None:
+    assert [reason(test, text) for text in (GERMAN, "Ist der Hafen nicht sauber?", "Keine Ahnung")] == [
+        *("not_english", "not_english", "not_english")
+    ]
+    assert reason(test, ENGLISH) == "no_options"
+    assert reason(test, "", ("a", "b")) != "not_english"
+
+
+@pytest.mark.parametrize("test", ["casing", "spacing", "option_order"])
+def test_edits_of_letters_spaces_and_orders_take_every_language(test: str) -> None:
+    assert reason(test, GERMAN, ("ja", "nein")) is None
+
+
+def test_probe_of_another_package_without_words_shows_its_code_with_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wording, "probe", lambda name: object())
+    assert wording.skip_words("typo", "no_long_word") == "no long word"
+    assert wording.skip_words("a_test_that_is_not_installed", "without_options") == "without options"
+
+
+def test_reasons_with_the_same_words_are_counted_together() -> None:
+    assert wording.skips("antonym", {"empty": 2, "no_word": 1, "no_antonym": 4}) == {
+        "without an adjective whose opposite is known": 4,
+        "without a word": 3,
+    }
+
+
+@pytest.mark.parametrize(
+    ("count", "rows", "text"),
+    [
+        (17, 20, "17 of 20 rows are not in English"),
+        (10, 20, "10 of 20 rows are not in English"),
+        (1, 1, "1 of 1 row is not in English"),
+        (1_700, 2_000, "1,700 of 2,000 rows are not in English"),
+        (9, 20, ""),
+        (0, 20, ""),
+        (0, 0, ""),
+    ],
+)
+def test_half_of_the_rows_in_another_language_are_said_first(count: int, rows: int, text: str) -> None:
+    codes = {"not_english": count, "empty": 1}
+    assert wording.foreign(codes, rows) == text
+    assert wording.skipped("typo", {"no_long_word": 2, "not_english": count}, rows).startswith(text)
+
+
+def test_skips_in_a_line_name_the_other_language_once() -> None:
+    codes = {"no_number": 2, "not_english": 17, "number_left_alone": 1}
+    assert wording.skipped("change_number", codes, 20) == (
+        "17 of 20 rows are not in English; 2 without a number in the last sentence; "
+        "1 without a number that can be changed safely"
+    )
+    assert wording.skipped("change_number", codes).startswith("17 not in English; 2 without a number")
