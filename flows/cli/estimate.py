@@ -83,6 +83,8 @@ class RunEstimate:
     """How many rows of its source each test takes."""
     left_out: list[str]
     """Rows that cannot be used, line by line."""
+    skipped: dict[str, str]
+    """Why each test skips rows, in words; empty where it skips none."""
     power: Decidable | None
     """What the cases could decide; None where bare pass rates are compared."""
     early: Early | None
@@ -120,6 +122,7 @@ def estimate(config: RunConfig) -> RunEstimate:
         unreachable=unreachable,
         rows={preview.plan.test: preview.taken() for preview in tests},
         left_out=list(left_out(tests, show_toxic=config.show_toxic)),
+        skipped={preview.plan.test: preview.skipped() for preview in tests},
         power=decidable(tests, groups) if config.tests.defaults.gate == "interval" else None,
         early=Early.of(tests, courses, cost=lambda count: predict(count).cost.value) if early else None,
     )
@@ -237,6 +240,7 @@ def as_text(run: RunEstimate, *, console: Console) -> Iterator[str]:
 
 def _notes(run: RunEstimate) -> Iterator[str]:
     yield f"Rows: {'; '.join(f'{test} {rows}' for test, rows in run.rows.items())}."
+    yield from (f"{test} skips rows: {words}." for test, words in run.skipped.items() if words)
     if run.left_out:
         yield "\n".join(run.left_out)
     if run.unreachable:

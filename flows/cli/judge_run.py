@@ -13,6 +13,7 @@ from contrapose.flows.cli.estimate import portions
 from contrapose.flows.cli.interruption import interruptible
 from contrapose.flows.cli.preview import Preview, previews
 from contrapose.flows.cli.terminal import say
+from contrapose.flows.cli.validate import nothing_to_ask
 from contrapose.flows.orchestration.options import configured, overrides, select
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
@@ -51,21 +52,28 @@ def recorded_part(config: RunConfig) -> Iterator[tuple[str, bool]]:
 
     Raises:
         ModelError: no test has replies, or one has some and not all: the first prompts without are named.
+        DataError: no sample can be changed.
         ContraposeError: the configuration, the data or the file of replies is wrong.
     """
     model = RecordedReplies().open(config.model_spec())
-    chosen = 0
+    chosen, left_out = 0, dict[str, str]()
     tests = previews(config)
     for preview in tests:
         replied = _replied(preview, model)
         if replied[False].changed == 0:
+            missing = "none of its prompts has a recorded reply"
+            left_out[preview.plan.test] = missing if replied[False].prompts else f"it skips rows: {preview.skipped()}"
             continue
         chosen += 1
         if not replied[False].whole:
             _refuse_missing(preview, model)
         yield preview.plan.test, replied[True].whole
     if not chosen:
-        _refuse_missing(tests[0], model)
+        for preview in tests:
+            _refuse_missing(preview, model)
+        raise nothing_to_ask(tests[0].plan, tests[0].skips)
+    for test, reason in left_out.items():
+        say(f"{test}: left out, since {reason}")
 
 
 def _replied(preview: Preview, model: RecordedModel) -> Mapping[bool, Replied]:
@@ -133,9 +141,7 @@ def _judge(arguments: argparse.Namespace) -> int:
     with interruptible():
         recorded = dict(recorded_part(wanted))
     for name in (plan.test for plan in plans(wanted)):
-        if name not in recorded:
-            say(f"{name}: left out, since none of its prompts has a recorded reply")
-        elif not recorded[name]:
+        if not recorded.get(name, True):
             say(f"{name}: without a control, since its prompts have no recorded replies")
     without = {f"tests.{probe(name).category}.{name}.control": False for name, whole in recorded.items() if not whole}
     arguments.test = list(recorded)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -27,6 +28,7 @@ from contrapose.tasks.report.rows import left_out_rows, taken
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.diff import edits
 from contrapose.tasks.text.masking import Show, shower
+from contrapose.tasks.text.wording import skipped
 
 PORTION = 200
 """Samples whose cases exist at a time."""
@@ -49,6 +51,8 @@ class Preview:
     """Which log-likelihoods the model gives."""
     model: ModelSpec
     """The model, with what stands before every prompt."""
+    skips: Counter[str] = field(default_factory=Counter)
+    """Skip reasons of the samples, by code; counted whenever all cases are made."""
 
     @property
     def chat(self) -> bool:
@@ -61,6 +65,10 @@ class Preview:
         """How many rows of its source it takes."""
         loaded = self.loaded
         return taken(len(loaded.samples), loaded.rows, limited_by=self.plan.limited_by, left_out=loaded.left_out)
+
+    def skipped(self) -> str:
+        """Why samples were skipped, in words; known when all cases are made."""
+        return skipped(self.plan.test, self.skips, len(self.loaded.samples))
 
     def once(self) -> Preview:
         """The same without repeats, which ask the same prompts again."""
@@ -75,6 +83,7 @@ class Preview:
     def cases(self, positions: Sequence[int] | None = None) -> Iterator[list[Case]]:
         """The cases of each sample, in order; with `positions`, of these samples."""
         samples = self.loaded.samples
+        self.skips.clear()
         chosen = samples if positions is None else [samples[position] for position in positions]
         ids = (sample.id for sample in samples)
         besides = drawn_besides(ids, self.plan, seed=self.seed, likelihoods=self.likelihoods)
@@ -82,7 +91,9 @@ class Preview:
             portion = chosen[start : start + PORTION]
             built = build_cases(portion, self.plan, seed=self.seed, likelihoods=self.likelihoods, besides=besides)
             for _, own in groupby(built, key=lambda case: case.sample_id):
-                yield list(own)
+                cases = list(own)
+                self.skips.update([cases[0].skip_reason] if cases[0].skip_reason else ())
+                yield cases
 
 
 def previews(config: RunConfig) -> list[Preview]:

@@ -22,7 +22,7 @@ from contrapose.tasks.core.errors import ConfigError, DataError, Problems
 from contrapose.tasks.core.optional_packages import require
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.records import Case, Sample
-from contrapose.tasks.core.registry import find, probe
+from contrapose.tasks.core.registry import PROBES, find, probe
 from contrapose.tasks.core.validation import Checked, Suite
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
@@ -30,6 +30,7 @@ from contrapose.tasks.report.rows import left_out_rows, taken
 from contrapose.tasks.tables.columnar import batched, to_arrow
 from contrapose.tasks.tables.table import STORAGE, home, storage
 from contrapose.tasks.text.masking import shower
+from contrapose.tasks.text.wording import counted, foreign, skipped
 from contrapose.tasks.validate.kinds import drawn, handed
 from contrapose.tasks.validate.wellformed import own_suites
 
@@ -40,8 +41,14 @@ PART = 20_000
 """Cases that exist at a time."""
 
 OTHERWISE = "Choose other data, or other settings of the test."
-NAME_OPTIONS = "Name where the options are: data.columns.options=A,B,C,D where each has a column, or a column of lists."
-"""Remedies where no sample can be used."""
+REMEDIES = {
+    "no_options": "Name where the options are: data.columns.options=A,B,C,D where each has a column, or a column of "
+    "lists.",
+    "not_english": "Choose data in English, or one of the tests for any language: {}.",
+    "no_finite_verb": "Choose texts that are sentences or questions, or name their column: data.columns.text=COLUMN.",
+    "existing_negation": "Choose texts without a negation, or set existing_negation: remove, which takes it out.",
+}
+"""What to do where no sample can be changed, by the most common reason."""
 
 
 def check(config: RunConfig, *, gates: bool = False) -> list[str]:
@@ -119,13 +126,21 @@ def _checked(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None, most
     for _ in cases:
         pass
     if not counts.asked:
-        raise DataError(
-            f"none of {counts.skipped.total()} samples can be perturbed ({', '.join(sorted(counts.skipped))})",
-            expected="at least one",
-            remedy=NAME_OPTIONS if set(counts.skipped) == {"no_options"} else OTHERWISE,
-            where=f"{plan.test}, {plan.data.source}",
-        )
+        raise nothing_to_ask(plan, counts.skipped)
     return _CheckedTest(text="\n".join(_row_lines(plan, drawing, counts, show_toxic=config.show_toxic)), held=held)
+
+
+def nothing_to_ask(plan: Plan, reasons: Counter[str]) -> DataError:
+    """The error about a test that can change none of its samples, by the number of those with each skip reason."""
+    count, commonest = reasons.total(), next((code for code, _ in reasons.most_common(1)), "")
+    tests = [name for name in PROBES if probe(name).sample_type is probe(plan.test).sample_type]
+    any_language = ", ".join(name for name in tests if "not_english" not in probe(name).skip_reasons)
+    return DataError(
+        f"none of {counted('samples', count)} can be changed: {skipped(plan.test, reasons, count)}",
+        expected="at least one",
+        remedy=REMEDIES.get(commonest, OTHERWISE).format(any_language),
+        where=f"{plan.test}, {plan.data.source}",
+    )
 
 
 def _row_lines(plan: Plan, drawing: Drawing, counts: _Counts, *, show_toxic: bool) -> Iterator[str]:
@@ -133,7 +148,10 @@ def _row_lines(plan: Plan, drawing: Drawing, counts: _Counts, *, show_toxic: boo
     count = min(drawing.rows, plan.limit or drawing.rows)
     rows_taken = taken(count, drawing.rows, limited_by=plan.limited_by, left_out=drawing.left_out)
     part = f"{rows_taken} of " if count < drawing.rows or drawing.left_out else ""
-    yield f"{plan.test} on {part}{plan.data.source}: rows {drawing.rows}, {counts.in_words()}"
+    first = "; ".join(filter(None, (foreign(counts.skipped, count), f"rows {drawing.rows}, {counts.in_words()}")))
+    yield f"{plan.test} on {part}{plan.data.source}: {first}"
+    if counts.skipped:
+        yield f"  skipped: {skipped(plan.test, counts.skipped)}"
     if drawing.left_out:
         bad_rows = left_out_rows(plan.data.source, drawing.rows, drawing.left_out, [plan.test])
         shown = bad_rows.shown(shower(show_toxic=show_toxic))
@@ -177,9 +195,9 @@ class _Counts:
             yield case
 
     def in_words(self) -> str:
-        skipped = self.skipped.total()
+        left = self.skipped.total()
         controls = f", controls {self.controls}" if self.controls else ""
-        return f"cases {self.asked + skipped}, to ask {self.asked}, skipped {skipped}{controls}"
+        return f"cases {self.asked + left}, to ask {self.asked}, skipped {left}{controls}"
 
 
 def _validate(arguments: argparse.Namespace) -> int:

@@ -105,13 +105,9 @@ def _table(config: RunConfig, *, temporary: bool) -> pd.DataFrame:
     import pandas as pd
 
     from contrapose.flows.cli.preview import left_out, previews, without_default_controls
+    from contrapose.tasks.text.wording import foreign
 
     tests = [test.once() for test in previews(without_default_controls(config))]
-    remarks = dict.fromkeys(warning for test in tests for warning in test.loaded.warnings)
-    if text := "; ".join((*remarks, *left_out(tests, show_toxic=config.show_toxic))):
-        # The file of a DataFrame is gone by the time that anybody reads this.
-        shown = text.replace(config.data.source, "the DataFrame") if temporary and config.data else text
-        warnings.warn(shown, stacklevel=2)
     rows = [
         {
             **{name: getattr(case, name, None) for name in COLUMNS},
@@ -124,4 +120,12 @@ def _table(config: RunConfig, *, temporary: bool) -> pd.DataFrame:
         for cases in test.cases()
         for case in cases
     ]
+    remarks = dict.fromkeys(warning for test in tests for warning in test.loaded.warnings)
+    firsts = (
+        f"{test.plan.test}: {first}" for test in tests if (first := foreign(test.skips, len(test.loaded.samples)))
+    )
+    if text := "; ".join((*remarks, *left_out(tests, show_toxic=config.show_toxic), *firsts)):
+        # The file of a DataFrame is gone by the time that anybody reads this.
+        shown = text.replace(config.data.source, "the DataFrame") if temporary and config.data else text
+        warnings.warn(shown, stacklevel=2)
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -37,6 +37,7 @@ from contrapose.tasks.tables.columnar import fitted, frame_of
 from contrapose.tasks.tables.passages import COMPARED, tells_of_passages
 from contrapose.tasks.tables.results import figure_columns, settled
 from contrapose.tasks.tables.table import Table, batches, column_names, column_of
+from contrapose.tasks.text.wording import foreign
 
 COUNTED = (
     *("sample_id", "cluster", "slice", "scorer", "pass", "undecided", "chance", "error", "reason", "langtest_pass"),
@@ -91,6 +92,10 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
     share, chosen = passed(cases), probe(plan.test)
     counts, rates = judged(results, plan, rules)
     verdict, reason, gates, reached, missed = decide(counts, rates, rules)
+    codes = dict(Counter(skipped["skip_reason"]).most_common())
+    samples = int(pd.concat([cases["sample_id"], skipped["sample_id"]]).nunique())
+    if verdict == "inconclusive" and (first := foreign(codes, samples)):
+        reason = f"{first}. {reason}"
     answered = results if results["error"].isna().all() else results[results["error"].isna()]
     compared: list[Measure] = []
     estimated = estimates(_keeping(compared, chosen.measures(answered)), answered)
@@ -104,9 +109,9 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         min_pass_rate=plan.min_pass_rate,
         gate_basis=plan.gate_basis,
         cases=counts.asked + len(skipped),
-        samples=int(pd.concat([cases["sample_id"], skipped["sample_id"]]).nunique()),
+        samples=samples,
         skipped=len(skipped),
-        skip_reasons=dict(Counter(skipped["skip_reason"]).most_common()),
+        skip_reasons=codes,
         refused=list(skipped.loc[skipped["skip_reason"].isin(REFUSED), "sample_id"]),
         scored=counts.scored,
         passed=counts.passed,

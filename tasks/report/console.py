@@ -22,11 +22,13 @@ from contrapose.tasks.text.wording import (
     asked,
     because,
     ends,
+    first_line,
+    further_reason,
     interval,
     noise,
     percent,
-    reasons,
     saved_by,
+    skipped,
     span,
     unscored,
 )
@@ -89,7 +91,7 @@ def print_summary(
     console.print(verdict_table(summary, width=console.width))
     console.print()
     for outcome in summary["tests"]:
-        judged = f"on {rows}" if (rows := taken_by(outcome)) else ""
+        judged = "; ".join(filter(None, (f"on {rows}" if (rows := taken_by(outcome)) else "", first_line(outcome))))
         console.print(line(f"{outcome['test_type']}:"), verdict_text(outcome["verdict"]), line(judged))
         console.print(*(_inset(line(note)) for note in filter(None, map(ended, _notes(outcome)))), sep="", end="")
     for unused in left_out(summary["tests"]):
@@ -135,7 +137,7 @@ def _inset(text: Text) -> Padding:
 def _notes(outcome: Outcome) -> Iterator[str]:
     """What there is to tell of a test; empty texts where there is nothing."""
     if outcome["verdict"] != "pass":
-        yield outcome["reason"]
+        yield further_reason(outcome)
     # The report tells what that means for other figures.
     yield from islice(looked(outcome), 2)
     if outcome["control"]:
@@ -149,7 +151,7 @@ def _notes(outcome: Outcome) -> Iterator[str]:
         more = len(outcome["refused"]) - MOST_NAMES
         yield f"refused {named}" + (f" and {more} more" if more > 0 else "")
     if outcome["skip_reasons"]:
-        yield f"skipped {reasons(outcome['skip_reasons'])}"
+        yield f"skipped: {skipped(outcome['test_type'], outcome['skip_reasons'])}"
     if outcome["unscored"]:
         yield f"{outcome['unscored']:,} could not be scored: {unscored(outcome)}".removesuffix(": ")
     if outcome["errors"]:

@@ -22,7 +22,7 @@ from contrapose.tasks.report.rows import ReportRow, RowOutcome, name_of, outcome
 from contrapose.tasks.text.cleaning import cut
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.masking import Show, shower
-from contrapose.tasks.text.wording import interval, percent, sums
+from contrapose.tasks.text.wording import first_line, further_reason, interval, percent, skip_words, sums
 
 MOST = 50
 """Cases told of each test: what failed first, then errors, then those without a score, then what passed."""
@@ -121,7 +121,9 @@ def _gate(outcome: Outcome, show: Show) -> TestCase | None:
     sure = ", ".join(filter(None, (interval(outcome), looks(outcome))))
     rate = f"Pass rate {percent(outcome['pass_rate'])} ({sure}), gate {percent(outcome['min_pass_rate'])}."
     reason = show(outcome["reason"])
-    body = "\n".join((reason, rate, *map(ended, looked(outcome)), f"{sums(outcome)}."))
+    first = ended(first_line(outcome))
+    lines = (first, show(further_reason(outcome)), rate, *map(ended, looked(outcome)), f"{sums(outcome)}.")
+    body = "\n".join(filter(None, lines))
     return TestCase(_KINDS[outcome["verdict"]], outcome["verdict"], reason, body)
 
 
@@ -177,4 +179,5 @@ def _skipped(outcome: Outcome, report: Report, show: Show) -> Iterable[tuple[str
     if rows.empty:
         return
     for row in rows[rows["test_type"] == outcome["test_type"]].itertuples():
-        yield name_of(f"{row.test_type}/{row.sample_id}"), TestCase("skipped", "skipped", show(str(row.skip_reason)))
+        reason = show(ended(skip_words(outcome["test_type"], str(row.skip_reason))))
+        yield name_of(f"{row.test_type}/{row.sample_id}"), TestCase("skipped", "skipped", reason)

@@ -27,12 +27,14 @@ from contrapose.tasks.text.wording import (
     because,
     counted,
     ends,
+    first_line,
+    further_reason,
     interval,
     moment,
     noise,
     percent,
-    reasons,
     saved_by,
+    skipped,
     span,
     spent,
     sums,
@@ -154,8 +156,8 @@ def blocks_of(outcome: Outcome, report: Report, show: Show) -> Iterator[Block]:
     rows = of_test(report.results.figures, outcome["test_type"])
     name = escape(name_of(outcome["test_type"]))
     retrieved = list(_sentences(*passages.sentences(outcome)))
-    reason = f"### {name}\n\n{escape(show(outcome['reason']))}"
-    yield Block(REASONS, "  \n".join([reason, *map(escape, retrieved[:1])]))
+    lines = filter(None, (evidence.ended(first_line(outcome)), further_reason(outcome), *retrieved[:1]))
+    yield Block(REASONS, f"### {name}\n\n" + "  \n".join(escape(show(text)) for text in lines))
     tables = ["  \n".join(map(escape, _notes(outcome, report, show)))]
     if retrieved:
         tables.append("  \n".join(map(escape, retrieved[1:])))
@@ -192,7 +194,7 @@ def _notes(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
     reader = name_of(evidence.reader_of(report.summary))
     yield from _sentences(*evidence.known_errors(outcome), *evidence.trust(outcome, reader=reader))
     if outcome["skip_reasons"]:
-        yield f"Skipped: {show(reasons(outcome['skip_reasons']))}."
+        yield f"Skipped: {show(skipped(outcome['test_type'], outcome['skip_reasons']))}."
     if outcome["unscored_reasons"]:
         yield f"Not scored: {show(unscored(outcome))}."
     if outcome["refused"]:

@@ -14,9 +14,7 @@ from contrapose.tasks.core.records import Case
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.inline import CONTEXT, elided, inline
 from contrapose.tasks.text.masking import Show
-from contrapose.tasks.text.wording import counted, reasons
-
-MOST_REASONS = 10
+from contrapose.tasks.text.wording import counted, foreign, reasons, skip_words, skips
 
 Marked = tuple[Text, Text]
 """A heading, and a text with its change."""
@@ -35,7 +33,7 @@ class PreviewTally:
     skipped: list[int] = field(default_factory=list)
     """Positions of the samples without one."""
     reasons: Counter[str] = field(default_factory=Counter)
-    """Why samples were skipped."""
+    """Why samples were skipped, by code."""
     confidence: Counter[str] = field(default_factory=Counter)
     """How sure the changes are."""
 
@@ -62,26 +60,26 @@ class PreviewTally:
         return f"{counted('samples', samples)}: {'; '.join(parts)}"
 
 
-def section(title: str, source: str, tally: PreviewTally, *, judged: str = "") -> Iterator[Text]:
+def section(test: str, source: str, tally: PreviewTally, *, judged: str = "") -> Iterator[Text]:
     """The lines about a test that come before its samples; `judged`: how many rows it takes."""
     of = f", {judged}" if judged else ""
-    yield Text.assemble((one_line(title), "bold"), "  ", (f"{one_line(source)}{of}", "dim"))
+    yield Text.assemble((one_line(test), "bold"), "  ", (f"{one_line(source)}{of}", "dim"))
+    if first := foreign(tally.reasons, len(tally.changed) + len(tally.skipped)):
+        yield Text(first, style="yellow")
     yield Text(tally.in_words())
     if tally.confidence:
         yield Text(one_line(f"changed with confidence {reasons(dict(tally.confidence.most_common()))}"))
     if tally.reasons:
-        yield Text("skipped because of")
-    shown = tally.reasons.most_common(MOST_REASONS)
-    for reason, count in shown:
+        yield Text("skipped:")
+    for reason, count in skips(test, tally.reasons).items():
         yield Text(f"{count:>7,}  {one_line(reason)}", style="yellow")
-    if rest := sum(tally.reasons.values()) - sum(count for _, count in shown):
-        yield Text(f"{rest:>7,}  for {len(tally.reasons) - len(shown):,} other reasons", style="yellow")
 
 
 def sample_lines(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterator[Marked]:
     """A heading and a text for each case of a sample."""
     for case in cases:
-        notes = (case.skip_reason, case.confidence, "control" if case.control else None)
+        skipped = skip_words(case.probe, case.skip_reason) if case.skip_reason else None
+        notes = (skipped, case.confidence, "control" if case.control else None)
         # The sample's id, and the number of the case when it has one.
         name = case.id.removeprefix(f"{case.probe}/")
         heading = Text.assemble((one_line(name), "cyan"), *(f"  {one_line(note)}" for note in notes if note))

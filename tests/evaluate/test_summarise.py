@@ -129,6 +129,19 @@ def test_skipped_cases_are_counted_by_reason_and_faulty_rows_named() -> None:
     assert found["refused"] == ["y"]
 
 
+@pytest.mark.parametrize(("foreign", "lead"), [(10, "10 of 20 rows are not in English. "), (9, "")])
+def test_inconclusive_verdict_says_first_that_most_rows_are_not_in_english(foreign: int, lead: str) -> None:
+    reasons = ["not_english"] * foreign + ["empty"] * (10 - foreign)
+    skipped = pd.DataFrame({"sample_id": [f"s{n}" for n in range(10)], "skip_reason": reasons})
+    open_, failed = (
+        summary("add_negation", skipped=skipped),
+        summary("add_negation", skipped=skipped, **{"pass": False}),
+    )
+    assert open_["reason"] == lead + summary("add_negation")["reason"]
+    assert (open_["verdict"], failed["verdict"]) == ("inconclusive", "fail")
+    assert failed["reason"].startswith("With 95 % confidence")
+
+
 def test_a_sample_that_was_asked_and_skipped_counts_once() -> None:
     twice = pd.DataFrame({"sample_id": [trials_of("order_bias")[0].case.sample_id], "skip_reason": ["empty"]})
     assert summary("order_bias", skipped=twice)["samples"] == 10

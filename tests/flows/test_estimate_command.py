@@ -259,3 +259,12 @@ def test_where_nothing_is_judged_nothing_is_expected(in_tmp: Path, capsys: pytes
     assert "stop: early" not in capsys.readouterr().out
     assert main(["estimate", *options, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["stop_early"]["tests"] == {}
+
+
+def test_skipped_rows_are_told_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = ["Der alte Hafen liegt im Norden.", "No bird sings.", "The sky is blue.", "Die Katze schläft auf dem Sofa."]
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    assert main(["estimate", "--model", "mock", "--test", "add_negation", "--data", str(rows)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "add_negation skips rows: 2 of 4 rows are not in English; 1 negated already." in said

@@ -10,7 +10,7 @@ import pytest
 from contrapose.flows.cli import main, validate
 from contrapose.flows.cli.validate import check
 from contrapose.tasks.config.suite_files import load_config
-from contrapose.tasks.core.errors import ConfigError, DataError
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError
 from contrapose.tasks.store import Store
 
 
@@ -55,6 +55,40 @@ def test_first_rows_that_cannot_be_perturbed_are_no_mistake(tmp_path: Path, monk
     monkeypatch.setattr(validate, "FIRST_ROWS", 2)
     lines = checked(tmp_path, ["It is never dark."] * 2 + ["The sky is blue."], gates=False)
     assert "rows 3, cases 3, to ask 1, skipped 2" in lines[0]
+
+
+GERMAN = "Der alte Hafen liegt im Norden."
+
+
+def test_most_rows_in_another_language_are_said_first(tmp_path: Path) -> None:
+    negation, toxic = checked(tmp_path, [GERMAN, GERMAN, "No bird sings.", "The sky is blue."], gates=True)
+    first, second = negation.splitlines()
+    assert first.endswith(
+        "rows.jsonl: 2 of 4 rows are not in English; rows 4, cases 4, to ask 1, skipped 3, controls 1"
+    )
+    assert second == "  skipped: 2 not in English; 1 negated already"
+    assert "2 of 4 rows are not in English" in toxic
+
+
+@pytest.mark.parametrize(
+    ("texts", "words", "remedy"),
+    [
+        ([GERMAN] * 3, "3 of 3 rows are not in English", "tests for any language: option_order, casing, spacing."),
+        ([GERMAN, "No bird sings."], "1 of 2 rows is not in English; 1 negated already", "Choose data in English"),
+        (["No bird sings."] * 2 + [GERMAN], "2 negated already; 1 not in English", "existing_negation: remove"),
+        (["A sunny day"], "1 without a main verb", "sentences or questions"),
+        (["Each dog barks."], "1 with a word that a 'not' would not reverse", "Choose other data"),
+    ],
+)
+def test_error_says_in_words_why_nothing_can_be_changed(
+    tmp_path: Path, texts: list[str | None], words: str, remedy: str
+) -> None:
+    with pytest.raises(ContraposeError) as raised:
+        checked(tmp_path, texts, gates=False)
+    said = str(raised.value).splitlines()[0]
+    assert f"samples can be changed: {words}" in said.replace("none of 1 sample can", "none of 1 samples can")
+    assert remedy in said
+    assert "_english" not in said
 
 
 @pytest.mark.parametrize("below", ["", "runs/deep"])

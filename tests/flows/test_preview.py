@@ -60,14 +60,15 @@ def case(**changes: Any) -> Case:
 def test_counts_reasons_and_changes_are_shown(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "--test", "add_negation", "--data", rows(in_tmp, SKY, NIGHT))
     assert "2 samples: 1 changed, 1 skipped\n" in text
-    assert "      1  semi_negative\n" in text
+    assert "      1  nearly negated already, by a word such as 'hardly', 'never' or 'few'\n" in text
     assert "sky  high\n    The sky is {+not+} blue.\n" in text
     assert "never dark" not in text
 
 
 def test_skipped_samples_are_shown_when_asked_for(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "--test", "add_negation", "--data", rows(in_tmp, SKY, NIGHT), "--skipped")
-    assert "night  semi_negative\n    It is never dark.\n" in text
+    assert "night  nearly negated already, by a word such as 'hardly'" in text
+    assert "'few'\n    It is never dark.\n" in text
     assert "{+not+}" not in text
 
 

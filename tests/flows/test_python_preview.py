@@ -57,6 +57,13 @@ def test_rows_that_are_left_out_are_warned_of() -> None:
     assert table["sample_id"].tolist() == ["a", "b"]
 
 
+def test_most_rows_in_another_language_are_warned_of() -> None:
+    data = pd.DataFrame({"id": ["a", "b"], "text": ["Der alte Hafen liegt im Norden.", "The sky is blue."]})
+    with pytest.warns(UserWarning, match=r"^typo: 1 of 2 rows is not in English$"):
+        table = contrapose.preview(data=data, test="typo")
+    assert table["skip_reason"].tolist()[0] == "not_english"
+
+
 def test_what_is_wrong_is_one_line() -> None:
     with pytest.raises(contrapose.ContraposeError, match=r"^the DataFrame: there is no column .* columns=\{") as raised:
         contrapose.preview(data=ROWS.rename(columns={"text": "txt"}), test="add_negation")

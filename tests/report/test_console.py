@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from factories import control, outcome, summary
@@ -60,7 +61,26 @@ def test_refused_samples_are_named() -> None:
 
 
 def test_skips_are_told_by_reason() -> None:
-    assert "  Skipped existing_negation 1, wh_subject_boundary 1.\n" in unpadded(printed(summary()))
+    text = " ".join(printed(summary()).split())
+    assert "Skipped: 1 negated already; 1 asking with a subject whose end is unclear." in text
+
+
+@pytest.mark.parametrize(("verdict", "lead"), [("inconclusive", True), ("pass", False), ("fail", False)])
+def test_first_line_of_a_test_says_that_most_rows_are_not_in_english(verdict: str, lead: bool) -> None:
+    foreign = "17 of 20 rows are not in English"
+    reason = f"{foreign}. It is odd." if lead else "It is odd."
+    one = outcome(verdict=verdict, samples=20, skip_reasons={"not_english": 17, "empty": 1}, reason=reason)
+    text = printed(summary(tests=[one]))
+    assert re.search(rf"^add_negation: {verdict.upper()} .*; {foreign}$", unpadded(text), re.MULTILINE)
+    assert unpadded(text).splitlines()[1].endswith(f"add_negation. {foreign}.")
+    assert text.count(foreign) == 2
+    assert ("It is odd." in text) == (verdict != "pass")
+
+
+def test_tests_with_few_foreign_rows_say_so_among_the_skips_alone() -> None:
+    text = printed(summary(tests=[outcome(samples=20, skip_reasons={"not_english": 9})]))
+    assert "rows are not in English" not in text
+    assert "Skipped: 9 not in English." in text
 
 
 def test_the_noise_stands_beside_the_test() -> None:

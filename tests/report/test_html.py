@@ -226,15 +226,26 @@ def test_skipped_samples_are_shown_with_their_reason() -> None:
     )
     page = page_of(skipped=skipped)
     assert "<summary>What was perturbed: 38 of 40 cases</summary>" in page
-    assert '<span class="name">existing_negation</span>' in page
+    assert '<span class="name">negated already</span>' in page
+    assert "existing_negation" not in page
     assert page.count("It is never s***") == 3
     assert '<small>negation-2</small><div class="text" dir="auto">It is never s*** 2.</div>' in page
 
 
-def test_rare_reasons_of_skips_are_told_in_words() -> None:
+def test_rare_reasons_of_skips_are_counted_together() -> None:
     many = {f"reason_{number}": 20 - number for number in range(12)}
     page = page_of(summary=summary(tests=[outcome(skip_reasons=many)]))
-    assert "Also: reason_10 10, reason_11 9." in page
+    assert '<span class="name">reason 9</span>' in page
+    assert '<span class="name">for 2 other reasons</span>' in page
+    assert '<span class="count">19</span>' in page
+
+
+def test_card_says_first_that_most_rows_are_not_in_english() -> None:
+    told = "17 of 20 rows are not in English. No case could be scored."
+    page = page_of(summary=summary(tests=[outcome(samples=20, skip_reasons={"not_english": 17}, reason=told)]))
+    assert '<p class="first">17 of 20 rows are not in English.</p>' in page
+    assert "<p>No case could be scored.</p>" in page
+    assert "17 of 20 rows are not in English. No case could be scored." in page, "the overview says it too"
 
 
 def test_the_confidence_of_the_changes_is_counted() -> None:

@@ -70,7 +70,7 @@ def test_nothing_fails_where_the_gate_is_passed() -> None:
 def test_cases_that_were_not_asked_are_skipped_with_their_reason() -> None:
     skipped = pd.DataFrame([{"test_type": "add_negation", "sample_id": "s", "original": "", "skip_reason": "empty"}])
     last = suite(outcome(), skipped=skipped).findall("testcase")[-1]
-    assert (last.get("name"), last.find("skipped").get("message")) == ("add_negation/s", "empty")  # type: ignore[union-attr]
+    assert (last.get("name"), last.find("skipped").get("message")) == ("add_negation/s", "Without a word.")  # type: ignore[union-attr]
 
 
 def test_no_two_cases_of_a_suite_have_one_name() -> None:

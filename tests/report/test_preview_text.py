@@ -54,13 +54,26 @@ def test_samples_and_cases_are_counted() -> None:
 
 
 def test_a_sample_with_only_a_skipped_case_counts_by_its_reason() -> None:
-    assert told([case()], [skip("empty")], [skip("empty")])[3:] == ["skipped because of", "      2  empty"]
+    assert told([case()], [skip("empty")], [skip("empty")])[3:] == ["skipped:", "      2  empty"]
+
+
+def test_reasons_are_told_in_the_words_of_the_test() -> None:
+    assert told([skip("wh_subject_boundary")])[-1] == "      1  wh subject boundary", "the probe p is unknown"
+    assert told([skip("no_long_word")], title="typo")[-1].endswith("five letters or more that may be mistyped")
+    assert "1  without a number in the last sentence\n" in printed(
+        case(probe="change_number", perturbed=None, perturbed_prompt=None, confidence=None, skip_reason="no_number")
+    ).replace("p/1", "1")
+
+
+def test_first_line_says_that_most_rows_are_not_in_english() -> None:
+    assert told([case()], [skip("not_english")])[1] == "1 of 2 rows is not in English"
+    assert told([case()], [case()], [skip("not_english")])[1] == "3 samples: 2 changed, 1 skipped"
 
 
 def test_the_ten_commonest_reasons_are_named() -> None:
     samples = [[skip(f"reason_{number:02}")] for number in range(12) for _ in range(20 - number)]
     lines = told(*samples)
-    assert lines[3] == "     20  reason_00"
+    assert lines[3] == "     20  reason 00"
     assert lines[-1] == "     19  for 2 other reasons"
     assert len(lines) == 14
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -23,10 +24,18 @@ from contrapose.tasks.report.html.meter import Bar, Drawn, RateMeter, RowTally, 
 from contrapose.tasks.report.rows import name_of, taken_by
 from contrapose.tasks.text.inline import elided
 from contrapose.tasks.text.masking import Show
-from contrapose.tasks.text.wording import COUNTED, interval, noise, percent, reasons, sums
-
-MOST_REASONS = 10
-
+from contrapose.tasks.text.wording import (
+    COUNTED,
+    commonest,
+    first_line,
+    further_reason,
+    interval,
+    noise,
+    percent,
+    skip_words,
+    skips,
+    sums,
+)
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -49,22 +58,18 @@ class AskedSamples:
     confidence: tuple[Bar, ...]
     """How sure their perturbations are; shares of the cases asked."""
     reasons: tuple[Reason, ...]
-    """The commonest reasons of skips; shares of all that were skipped."""
-    rest: str
-    """The other reasons in words; empty when there are none."""
+    """The commonest reasons of skips, and the others as one; shares of all that were skipped."""
 
 
 def _asked(outcome: Outcome, results: pd.DataFrame, skipped: pd.DataFrame, show: Show) -> AskedSamples:
-    counts = sorted(outcome["skip_reasons"].items(), key=lambda item: -item[1])
-    drawn = bars(dict(counts), show)
+    counts = skips(outcome["test_type"], outcome["skip_reasons"])
     return AskedSamples(
         count=f"{outcome['cases'] - outcome['skipped']:,} of {outcome['cases']:,} cases",
         confidence=bars(_confidence(results), show),
         reasons=tuple(
-            Reason(bar=bar, examples=_examples(skipped, reason, show))
-            for bar, (reason, _) in zip(drawn[:MOST_REASONS], counts, strict=False)
+            Reason(bar=bar, examples=_examples(outcome["test_type"], skipped, words, show))
+            for bar, words in zip(bars(counts, show), counts, strict=True)
         ),
-        rest=show(reasons(dict(counts[MOST_REASONS:]))),
     )
 
 
@@ -74,11 +79,11 @@ def _confidence(results: pd.DataFrame) -> Mapping[str, int]:
     return {str(name): int(count) for name, count in results["confidence"].value_counts().items()}
 
 
-def _examples(skipped: pd.DataFrame, reason: str, show: Show) -> Pairs:
+def _examples(test: str, skipped: pd.DataFrame, words: str, show: Show) -> Pairs:
     # A report without skipped cases holds a frame without columns.
     if "skip_reason" not in skipped:
         return ()
-    examples = skipped[skipped["skip_reason"] == reason].head(SKIPPED_SHOWN)
+    examples = skipped[skipped["skip_reason"].map(partial(skip_words, test)) == words].head(SKIPPED_SHOWN)
     return tuple(
         (name_of(sample), elided(show(text), head=200, tail=100))
         for sample, text in zip(examples["sample_id"], examples["original"], strict=True)
@@ -97,13 +102,6 @@ class Chart:
     svg: Markup
     note: str
     """What the marks are."""
-
-
-def _reasons(counts: Mapping[str, int], show: Show) -> tuple[Bar, ...]:
-    ordered = sorted(counts.items(), key=lambda item: -item[1])
-    rest = sum(count for _, count in ordered[MOST_REASONS:])
-    more = {f"{len(ordered) - MOST_REASONS:,} other reasons": rest} if rest else {}
-    return bars({**dict(ordered[:MOST_REASONS]), **more}, show)
 
 
 def _charts(test: str, tally: RowTally, show: Show, terms: Glossary) -> Iterator[Chart]:
@@ -126,6 +124,8 @@ class Card:
     verdict: str
     judged: str
     """How many rows it was judged on."""
+    first: str
+    """What comes before all else; empty where there is nothing."""
     reason: str
     """What decided."""
     rate: str
@@ -187,7 +187,8 @@ def card(
         category=show(outcome["category"]),
         verdict=outcome["verdict"],
         judged=taken_by(outcome),
-        reason=show(outcome["reason"]),
+        first=evidence.ended(first_line(outcome)),
+        reason=show(further_reason(outcome)),
         rate=percent(outcome["pass_rate"]),
         interval=interval(outcome),
         looks=evidence.looks(outcome),
@@ -205,7 +206,7 @@ def card(
         known_errors=tuple(map(evidence.ended, evidence.known_errors(outcome))),
         panels=(*passage_panel(outcome), *(drawn(panel, show) for panel in panels)),
         unscored=bars(outcome["unscored_reasons"], show),
-        errors=_reasons(tally.errors, show),
+        errors=bars(commonest(tally.errors), show),
         charts=tuple(_charts(test, tally, show, terms)),
         trend=trend(runs, test),
         settings=tuple(_settings(outcome, show, terms)),

@@ -19,7 +19,7 @@ GENERAL: Mapping[str, str] = {
     "where one can be as confident that it is not; between the two the evidence is too little.",
     "cases": "Changes of a sample that were tried; each becomes one of skipped, scored, unscored and errors.",
     "passed": "Scored cases in which the answer did what the test asks of it.",
-    "skipped": "Cases that could not be made, and were not put to the model.",
+    "skipped": "Samples that could not be changed safely; they were not sent to the model.",
     "scored": "Cases whose replies say whether they passed.",
     "unscored": "Answered cases whose replies leave it open whether they passed. The verdict holds whatever they are.",
     "not asked": "Cases that were left unasked, since the test was decided without them.",
