@@ -240,7 +240,7 @@ def as_text(run: RunEstimate, *, console: Console) -> Iterator[str]:
 
 def _notes(run: RunEstimate) -> Iterator[str]:
     yield f"Rows: {'; '.join(f'{test} {rows}' for test, rows in run.rows.items())}."
-    yield from (f"{test} skips rows: {words}." for test, words in run.skipped.items() if words)
+    yield from (f"{test} skips rows: {one_line(words)}." for test, words in run.skipped.items() if words)
     if run.left_out:
         yield "\n".join(run.left_out)
     if run.unreachable:

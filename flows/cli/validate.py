@@ -29,6 +29,7 @@ from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.report.rows import left_out_rows, taken
 from contrapose.tasks.tables.columnar import batched, to_arrow
 from contrapose.tasks.tables.table import STORAGE, home, storage
+from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.masking import shower
 from contrapose.tasks.text.wording import counted, foreign, skipped
 from contrapose.tasks.validate.kinds import drawn, handed
@@ -151,7 +152,7 @@ def _row_lines(plan: Plan, drawing: Drawing, counts: _Counts, *, show_toxic: boo
     first = "; ".join(filter(None, (foreign(counts.skipped, count), f"rows {drawing.rows}, {counts.in_words()}")))
     yield f"{plan.test} on {part}{plan.data.source}: {first}"
     if counts.skipped:
-        yield f"  skipped: {skipped(plan.test, counts.skipped)}"
+        yield f"  {one_line(f'skipped: {skipped(plan.test, counts.skipped)}')}"
     if drawing.left_out:
         bad_rows = left_out_rows(plan.data.source, drawing.rows, drawing.left_out, [plan.test])
         shown = bad_rows.shown(shower(show_toxic=show_toxic))

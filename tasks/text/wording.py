@@ -135,8 +135,8 @@ def totals(summary: Summary) -> dict[str, int]:
 
 
 def reasons(counts: Mapping[str, int]) -> str:
-    """Reasons with their counts, such as `existing_negation 3, empty 1`."""
-    return ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
+    """Names with their counts, such as `high 188, medium 16`."""
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
 
 
 MOST_REASONS = 10

@@ -77,7 +77,7 @@ def test_most_rows_in_another_language_are_said_first(tmp_path: Path) -> None:
         ([GERMAN, "No bird sings."], "1 of 2 rows is not in English; 1 negated already", "Choose data in English"),
         (["No bird sings."] * 2 + [GERMAN], "2 negated already; 1 not in English", "existing_negation: remove"),
         (["A sunny day"], "1 without a main verb", "sentences or questions"),
-        (["Each dog barks."], "1 with a word that a 'not' would not reverse", "Choose other data"),
+        (["Each dog barks."], "1 with a word that a 'not' does not reverse", "Choose other data"),
     ],
 )
 def test_error_says_in_words_why_nothing_can_be_changed(

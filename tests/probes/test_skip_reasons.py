@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from inspect import getfile
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -23,6 +23,10 @@ ALL = sorted({*PROBES, *names("probes")} & {*PROBES, "swap_roles"})
 CODE = re.compile(r"[a-z]+(_[a-z]+)*")
 RENAMED = {"no_word"}
 """What reading a text may refuse, and most tests call by another name."""
+
+
+def probe_of(test: str) -> Any:
+    return find("probes", test)
 
 
 def codes_in(path: Path) -> Iterator[str]:
@@ -68,37 +72,38 @@ def given(probe: type) -> set[str]:
 
 @pytest.mark.parametrize("test", ALL)
 def test_every_reason_that_the_sources_give_has_words(test: str) -> None:
-    probe = find("probes", test)
-    english = issubclass(probe, TextEdit) and probe.edits_english  # type: ignore[arg-type]
-    codes = given(probe) - (set() if english or not issubclass(probe, TextEdit) else {"not_english"})  # type: ignore[arg-type]
-    assert codes - set(probe.skip_reasons) == set()  # type: ignore[attr-defined]
+    probe = probe_of(test)
+    english = issubclass(probe, TextEdit) and probe.edits_english
+    codes = given(probe) - (set() if english or not issubclass(probe, TextEdit) else {"not_english"})
+    assert codes - set(probe.skip_reasons) == set()
     assert codes, "the sources of a probe that skips nothing need no test"
 
 
 def test_every_reason_of_negation_has_words() -> None:
-    assert set(get_args(SkipReason)) <= set(find("probes", "add_negation").skip_reasons)  # type: ignore[attr-defined]
+    assert set(get_args(SkipReason)) <= set(probe_of("add_negation").skip_reasons)
 
 
 def test_no_words_are_left_of_a_reason_that_no_source_gives() -> None:
-    tables = [set(find("probes", test).skip_reasons) for test in ALL]  # type: ignore[attr-defined]
-    codes = set().union(*(given(find("probes", test)) for test in ALL), get_args(SkipReason), RENAMED)  # type: ignore[arg-type]
+    tables = [set(probe_of(test).skip_reasons) for test in ALL]
+    codes = set().union(*(given(probe_of(test)) for test in ALL), get_args(SkipReason), RENAMED)
     assert set().union(*tables) - codes == set()
 
 
 @pytest.mark.parametrize("test", ALL)
 def test_words_hold_no_code_and_follow_a_count(test: str) -> None:
-    table = find("probes", test).skip_reasons  # type: ignore[attr-defined]
+    table = probe_of(test).skip_reasons
     for words in table.values():
         assert not any(re.search(rf"\b{code}\b", words) for code in table), words
         assert "_" not in words
         assert words[0].islower(), words
         assert not words.endswith("."), words
+        assert len(words) <= 70, f"{words} does not fit beside its count in a terminal of 80 columns"
 
 
 def test_tests_of_orders_never_skip_a_language() -> None:
     orders = [test for test in ALL if "order" in test]
     assert len(orders) == 4
-    assert not any("not_english" in find("probes", test).skip_reasons for test in orders)  # type: ignore[attr-defined]
+    assert not any("not_english" in probe_of(test).skip_reasons for test in orders)
 
 
 GERMAN = "Der alte Hafen liegt 3 Kilometer im Norden und ist sehr sauber."

@@ -62,7 +62,7 @@ def test_refused_samples_are_named() -> None:
 
 def test_skips_are_told_by_reason() -> None:
     text = " ".join(printed(summary()).split())
-    assert "Skipped: 1 negated already; 1 asking with a subject whose end is unclear." in text
+    assert "Skipped: 1 negated already; 1 asking in a way that leaves the end of the subject unclear." in text
 
 
 @pytest.mark.parametrize(("verdict", "lead"), [("inconclusive", True), ("pass", False), ("fail", False)])

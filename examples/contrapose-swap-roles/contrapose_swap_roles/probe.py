@@ -51,7 +51,7 @@ class SwapRoles(TextEdit):
         "question": "asking in a form whose roles cannot be swapped",
         "no_transitive_verb": "without a verb that takes an object",
         "no_object": "without an object",
-        "symmetric_verb": "with a verb that says the same of both, such as 'marry' or 'resemble'",
+        "symmetric_verb": "with a verb that says the same of both, such as 'marry'",
         "reflexive": "with 'itself', 'each other' or the like as the object",
         "doubtful_phrase": "with a subject or object that has no clear end",
         "same_phrase": "with the same words as subject and object",

@@ -40,8 +40,8 @@ class Antonym(TextEdit):
         "no_antonym": "without an adjective whose opposite is known",
         "no_predicate_adjective": "without an adjective after 'is', 'seems' or the like",
         "antonym_in_text": "with the opposite in the text already",
-        "quantifier_only": "with a word such as 'some' or 'often', which lets a sentence and its opposite both be true",
-        "coordinated_clauses": "with several clauses or adjectives, of which only one would be turned",
+        "quantifier_only": "with 'some', 'often' or the like: the opposite may also be true",
+        "coordinated_clauses": "with several clauses or adjectives, of which one would be turned",
     }
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:

