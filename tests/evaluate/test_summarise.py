@@ -134,10 +134,10 @@ def test_inconclusive_verdict_says_first_that_most_rows_are_not_in_english(forei
     reasons = ["not_english"] * foreign + ["empty"] * (10 - foreign)
     skipped = pd.DataFrame({"sample_id": [f"s{n}" for n in range(10)], "skip_reason": reasons})
     open_, failed = (
-        summary("add_negation", skipped=skipped),
-        summary("add_negation", skipped=skipped, **{"pass": False}),
+        summary("add_toxic_words", skipped=skipped),
+        summary("add_toxic_words", skipped=skipped, **{"pass": False}),
     )
-    assert open_["reason"] == lead + summary("add_negation")["reason"]
+    assert open_["reason"] == lead + summary("add_toxic_words")["reason"]
     assert (open_["verdict"], failed["verdict"]) == ("inconclusive", "fail")
     assert failed["reason"].startswith("With 95 % confidence")
 
